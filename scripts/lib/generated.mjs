@@ -1,0 +1,20 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { at } from "./paths.mjs";
+
+/**
+ * Brings a committed, generated file up to date.
+ *
+ * @param {string} path relative to the root
+ * @param {string} text what its sources generate
+ * @param {{ check: boolean }} options `check`: fail where it differs, and change nothing
+ */
+export function writeGenerated(path, text, { check }) {
+  const current = existsSync(at(path)) ? readFileSync(at(path), "utf8") : undefined;
+  if (current === text) return;
+  if (check) {
+    const state = current === undefined ? "is missing" : "is not what its sources generate";
+    throw new Error(`${path} ${state}: run \`npm run build\` and commit it`);
+  }
+  writeFileSync(at(path), text);
+  console.log(`  wrote ${path}: commit it`);
+}

@@ -1,0 +1,62 @@
+// npm run pack: writes the tarballs to publish into npm/.
+// One for each addon in native/ (a release gathers those of all targets there first), and the main
+// one, which names the platform packages of all targets as its optional dependencies.
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { at, command, readJson } from "./lib/paths.mjs";
+import { prepare } from "./lib/prepare.mjs";
+import { askNpm, runNode, runNpm } from "./lib/run.mjs";
+import { main, step } from "./lib/steps.mjs";
+
+const OUT = "npm";
+const LICENCES = ["LICENSE-APACHE", "LICENSE-MIT"];
+
+await main(async () => {
+  await prepare({ release: true });
+  rmSync(at(OUT), { recursive: true, force: true });
+  const platforms = await createPlatformFolders();
+  for (const folder of platforms.filter(addAddon)) await step(`pack ${folder}`, () => pack(folder));
+  const folder = await createMainFolder(platforms);
+  await step(`pack ${folder}`, () => pack(folder));
+});
+
+/** A folder with a package.json for each target. */
+async function createPlatformFolders() {
+  await runNode(command("@napi-rs/cli", "napi"), ["create-npm-dirs", "--npm-dir", OUT]);
+  return readdirSync(at(OUT)).map((name) => `${OUT}/${name}`);
+}
+
+/** Puts the addon and the licences into a platform's folder; false if it hasn't been built. */
+function addAddon(folder) {
+  const manifest = readJson(folder, "package.json");
+  if (!existsSync(at("native", manifest.main))) return false;
+  copyFileSync(at("native", manifest.main), at(folder, manifest.main));
+  for (const name of LICENCES) copyFileSync(at(name), at(folder, name));
+  writeJson(folder, { ...manifest, files: [...manifest.files, ...LICENCES] });
+  return true;
+}
+
+/** A copy of what npm would pack here, its package.json made ready for users. */
+async function createMainFolder(platforms) {
+  const folder = `${OUT}/main`;
+  const listed = JSON.parse(await askNpm(["pack", "--dry-run", "--json", "--ignore-scripts"]));
+  const [{ files }] = Object.values(listed);
+  for (const { path } of files) {
+    mkdirSync(dirname(at(folder, path)), { recursive: true });
+    copyFileSync(at(path), at(folder, path));
+  }
+  const { scripts, devDependencies, napi, ...manifest } = readJson("package.json");
+  const names = platforms.map((platform) => readJson(platform, "package.json").name);
+  const optionalDependencies = Object.fromEntries(names.map((name) => [name, manifest.version]));
+  writeJson(folder, { ...manifest, optionalDependencies });
+  return folder;
+}
+
+function writeJson(folder, manifest) {
+  writeFileSync(at(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+function pack(folder) {
+  const options = ["--pack-destination", OUT, "--ignore-scripts", "--loglevel=error"];
+  return runNpm(["pack", `./${folder}`, ...options]);
+}

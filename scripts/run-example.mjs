@@ -1,0 +1,9 @@
+// npm run example [-- ARGS]: runs the files agent, from a fresh clone too.
+import { prepare } from "./lib/prepare.mjs";
+import { runNode } from "./lib/run.mjs";
+import { main } from "./lib/steps.mjs";
+
+await main(async () => {
+  await prepare();
+  await runNode("examples/files-agent/main.mjs", process.argv.slice(2));
+});

@@ -1,0 +1,21 @@
+import { defineConfig } from "vitest/config";
+
+const PACKAGE = "__test__/package/**/*.test.ts";
+
+export default defineConfig({
+  test: {
+    // Tests import the package by its own name: what runs is what is shipped, not transformed again.
+    server: { deps: { external: [/\/dist\//, /\/native\//] } },
+    projects: [
+      {
+        extends: true,
+        test: { name: "unit", include: ["__test__/**/*.test.ts"], exclude: [PACKAGE] },
+      },
+      {
+        extends: true,
+        // Installs, and starts compilers, on what `npm run pack` wrote.
+        test: { name: "package", include: [PACKAGE], testTimeout: 180_000 },
+      },
+    ],
+  },
+});
