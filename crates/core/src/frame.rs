@@ -1,0 +1,111 @@
+//! Frames: one for a run, one for each call of an agent, in a tree that snapshots share.
+
+use std::sync::Arc;
+
+use rpds::VectorSync;
+
+use crate::hash::ContentHash;
+use crate::journal::{Call, Row, Value};
+use crate::json::{JsonStr, JsonText};
+use crate::memory::Memory;
+use crate::usage::Budget;
+
+#[derive(Debug, Clone)]
+pub struct Frame {
+    pub call_id: JsonStr,
+    /// Empty for the frame of `runWith`.
+    pub agent_id: JsonStr,
+    /// Hash of the input (props); `None` in recordings that lack it.
+    pub input_hash: Option<ContentHash>,
+    /// Places in the run's order of starts and ends, where known.
+    pub start: Option<u64>,
+    pub end: Option<u64>,
+    pub state: State,
+    /// This frame failed, and its parent frame ended with that failure.
+    pub stopped: bool,
+    /// The memory as it stands.
+    pub memory: Memory,
+    /// The last generation.
+    pub generation: Generation,
+    pub earlier: VectorSync<Arc<Generation>>,
+    pub budget: Budget,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    Running,
+    Completed(Value),
+    /// With an `ErrorInfo` object, where one is known.
+    Failed(Option<JsonText>),
+}
+
+/// One pass of an agent's handler, from its start to its return, failure or rebirth.
+#[derive(Debug, Clone)]
+pub struct Generation {
+    pub id: u64,
+    /// What the handler was called with, where it is known and can be brought back.
+    pub props: Option<Value>,
+    /// The memory at the start; `None` in recordings that lack it.
+    pub memory: Option<Memory>,
+    pub calls: VectorSync<Arc<Call>>,
+    pub children: VectorSync<Arc<Frame>>,
+    pub rows: VectorSync<Arc<Row>>,
+}
+
+impl Generation {
+    #[must_use]
+    pub fn new(id: u64, props: Option<Value>, memory: Option<Memory>) -> Self {
+        Self {
+            id,
+            props,
+            memory,
+            calls: VectorSync::new_sync(),
+            children: VectorSync::new_sync(),
+            rows: VectorSync::new_sync(),
+        }
+    }
+
+    /// Whether there is anything to replay.
+    #[must_use]
+    pub fn has_records(&self) -> bool {
+        !self.calls.is_empty() || !self.children.is_empty() || !self.rows.is_empty()
+    }
+}
+
+impl Frame {
+    #[must_use]
+    pub fn new(call_id: JsonStr, agent_id: JsonStr, generation: Generation) -> Self {
+        let memory = generation.memory.clone().unwrap_or_default();
+        Self {
+            call_id,
+            agent_id,
+            input_hash: None,
+            start: None,
+            end: None,
+            state: State::Running,
+            stopped: false,
+            memory,
+            generation,
+            earlier: VectorSync::new_sync(),
+            budget: Budget::default(),
+        }
+    }
+
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.state == State::Running
+    }
+}
+
+/// The error of an agent whose parent ended before it did.
+#[must_use]
+pub fn orphaned_error(parent_agent_id: &JsonStr) -> JsonText {
+    let parent = if parent_agent_id.body().is_empty() {
+        "the run".to_owned()
+    } else {
+        format!(r#"its parent agent \"{}\""#, parent_agent_id.body())
+    };
+    JsonText::trusted(format!(
+        r#"{{"name":"AbortError","message":"Operation aborted: {parent} ended before this agent did"}}"#
+    ))
+}

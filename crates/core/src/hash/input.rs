@@ -1,0 +1,35 @@
+use sha2::{Digest, Sha256};
+
+use super::ContentHash;
+use crate::json::{JsonError, Sink, write_canonical};
+
+/// Hash of a frame's input: the content hash of `{"input":…}`, with `"types"` beside it when there are any.
+///
+/// # Errors
+/// As [`write_canonical`].
+pub fn input_hash(input: &str, types: Option<&str>) -> Result<ContentHash, JsonError> {
+    let mut hasher = Sha256::new();
+    hasher.write(r#"{"input":"#);
+    write_canonical(input, &mut hasher)?;
+    if let Some(types) = types {
+        hasher.write(r#","types":"#);
+        write_canonical(types, &mut hasher)?;
+    }
+    hasher.write("}");
+    Ok(ContentHash::from_hasher(hasher))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::content_hash;
+
+    #[test]
+    fn is_the_content_hash_of_the_document() {
+        let plain = content_hash(r#"{"input":{"a":1}}"#);
+        assert_eq!(input_hash(r#"{ "a": 1 }"#, None), plain);
+        let typed = content_hash(r#"{"input":"1","types":{"":"bigint"}}"#);
+        assert_eq!(input_hash(r#""1""#, Some(r#"{"":"bigint"}"#)), typed);
+        assert!(input_hash(r#"1,"types":2"#, None).is_err());
+    }
+}

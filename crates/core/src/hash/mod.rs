@@ -1,0 +1,12 @@
+//! What identifies a request: the content hash, its continuing form for growing conversations, and
+//! the hash of recordings made by `@rejelly/core`.
+
+mod content;
+mod conversation;
+mod input;
+mod legacy;
+
+pub use content::{ContentHash, ParseContentHashError, content_hash, content_hash_any};
+pub use conversation::{Conversation, RequestTail, RequestTailError, TextConversation};
+pub use input::input_hash;
+pub use legacy::legacy_hash;

@@ -1,0 +1,245 @@
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use crate::json::string::decode_escape;
+
+const WORD: usize = 8;
+
+/// A key in the form of `JSON.stringify`, ordered by its UTF-16 code units.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Key {
+    /// The first eight bytes, the first of them the highest, padded with zeros, of a key in plain
+    /// ASCII; 0 for all others. A plain key holds no zero bytes, so this orders as the bytes do.
+    prefix: u64,
+    start: usize,
+    end: usize,
+}
+
+impl Key {
+    /// The key whose body spans these bytes of a text.
+    #[inline]
+    pub(super) fn new(text: &[u8], body: Range<usize>) -> Self {
+        Self {
+            prefix: plain_prefix(text, &body).unwrap_or(0),
+            start: body.start,
+            end: body.end,
+        }
+    }
+
+    /// Where the body starts.
+    pub(super) fn start(&self) -> usize {
+        self.start
+    }
+
+    #[inline]
+    pub(super) fn order(&self, other: &Self, text: &str) -> Ordering {
+        match self.prefix.cmp(&other.prefix) {
+            unequal @ (Ordering::Less | Ordering::Greater)
+                if self.prefix != 0 && other.prefix != 0 =>
+            {
+                unequal
+            }
+            _ => self.order_in_full(other, text),
+        }
+    }
+
+    fn order_in_full(&self, other: &Self, text: &str) -> Ordering {
+        let [own, others] = [self, other].map(|key| &text[key.start..key.end]);
+        if self.prefix != 0 && other.prefix != 0 {
+            own.cmp(others)
+        } else {
+            order_of_keys(own, others)
+        }
+    }
+}
+
+/// The order of two keys, each the body of its literal, by UTF-16 code unit.
+pub(crate) fn order_of_keys(a: &str, b: &str) -> Ordering {
+    units(a).cmp(units(b))
+}
+
+/// `None` if the body is empty, holds an escape, or is not ASCII.
+#[inline]
+fn plain_prefix(text: &[u8], body: &Range<usize>) -> Option<u64> {
+    let Some(word) = word_at(text, body.start) else {
+        return plain_prefix_at_end(text.get(body.clone())?);
+    };
+    let prefix = word.swap_bytes();
+    match body.end - body.start {
+        0 => None,
+        length @ 1..WORD => {
+            // What stands behind the key in the word is shifted out.
+            let unused = 8 * (WORD - length);
+            let kept = prefix >> unused << unused;
+            is_plain(kept).then_some(kept)
+        }
+        WORD => is_plain(word).then_some(prefix),
+        _ => {
+            let rest = text.get(body.start + WORD..body.end)?;
+            let last = word_at(text, body.end - WORD)?;
+            (is_plain(word) && is_all_plain(rest, last)).then_some(prefix)
+        }
+    }
+}
+
+/// Eight bytes, the first of them the lowest.
+#[inline]
+fn word_at(text: &[u8], pos: usize) -> Option<u64> {
+    text.get(pos..)?
+        .first_chunk()
+        .map(|word| u64::from_le_bytes(*word))
+}
+
+/// Whether the bytes, of which `last` are the last eight (and maybe bytes before them), are plain.
+fn is_all_plain(bytes: &[u8], last: u64) -> bool {
+    is_plain(last)
+        && bytes
+            .as_chunks()
+            .0
+            .iter()
+            .all(|word| is_plain(u64::from_le_bytes(*word)))
+}
+
+/// Whether eight bytes are ASCII without a backslash.
+#[inline]
+fn is_plain(word: u64) -> bool {
+    const ONES: u64 = u64::from_le_bytes([1; WORD]);
+    const BACKSLASHES: u64 = u64::from_le_bytes([b'\\'; WORD]);
+    const HIGH_BITS: u64 = ONES << 7;
+    // Of ASCII, only a byte that became zero gets its high bit.
+    let backslash = (word ^ BACKSLASHES).wrapping_sub(ONES);
+    (word | backslash) & HIGH_BITS == 0
+}
+
+/// For a key in the last bytes of a text.
+#[cold]
+fn plain_prefix_at_end(body: &[u8]) -> Option<u64> {
+    let mut padded = [0; WORD];
+    let kept = body.len().min(WORD);
+    padded[..kept].copy_from_slice(&body[..kept]);
+    let plain = !body.is_empty() && body.iter().all(|byte| byte.is_ascii() && *byte != b'\\');
+    plain.then_some(u64::from_be_bytes(padded))
+}
+
+/// The UTF-16 code units that the body of a string literal stands for.
+fn units(body: &str) -> impl Iterator<Item = u16> {
+    let mut rest = body;
+    let mut second = None;
+    std::iter::from_fn(move || {
+        if let Some(unit) = second.take() {
+            return Some(unit);
+        }
+        let character = rest.chars().next()?;
+        if character == '\\' {
+            let (unit, length) = decode_escape(rest);
+            rest = rest.get(length..).unwrap_or_default();
+            return Some(unit);
+        }
+        rest = &rest[character.len_utf8()..];
+        let mut pair = [0; 2];
+        let encoded = character.encode_utf16(&mut pair);
+        second = encoded.get(1).copied();
+        encoded.first().copied()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With `behind` after the bodies of both.
+    fn order(left: &str, right: &str, behind: &str) -> Ordering {
+        let text = format!("{left}{right}{behind}");
+        let [a, b] = [0..left.len(), left.len()..left.len() + right.len()]
+            .map(|body| Key::new(text.as_bytes(), body));
+        a.order(&b, &text)
+    }
+
+    #[test]
+    fn orders_by_utf16_unit() {
+        let ascending = [
+            "",
+            r"\u0000",
+            r"\u0001",
+            r"\b",
+            r"\t",
+            r"\n",
+            r"\u000b",
+            r"\r",
+            r"\u001f",
+            " ",
+            "!",
+            r#"\""#,
+            "#",
+            "1",
+            "10",
+            "2",
+            "A",
+            "Z",
+            r"\\",
+            "_",
+            "__proto__",
+            "a",
+            "aa",
+            "aaaaaaa",
+            "aaaaaaaa",
+            "aaaaaaaaa",
+            "aaaaaaaaaaaaaaaaaa",
+            r"aaaaaaaaaaaaaaaaaa\t",
+            "aaaaaaaaab",
+            r"aaaaaaaaab\n",
+            "aaaaaaaaabé",
+            "aaaaaaaaaé",
+            "aaaaaaaab",
+            "ab",
+            "abé",
+            r"b\n",
+            "b ",
+            "\u{7f}",
+            "é",
+            "中",
+            "\u{d7ff}",
+            r"\ud7ffx",
+            "\u{10000}",
+            r"\ud83d",
+            r"\ud83dz",
+            "😀",
+            r"\udc00",
+            "\u{e000}",
+            "\u{ffff}",
+        ];
+        for (i, left) in ascending.iter().enumerate() {
+            for (j, right) in ascending.iter().enumerate() {
+                for behind in ["", "\"", "\\", "é", "        "] {
+                    assert_eq!(order(left, right, behind), i.cmp(&j), "{left} {right}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn plain_keys_have_a_prefix() {
+        for (body, wanted) in [
+            ("role", Some(*b"role\0\0\0\0")),
+            ("messages", Some(*b"messages")),
+            ("tool_call_id", Some(*b"tool_cal")),
+            ("", None),
+            ("é", None),
+            (r"\n", None),
+            ("12345678é", None),
+            (r"12345678\n", None),
+            (r"0123456789012345\\", None),
+            ("012345678901234567890123é", None),
+        ] {
+            for behind in ["", "\":1", "\\\\\\\\\\\\\\\\", "éééééééé"] {
+                let text = format!("{body}{behind}");
+                let found = plain_prefix(text.as_bytes(), &(0..body.len()));
+                assert_eq!(
+                    found,
+                    wanted.map(u64::from_be_bytes),
+                    "{body} before {behind}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,305 @@
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use super::Sink;
+use super::key::Key;
+use super::pieces::{List, Pieces};
+use crate::json::error::{JsonError, JsonErrorKind};
+use crate::json::scan::{MAX_OPEN, Scanner};
+
+type Result<T> = std::result::Result<T, JsonError>;
+
+/// How the canonical form is put together from pieces of the text. Objects whose keys are in order
+/// leave no trace in it: their text stands as it is.
+pub(super) struct Layout {
+    /// The part of the text that is written.
+    span: Range<usize>,
+    /// The objects that were out of order and stand in no other such object, first to last.
+    edits: Vec<Edit>,
+    pieces: Pieces,
+    elements: usize,
+}
+
+/// An object that is written in another order: `span` is what stands between its braces, `pieces`
+/// what is written for it.
+struct Edit {
+    span: Range<usize>,
+    pieces: List,
+}
+
+struct Member {
+    key: Key,
+    /// Where its value ends.
+    end: usize,
+    /// The edits inside it.
+    edits: Range<usize>,
+}
+
+impl Member {
+    /// At the quote of the key.
+    fn start(&self) -> usize {
+        self.key.start() - 1
+    }
+}
+
+/// An open container.
+struct Frame {
+    is_object: bool,
+    sorted: bool,
+    start: usize,
+    first_member: usize,
+}
+
+impl Layout {
+    /// Of one value.
+    pub(super) fn of_value(text: &str) -> Result<Self> {
+        let mut orderer = Orderer::new(text, 0);
+        orderer.value()?;
+        orderer.finish(0..text.len())
+    }
+
+    /// Of the elements of an array without its brackets, from byte `from` on: 0, or the end of an element.
+    pub(super) fn of_elements(text: &str, from: usize) -> Result<Self> {
+        let mut orderer = Orderer::new(text, from);
+        if from == 0 {
+            if orderer.scanner.byte() != Some(b'[') {
+                return orderer.scanner.unexpected();
+            }
+            orderer.value()?;
+        } else {
+            orderer.frames.push(Frame {
+                is_object: false,
+                sorted: true,
+                start: from,
+                first_member: 0,
+            });
+            if orderer.next_item()? {
+                orderer.value()?;
+            }
+        }
+        let end = text.len() - 1;
+        // Past the bracket or the comma, if anything is left.
+        orderer.finish((from + 1).min(end)..end)
+    }
+
+    /// The number of elements, if the value is an array.
+    pub(super) fn elements(&self) -> usize {
+        self.elements
+    }
+
+    pub(super) fn write(&self, text: &str, sink: &mut impl Sink) {
+        let mut from = self.span.start;
+        for edit in &self.edits {
+            sink.write(&text[from..edit.span.start]);
+            for span in self.pieces.iter(edit.pieces) {
+                sink.write(&text[span]);
+            }
+            from = edit.span.end;
+        }
+        sink.write(&text[from..self.span.end]);
+    }
+}
+
+struct Orderer<'a> {
+    scanner: Scanner<'a>,
+    frames: Vec<Frame>,
+    /// The members so far of all open objects.
+    members: Vec<Member>,
+    edits: Vec<Edit>,
+    pieces: Pieces,
+    elements: usize,
+}
+
+impl<'a> Orderer<'a> {
+    fn new(text: &'a str, from: usize) -> Self {
+        Self {
+            scanner: Scanner::starting_at(text, from),
+            frames: Vec::with_capacity(8),
+            members: Vec::with_capacity(16),
+            edits: Vec::with_capacity(8),
+            pieces: Pieces::new(),
+            elements: 0,
+        }
+    }
+
+    fn finish(self, span: Range<usize>) -> Result<Layout> {
+        if self.scanner.byte().is_some() {
+            return self.scanner.error(JsonErrorKind::TrailingText);
+        }
+        Ok(Layout {
+            span,
+            edits: self.edits,
+            pieces: self.pieces,
+            elements: self.elements,
+        })
+    }
+
+    /// Passes values until the outermost container is closed.
+    fn value(&mut self) -> Result<()> {
+        loop {
+            let entered = self.begin_value()?;
+            if !entered && !self.next_item()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Passes a scalar or enters a container; whether there is an item in it.
+    fn begin_value(&mut self) -> Result<bool> {
+        match self.scanner.byte() {
+            Some(b'"') => self.scanner.string_here().map(|_| false),
+            Some(b'{') => {
+                self.open(true)?;
+                let is_empty = self.scanner.byte() == Some(b'}');
+                if !is_empty {
+                    self.key()?;
+                }
+                Ok(!is_empty)
+            }
+            Some(b'[') => {
+                self.open(false)?;
+                let is_empty = self.scanner.byte() == Some(b']');
+                self.elements += usize::from(!is_empty && self.frames.len() == 1);
+                Ok(!is_empty)
+            }
+            _ => self.scanner.number_or_literal().map(|()| false),
+        }
+    }
+
+    /// Closes what ends here; whether another value follows in the container that is then open.
+    fn next_item(&mut self) -> Result<bool> {
+        while let Some(frame) = self.frames.last() {
+            match (self.scanner.byte(), frame.is_object) {
+                (Some(b','), true) => {
+                    self.scanner.advance();
+                    self.key()?;
+                    return Ok(true);
+                }
+                (Some(b','), false) => {
+                    self.scanner.advance();
+                    self.elements += usize::from(self.frames.len() == 1);
+                    return Ok(true);
+                }
+                (Some(b'}'), true) => self.close_object()?,
+                (Some(b']'), false) => {
+                    self.frames.pop();
+                }
+                _ => return self.scanner.unexpected(),
+            }
+            self.scanner.advance();
+        }
+        Ok(false)
+    }
+
+    fn open(&mut self, is_object: bool) -> Result<()> {
+        self.scanner.advance();
+        if self.frames.len() == MAX_OPEN {
+            return self.scanner.error(JsonErrorKind::TooDeep);
+        }
+        let start = self.scanner.position();
+        self.frames.push(Frame {
+            is_object,
+            sorted: true,
+            start,
+            first_member: self.members.len(),
+        });
+        Ok(())
+    }
+
+    fn key(&mut self) -> Result<()> {
+        let body = self.scanner.string_here()?;
+        if self.scanner.byte() != Some(b':') {
+            return self.scanner.unexpected();
+        }
+        self.scanner.advance();
+        let key = Key::new(self.scanner.bytes(), body);
+        self.members.push(Member {
+            key,
+            end: 0,
+            edits: self.edits.len()..0,
+        });
+        if let (Some(frame), [.., previous, member]) =
+            (self.frames.last_mut(), self.members.as_slice())
+            && frame.sorted
+            && self.members.len() - frame.first_member > 1
+        {
+            match previous.key.order(&member.key, self.scanner.text()) {
+                Ordering::Less => {}
+                Ordering::Greater => frame.sorted = false,
+                Ordering::Equal => {
+                    return Err(JsonError {
+                        kind: JsonErrorKind::DuplicateKey,
+                        offset: member.start(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// At the closing brace.
+    fn close_object(&mut self) -> Result<()> {
+        let Some(frame) = self.frames.pop() else {
+            return Ok(());
+        };
+        if !frame.sorted {
+            self.reorder(&frame)?;
+        }
+        self.members.truncate(frame.first_member);
+        Ok(())
+    }
+
+    /// Replaces the edits inside an object by one for the whole object.
+    fn reorder(&mut self, frame: &Frame) -> Result<()> {
+        let close = self.scanner.position();
+        let members = &mut self.members[frame.first_member..];
+        let first_edit = members
+            .first()
+            .map_or(self.edits.len(), |member| member.edits.start);
+        let (mut end, mut edits_end) = (close, self.edits.len());
+        for member in members.iter_mut().rev() {
+            (member.end, member.edits.end) = (end, edits_end);
+            // One less, for the comma before it.
+            (end, edits_end) = (member.start() - 1, member.edits.start);
+        }
+        let text = self.scanner.text();
+        let comma = members.first().map_or(close, |member| member.end);
+        members.sort_unstable_by(|a, b| a.key.order(&b.key, text));
+        if let Some(offset) = doubled(members, text) {
+            return Err(JsonError {
+                kind: JsonErrorKind::DuplicateKey,
+                offset,
+            });
+        }
+        let mut list = List::default();
+        let mut members = members.iter().peekable();
+        while let Some(member) = members.next() {
+            let mut from = member.start();
+            for edit in &self.edits[member.edits.clone()] {
+                self.pieces.append(&mut list, from..edit.span.start);
+                self.pieces.join(&mut list, edit.pieces);
+                from = edit.span.end;
+            }
+            let comma_follows = usize::from(members.peek().is_some() && member.end < close);
+            self.pieces
+                .append(&mut list, from..member.end + comma_follows);
+            if members.peek().is_some() && comma_follows == 0 {
+                self.pieces.append(&mut list, comma..comma + 1);
+            }
+        }
+        self.edits.truncate(first_edit);
+        self.edits.push(Edit {
+            span: frame.start..close,
+            pieces: list,
+        });
+        Ok(())
+    }
+}
+
+/// The offset of a key that stands twice among sorted members.
+fn doubled(sorted: &[Member], text: &str) -> Option<usize> {
+    let doubled = sorted
+        .windows(2)
+        .find(|pair| pair[0].key.order(&pair[1].key, text) == Ordering::Equal)?;
+    doubled.iter().map(Member::start).max()
+}

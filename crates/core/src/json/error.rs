@@ -1,0 +1,34 @@
+use thiserror::Error;
+
+/// Why a text is not the JSON that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{kind} at byte {offset}")]
+pub struct JsonError {
+    pub kind: JsonErrorKind,
+    /// Byte offset in the text that was read.
+    pub offset: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum JsonErrorKind {
+    #[error("the text ends inside a JSON value")]
+    UnexpectedEnd,
+    #[error("unexpected character")]
+    UnexpectedCharacter,
+    #[error("invalid escape sequence in a string")]
+    BadEscape,
+    #[error("unescaped control character in a string")]
+    ControlCharacter,
+    #[error("invalid number")]
+    BadNumber,
+    #[error("number outside the range of a double")]
+    NumberOutOfRange,
+    #[error("nested more than 1,000 levels deep")]
+    TooDeep,
+    #[error("text after the end of the JSON value")]
+    TrailingText,
+    #[error("the same key twice in one object")]
+    DuplicateKey,
+    #[error("not valid UTF-8")]
+    NotUtf8,
+}

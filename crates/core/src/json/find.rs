@@ -1,0 +1,259 @@
+//! The search that string literals are read with. The text is looked at in blocks of 64 bytes, and
+//! each leaves a mask with a bit for each byte that ends a string or has no place in one. So the many
+//! short strings of a block cost a shift each, escapes cost next to nothing, and long strings are
+//! passed a block at a time.
+
+use wide::u8x16;
+
+const BLOCK: usize = 64;
+
+/// Finds the ends of strings, front to back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StringEnds {
+    /// Where the block that was looked at last begins.
+    block: usize,
+    /// The bytes in it at which a string ends, the lowest bit for the first byte.
+    mask: u64,
+    /// Whether a backslash at the very end of it escapes the byte that follows.
+    escape_pending: bool,
+}
+
+impl StringEnds {
+    pub(super) fn new() -> Self {
+        // A block before the first: nothing has been looked at.
+        Self {
+            block: 0_usize.wrapping_sub(BLOCK),
+            mask: 0,
+            escape_pending: false,
+        }
+    }
+
+    /// Where the body of a string that begins at `from` ends: at its closing quote, at a control
+    /// character, at the second byte of an invalid escape, or with the text.
+    ///
+    /// Always called with the same bytes, and `from` never goes back.
+    #[inline]
+    pub(super) fn next(&mut self, bytes: &[u8], from: usize) -> usize {
+        let seen = from.wrapping_sub(self.block);
+        if seen < BLOCK {
+            let left = self.mask >> seen;
+            if left != 0 {
+                return from + left.trailing_zeros() as usize;
+            }
+            return self.next_block(bytes, self.block + BLOCK);
+        }
+        // A string begins here, so no escape is pending.
+        self.escape_pending = false;
+        self.next_block(bytes, from)
+    }
+
+    fn next_block(&mut self, bytes: &[u8], from: usize) -> usize {
+        let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
+        self.block = from;
+        for block in blocks {
+            self.look_at(block, bytes);
+            if self.mask != 0 {
+                return self.block + self.mask.trailing_zeros() as usize;
+            }
+            self.block += BLOCK;
+        }
+        let mut padded = [b' '; BLOCK];
+        padded[..rest.len()].copy_from_slice(rest);
+        self.look_at(&padded, bytes);
+        // An escape that the text breaks off may be found in the padding.
+        self.mask &= !(u64::MAX << rest.len());
+        if self.mask == 0 {
+            bytes.len()
+        } else {
+            self.block + self.mask.trailing_zeros() as usize
+        }
+    }
+
+    #[inline]
+    fn look_at(&mut self, block: &[u8; BLOCK], bytes: &[u8]) {
+        let (special, backslashes) = masks_of(block);
+        if special == 0 && !self.escape_pending {
+            self.mask = 0;
+            return;
+        }
+        let escaped = self.escaped(backslashes);
+        self.mask = special & !backslashes & !escaped | self.invalid_escapes(escaped, block, bytes);
+    }
+
+    /// The bytes that follow a backslash which is not itself escaped.
+    #[inline]
+    fn escaped(&mut self, backslashes: u64) -> u64 {
+        /// Every other bit: in a run of backslashes every other one escapes.
+        const EVEN: u64 = 0x5555_5555_5555_5555;
+        let pending = u64::from(self.escape_pending);
+        if backslashes == 0 {
+            self.escape_pending = false;
+            return pending;
+        }
+        let backslashes = backslashes & !pending;
+        let follows = backslashes << 1 | pending;
+        // Adding a run's first bit to the run moves it behind the run's end.
+        let odd_starts = backslashes & !EVEN & !follows;
+        let (sequences_on_even, overflow) = odd_starts.overflowing_add(backslashes);
+        self.escape_pending = overflow;
+        (EVEN ^ sequences_on_even << 1) & follows
+    }
+
+    #[inline]
+    fn invalid_escapes(&self, escaped: u64, block: &[u8; BLOCK], bytes: &[u8]) -> u64 {
+        let mut invalid = 0;
+        let mut left = escaped;
+        while left != 0 {
+            let at = left.trailing_zeros() as usize;
+            let byte = block[at % BLOCK];
+            let valid = SIMPLE_ESCAPES[usize::from(byte)]
+                || byte == b'u' && four_hex_digits(bytes, self.block + at + 1);
+            invalid |= u64::from(!valid) << at;
+            left &= left - 1;
+        }
+        invalid
+    }
+}
+
+/// A table, because the mixture of escapes in a text is hard to predict for branches.
+static SIMPLE_ESCAPES: [bool; 256] = {
+    let mut simple = [false; 256];
+    let mut letters: &[u8] = b"\"\\/bfnrt";
+    while let [letter, rest @ ..] = letters {
+        simple[*letter as usize] = true;
+        letters = rest;
+    }
+    simple
+};
+
+fn four_hex_digits(bytes: &[u8], from: usize) -> bool {
+    bytes
+        .get(from..from + 4)
+        .is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+}
+
+/// The special bytes of a block, and the backslashes among them: a few instructions with SSE2 or
+/// NEON, plain code elsewhere.
+#[inline]
+fn masks_of(block: &[u8; BLOCK]) -> (u64, u64) {
+    let (mut special, mut backslashes) = (0, 0);
+    for (index, lanes) in block.as_chunks::<16>().0.iter().enumerate() {
+        let lanes = u8x16::new(*lanes);
+        let control = lanes.min(u8x16::splat(0x1F)).simd_eq(lanes);
+        let backslash = lanes.simd_eq(u8x16::splat(b'\\'));
+        let quote = lanes.simd_eq(u8x16::splat(b'"'));
+        special |= u64::from((control | backslash | quote).to_bitmask()) << (16 * index);
+        backslashes |= u64::from(backslash.to_bitmask()) << (16 * index);
+    }
+    (special, backslashes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_special(byte: u8) -> bool {
+        byte < b' ' || byte == b'"' || byte == b'\\'
+    }
+
+    /// Byte by byte.
+    fn simple_next(bytes: &[u8], from: usize) -> usize {
+        let mut at = from;
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'\\' => {
+                    at += 1;
+                    match bytes.get(at) {
+                        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
+                        Some(b'u') if four_hex_digits(bytes, at + 1) => {}
+                        _ => return at,
+                    }
+                }
+                special if is_special(*special) => return at,
+                _ => {}
+            }
+            at += 1;
+        }
+        at
+    }
+
+    /// Reads strings that follow each other, from `first` to the first fault.
+    fn assert_same_ends(bytes: &[u8], first: usize) {
+        let mut ends = StringEnds::new();
+        let mut from = first;
+        loop {
+            let end = ends.next(bytes, from);
+            assert_eq!(
+                end,
+                simple_next(bytes, from),
+                "from {from} in {:?}",
+                String::from_utf8_lossy(bytes)
+            );
+            if bytes.get(end) != Some(&b'"')
+                || bytes[..end].ends_with(b"\\") && simple_next(bytes, end - 1) == end
+            {
+                return;
+            }
+            from = end + 1;
+        }
+    }
+
+    #[test]
+    fn each_byte_at_each_place_of_a_block() {
+        for byte in 0..=u8::MAX {
+            for at in 0..BLOCK {
+                let mut block = [b'x'; BLOCK];
+                block[at] = byte;
+                let wanted = [is_special(byte), byte == b'\\'].map(|is| u64::from(is) << at);
+                assert_eq!(masks_of(&block), wanted.into(), "{byte:#x} at {at}");
+            }
+        }
+        assert_eq!(masks_of(&[b'"'; BLOCK]), (u64::MAX, 0));
+        assert_eq!(masks_of(&[b'\\'; BLOCK]), (u64::MAX, u64::MAX));
+    }
+
+    #[test]
+    fn strings_of_all_lengths() {
+        for length in 0..200 {
+            for end in [
+                "\"",
+                "\n",
+                "",
+                "\\",
+                "\\x",
+                "\\u12",
+                "\\u12g4\"",
+                "\\u00e9\"",
+                "\\\\\"",
+                "\\\"",
+                "\\\\\\\"\"",
+            ] {
+                let text = format!("{}{end}", "x".repeat(length));
+                for first in 0..=length {
+                    assert_same_ends(text.as_bytes(), first);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn any_mixture() {
+        const ALPHABET: &[u8] = b"\\\\\\\\\\\"\"unx0aF\n\xC3\xA9xxxxxxxxxxxxxxx";
+        let mut state: u32 = 1;
+        for round in 0..20_000_usize {
+            let bytes: Vec<u8> = (0..round % 300)
+                .map(|_| {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    // Every second round knows only escapes that are valid, to get further.
+                    let letters = if round % 2 == 0 {
+                        ALPHABET
+                    } else {
+                        &ALPHABET[..8]
+                    };
+                    letters[(state >> 16) as usize % letters.len()]
+                })
+                .collect();
+            assert_same_ends(&bytes, 0);
+        }
+    }
+}

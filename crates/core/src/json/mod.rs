@@ -1,0 +1,17 @@
+//! JSON as text: scanned, cut into spans and brought into canonical form without building trees.
+
+mod canonical;
+mod error;
+mod find;
+mod number;
+mod scan;
+mod string;
+mod text;
+
+pub use canonical::{Sink, canonicalize, write_canonical, write_canonical_trusted};
+pub(crate) use canonical::{Elements, order_of_keys};
+pub use error::{JsonError, JsonErrorKind};
+pub use number::{write_number, write_number_token};
+pub use scan::{RawStr, Scanner};
+pub use string::JsonStr;
+pub use text::JsonText;

@@ -1,0 +1,462 @@
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::memchr;
+
+use super::error::{JsonError, JsonErrorKind};
+use super::find::StringEnds;
+use super::string::{JsonStr, normalize_body};
+use crate::limits::MAX_JSON_DEPTH;
+
+/// Room for the containers around a value of the deepest legal nesting (an event, a list in it).
+pub(super) const MAX_OPEN: usize = 1_024;
+const _: () = assert!(MAX_OPEN >= MAX_JSON_DEPTH + 16);
+
+type Result<T> = std::result::Result<T, JsonError>;
+
+/// A pull reader over JSON text. It validates all it passes, allocates nothing and never recurses.
+#[derive(Debug, Clone)]
+pub struct Scanner<'a> {
+    text: &'a str,
+    pos: usize,
+    string_ends: StringEnds,
+}
+
+/// The body of a string literal, as it stands between its quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RawStr<'a> {
+    body: &'a str,
+}
+
+impl<'a> RawStr<'a> {
+    /// The body as `JSON.stringify` would write it; the same string always has the same form.
+    #[must_use]
+    pub fn normalized(&self) -> Cow<'a, str> {
+        normalize_body(self.body)
+    }
+
+    /// Whether the string is `plain`, which holds no character that needs an escape.
+    #[must_use]
+    pub fn is(&self, plain: &str) -> bool {
+        self.body == plain || (self.body.len() > plain.len() && self.normalized() == plain)
+    }
+
+    #[must_use]
+    pub fn to_json_str(&self) -> JsonStr {
+        JsonStr::from_normalized_body(&self.normalized())
+    }
+
+    /// The body exactly as written, escapes included.
+    #[must_use]
+    pub fn body(&self) -> &'a str {
+        self.body
+    }
+
+    #[must_use]
+    pub fn has_escapes(&self) -> bool {
+        memchr(b'\\', self.body.as_bytes()).is_some()
+    }
+}
+
+impl<'a> Scanner<'a> {
+    #[must_use]
+    pub fn new(text: &'a str) -> Self {
+        Self::starting_at(text, 0)
+    }
+
+    /// Starts in the middle, at a byte where a character begins.
+    pub(super) fn starting_at(text: &'a str, pos: usize) -> Self {
+        Self { text, pos, string_ends: StringEnds::new() }
+    }
+
+    pub(super) fn text(&self) -> &'a str {
+        self.text
+    }
+
+    #[inline]
+    pub(super) fn bytes(&self) -> &'a [u8] {
+        self.text.as_bytes()
+    }
+
+    /// Passes the byte that [`Scanner::byte`] gave, which must be ASCII.
+    #[inline]
+    pub(super) fn advance(&mut self) {
+        self.pos += 1;
+    }
+
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.pos
+    }
+
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> &'a str {
+        &self.text[range]
+    }
+
+    #[cold]
+    pub(super) fn error<T>(&self, kind: JsonErrorKind) -> Result<T> {
+        Err(JsonError { kind, offset: self.pos })
+    }
+
+    #[cold]
+    pub(super) fn unexpected<T>(&self) -> Result<T> {
+        if self.pos >= self.text.len() {
+            self.error(JsonErrorKind::UnexpectedEnd)
+        } else {
+            self.error(JsonErrorKind::UnexpectedCharacter)
+        }
+    }
+
+    /// The next byte, white space or not.
+    #[inline]
+    pub(super) fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.pos).copied()
+    }
+
+    #[inline]
+    fn whitespace(&mut self) {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.byte() {
+            self.pos += 1;
+        }
+    }
+
+    /// The first byte of the next value: `{ [ " t f n -` or a digit. Moves past white space only.
+    #[inline]
+    pub fn peek(&mut self) -> Option<u8> {
+        self.whitespace();
+        self.byte()
+    }
+
+    /// Asks that nothing but white space is left.
+    pub fn finish(&mut self) -> Result<()> {
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => self.error(JsonErrorKind::TrailingText),
+        }
+    }
+
+    /// Enters an object; then call [`Scanner::next_member`] until it gives `None`.
+    pub fn enter_object(&mut self) -> Result<()> {
+        self.expect(b'{')
+    }
+
+    /// Enters an array; then call [`Scanner::next_element`] until it gives `false`.
+    pub fn enter_array(&mut self) -> Result<()> {
+        self.expect(b'[')
+    }
+
+    pub(super) fn expect(&mut self, wanted: u8) -> Result<()> {
+        if self.peek() == Some(wanted) {
+            self.pos += 1;
+            Ok(())
+        } else {
+            self.unexpected()
+        }
+    }
+
+    /// The next key of the object being read, with the scanner before its value; `None` at its end.
+    /// `first` starts as `true` for each object and is kept by this function.
+    pub fn next_member(&mut self, first: &mut bool) -> Result<Option<RawStr<'a>>> {
+        if !self.next_item(first, b'}')? {
+            return Ok(None);
+        }
+        if self.peek() != Some(b'"') {
+            return self.unexpected();
+        }
+        let key = self.string()?;
+        self.expect(b':')?;
+        Ok(Some(key))
+    }
+
+    /// Whether the array being read has another element, with the scanner before it.
+    /// `first` starts as `true` for each array and is kept by this function.
+    pub fn next_element(&mut self, first: &mut bool) -> Result<bool> {
+        self.next_item(first, b']')
+    }
+
+    fn next_item(&mut self, first: &mut bool, close: u8) -> Result<bool> {
+        match self.peek() {
+            Some(byte) if byte == close => {
+                self.pos += 1;
+                Ok(false)
+            }
+            Some(b',') if !*first => {
+                self.pos += 1;
+                // A comma promises another item.
+                if self.peek() == Some(close) { self.unexpected() } else { Ok(true) }
+            }
+            Some(_) if *first => {
+                *first = false;
+                Ok(true)
+            }
+            _ => self.unexpected(),
+        }
+    }
+
+    /// Reads a string literal.
+    pub fn string(&mut self) -> Result<RawStr<'a>> {
+        self.whitespace();
+        let range = self.string_here()?;
+        Ok(RawStr { body: &self.text[range] })
+    }
+
+    /// Reads a string literal that begins at once and gives the span of its body.
+    #[inline]
+    pub(super) fn string_here(&mut self) -> Result<Range<usize>> {
+        if self.byte() != Some(b'"') {
+            return self.unexpected();
+        }
+        let start = self.pos + 1;
+        self.pos = self.string_ends.next(self.text.as_bytes(), start);
+        if self.byte() != Some(b'"') {
+            return Err(self.string_error());
+        }
+        let end = self.pos;
+        self.pos += 1;
+        Ok(start..end)
+    }
+
+    /// Why the string body that was passed up to here does not end here.
+    #[cold]
+    fn string_error(&self) -> JsonError {
+        let (kind, offset) = match self.byte() {
+            None => (JsonErrorKind::UnexpectedEnd, self.pos),
+            Some(..b' ') => (JsonErrorKind::ControlCharacter, self.pos),
+            // Found at the second byte of the escape.
+            Some(_) => (JsonErrorKind::BadEscape, self.pos - 1),
+        };
+        JsonError { kind, offset }
+    }
+
+    /// Reads a number token and gives its text.
+    pub fn number(&mut self) -> Result<&'a str> {
+        self.whitespace();
+        let start = self.pos;
+        if self.byte() == Some(b'-') {
+            self.pos += 1;
+        }
+        match self.byte() {
+            Some(b'0') => self.pos += 1,
+            Some(b'1'..=b'9') => self.digits(),
+            _ => return self.error(JsonErrorKind::BadNumber),
+        }
+        if self.byte() == Some(b'.') {
+            self.pos += 1;
+            self.some_digits()?;
+        }
+        if let Some(b'e' | b'E') = self.byte() {
+            self.pos += 1;
+            if let Some(b'+' | b'-') = self.byte() {
+                self.pos += 1;
+            }
+            self.some_digits()?;
+        }
+        Ok(&self.text[start..self.pos])
+    }
+
+    fn digits(&mut self) {
+        while let Some(b'0'..=b'9') = self.byte() {
+            self.pos += 1;
+        }
+    }
+
+    fn some_digits(&mut self) -> Result<()> {
+        let before = self.pos;
+        self.digits();
+        if self.pos == before { self.error(JsonErrorKind::BadNumber) } else { Ok(()) }
+    }
+
+    pub(super) fn number_or_literal(&mut self) -> Result<()> {
+        match self.byte() {
+            Some(b'-' | b'0'..=b'9') => self.number().map(|_| ()),
+            Some(b't') => self.literal("true"),
+            Some(b'f') => self.literal("false"),
+            Some(b'n') => self.literal("null"),
+            _ => self.unexpected(),
+        }
+    }
+
+    fn literal(&mut self, word: &str) -> Result<()> {
+        if self.text[self.pos..].starts_with(word) {
+            self.pos += word.len();
+            Ok(())
+        } else {
+            self.unexpected()
+        }
+    }
+
+    /// Passes one whole value, whatever it is, and gives its span.
+    pub fn skip_value(&mut self) -> Result<Range<usize>> {
+        self.whitespace();
+        let start = self.pos;
+        let mut open = OpenContainers::default();
+        loop {
+            match self.peek() {
+                Some(b'{') => {
+                    self.pos += 1;
+                    open.push(Container::Object).map_err(|kind| JsonError { kind, offset: self.pos })?;
+                    if self.peek() != Some(b'}') {
+                        self.member_key()?;
+                        continue;
+                    }
+                }
+                Some(b'[') => {
+                    self.pos += 1;
+                    open.push(Container::Array).map_err(|kind| JsonError { kind, offset: self.pos })?;
+                    if self.peek() != Some(b']') {
+                        continue;
+                    }
+                }
+                Some(b'"') => {
+                    self.string()?;
+                }
+                _ => self.number_or_literal()?,
+            }
+            // A value has ended: close what ends with it.
+            loop {
+                let Some(container) = open.top() else {
+                    return Ok(start..self.pos);
+                };
+                match (self.peek(), container) {
+                    (Some(b','), Container::Object) => {
+                        self.pos += 1;
+                        self.member_key()?;
+                        break;
+                    }
+                    (Some(b','), Container::Array) => {
+                        self.pos += 1;
+                        break;
+                    }
+                    (Some(b'}'), Container::Object) | (Some(b']'), Container::Array) => {
+                        self.pos += 1;
+                        open.pop();
+                    }
+                    _ => return self.unexpected(),
+                }
+            }
+        }
+    }
+
+    fn member_key(&mut self) -> Result<()> {
+        if self.peek() != Some(b'"') {
+            return self.unexpected();
+        }
+        self.string()?;
+        self.expect(b':')
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Container {
+    Array,
+    Object,
+}
+
+/// The containers that are open, a bit each.
+struct OpenContainers {
+    bits: [u64; MAX_OPEN / 64],
+    depth: usize,
+}
+
+impl Default for OpenContainers {
+    fn default() -> Self {
+        Self { bits: [0; MAX_OPEN / 64], depth: 0 }
+    }
+}
+
+impl OpenContainers {
+    fn push(&mut self, container: Container) -> std::result::Result<(), JsonErrorKind> {
+        if self.depth == MAX_OPEN {
+            return Err(JsonErrorKind::TooDeep);
+        }
+        let bit = 1 << (self.depth % 64);
+        let word = &mut self.bits[self.depth / 64];
+        match container {
+            Container::Object => *word |= bit,
+            Container::Array => *word &= !bit,
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn pop(&mut self) {
+        self.depth -= 1;
+    }
+
+    fn top(&self) -> Option<Container> {
+        let last = self.depth.checked_sub(1)?;
+        let object = self.bits[last / 64] >> (last % 64) & 1 == 1;
+        Some(if object { Container::Object } else { Container::Array })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skip(text: &str) -> Result<&str> {
+        let mut scanner = Scanner::new(text);
+        let range = scanner.skip_value()?;
+        scanner.finish()?;
+        Ok(&text[range])
+    }
+
+    #[test]
+    fn passes_whole_values() {
+        for text in [
+            "null", "true", "false", "0", "-1.5e+10", r#""""#, r#""a\"b\\ \u00e9\ud83d""#, "[]", "{}",
+            r#"[1,[2,{"a":[]}],{}]"#, r#"{"a":{"b":[{"c":null}]},"d":""}"#,
+        ] {
+            assert_eq!(skip(text), Ok(text));
+            assert_eq!(skip(&format!(" \n{text}\t ")), Ok(text));
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_not_json() {
+        use JsonErrorKind::{BadEscape, BadNumber, ControlCharacter, TrailingText, UnexpectedCharacter, UnexpectedEnd};
+        for (text, kind) in [
+            ("", UnexpectedEnd), ("[1", UnexpectedEnd), ("\"a", UnexpectedEnd), ("[1,]", UnexpectedCharacter),
+            ("{\"a\":1,}", UnexpectedCharacter), ("{a:1}", UnexpectedCharacter), ("[1 2]", UnexpectedCharacter),
+            ("01", TrailingText), ("1.", BadNumber), ("-", BadNumber), ("1e", BadNumber), (r#""\x""#, BadEscape),
+            (r#""\u12g4""#, BadEscape), ("\"a\nb\"", ControlCharacter), ("nul", UnexpectedCharacter), ("{]", UnexpectedCharacter),
+            ("[}", UnexpectedCharacter), ("1 1", TrailingText),
+        ] {
+            assert_eq!(skip(text).map_err(|error| error.kind), Err(kind), "{text}");
+        }
+    }
+
+    #[test]
+    fn bounds_the_depth() {
+        let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        assert!(skip(&nested(MAX_OPEN)).is_ok());
+        assert_eq!(skip(&nested(100_000)).map_err(|error| error.kind), Err(JsonErrorKind::TooDeep));
+    }
+
+    #[test]
+    fn finds_control_characters_past_the_first_bytes() {
+        let text = format!("\"{}\u{1}\"", "x".repeat(40));
+        assert_eq!(skip(&text), Err(JsonError { kind: JsonErrorKind::ControlCharacter, offset: 41 }));
+    }
+
+    #[test]
+    fn pulls_members_and_elements() {
+        let mut scanner = Scanner::new(r#"{"a\u0062":1,"list":[true,"x"]}"#);
+        scanner.enter_object().unwrap();
+        let mut first = true;
+        let key = scanner.next_member(&mut first).unwrap().unwrap();
+        assert!(key.is("ab"));
+        assert_eq!(scanner.number().unwrap(), "1");
+        assert!(scanner.next_member(&mut first).unwrap().unwrap().is("list"));
+        scanner.enter_array().unwrap();
+        let mut first_element = true;
+        assert!(scanner.next_element(&mut first_element).unwrap());
+        scanner.skip_value().unwrap();
+        assert!(scanner.next_element(&mut first_element).unwrap());
+        assert!(scanner.string().unwrap().is("x"));
+        assert!(!scanner.next_element(&mut first_element).unwrap());
+        assert_eq!(scanner.next_member(&mut first).unwrap(), None);
+        scanner.finish().unwrap();
+    }
+}

@@ -1,0 +1,169 @@
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use memchr::memchr;
+
+/// A JavaScript string, kept as the body of its JSON literal in the form that `JSON.stringify`
+/// writes. Lone surrogates stay `\udXXX` escapes: a Rust `String` could not hold them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JsonStr(Arc<str>);
+
+impl JsonStr {
+    #[must_use]
+    pub fn from_normalized_body(body: &str) -> Self {
+        Self(Arc::from(body))
+    }
+
+    /// From plain text.
+    #[must_use]
+    pub fn from_plain(text: &str) -> Self {
+        let mut body = String::with_capacity(text.len());
+        for character in text.chars() {
+            push_escaped(&mut body, character);
+        }
+        Self(Arc::from(body))
+    }
+
+    /// The body between the quotes.
+    #[must_use]
+    pub fn body(&self) -> &str {
+        &self.0
+    }
+
+    /// Writes the literal with its quotes.
+    pub fn write_quoted(&self, out: &mut String) {
+        out.push('"');
+        out.push_str(&self.0);
+        out.push('"');
+    }
+
+    /// For messages: escapes of lone surrogates and control characters stay visible.
+    #[must_use]
+    pub fn to_display(&self) -> Cow<'_, str> {
+        if !self.0.contains('\\') {
+            return Cow::Borrowed(&self.0);
+        }
+        match serde_json::from_str::<String>(&format!("\"{}\"", self.0)) {
+            Ok(text) => Cow::Owned(text),
+            Err(_) => Cow::Borrowed(&self.0),
+        }
+    }
+}
+
+impl fmt::Display for JsonStr {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.to_display())
+    }
+}
+
+/// Brings the body of a valid string literal into the form that `JSON.stringify` writes.
+pub(super) fn normalize_body(body: &str) -> Cow<'_, str> {
+    let Some(first) = first_to_normalize(body) else {
+        return Cow::Borrowed(body);
+    };
+    let mut out = String::with_capacity(body.len());
+    out.push_str(&body[..first]);
+    let mut rest = &body[first..];
+    while let Some(escape) = rest.find('\\') {
+        out.push_str(&rest[..escape]);
+        rest = &rest[escape..];
+        let (unit, length) = decode_escape(rest);
+        rest = &rest[length..];
+        if (0xD800..0xDC00).contains(&unit) && rest.starts_with("\\u") {
+            let (low, low_length) = decode_escape(rest);
+            if (0xDC00..0xE000).contains(&low) {
+                let scalar = 0x1_0000 + ((u32::from(unit) - 0xD800) << 10) + (u32::from(low) - 0xDC00);
+                out.extend(char::from_u32(scalar));
+                rest = &rest[low_length..];
+                continue;
+            }
+        }
+        match char::from_u32(u32::from(unit)) {
+            Some(character) => push_escaped(&mut out, character),
+            None => push_unit(&mut out, unit),
+        }
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// The first escape that may not be in the form of `JSON.stringify`; most texts have none.
+fn first_to_normalize(body: &str) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let escape = from + memchr(b'\\', body.as_bytes().get(from..)?)?;
+        match body.as_bytes().get(escape + 1) {
+            Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => from = escape + 2,
+            _ => return Some(escape),
+        }
+    }
+}
+
+/// The UTF-16 unit of the valid escape that `text` starts with, and the escape's length in bytes.
+pub(super) fn decode_escape(text: &str) -> (u16, usize) {
+    let bytes = text.as_bytes();
+    match bytes.get(1) {
+        Some(b'b') => (0x08, 2),
+        Some(b'f') => (0x0C, 2),
+        Some(b'n') => (0x0A, 2),
+        Some(b'r') => (0x0D, 2),
+        Some(b't') => (0x09, 2),
+        Some(b'u') => {
+            let digits = text.get(2..6).unwrap_or("0");
+            (u16::from_str_radix(digits, 16).unwrap_or(0), 6.min(text.len()))
+        }
+        Some(other) => (u16::from(*other), 2),
+        None => (u16::from(b'\\'), 1),
+    }
+}
+
+fn push_escaped(out: &mut String, character: char) {
+    match character {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\u{8}' => out.push_str("\\b"),
+        '\u{C}' => out.push_str("\\f"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        control if control < ' ' => push_unit(out, control as u16),
+        plain => out.push(plain),
+    }
+}
+
+fn push_unit(out: &mut String, unit: u16) {
+    use fmt::Write;
+    // Writing to a String cannot fail.
+    let _ = write!(out, "\\u{unit:04x}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn normalizes_to_the_form_of_json_stringify() {
+        for (body, wanted) in [
+            (r"plain", r"plain"),
+            (r"\u0041\/", "A/"),
+            (r"\u000a\u0008\u000C\u0009\u000d", r"\n\b\f\t\r"),
+            (r"\u001F", r"\u001f"),
+            (r#"\u0022\u005c"#, r#"\"\\"#),
+            (r"\uD83D\uDE00", "😀"),
+            (r"\uD83D", r"\ud83d"),
+            (r"\uDE00\uD83D", r"\ude00\ud83d"),
+            (r"\uD83Dx\uDE00", r"\ud83dx\ude00"),
+            (r"\uD83D\uD83D\uDE00", r"\ud83d😀"),
+            (r"\u007f\u2028", "\u{7f}\u{2028}"),
+        ] {
+            assert_eq!(normalize_body(body), wanted, "{body}");
+        }
+    }
+
+    #[test]
+    fn plain_text_gets_its_escapes() {
+        assert_eq!(JsonStr::from_plain("a\"\\\n\u{1}é").body(), r#"a\"\\\n\u0001é"#);
+        assert_eq!(JsonStr::from_plain("a\"\n").to_display(), "a\"\n");
+    }
+}

@@ -1,0 +1,66 @@
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::error::JsonError;
+use super::scan::Scanner;
+
+/// The text of one JSON value: a span of a larger text that many values share.
+#[derive(Clone)]
+pub struct JsonText {
+    source: Arc<String>,
+    range: Range<usize>,
+}
+
+impl JsonText {
+    /// A span that [`Scanner::skip_value`] gave for this source, or another that is known to be one value.
+    #[must_use]
+    pub fn from_span(source: &Arc<String>, range: Range<usize>) -> Self {
+        Self { source: Arc::clone(source), range }
+    }
+
+    /// Takes text that `JSON.stringify` made, which needs no check.
+    #[must_use]
+    pub fn trusted(text: String) -> Self {
+        let range = 0..text.len();
+        Self { source: Arc::new(text), range }
+    }
+
+    /// Checks text of any origin.
+    pub fn parse(text: String) -> Result<Self, JsonError> {
+        let mut scanner = Scanner::new(&text);
+        let range = scanner.skip_value()?;
+        scanner.finish()?;
+        Ok(Self { source: Arc::new(text), range })
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.source[self.range.clone()]
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.range.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.range.is_empty()
+    }
+}
+
+impl fmt::Debug for JsonText {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// Equal as text: `1` and `1.0` differ.
+impl PartialEq for JsonText {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for JsonText {}

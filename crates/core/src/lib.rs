@@ -1,0 +1,19 @@
+//! The core of agent-rewind, free of Node: canonical JSON and content hashes, journals and the
+//! frame tree of a run, immutable snapshots, replay from them, and their restore from traces.
+
+pub mod error;
+pub mod frame;
+pub mod hash;
+pub mod journal;
+pub mod json;
+pub mod limits;
+pub mod live;
+pub mod memory;
+pub mod ordered;
+pub mod progress;
+pub mod replay;
+pub mod request;
+pub mod restore;
+pub mod run;
+pub mod snapshot;
+pub mod usage;

@@ -1,0 +1,325 @@
+//! Live frames: what a running agent records, and what it is answered from a recording.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rpds::VectorSync;
+
+use crate::frame::{Frame, State};
+use crate::hash::ContentHash;
+use crate::journal::{Kind, Outcome, RequestHash, Value};
+use crate::json::{JsonStr, JsonText};
+use crate::progress::Progress;
+use crate::replay::{Answer, Entry, Failures, MemoryChoice, Miss, Source, Verdict};
+use crate::request::Request;
+use crate::run::{CallSlot, Ended, FramePath, NewCall, NewFrame, Run};
+use crate::usage::{Budget, Usage};
+
+/// How a run records and replays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RunOptions {
+    /// Keep a journal and the frames of sub-agents, so that the run can be dumped.
+    pub recording: bool,
+    /// Keep what was asked in the journal, so that a miss can be explained.
+    pub requests: bool,
+    pub failures: Failures,
+    pub memory: MemoryChoice,
+}
+
+#[derive(Debug)]
+struct Shared {
+    run: RefCell<Run>,
+    options: RunOptions,
+    /// Over the recording, from the first release on.
+    progress: RefCell<Option<Progress>>,
+    recording: Option<Arc<Frame>>,
+}
+
+impl Shared {
+    fn reach(&self, place: Option<u64>) -> bool {
+        let (Some(place), Some(recording)) = (place, &self.recording) else {
+            return false;
+        };
+        self.progress.borrow_mut().get_or_insert_with(|| Progress::new(recording)).reach(place)
+    }
+}
+
+/// A frame of a running program.
+#[derive(Debug)]
+pub struct LiveFrame {
+    shared: Rc<Shared>,
+    path: FramePath,
+    source: Option<Source>,
+    ledger: Rc<Ledger>,
+    entry: Option<Entry>,
+    input_hash: ContentHash,
+}
+
+/// What the input of a frame is, for finding its recording and for entering it again.
+#[derive(Debug, Clone)]
+pub struct FrameInput {
+    pub call_id: JsonStr,
+    pub agent_id: JsonStr,
+    pub hash: ContentHash,
+    /// `None` where the props cannot be brought back from JSON.
+    pub props: Option<Value>,
+}
+
+/// A call to be started.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    pub kind: Kind,
+    pub call_id: JsonStr,
+    pub hash: ContentHash,
+    /// Kept with the call, where requests are kept.
+    pub request: Option<Request>,
+}
+
+/// A call that has been started.
+#[derive(Debug)]
+pub struct Begun {
+    /// `None` where nothing is recorded.
+    pub slot: Option<CallSlot>,
+    pub answer: Answer,
+}
+
+/// Usage while a run goes on. Kept beside the tree, because without recording there is none.
+#[derive(Debug)]
+struct Ledger {
+    budget: RefCell<Budget>,
+    parent: Option<Rc<Ledger>>,
+}
+
+impl Ledger {
+    fn add(&self, delta: &Usage) {
+        self.budget.borrow_mut().own.add(delta);
+        let mut ledger = Some(self);
+        while let Some(current) = ledger {
+            current.budget.borrow_mut().aggregate.add(delta);
+            ledger = current.parent.as_deref();
+        }
+    }
+}
+
+impl LiveFrame {
+    /// Starts a run, over a recording or without one.
+    #[must_use]
+    pub fn start_run(root: FrameInput, source: Option<Source>, options: RunOptions) -> Self {
+        let input_hash = root.hash;
+        let entry = source.as_ref().and_then(|source| source.entry(options.memory));
+        let frame = new_frame(root, source.as_ref(), entry.as_ref());
+        let budget = frame.budget.clone();
+        let recording = source.as_ref().map(|source| Arc::clone(source.frame()));
+        let shared =
+            Shared { run: RefCell::new(Run::new(frame)), options, progress: RefCell::new(None), recording };
+        Self {
+            shared: Rc::new(shared),
+            path: FramePath::default(),
+            source,
+            ledger: Rc::new(Ledger { budget: RefCell::new(budget), parent: None }),
+            entry,
+            input_hash,
+        }
+    }
+
+    /// Opens the frame of a sub-agent.
+    #[must_use]
+    pub fn open_child(&self, input: FrameInput) -> Self {
+        let input_hash = input.hash;
+        let source = self
+            .source
+            .as_ref()
+            .and_then(|source| source.child(&input.agent_id, input.hash, &input.call_id));
+        let entry = source.as_ref().and_then(|source| source.entry(self.shared.options.memory));
+        let frame = new_frame(input, source.as_ref(), entry.as_ref());
+        if let Some(claimed) = source.as_ref().filter(|source| source.is_claimed()) {
+            self.shared.reach(claimed.frame().start);
+        }
+        let budget = frame.budget.clone();
+        let path = if self.shared.options.recording {
+            self.shared.run.borrow_mut().open_frame(&self.path, frame)
+        } else {
+            None
+        };
+        Self {
+            shared: Rc::clone(&self.shared),
+            // The frame of a parent that has ended stands nowhere, and journals nothing.
+            path: path.unwrap_or_else(FramePath::nowhere),
+            source,
+            ledger: Rc::new(Ledger { budget: RefCell::new(budget), parent: Some(Rc::clone(&self.ledger)) }),
+            entry,
+            input_hash,
+        }
+    }
+
+    #[must_use]
+    pub fn input_hash(&self) -> ContentHash {
+        self.input_hash
+    }
+
+    /// How the frame starts; `None` without a recording of its own.
+    #[must_use]
+    pub fn entry(&self) -> Option<&Entry> {
+        self.entry.as_ref()
+    }
+
+    /// The recorded place of this frame's end, for releasing it in the recorded order.
+    #[must_use]
+    pub fn recorded_end(&self) -> Option<u64> {
+        self.recorded().and_then(|frame| frame.end)
+    }
+
+    #[must_use]
+    pub fn has_foreign_hashes(&self) -> bool {
+        self.source.as_ref().is_some_and(Source::has_foreign_hashes)
+    }
+
+    /// Starts a call: looks for its answer in the recording, and journals its start.
+    /// `foreign` is the hash that another recorder would have given the request.
+    pub fn begin_call(&self, asked: Asked, foreign: Option<JsonStr>) -> Begun {
+        let Asked { kind, call_id, hash, request } = asked;
+        let hash = RequestHash::Sha256(hash);
+        let answer = match &self.source {
+            None => Answer { verdict: Verdict::Miss(Miss::NoRecording), call: None },
+            Some(source) => {
+                let failures = self.shared.options.failures;
+                match foreign {
+                    None => source.take(&kind, std::slice::from_ref(&hash), failures),
+                    Some(foreign) => source.take(&kind, &[hash.clone(), RequestHash::Foreign(foreign)], failures),
+                }
+            }
+        };
+        if let Some(call) = &answer.call {
+            self.shared.reach(Some(call.start));
+            if matches!(answer.verdict, Verdict::Miss(_)) {
+                // It is made now, and its recorded end will not come.
+                self.shared.reach(call.end);
+            }
+        }
+        let slot = if self.shared.options.recording {
+            let outcome = match &answer.verdict {
+                Verdict::Output(value) => Outcome::Output(value.clone()),
+                Verdict::Failure(error) => Outcome::Failure { error: error.clone(), stopped: false },
+                Verdict::Miss(_) => Outcome::Pending,
+            };
+            let meta = answer.call.as_ref().and_then(|call| call.meta.clone());
+            let request = request.filter(|_| self.shared.options.requests);
+            let call = NewCall { kind, hash, call_id, outcome, request, meta };
+            self.shared.run.borrow_mut().begin_call(&self.path, call)
+        } else {
+            None
+        };
+        Begun { slot, answer }
+    }
+
+    /// Journals the end of a call that was made.
+    pub fn end_call(&self, slot: CallSlot, ended: Ended) -> bool {
+        self.shared.run.borrow_mut().end_call(&self.path, slot, Some(ended))
+    }
+
+    /// Journals the end of a replayed call, recorded at the place `end`. `true` if it overtook an
+    /// earlier recorded start or end.
+    pub fn release_call(&self, slot: Option<CallSlot>, end: Option<u64>) -> bool {
+        if let Some(slot) = slot {
+            self.shared.run.borrow_mut().end_call(&self.path, slot, None);
+        }
+        self.shared.reach(end)
+    }
+
+    /// Notes that the frame has reached its recorded end. `true` if it overtook an earlier recorded
+    /// start or end.
+    pub fn reach_end(&self) -> bool {
+        self.shared.reach(self.recorded_end())
+    }
+
+    /// The recorded frame that this one continues.
+    #[must_use]
+    pub fn recorded(&self) -> Option<&Arc<Frame>> {
+        self.source.as_ref().filter(|source| source.is_claimed()).map(Source::frame)
+    }
+
+    /// Whether the recorded frame failed with what ended the run.
+    #[must_use]
+    pub fn failure_ended_the_run(&self) -> bool {
+        self.source.as_ref().is_some_and(Source::failure_ended_the_run)
+    }
+
+    /// How many recorded calls and sub-agents were not asked for; `None` without a recording.
+    #[must_use]
+    pub fn unused(&self) -> Option<(usize, usize)> {
+        self.source.as_ref().map(Source::unused)
+    }
+
+    /// Ends the frame as its recording stands, without its having run.
+    pub fn adopt(&self) -> bool {
+        let Some(recorded) = self.recorded() else {
+            return false;
+        };
+        if self.shared.options.recording {
+            self.shared.run.borrow_mut().adopt(&self.path, recorded);
+        }
+        true
+    }
+
+    /// Notes that the frame is about to end with this call's failure.
+    pub fn mark_stopped(&self, slot: CallSlot) {
+        self.shared.run.borrow_mut().mark_stopped(&self.path, slot);
+    }
+
+    /// Notes that the parent is about to end with this frame's failure.
+    pub fn mark_frame_stopped(&self) {
+        self.shared.run.borrow_mut().mark_frame_stopped(&self.path);
+    }
+
+    pub fn set_memory(&self, key: JsonStr, value: JsonText, initial: bool) {
+        if self.shared.options.recording {
+            self.shared.run.borrow_mut().set_memory(&self.path, key, value, initial);
+        }
+    }
+
+    pub fn next_generation(&self, props: Option<Value>) {
+        if self.shared.options.recording {
+            self.shared.run.borrow_mut().next_generation(&self.path, props);
+        }
+    }
+
+    pub fn end(&self, state: State) {
+        if self.shared.options.recording {
+            self.shared.run.borrow_mut().end_frame(&self.path, state);
+        }
+    }
+
+    /// Adds usage to this frame, and to the aggregate of the frames above it.
+    pub fn add_usage(&self, delta: &Usage) {
+        self.ledger.add(delta);
+        if self.shared.options.recording {
+            self.shared.run.borrow_mut().add_usage(&self.path, delta);
+        }
+    }
+
+    #[must_use]
+    pub fn budget(&self) -> Budget {
+        self.ledger.budget.borrow().clone()
+    }
+
+    /// The whole run as it stands now.
+    #[must_use]
+    pub fn dump(&self) -> Arc<Frame> {
+        self.shared.run.borrow().snapshot()
+    }
+}
+
+fn new_frame(input: FrameInput, source: Option<&Source>, entry: Option<&Entry>) -> NewFrame {
+    let recorded = source.filter(|source| source.is_claimed()).map(Source::frame);
+    NewFrame {
+        call_id: input.call_id,
+        agent_id: input.agent_id,
+        input_hash: Some(input.hash),
+        generation: entry.map_or(0, |entry| entry.generation),
+        props: entry.and_then(|entry| entry.props.clone()).or(input.props),
+        memory: entry.map(|entry| entry.memory.clone()).unwrap_or_default(),
+        earlier: recorded.map_or_else(VectorSync::new_sync, |frame| frame.earlier.clone()),
+        budget: recorded.map(|frame| frame.budget.clone()).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,393 @@
+//! Answers from a recording: which frame a sub-agent continues, which entry answers a request.
+//!
+//! An entry answers only the request that it recorded, once, in the order in which the calls were
+//! started. Nothing here changes the recording: what was used up is noted beside it.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::frame::{Frame, Generation, State};
+use crate::hash::ContentHash;
+use crate::journal::{Call, Kind, Outcome, RequestHash, Row, Value};
+use crate::json::{JsonStr, JsonText};
+use crate::memory::Memory;
+use crate::snapshot::Snapshot;
+
+/// What is done with a recorded failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Failures {
+    /// Make the call again where the failure ended the run, replay it where it was handled.
+    #[default]
+    Auto,
+    Replay,
+    Retry,
+}
+
+/// Which memory a frame gets back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MemoryChoice {
+    /// That of the start where calls are replayed, else as it stood.
+    #[default]
+    Auto,
+    Start,
+    Dump,
+}
+
+/// A recorded frame, and what a replay has used of it.
+#[derive(Debug)]
+pub struct RecordedFrame {
+    frame: Arc<Frame>,
+    parent: Option<Rc<RecordedFrame>>,
+    claimed: Cell<bool>,
+    /// Start of the last call or child of the last generation, once it was asked for.
+    last_start: Cell<Option<Option<u64>>>,
+    journal: RefCell<Option<JournalIndex>>,
+    children: RefCell<Option<ChildIndex>>,
+}
+
+/// A live frame's tie to the recording.
+#[derive(Debug, Clone)]
+pub struct Source {
+    recorded: Rc<RecordedFrame>,
+    /// `false`: the frame only lends its entries, not its memory, props or budget.
+    claimed: bool,
+}
+
+/// How a frame starts.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    pub generation: u64,
+    /// Props to enter the generation with, instead of those of the call.
+    pub props: Option<Value>,
+    pub memory: Memory,
+}
+
+/// What the recording says to a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    pub verdict: Verdict,
+    /// The occurrence that was used up; a row without a list of calls has none.
+    pub call: Option<Arc<Call>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    Output(Value),
+    Failure(JsonText),
+    Miss(Miss),
+}
+
+/// Why a call has to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Miss {
+    /// The frame itself has no recording.
+    NoRecording,
+    /// No entry for this request, or all of them used up.
+    NotRecorded,
+    /// It had started but not ended.
+    InFlight,
+    /// It ended with a value that could not be recorded.
+    Tombstone,
+    /// It failed, and the failure is to be tried again.
+    Retry,
+}
+
+#[derive(Debug, Default)]
+struct JournalIndex {
+    /// Positions of the calls that are not used up, by request.
+    calls: HashMap<(Kind, RequestHash), VecDeque<usize>>,
+    used: Vec<bool>,
+    rows: HashMap<(Kind, RequestHash), Arc<Row>>,
+    has_foreign_hashes: bool,
+}
+
+#[derive(Debug, Default)]
+struct ChildIndex {
+    nodes: Vec<Rc<RecordedFrame>>,
+    by_input: HashMap<(JsonStr, ContentHash), VecDeque<usize>>,
+    by_call_id: HashMap<JsonStr, usize>,
+}
+
+impl Source {
+    /// The recording as the source of a run's root frame.
+    #[must_use]
+    pub fn of_snapshot(snapshot: &Snapshot) -> Self {
+        let root = &snapshot.root;
+        let frame = if root.agent_id.body().is_empty() || root.call_id.body() == "root" {
+            Arc::clone(root)
+        } else {
+            Arc::new(run_frame_over(root))
+        };
+        let recorded = Rc::new(RecordedFrame::new(frame, None));
+        recorded.claimed.set(true);
+        Self { recorded, claimed: true }
+    }
+
+    #[must_use]
+    pub fn frame(&self) -> &Arc<Frame> {
+        &self.recorded.frame
+    }
+
+    /// Whether the live frame continues the recorded one, with its memory and budget.
+    #[must_use]
+    pub fn is_claimed(&self) -> bool {
+        self.claimed
+    }
+
+    /// Finds the recorded frame that a sub-agent continues: by agent and input, first the one with
+    /// the same callId; else the one with the same callId lends its entries.
+    #[must_use]
+    pub fn child(&self, agent_id: &JsonStr, input: ContentHash, call_id: &JsonStr) -> Option<Self> {
+        let mut slot = self.recorded.children.borrow_mut();
+        let index = slot.get_or_insert_with(|| ChildIndex::new(&self.recorded));
+        let same_call_id = index.by_call_id.get(call_id).copied().map(|position| &index.nodes[position]);
+        // A frame that only lends has no identity to hand on: its children lend too.
+        if self.claimed {
+            let wanted = (agent_id.clone(), input);
+            if let Some(node) = same_call_id
+                && !node.claimed.get()
+                && node.frame.agent_id == *agent_id
+                && node.frame.input_hash.is_none_or(|hash| hash == input)
+            {
+                return Some(Self::claim(node));
+            }
+            if let Some(queue) = index.by_input.get_mut(&wanted) {
+                while let Some(position) = queue.pop_front() {
+                    let node = &index.nodes[position];
+                    if !node.claimed.get() {
+                        return Some(Self::claim(node));
+                    }
+                }
+            }
+        }
+        let node = same_call_id.filter(|node| !node.claimed.get())?;
+        Some(Self { recorded: Rc::clone(node), claimed: false })
+    }
+
+    fn claim(node: &Rc<RecordedFrame>) -> Self {
+        node.claimed.set(true);
+        Self { recorded: Rc::clone(node), claimed: true }
+    }
+
+    /// How the live frame starts; `None` where the recording only lends entries.
+    #[must_use]
+    pub fn entry(&self, choice: MemoryChoice) -> Option<Entry> {
+        if !self.claimed {
+            return None;
+        }
+        let frame = self.frame();
+        let generation = &frame.generation;
+        let at_start = match choice {
+            MemoryChoice::Auto => generation.memory.as_ref().filter(|_| generation.has_records()),
+            MemoryChoice::Start => generation.memory.as_ref(),
+            MemoryChoice::Dump => None,
+        };
+        Some(Entry {
+            generation: generation.id,
+            props: generation.props.clone(),
+            memory: at_start.unwrap_or(&frame.memory).clone(),
+        })
+    }
+
+    /// Whether the recorded journal is keyed by hashes of another recorder.
+    #[must_use]
+    pub fn has_foreign_hashes(&self) -> bool {
+        self.recorded.journal(|journal| journal.has_foreign_hashes)
+    }
+
+    /// Takes the next occurrence of a request. `keys` are the hashes that it may be recorded under.
+    #[must_use]
+    pub fn take(&self, kind: &Kind, keys: &[RequestHash], failures: Failures) -> Answer {
+        let calls = &self.frame().generation.calls;
+        let taken = self.recorded.journal(|journal| {
+            keys.iter().find_map(|hash| journal.take(&(kind.clone(), hash.clone())))
+        });
+        let (outcome, call) = match taken {
+            Some(Taken::Call(position)) => match calls.get(position) {
+                Some(call) => (call.outcome.clone(), Some(Arc::clone(call))),
+                None => return Answer { verdict: Verdict::Miss(Miss::NotRecorded), call: None },
+            },
+            Some(Taken::Row(outcome)) => (outcome, None),
+            None => return Answer { verdict: Verdict::Miss(Miss::NotRecorded), call: None },
+        };
+        let verdict = match outcome {
+            Outcome::Output(value) => Verdict::Output(value),
+            Outcome::Pending => Verdict::Miss(Miss::InFlight),
+            Outcome::Tombstone(_) => Verdict::Miss(Miss::Tombstone),
+            Outcome::Failure { error, stopped } => {
+                let end = call.as_ref().and_then(|call| call.end);
+                let again = match failures {
+                    Failures::Replay => false,
+                    Failures::Retry => true,
+                    Failures::Auto => self.recorded.ended_the_run(stopped, end),
+                };
+                if again { Verdict::Miss(Miss::Retry) } else { Verdict::Failure(error) }
+            }
+        };
+        Answer { verdict, call }
+    }
+
+    /// Whether this frame's failure ended the run, so that resuming runs it again.
+    #[must_use]
+    pub fn failure_ended_the_run(&self) -> bool {
+        let frame = self.frame();
+        match &self.recorded.parent {
+            Some(parent) => parent.ended_the_run(frame.stopped, frame.end),
+            None => true,
+        }
+    }
+
+    /// The recorded calls of a kind, those that are not used up first.
+    #[must_use]
+    pub fn candidates(&self, kind: &Kind) -> Vec<Arc<Call>> {
+        let calls = &self.frame().generation.calls;
+        self.recorded.journal(|journal| {
+            let of_kind = |used: bool| {
+                let used_up = journal.used.iter();
+                calls.iter().zip(used_up).filter(move |(call, was)| call.kind == *kind && **was == used)
+            };
+            of_kind(false).chain(of_kind(true)).map(|(call, _)| Arc::clone(call)).collect()
+        })
+    }
+
+    /// How many recorded calls that had ended, and how many recorded sub-agents, were not asked for.
+    #[must_use]
+    pub fn unused(&self) -> (usize, usize) {
+        let calls = &self.frame().generation.calls;
+        let unused_calls = self.recorded.journal(|journal| {
+            let open = calls.iter().zip(&journal.used).filter(|(_, used)| !**used);
+            open.filter(|(call, _)| matches!(call.outcome, Outcome::Output(_) | Outcome::Failure { .. })).count()
+        });
+        let unused_children = match &*self.recorded.children.borrow() {
+            Some(index) => index.nodes.iter().filter(|node| !node.claimed.get()).count(),
+            None => self.frame().generation.children.len(),
+        };
+        (unused_calls, unused_children)
+    }
+}
+
+impl RecordedFrame {
+    fn new(frame: Arc<Frame>, parent: Option<Rc<Self>>) -> Self {
+        Self {
+            frame,
+            parent,
+            claimed: Cell::new(false),
+            last_start: Cell::new(None),
+            journal: RefCell::new(None),
+            children: RefCell::new(None),
+        }
+    }
+
+    fn journal<R>(&self, use_it: impl FnOnce(&mut JournalIndex) -> R) -> R {
+        let mut slot = self.journal.borrow_mut();
+        use_it(slot.get_or_insert_with(|| JournalIndex::new(&self.frame.generation)))
+    }
+
+    /// Whether anything was started in this frame after `end`.
+    fn started_after(&self, end: Option<u64>) -> bool {
+        let last = self.last_start.get().unwrap_or_else(|| {
+            let last = last_start(&self.frame.generation);
+            self.last_start.set(Some(last));
+            last
+        });
+        match (last, end) {
+            (Some(last), Some(end)) => last > end,
+            // Without an order the failure is taken for handled: a replay repeats nothing.
+            (_, None) => true,
+            (None, Some(_)) => false,
+        }
+    }
+
+    /// Follows a failure up the tree: it ended the run if it, or what it made fail, was the last
+    /// thing in each frame; a frame that completed, or went on to something else, had handled it.
+    fn ended_the_run(&self, stopped: bool, end: Option<u64>) -> bool {
+        let mut frame = self;
+        let (mut stopped, mut end) = (stopped, end);
+        loop {
+            match frame.frame.state {
+                State::Completed(_) => return false,
+                State::Running | State::Failed(_) if stopped => {}
+                State::Running | State::Failed(_) => {
+                    if frame.started_after(end) {
+                        return false;
+                    }
+                }
+            }
+            let Some(parent) = &frame.parent else {
+                return true;
+            };
+            (stopped, end) = (frame.frame.stopped, frame.frame.end.or(end));
+            frame = parent;
+        }
+    }
+}
+
+fn last_start(generation: &Generation) -> Option<u64> {
+    let calls = generation.calls.iter().map(|call| Some(call.start));
+    let children = generation.children.iter().map(|child| child.start);
+    calls.chain(children).flatten().max()
+}
+
+impl JournalIndex {
+    fn new(generation: &Generation) -> Self {
+        let mut calls: HashMap<_, VecDeque<usize>> = HashMap::new();
+        for (position, call) in generation.calls.iter().enumerate() {
+            calls.entry((call.kind.clone(), call.hash.clone())).or_default().push_back(position);
+        }
+        let rows = generation
+            .rows
+            .iter()
+            .map(|row| ((row.kind.clone(), row.hash.clone()), Arc::clone(row)))
+            .collect();
+        let used = vec![false; generation.calls.len()];
+        let mut index = Self { calls, used, rows, has_foreign_hashes: false };
+        let foreign = |(_, hash): &(Kind, RequestHash)| matches!(hash, RequestHash::Foreign(_));
+        index.has_foreign_hashes = index.calls.keys().any(foreign) || index.rows.keys().any(foreign);
+        index
+    }
+
+    fn take(&mut self, key: &(Kind, RequestHash)) -> Option<Taken> {
+        if let Some(position) = self.calls.get_mut(key).and_then(VecDeque::pop_front) {
+            self.used[position] = true;
+            return Some(Taken::Call(position));
+        }
+        self.rows.get(key).map(|row| Taken::Row(row.outcome.clone()))
+    }
+}
+
+/// What answers a request.
+enum Taken {
+    /// The call at this position, which is used up by it.
+    Call(usize),
+    /// A row, which answers any number of times.
+    Row(Outcome),
+}
+
+impl ChildIndex {
+    fn new(parent: &Rc<RecordedFrame>) -> Self {
+        let mut index = Self::default();
+        for child in &parent.frame.generation.children {
+            let position = index.nodes.len();
+            if let Some(input) = child.input_hash {
+                index.by_input.entry((child.agent_id.clone(), input)).or_default().push_back(position);
+            }
+            index.by_call_id.insert(child.call_id.clone(), position);
+            index.nodes.push(Rc::new(RecordedFrame::new(Arc::clone(child), Some(Rc::clone(parent)))));
+        }
+        index
+    }
+}
+
+/// The frame of `runWith` over a snapshot whose root is an agent's frame.
+fn run_frame_over(agent: &Arc<Frame>) -> Frame {
+    let mut generation = Generation::new(0, None, None);
+    let mut child = Frame::clone(agent);
+    child.call_id = JsonStr::from_normalized_body(&format!("root/agent:{}:0", agent.agent_id.body()));
+    generation.children.push_back_mut(Arc::new(child));
+    let mut frame = Frame::new(JsonStr::from_plain("root"), JsonStr::from_plain(""), generation);
+    frame.memory = agent.memory.clone();
+    frame.budget = agent.budget.clone();
+    frame
+}

@@ -1,0 +1,564 @@
+//! Replays the kept events into drafts of frames, generations and calls.
+
+use std::collections::HashMap;
+
+use super::draft::{CallDraft, FrameDraft, GenerationDraft, GenerationEnd, Index, NONE, RUN_FRAME};
+use super::event::{Event, Family, Field, FieldSpan, Fields, NO_SPAN, Phase, SpanIndex};
+use super::outcome::{memory, outcome, request_hash, rows, state, value};
+use super::read::Trace;
+use super::spans::NO_EVENT;
+use super::tally::Tally;
+use super::topology::Topology;
+use super::warnings::{Warnings, code};
+use crate::error::RestoreErrorKind;
+use crate::frame::State;
+use crate::hash::{ContentHash, input_hash};
+use crate::journal::{Kind, Outcome, Value};
+use crate::json::{JsonStr, JsonText, Scanner};
+use crate::limits::MAX_FRAME_DEPTH;
+use crate::memory::Memory;
+use crate::usage::{Budget, Usage};
+
+pub(super) struct Builder<'a, 't> {
+    pub trace: &'a Trace<'t>,
+    topology: &'a Topology,
+    pub warnings: &'a mut Warnings,
+    /// Whether the trace is one of ours: other recorders number children and unite journals over
+    /// the generations of a frame.
+    pub is_own: bool,
+    /// Whether the run itself went on from a snapshot, so that its memory did not start empty.
+    pub is_continued: bool,
+    /// A frame stands behind its parent.
+    pub frames: Vec<FrameDraft<'t>>,
+    pub generations: Vec<GenerationDraft>,
+    pub calls: Vec<CallDraft<'t>>,
+    frame_of: Vec<Index>,
+    generation_of: Vec<Index>,
+    call_of: Vec<Index>,
+    /// How many agents with an id were called under a generation, or a frame in other traces.
+    agent_counts: HashMap<(Index, JsonStr), u32>,
+}
+
+impl<'a, 't> Builder<'a, 't> {
+    pub(super) fn new(
+        trace: &'a Trace<'t>,
+        topology: &'a Topology,
+        warnings: &'a mut Warnings,
+    ) -> Self {
+        let spans = trace.spans.len();
+        let run = FrameDraft {
+            span: NO_SPAN,
+            parent: NONE,
+            in_generation: NONE,
+            depth: 0,
+            call_id: JsonStr::from_normalized_body("root"),
+            agent_id: JsonStr::from_normalized_body(""),
+            input_hash: None,
+            props: None,
+            start: None,
+            end: None,
+            state: State::Running,
+            stopped: false,
+            generations: vec![0],
+            budget: None,
+            usage: None,
+        };
+        Self {
+            trace,
+            topology,
+            warnings,
+            is_own: trace.events.iter().any(|event| !event.seq.is_nan()),
+            is_continued: false,
+            frames: vec![run],
+            generations: vec![GenerationDraft::default()],
+            calls: Vec::new(),
+            frame_of: vec![NONE; spans],
+            generation_of: vec![NONE; spans],
+            call_of: vec![NONE; spans],
+            agent_counts: HashMap::new(),
+        }
+    }
+
+    pub(super) fn apply(&mut self, events: &[Event]) -> Result<(), RestoreErrorKind> {
+        for (place, event) in (0_u64..).zip(events) {
+            let frame = self.frame(self.topology.agent(event.span))?;
+            let fields = event.fields(self.trace.source, &self.trace.fields);
+            match (event.kind.family, event.kind.phase) {
+                (Family::Run, Phase::Start) => self.run_start(place, event, &fields),
+                (Family::Run, _) => self.run_end(place, event, &fields),
+                (Family::Agent, Phase::Start) => {
+                    self.frames[frame as usize].start = Some(place);
+                    self.budget_state(frame, event, &fields);
+                }
+                (Family::Agent, _) => {
+                    let frame = &mut self.frames[frame as usize];
+                    frame.end = Some(place);
+                    frame.state = state(&fields);
+                }
+                (Family::Generation, Phase::Start) => {
+                    self.generation(event.span, frame);
+                }
+                (Family::Generation, _) => self.generation_end(frame, event, &fields),
+                (Family::Reborn, _) => {
+                    let generation = self.generation_at(event.span, frame);
+                    let new_props = value(&fields, Field::NewProps, Field::NewPropsTypes);
+                    self.generations[generation as usize].new_props = new_props;
+                }
+                (Family::Turn | Family::Tool | Family::Call, Phase::Start) => {
+                    self.call_start(place, frame, event, &fields);
+                }
+                (Family::Turn | Family::Tool | Family::Call, _) => {
+                    self.call_end(place, frame, event, &fields);
+                }
+                (Family::Model, _) => self.name_model(event, &fields),
+                (Family::Batch, Phase::End) => self.batch_end(place, frame, event, &fields),
+                (Family::Budget, _) => self.usage(frame, event, &fields),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn warn_field(&mut self, event: &Event, field: Field, expected: &str) {
+        let message = format!(
+            "{}.{}: expected {expected}; it was left out",
+            event.kind.name(),
+            field.key()
+        );
+        let span = &self.trace.spans.get(event.span).id;
+        self.warnings
+            .add(code::INVALID_FIELD, Some(event.line), Some(span), message);
+    }
+
+    fn run_start(&mut self, place: u64, event: &Event, fields: &Fields<'_, 't>) {
+        let props = value(fields, Field::Props, Field::PropsTypes);
+        let run = &mut self.frames[RUN_FRAME as usize];
+        run.start = Some(place);
+        run.input_hash = hash_of(props.as_ref());
+        run.props = props;
+        self.budget_state(RUN_FRAME, event, fields);
+        self.generations[0].memory = self.memory(event, fields);
+        self.is_continued = fields
+            .present(Field::Restoration)
+            .is_some_and(|restoration| {
+                let text: String = restoration.as_str().split_ascii_whitespace().collect();
+                text.contains(r#""isRestored":true"#)
+            });
+    }
+
+    /// A frame that goes on from a snapshot starts with the budget of that.
+    fn budget_state(&mut self, frame: Index, event: &Event, fields: &Fields<'_, 't>) {
+        if let Some(text) = fields.present(Field::BudgetState) {
+            match read_budget(text.as_str()) {
+                Some(budget) => self.frames[frame as usize].budget = Some(budget),
+                None => self.warn_field(event, Field::BudgetState, "a BudgetState object"),
+            }
+        }
+    }
+
+    fn run_end(&mut self, place: u64, event: &Event, fields: &Fields<'_, 't>) {
+        let frame = &mut self.frames[RUN_FRAME as usize];
+        frame.end = Some(place);
+        frame.state = state(fields);
+        let memory = self.memory(event, fields);
+        let state = self.frames[RUN_FRAME as usize].state.clone();
+        self.generations[0].end = Some(GenerationEnd {
+            reborn: false,
+            memory,
+            state,
+        });
+    }
+
+    fn memory(&mut self, event: &Event, fields: &Fields<'_, 't>) -> Option<Memory> {
+        let memory = memory(fields)?;
+        if memory.is_err() {
+            self.warn_field(event, Field::Memory, "an object");
+        }
+        memory.ok()
+    }
+
+    fn generation_end(&mut self, frame: Index, event: &Event, fields: &Fields<'_, 't>) {
+        let generation = self.generation(event.span, frame);
+        let end = GenerationEnd {
+            reborn: fields
+                .string(Field::EndReason)
+                .is_some_and(|reason| reason == "reborn"),
+            memory: self.memory(event, fields),
+            state: state(fields),
+        };
+        self.generations[generation as usize].end = Some(end);
+    }
+
+    /// The frame of an agent's span. It is made with the first event under it: the start of the
+    /// agent, unless that is missing.
+    fn frame(&mut self, agent: SpanIndex) -> Result<Index, RestoreErrorKind> {
+        let mut missing = Vec::new();
+        let mut current = agent;
+        let mut parent = loop {
+            match self.frame_of.get(current as usize) {
+                None => break RUN_FRAME,
+                Some(&known) if known != NONE => break known,
+                Some(_) => {
+                    missing.push(current);
+                    current = self.topology.agent(self.trace.spans.get(current).parent);
+                }
+            }
+        };
+        while let Some(agent) = missing.pop() {
+            parent = self.new_frame(agent, parent)?;
+        }
+        Ok(parent)
+    }
+
+    fn new_frame(&mut self, agent: SpanIndex, parent: Index) -> Result<Index, RestoreErrorKind> {
+        let span = self.trace.spans.get(agent);
+        let in_generation = self.generation_at(span.parent, parent);
+        // What is known of an agent without a start stands in its end, or in a generation of it.
+        let source = [span.start, span.end, self.topology.implied_by(agent)]
+            .into_iter()
+            .find(|at| *at != NO_EVENT);
+        let event = source.and_then(|at| self.trace.events.get(at as usize));
+        let fields = event.map_or(
+            Fields {
+                source: self.trace.source,
+                list: &[],
+            },
+            |event| event.fields(self.trace.source, &self.trace.fields),
+        );
+        let agent_id = fields
+            .json_str(Field::AgentId)
+            .unwrap_or_else(|| JsonStr::from_normalized_body(""));
+        let props = value(&fields, Field::Props, Field::PropsTypes);
+        let input_hash = match fields
+            .string(Field::InputHash)
+            .and_then(|text| text.parse().ok())
+        {
+            Some(hash) => Some(hash),
+            None if fields.is_too_deep(Field::Props) => None,
+            None => hash_of(props.as_ref()),
+        };
+        let depth = self.frames[parent as usize].depth + 1;
+        if depth > MAX_FRAME_DEPTH {
+            let path = format!(
+                "agent \"{agent_id}\" (span {})",
+                self.trace.spans.display(agent)
+            );
+            return Err(RestoreErrorKind::FramesTooDeep {
+                path,
+                limit: MAX_FRAME_DEPTH,
+            });
+        }
+        let counted_in = if self.is_own { in_generation } else { parent };
+        let call_id = self.agent_call_id(counted_in, parent, &agent_id, &fields);
+        let index = index_of(self.frames.len());
+        self.frames.push(FrameDraft {
+            span: agent,
+            parent,
+            in_generation,
+            depth,
+            call_id,
+            agent_id,
+            input_hash,
+            props,
+            start: None,
+            end: None,
+            state: State::Running,
+            stopped: false,
+            generations: Vec::new(),
+            budget: None,
+            usage: None,
+        });
+        self.generations[in_generation as usize]
+            .children
+            .push(index);
+        self.frame_of[agent as usize] = index;
+        Ok(index)
+    }
+
+    /// The path of an agent's frame: as its event says if that is a path under the parent's, else
+    /// by the number of agents with the same id that were called before.
+    fn agent_call_id(
+        &mut self,
+        counted_in: Index,
+        parent: Index,
+        agent_id: &JsonStr,
+        fields: &Fields<'_, 't>,
+    ) -> JsonStr {
+        let count = self
+            .agent_counts
+            .entry((counted_in, agent_id.clone()))
+            .or_insert(0);
+        let number = *count;
+        *count += 1;
+        let parent_id = self.frames[parent as usize].call_id.body();
+        let is_below = |id: &JsonStr| {
+            id.body()
+                .strip_prefix(parent_id)
+                .is_some_and(|rest| rest.starts_with("/agent:"))
+        };
+        match fields.json_str(Field::CallId).filter(is_below) {
+            Some(call_id) => call_id,
+            None => JsonStr::from_normalized_body(&format!(
+                "{parent_id}/agent:{}:{number}",
+                agent_id.body()
+            )),
+        }
+    }
+
+    /// The generation that a span of the frame was made in: the one above it, else the last one.
+    fn generation_at(&mut self, span: SpanIndex, frame: Index) -> Index {
+        match self.topology.generation(span) {
+            NO_SPAN => match self.frames[frame as usize].generations.last() {
+                Some(last) => *last,
+                None => self.new_generation(frame, GenerationDraft::default()),
+            },
+            generation => self.generation(generation, frame),
+        }
+    }
+
+    fn new_generation(&mut self, frame: Index, draft: GenerationDraft) -> Index {
+        let index = index_of(self.generations.len());
+        self.generations.push(draft);
+        self.frames[frame as usize].generations.push(index);
+        index
+    }
+
+    /// The generation of a generation's span, made with the first event under it.
+    fn generation(&mut self, span: SpanIndex, frame: Index) -> Index {
+        let known = self.generation_of[span as usize];
+        if known != NONE {
+            return known;
+        }
+        let at = self.trace.spans.get(span);
+        let source = [at.start, at.end].into_iter().find(|at| *at != NO_EVENT);
+        let event = source.and_then(|at| self.trace.events.get(at as usize).copied());
+        let mut draft = GenerationDraft {
+            has_span: true,
+            ..GenerationDraft::default()
+        };
+        let number = self.frames[frame as usize].generations.len() as u64;
+        draft.id = number;
+        if let Some(event) = event {
+            let fields = event.fields(self.trace.source, &self.trace.fields);
+            draft.id = fields.count(Field::GenerationId).unwrap_or(number);
+            draft.props = value(&fields, Field::Props, Field::PropsTypes);
+            // The end of a generation holds the memory at the end.
+            if event.kind.phase == Phase::Start {
+                draft.memory = self.memory(&event, &fields);
+            }
+        }
+        let last = self.frames[frame as usize].generations.last().copied();
+        let index = match last {
+            // What was recorded in the agent before its first generation belongs to that.
+            Some(last) if frame != RUN_FRAME && !self.generations[last as usize].has_span => {
+                let open = &mut self.generations[last as usize];
+                (draft.calls, draft.children) = (
+                    std::mem::take(&mut open.calls),
+                    std::mem::take(&mut open.children),
+                );
+                *open = draft;
+                last
+            }
+            _ => self.new_generation(frame, draft),
+        };
+        self.generation_of[span as usize] = index;
+        index
+    }
+
+    fn call_start(&mut self, place: u64, frame: Index, event: &Event, fields: &Fields<'_, 't>) {
+        let call = self.new_call(place, frame, event.span, event.kind.family, fields);
+        self.call_of[event.span as usize] = call;
+    }
+
+    fn new_call(
+        &mut self,
+        start: u64,
+        frame: Index,
+        span: SpanIndex,
+        family: Family,
+        fields: &Fields<'_, 't>,
+    ) -> Index {
+        let (kind, name, call_id) = match family {
+            Family::Tool | Family::Batch => (
+                Kind::Tool,
+                fields.string(Field::ToolName),
+                fields.json_str(Field::JournalCallId),
+            ),
+            Family::Call => {
+                let kind = fields
+                    .json_str(Field::Kind)
+                    .unwrap_or_else(|| JsonStr::from_normalized_body("call"));
+                (
+                    Kind::from_name(kind),
+                    fields.string(Field::Name),
+                    fields.json_str(Field::CallId),
+                )
+            }
+            _ => (Kind::Prompt, None, fields.json_str(Field::CallId)),
+        };
+        let generation = self.generation_at(span, frame);
+        let index = index_of(self.calls.len());
+        let hash = request_hash(fields);
+        self.calls.push(CallDraft {
+            kind,
+            name,
+            call_id,
+            hash,
+            start,
+            end: None,
+            outcome: None,
+        });
+        self.generations[generation as usize].calls.push(index);
+        index
+    }
+
+    fn call_end(&mut self, place: u64, frame: Index, event: &Event, fields: &Fields<'_, 't>) {
+        let mut call = self.call_of[event.span as usize];
+        if call == NONE {
+            call = self.new_call(place, frame, event.span, event.kind.family, fields);
+            self.call_of[event.span as usize] = call;
+        }
+        let output = if event.kind.family == Family::Turn {
+            Field::Message
+        } else {
+            Field::Output
+        };
+        self.end_call(call, place, outcome(fields, output), fields, event);
+    }
+
+    fn end_call(
+        &mut self,
+        call: Index,
+        place: u64,
+        outcome: Outcome,
+        fields: &Fields<'_, 't>,
+        event: &Event,
+    ) {
+        let draft = &mut self.calls[call as usize];
+        draft.hash = request_hash(fields).or(draft.hash.take());
+        draft.end = Some(place);
+        if draft.hash.is_none() && matches!(outcome, Outcome::Output(_)) {
+            let message = format!(
+                "{} has no contentHash; its call cannot be replayed",
+                event.kind.name()
+            );
+            let span = &self.trace.spans.get(event.span).id;
+            self.warnings
+                .add(code::MISSING_HASH, Some(event.line), Some(span), message);
+        }
+        draft.outcome = Some(outcome);
+    }
+
+    /// The model of a turn names the prompt's callId where the events give none.
+    fn name_model(&mut self, event: &Event, fields: &Fields<'_, 't>) {
+        let turn = self.trace.spans.get(event.span).parent;
+        let Some(&call) = self
+            .call_of
+            .get(turn as usize)
+            .filter(|call| **call != NONE)
+        else {
+            return;
+        };
+        let draft = &mut self.calls[call as usize];
+        if draft.name.is_none() && draft.kind == Kind::Prompt {
+            draft.name = fields.string(Field::AdapterId);
+        }
+    }
+
+    /// A batch lists all its calls: those whose own events are missing are taken from here.
+    fn batch_end(&mut self, place: u64, frame: Index, event: &Event, fields: &Fields<'_, 't>) {
+        let Some(range) = fields.range(Field::ToolResults) else {
+            return;
+        };
+        let batch_start = self.trace.spans.get(event.span).start;
+        let start = if batch_start == NO_EVENT {
+            place
+        } else {
+            u64::from(batch_start).min(place)
+        };
+        for row in rows(self.trace.source, range) {
+            match row {
+                Some(row) => self.batch_row((start, place), frame, event, &row),
+                None => self.warn_field(event, Field::ToolResults, "an array of results"),
+            }
+        }
+    }
+
+    fn batch_row(
+        &mut self,
+        (start, end): (u64, u64),
+        frame: Index,
+        event: &Event,
+        row: &[FieldSpan],
+    ) {
+        let fields = Fields {
+            source: self.trace.source,
+            list: row,
+        };
+        let span = fields
+            .string(Field::SpanId)
+            .and_then(|id| self.trace.spans.find(&id));
+        let known = span.map_or(NONE, |span| self.call_of[span as usize]);
+        if known != NONE && self.calls[known as usize].outcome.is_some() {
+            return;
+        }
+        let call = if known == NONE {
+            let call = self.new_call(start, frame, event.span, Family::Batch, &fields);
+            if let Some(span) = span {
+                self.call_of[span as usize] = call;
+            }
+            call
+        } else {
+            known
+        };
+        self.end_call(call, end, outcome(&fields, Field::Output), &fields, event);
+    }
+
+    fn usage(&mut self, frame: Index, event: &Event, fields: &Fields<'_, 't>) {
+        let frame = &mut self.frames[frame as usize];
+        let added = if let Some(delta) = fields.text(Field::Delta) {
+            frame.usage.get_or_insert_default().add_json(delta)
+        } else if let Some(own) = fields.text(Field::Own) {
+            // Without the difference the sum so far is taken as it is given.
+            let mut usage = Tally::default();
+            let added = usage.add_json(own);
+            frame.usage = Some(usage);
+            added
+        } else {
+            return;
+        };
+        if added.is_err() {
+            self.warn_field(event, Field::Delta, "a UsageStats object");
+        }
+    }
+}
+
+fn read_budget(text: &str) -> Option<Budget> {
+    let mut scanner = Scanner::new(text);
+    let mut budget = Budget::default();
+    scanner.enter_object().ok()?;
+    let mut first = true;
+    while let Some(key) = scanner.next_member(&mut first).ok()? {
+        let usage = scanner.skip_value().ok()?;
+        let usage = scanner.slice(usage);
+        if key.is("own") {
+            budget.own = Usage::read(usage, "own").ok()?;
+        } else if key.is("aggregate") {
+            budget.aggregate = Usage::read(usage, "aggregate").ok()?;
+        }
+    }
+    Some(budget)
+}
+
+/// Props that are not there are the same input as an empty object.
+fn hash_of(props: Option<&Value>) -> Option<ContentHash> {
+    let text = props.map_or("{}", |props| props.text.as_str());
+    let types = props
+        .and_then(|props| props.types.as_ref())
+        .map(JsonText::as_str);
+    input_hash(text, types).ok()
+}
+
+fn index_of(length: usize) -> Index {
+    Index::try_from(length).unwrap_or(NONE)
+}

@@ -1,0 +1,91 @@
+//! The frame tree while it is put together from events.
+
+use std::borrow::Cow;
+
+use super::event::SpanIndex;
+use super::tally::Tally;
+use crate::frame::State;
+use crate::hash::ContentHash;
+use crate::journal::{Kind, Outcome, RequestHash, Value};
+use crate::json::{JsonStr, JsonText};
+use crate::memory::Memory;
+use crate::usage::Budget;
+
+/// Index of a frame, generation or call in the lists of the [`Builder`](super::build::Builder).
+pub(super) type Index = u32;
+pub(super) const NONE: Index = Index::MAX;
+
+/// The frame of the run itself.
+pub(super) const RUN_FRAME: Index = 0;
+
+#[derive(Debug)]
+pub(super) struct FrameDraft<'t> {
+    /// The agent's span; of the run's frame, none.
+    pub span: SpanIndex,
+    /// The frame that it was called in; [`NONE`] for the run's.
+    pub parent: Index,
+    /// The generation of the parent that it was called in.
+    pub in_generation: Index,
+    /// How many agents it is nested in, itself included.
+    pub depth: usize,
+    pub call_id: JsonStr,
+    pub agent_id: JsonStr,
+    pub input_hash: Option<ContentHash>,
+    /// What the agent was called with: the props of its first generation.
+    pub props: Option<Value>,
+    pub start: Option<u64>,
+    pub end: Option<u64>,
+    pub state: State,
+    pub stopped: bool,
+    /// In order of start.
+    pub generations: Vec<Index>,
+    /// What the frame used before this run, where it goes on from a snapshot.
+    pub budget: Option<Budget>,
+    /// What it used in this run.
+    pub usage: Option<Tally<'t>>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct GenerationDraft {
+    /// Whether a generation's span stands behind it, or only what was recorded outside of any.
+    pub has_span: bool,
+    pub id: u64,
+    pub props: Option<Value>,
+    /// The memory at its start, where its event says so.
+    pub memory: Option<Memory>,
+    pub end: Option<GenerationEnd>,
+    /// The props for the next generation, if the agent was reborn with new ones.
+    pub new_props: Option<Value>,
+    /// In the order in which their events came.
+    pub calls: Vec<Index>,
+    /// In order of start.
+    pub children: Vec<Index>,
+}
+
+#[derive(Debug)]
+pub(super) struct GenerationEnd {
+    pub reborn: bool,
+    pub memory: Option<Memory>,
+    /// How the agent's end must read, should its event be missing.
+    pub state: State,
+}
+
+#[derive(Debug)]
+pub(super) struct CallDraft<'t> {
+    pub kind: Kind,
+    /// What the callId is made with where the events give none.
+    pub name: Option<Cow<'t, str>>,
+    pub call_id: Option<JsonStr>,
+    pub hash: Option<RequestHash>,
+    pub start: u64,
+    pub end: Option<u64>,
+    /// `None` until it ended.
+    pub outcome: Option<Outcome>,
+}
+
+/// The text of the error of a call whose event gives none.
+pub(super) fn unknown_error() -> JsonText {
+    JsonText::trusted(
+        r#"{"name":"Error","message":"failed; its event does not say why"}"#.to_owned(),
+    )
+}

@@ -1,0 +1,64 @@
+//! A fast keyed hash for ids. Every event names two spans, and with the standard hash those would
+//! cost more than all else that is done with them.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+/// Hashes with two keys drawn at random, so that no trace can be made to collide.
+#[derive(Debug, Clone)]
+pub(super) struct IdHashing {
+    seed: u64,
+    factor: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct IdHasher {
+    state: u64,
+    factor: u64,
+}
+
+impl IdHashing {
+    pub(super) fn new() -> Self {
+        let random = RandomState::new();
+        // Odd, so that no bits of a word are lost in the product.
+        Self { seed: random.hash_one(0_u8), factor: random.hash_one(1_u8) | 1 }
+    }
+}
+
+impl BuildHasher for IdHashing {
+    type Hasher = IdHasher;
+
+    fn build_hasher(&self) -> IdHasher {
+        IdHasher { state: self.seed, factor: self.factor }
+    }
+}
+
+impl Hasher for IdHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.write_u64(u64::from_le_bytes(*word));
+        }
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        self.write_u64(u64::from_le_bytes(last) ^ (bytes.len() as u64) << 56);
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        let word = self.state ^ word;
+        let high = (u128::from(word) * u128::from(self.factor)) >> 64;
+        let low = word.wrapping_mul(self.factor);
+        self.state = low ^ (high as u64).rotate_left(32);
+    }
+
+    fn write_u8(&mut self, byte: u8) {
+        self.state = self.state.rotate_left(8) ^ u64::from(byte);
+    }
+
+    fn write_isize(&mut self, discriminant: isize) {
+        self.state = self.state.rotate_left(8) ^ discriminant.unsigned_abs() as u64;
+    }
+
+    fn finish(&self) -> u64 {
+        self.state
+    }
+}

@@ -1,0 +1,110 @@
+//! Restores a snapshot from the events of a run.
+//!
+//! The text of the trace is read once. What is needed of an event is kept as spans of that text;
+//! conversations, schemas and the like are passed over. The tree comes from the parents of spans
+//! alone, the order of events decides only what came first and what the cut leaves out. The work
+//! is linear in the size of the trace whatever the shape of the tree, and nothing recurses over it.
+
+mod assemble;
+mod build;
+mod close;
+mod cut;
+mod draft;
+mod event;
+mod failure;
+mod idhash;
+mod members;
+mod missing;
+mod order;
+mod outcome;
+mod read;
+mod select;
+mod spans;
+mod tally;
+mod topology;
+mod warnings;
+
+use std::sync::Arc;
+
+use build::Builder;
+use event::Source;
+use read::Trace;
+use topology::Topology;
+use warnings::Warnings;
+pub use warnings::code;
+
+use crate::error::{RestoreError, RestoreErrorKind};
+use crate::json::JsonText;
+use crate::snapshot::{Anchor, Provenance, Snapshot, Source as Origination};
+
+/// Where the text of a trace comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// A file of one event a line, or one JSON array: what cannot be read is passed over, with a
+    /// warning.
+    Lines,
+    /// A list handed over in memory, one event a line: what is no event is an error.
+    Events,
+}
+
+/// Which moment of which run is restored.
+#[derive(Debug, Clone)]
+pub struct RestoreOptions {
+    /// The span that the moment is told by; without it, the end of the trace.
+    pub span_id: Option<String>,
+    /// Before the start of that span, or after its end.
+    pub anchor: Anchor,
+    /// The run, where the trace holds several.
+    pub trace_id: Option<String>,
+    /// An object with the user's own tags.
+    pub metadata: Option<JsonText>,
+    /// The time, in milliseconds since 1970.
+    pub now_ms: f64,
+}
+
+/// Rebuilds the frames of a run as they stood at a moment.
+///
+/// # Errors
+///
+/// See [`RestoreErrorKind`]: nothing to restore from, no such span or run, several runs of which
+/// none was chosen, an entry of a list that is no event, frames nested too deep.
+pub fn restore(
+    trace: Arc<String>,
+    origin: Origin,
+    options: &RestoreOptions,
+) -> Result<Snapshot, RestoreError> {
+    let mut warnings = Warnings::default();
+    let mut trace = read::read(Source(&trace), origin, &mut warnings)?;
+    let trace_id = select::select(&mut trace, options, &mut warnings)?;
+    order::sort(&mut trace, &mut warnings);
+    let kept = cut::events_kept(&trace, options)?;
+    let root = frames(&mut trace, kept, &mut warnings)?;
+    let of_span = options.span_id.as_deref();
+    Ok(Snapshot {
+        process_id: format!("restore:{}:{}", of_span.unwrap_or("latest"), options.now_ms),
+        timestamp: options.now_ms,
+        root,
+        provenance: Provenance {
+            trace_id,
+            span_id: options.span_id.clone(),
+            anchor: of_span.map(|_| options.anchor),
+            source: Some(Origination::Restore),
+        },
+        metadata: options.metadata.clone(),
+        warnings: warnings.into_list(),
+    })
+}
+
+fn frames(
+    trace: &mut Trace<'_>,
+    kept: usize,
+    warnings: &mut Warnings,
+) -> Result<Arc<crate::frame::Frame>, RestoreErrorKind> {
+    missing::warn_of_missing_events(trace, kept, warnings);
+    let topology = Topology::new(&mut trace.spans, &trace.events);
+    let mut builder = Builder::new(trace, &topology, warnings);
+    builder.apply(&trace.events[..kept])?;
+    builder.close_orphans();
+    builder.mark_stopped();
+    builder.into_root()
+}

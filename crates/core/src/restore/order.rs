@@ -1,0 +1,175 @@
+//! Brings the events into the order in which they happened: by `_seq` where they have it, else by
+//! time, else as they stand in the list.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use super::event::{Event, NO_SPAN, Phase};
+use super::read::Trace;
+use super::spans::{EventIndex, NO_EVENT, Spans};
+use super::warnings::{Warnings, code};
+
+/// Sorts the events and notes where spans start and end.
+pub(super) fn sort(trace: &mut Trace<'_>, warnings: &mut Warnings) {
+    fill_times(&mut trace.events);
+    let numbered = trace
+        .events
+        .iter()
+        .filter(|event| !event.seq.is_nan())
+        .count();
+    if numbered == trace.events.len() {
+        trace.events.sort_by(by_seq);
+    } else if numbered == 0 {
+        trace.events.sort_by(by_time);
+    } else {
+        merge(&mut trace.events);
+    }
+    trace.spans.note_places(&trace.events);
+    let Some(place) = first_contradiction(&trace.events, &trace.spans) else {
+        return;
+    };
+    let event = &trace.events[place];
+    let message = format!(
+        "{} stands before an event that must have come before it; the order of events at the same time is uncertain",
+        event.kind.name(),
+    );
+    warnings.add(
+        code::ORDER_UNCERTAIN,
+        Some(event.line),
+        Some(&trace.spans.get(event.span).id),
+        message,
+    );
+    // Numbers are the order that the run itself gave; times leave room for what spans tell.
+    if numbered < trace.events.len() {
+        untangle(&mut trace.events, &trace.spans);
+        trace.spans.note_places(&trace.events);
+    }
+}
+
+fn by_seq(left: &Event, right: &Event) -> Ordering {
+    left.seq.total_cmp(&right.seq)
+}
+
+fn by_time(left: &Event, right: &Event) -> Ordering {
+    left.time.total_cmp(&right.time)
+}
+
+/// An event without a time stays behind the one before it.
+fn fill_times(events: &mut [Event]) {
+    let mut last = 0.0;
+    for event in events {
+        if event.time.is_nan() {
+            event.time = last;
+        }
+        last = event.time;
+    }
+}
+
+/// Some events are numbered and some are not: the two kinds keep an order of their own each, and
+/// are merged by time.
+fn merge(events: &mut Vec<Event>) {
+    let (mut numbered, mut others): (Vec<Event>, Vec<Event>) =
+        events.iter().partition(|event| !event.seq.is_nan());
+    numbered.sort_by(by_seq);
+    others.sort_by(by_time);
+    let mut others = others.into_iter().peekable();
+    events.clear();
+    for event in numbered {
+        while let Some(other) =
+            others.next_if(|other| (other.time, other.line) < (event.time, event.line))
+        {
+            events.push(other);
+        }
+        events.push(event);
+    }
+    events.extend(others);
+}
+
+/// The place of an event that cannot stand where it does: an end before its start, or a child
+/// before its parent.
+fn first_contradiction(events: &[Event], spans: &Spans<'_>) -> Option<usize> {
+    (0..)
+        .zip(events)
+        .position(|(place, event)| contradicts(place, event, spans))
+}
+
+fn contradicts(place: EventIndex, event: &Event, spans: &Spans<'_>) -> bool {
+    let is_after = |start: EventIndex| start != NO_EVENT && start > place;
+    let span = spans.get(event.span);
+    is_after(span.start) || (span.parent != NO_SPAN && is_after(spans.get(span.parent).start))
+}
+
+/// Within each run of events of the same time: a span's start goes first and its end last, and
+/// what is in a span goes between them. The rest stays as it stands.
+fn untangle(events: &mut [Event], spans: &Spans<'_>) {
+    let mut start = 0;
+    while start < events.len() {
+        let time = events[start].time;
+        let length = events[start..]
+            .iter()
+            .take_while(|event| event.time.total_cmp(&time).is_eq())
+            .count();
+        if length > 1 {
+            let group = start..start + length;
+            let order = group_order(&group, events, spans);
+            let sorted: Vec<Event> = order
+                .into_iter()
+                .map(|offset| events[start + offset])
+                .collect();
+            events[group].copy_from_slice(&sorted);
+        }
+        start += length;
+    }
+}
+
+/// The offsets of a group's events in an order that its spans allow, as near to theirs as can be.
+fn group_order(group: &Range<usize>, events: &[Event], spans: &Spans<'_>) -> Vec<usize> {
+    let length = group.len();
+    let mut followers: Vec<Vec<usize>> = vec![Vec::new(); length];
+    let mut waits_for = vec![0_usize; length];
+    let in_group = |place: EventIndex| {
+        (place as usize)
+            .checked_sub(group.start)
+            .filter(|offset| *offset < length)
+    };
+    let mut add = |earlier: Option<usize>, later: Option<usize>| {
+        if let (Some(earlier), Some(later)) = (earlier, later)
+            && earlier != later
+        {
+            followers[earlier].push(later);
+            waits_for[later] += 1;
+        }
+    };
+    for (offset, event) in events[group.clone()].iter().enumerate() {
+        let span = spans.get(event.span);
+        if event.kind.phase != Phase::Start {
+            add(in_group(span.start), Some(offset));
+        }
+        if event.kind.phase != Phase::End {
+            add(Some(offset), in_group(span.end));
+        }
+        if span.parent != NO_SPAN {
+            let parent = spans.get(span.parent);
+            add(in_group(parent.start), Some(offset));
+            add(Some(offset), in_group(parent.end));
+        }
+    }
+    let mut ready: BinaryHeap<Reverse<usize>> = (0..length)
+        .filter(|offset| waits_for[*offset] == 0)
+        .map(Reverse)
+        .collect();
+    let mut order = Vec::with_capacity(length);
+    while let Some(Reverse(offset)) = ready.pop() {
+        order.push(offset);
+        for follower in std::mem::take(&mut followers[offset]) {
+            waits_for[follower] -= 1;
+            if waits_for[follower] == 0 {
+                ready.push(Reverse(follower));
+            }
+        }
+    }
+    // What waits for itself keeps its place at the end.
+    order.extend((0..length).filter(|offset| waits_for[*offset] > 0));
+    order
+}

@@ -1,0 +1,422 @@
+//! Reads the events out of the text of a trace, each line once.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+
+use memchr::{memchr, memchr_iter};
+
+use super::Origin;
+use super::event::{Event, EventKind, Field, FieldList, FieldSet, FieldSpan, NO_SPAN, Source};
+use super::members::{Members, container_end, type_name};
+use super::spans::{SpanId, Spans};
+use super::warnings::{Warnings, code};
+use crate::error::{Fault, RestoreErrorKind};
+use crate::json::{JsonError, JsonErrorKind, Scanner};
+
+/// The events of a text, in the order in which they stand there.
+#[derive(Debug)]
+pub(super) struct Trace<'t> {
+    pub source: Source<'t>,
+    pub events: Vec<Event>,
+    /// The kept fields of all events.
+    pub fields: Vec<FieldSpan>,
+    pub spans: Spans<'t>,
+    /// Bodies of the traceIds.
+    pub ids: Vec<Cow<'t, str>>,
+}
+
+pub(super) fn read<'t>(
+    source: Source<'t>,
+    origin: Origin,
+    warnings: &mut Warnings,
+) -> Result<Trace<'t>, RestoreErrorKind> {
+    let text = source.text();
+    let lines = estimate_lines(text);
+    let mut reader = Reader {
+        trace: Trace {
+            source,
+            events: Vec::with_capacity(lines),
+            fields: Vec::with_capacity(lines * 2),
+            spans: Spans::with_capacity(lines),
+            ids: Vec::new(),
+        },
+        trace_index: HashMap::new(),
+        origin,
+        warnings,
+        last_places: [const { 0..0 }; Field::COUNT],
+        known: Box::new([const { 0..0 }; KNOWN]),
+    };
+    let start = if text.starts_with('\u{FEFF}') {
+        '\u{FEFF}'.len_utf8()
+    } else {
+        0
+    };
+    if origin == Origin::Lines && text[start..].trim_ascii_start().starts_with('[') {
+        reader.array(start)?;
+    } else {
+        reader.lines(start)?;
+    }
+    Ok(reader.trace)
+}
+
+/// How much of a text is looked at to guess how many lines it has.
+const SAMPLE_BYTES: usize = 1 << 16;
+
+/// About how many lines the text has.
+fn estimate_lines(text: &str) -> usize {
+    let sample = &text.as_bytes()[..text.len().min(SAMPLE_BYTES)];
+    let lines = memchr_iter(b'\n', sample).count() + 1;
+    text.len() / (sample.len() / lines).max(1)
+}
+
+/// Why a line is no event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct LineFault {
+    /// Below the event; empty for the event itself.
+    path: &'static str,
+    expected: &'static str,
+    received: Cow<'static, str>,
+}
+
+impl LineFault {
+    fn new(path: &'static str, expected: &'static str, received: &'static str) -> Self {
+        Self {
+            path,
+            expected,
+            received: Cow::Borrowed(received),
+        }
+    }
+}
+
+impl From<JsonError> for LineFault {
+    fn from(error: JsonError) -> Self {
+        let received = Cow::Owned(format!("text that is not JSON ({error})"));
+        Self {
+            path: "",
+            expected: "an object",
+            received,
+        }
+    }
+}
+
+enum Line {
+    Event(Event),
+    /// The writer dropped so many events here.
+    Gap(Option<u64>),
+}
+
+/// How many values that come again are known at a time. A power of two.
+const KNOWN: usize = 256;
+
+struct Reader<'t, 'w> {
+    trace: Trace<'t>,
+    trace_index: HashMap<Cow<'t, str>, u32>,
+    origin: Origin,
+    warnings: &'w mut Warnings,
+    /// By field.
+    last_places: [Range<usize>; Field::COUNT],
+    /// Places of values that nobody reads, and that come again: conversations, schemas, tools.
+    known: Box<[Range<usize>; KNOWN]>,
+}
+
+impl<'t> Reader<'t, '_> {
+    fn lines(&mut self, start: usize) -> Result<(), RestoreErrorKind> {
+        let bytes = self.trace.source.text().as_bytes();
+        let mut pos = start;
+        let mut number = 0;
+        while pos < bytes.len() {
+            let end = memchr(b'\n', &bytes[pos..]).map_or(bytes.len(), |length| pos + length);
+            number += 1;
+            self.line(pos..end, number)?;
+            pos = end + 1;
+        }
+        Ok(())
+    }
+
+    /// A text that is one JSON array of events.
+    fn array(&mut self, start: usize) -> Result<(), RestoreErrorKind> {
+        let text = self.trace.source.text();
+        let mut base = start;
+        let mut scanner = Scanner::new(&text[base..]);
+        let mut number = 1;
+        let mut first = true;
+        let mut more = scanner
+            .enter_array()
+            .and_then(|()| scanner.next_element(&mut first));
+        loop {
+            match more {
+                Ok(false) => return Ok(()),
+                Ok(true) => {}
+                Err(error) => return self.refuse(error.into(), number),
+            }
+            scanner.peek();
+            let from = base + scanner.position();
+            let range = match scanner.skip_value() {
+                Ok(range) => from..base + range.end,
+                Err(error) => {
+                    let end = match error.kind {
+                        JsonErrorKind::TooDeep => container_end(text.as_bytes(), from),
+                        _ => None,
+                    };
+                    let Some(end) = end else {
+                        return self.refuse(error.into(), number);
+                    };
+                    base = end;
+                    scanner = Scanner::new(&text[base..]);
+                    from..end
+                }
+            };
+            self.line(range, number)?;
+            number += 1;
+            more = scanner.next_element(&mut first);
+        }
+    }
+
+    fn line(&mut self, range: Range<usize>, number: u32) -> Result<(), RestoreErrorKind> {
+        let line = self.trace.source.slice(&range);
+        // The order of these tests keeps the common case short.
+        if !line.starts_with('{') && self.origin == Origin::Lines && line.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        let first_field = self.trace.fields.len();
+        match self.members(range, number) {
+            Ok(Line::Event(event)) => self.trace.events.push(event),
+            Ok(Line::Gap(count)) => {
+                self.trace.fields.truncate(first_field);
+                let count =
+                    count.map_or_else(|| "events".to_owned(), |count| format!("{count} events"));
+                let message = format!(
+                    "the writer of the trace dropped {count} here; calls recorded in them are made again"
+                );
+                self.warnings.add(code::GAP, Some(number), None, message);
+            }
+            Err(fault) => {
+                self.trace.fields.truncate(first_field);
+                self.refuse(fault, number)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, fault: LineFault, number: u32) -> Result<(), RestoreErrorKind> {
+        let LineFault {
+            path,
+            expected,
+            received,
+        } = fault;
+        match self.origin {
+            Origin::Events => Err(RestoreErrorKind::InvalidEvent(Fault {
+                path: format!("events.{}{path}", number - 1),
+                message: format!("expected {expected}, received {received}"),
+            })),
+            Origin::Lines => {
+                let at = path
+                    .strip_prefix('.')
+                    .map(|path| format!("{path}: "))
+                    .unwrap_or_default();
+                let message = format!(
+                    "not an event, passed over: {at}expected {expected}, received {received}"
+                );
+                self.warnings
+                    .add(code::INVALID_LINE, Some(number), None, message);
+                Ok(())
+            }
+        }
+    }
+
+    /// Reads one event; the fields that it is read for are added to the trace's.
+    fn members(&mut self, range: Range<usize>, number: u32) -> Result<Line, LineFault> {
+        let source = self.trace.source;
+        let first_field = self.trace.fields.len();
+        let first_byte = source.slice(&range).trim_ascii_start().bytes().next();
+        if first_byte != Some(b'{') {
+            return Err(LineFault::new("", "an object", type_name(first_byte)));
+        }
+        let mut head = Head::default();
+        let mut members = Members::enter(source, range)?;
+        while let Some(key) = members.next()? {
+            match Field::from_key(key) {
+                Some(Field::Type) => head.read_type(members.string()?),
+                Some(Field::Timestamp) => head.time = members.number()?,
+                Some(Field::Seq) => head.seq = members.number()?,
+                Some(Field::Trace) => head.read_trace(&mut members)?,
+                Some(field) if head.wanted & field.bit() != 0 => {
+                    let range = members.value()?;
+                    let range = self.same_as_before(field, range);
+                    self.trace.fields.push(FieldSpan { field, range });
+                }
+                _ => members.pass_repeated(&mut self.known[head.known_slot(key.body())])?,
+            }
+        }
+        // A second value on the line makes the first one doubtful too.
+        members.finish()?;
+        let kind = match head.kind {
+            TypeField::Event(kind) => kind,
+            TypeField::Gap => return Ok(Line::Gap(self.gap_count(first_field))),
+            TypeField::Missing(received) => {
+                return Err(LineFault::new(".type", "a string", received));
+            }
+        };
+        head.trace
+            .map_err(|received| LineFault::new(".trace", "an object", received))?;
+        let span = head.span_id.map_err(|received| LineFault::new(".trace.spanId", "a string", received))?;
+        let span = SpanId::new(span);
+        self.keep_fields(first_field, kind.fields(), number, &span);
+        let spans = &mut self.trace.spans;
+        let parent = match head.parent.filter(|parent| !parent.is_empty()) {
+            Some(parent) => spans.intern_parent(SpanId::new(parent)),
+            None => NO_SPAN,
+        };
+        let span = spans.intern(span);
+        let trace = head.trace_id.map(|id| self.trace_index(id));
+        let fields = FieldList::new(first_field, self.trace.fields.len());
+        let (time, seq) = (head.time, head.seq);
+        Ok(Line::Event(Event {
+            kind,
+            span,
+            parent,
+            trace,
+            line: number,
+            time,
+            seq,
+            fields,
+        }))
+    }
+
+    /// The place of the value that the field had last time, if it is the same: what is read again
+    /// and again then stays in the processor's caches.
+    fn same_as_before(&mut self, field: Field, range: Range<usize>) -> Range<usize> {
+        let source = self.trace.source;
+        let last = &mut self.last_places[field as usize];
+        if last.len() == range.len() && source.slice(last) == source.slice(&range) {
+            return last.clone();
+        }
+        last.clone_from(&range);
+        range
+    }
+
+    fn gap_count(&self, first_field: usize) -> Option<u64> {
+        let count = self.trace.fields[first_field..]
+            .iter()
+            .find(|kept| kept.field == Field::Count)?;
+        self.trace.source.slice(&count.range).parse().ok()
+    }
+
+    fn trace_index(&mut self, id: Cow<'t, str>) -> u32 {
+        // Nearly always there is one only.
+        if self.trace.ids.first() == Some(&id) {
+            return 0;
+        }
+        let next = u32::try_from(self.trace.ids.len()).unwrap_or(u32::MAX);
+        *self.trace_index.entry(id.clone()).or_insert_with(|| {
+            self.trace.ids.push(id);
+            next
+        })
+    }
+
+    /// Drops the fields that such an event is not read for: they were kept while its type was
+    /// unknown, or another one makes them needless.
+    fn keep_fields(&mut self, first: usize, wanted: FieldSet, number: u32, span: &SpanId<'_>) {
+        let fields = &mut self.trace.fields;
+        let has_delta = fields[first..]
+            .iter()
+            .any(|kept| kept.field == Field::Delta);
+        let unwanted = if has_delta { Field::Own.bit() } else { 0 };
+        let mut end = first;
+        for at in first..fields.len() {
+            let FieldSpan { field, range } = &fields[at];
+            if wanted & !unwanted & field.bit() == 0 {
+                continue;
+            }
+            if range.start == range.end {
+                let message = format!("the field {} is nested too deep to be kept", field.key());
+                self.warnings
+                    .add(code::TOO_DEEP, Some(number), Some(span), message);
+            }
+            fields.swap(end, at);
+            end += 1;
+        }
+        fields.truncate(end);
+    }
+}
+
+enum TypeField {
+    /// With the type of what stands there instead of a string.
+    Missing(&'static str),
+    Gap,
+    Event(EventKind),
+}
+
+/// The fields that every event has. Errors hold the type of what stands there instead.
+struct Head<'t> {
+    kind: TypeField,
+    /// The other fields to keep: all until the type is known.
+    wanted: FieldSet,
+    time: f64,
+    seq: f64,
+    trace: Result<(), &'static str>,
+    span_id: Result<Cow<'t, str>, &'static str>,
+    trace_id: Option<Cow<'t, str>>,
+    parent: Option<Cow<'t, str>>,
+}
+
+impl Default for Head<'_> {
+    fn default() -> Self {
+        Self {
+            kind: TypeField::Missing("undefined"),
+            wanted: FieldSet::MAX,
+            time: f64::NAN,
+            seq: f64::NAN,
+            trace: Err("undefined"),
+            span_id: Err("undefined"),
+            trace_id: None,
+            parent: None,
+        }
+    }
+}
+
+impl<'t> Head<'t> {
+    fn read_type(&mut self, name: Result<Cow<'t, str>, &'static str>) {
+        self.kind = match name {
+            Err(received) => TypeField::Missing(received),
+            Ok(name) if name == "gap" => TypeField::Gap,
+            Ok(name) => {
+                let kind = EventKind::from_type(&name);
+                self.wanted = kind.fields();
+                TypeField::Event(kind)
+            }
+        };
+    }
+
+    /// Where a value with this key is likely to be known from: a conversation from the event
+    /// before it under the same parent.
+    fn known_slot(&self, key: &str) -> usize {
+        let parent = self.parent.as_deref().and_then(|parent| parent.as_bytes().last_chunk::<4>());
+        let parent = parent.map_or(0, |digits| u32::from_le_bytes(*digits));
+        let key = key.bytes().fold(0, |sum: u32, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)));
+        let mixed = parent.wrapping_add(key).wrapping_mul(0x9E37_79B1);
+        (mixed >> 24) as usize % KNOWN
+    }
+
+    fn read_trace(&mut self, members: &mut Members<'t>) -> Result<(), JsonError> {
+        let Self {
+            span_id,
+            trace_id,
+            parent,
+            ..
+        } = self;
+        self.trace = members.enter_value(|members, key| {
+            match Field::from_key(key) {
+                Some(Field::TraceId) => *trace_id = members.string()?.ok(),
+                Some(Field::ParentSpanId) => *parent = members.string()?.ok(),
+                Some(Field::SpanId) => *span_id = members.string()?,
+                _ => {
+                    members.value()?;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,192 @@
+//! The spans that the events of a trace name.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::event::{Event, Family, NO_SPAN, Phase, SpanIndex};
+use super::idhash::IdHashing;
+use super::warnings::display;
+
+/// Place of an event in the ordered list; [`NO_EVENT`] for none.
+pub(super) type EventIndex = u32;
+pub(super) const NO_EVENT: EventIndex = EventIndex::MAX;
+
+#[derive(Debug)]
+pub(super) struct Spans<'t> {
+    by_id: HashMap<SpanId<'t>, SpanIndex, IdHashing>,
+    list: Vec<Span<'t>>,
+    /// Events name their parents in runs: the last one is found without hashing.
+    last_parent: SpanIndex,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Span<'t> {
+    pub id: SpanId<'t>,
+    /// [`NO_SPAN`] for none.
+    pub parent: SpanIndex,
+    /// The family of its first event that has one.
+    pub family: Family,
+    /// Whether it has an event of its own.
+    pub has_events: bool,
+    pub start: EventIndex,
+    pub end: EventIndex,
+}
+
+/// An id of 16 hex digits, as nearly all are, by its number: it is compared without a look into
+/// the text, which has long left the processor's caches.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum SpanId<'t> {
+    Hex(u64),
+    /// Body of the JSON string.
+    Text(Cow<'t, str>),
+}
+
+impl<'t> SpanId<'t> {
+    pub(super) fn new(body: Cow<'t, str>) -> Self {
+        match hex_number(body.as_bytes()) {
+            Some(number) => Self::Hex(number),
+            None => Self::Text(body),
+        }
+    }
+
+    pub(super) fn display(&self) -> String {
+        match self {
+            Self::Hex(number) => format!("{number:016x}"),
+            Self::Text(body) => display(body),
+        }
+    }
+}
+
+/// The number that 16 lower-case hex digits write.
+fn hex_number(digits: &[u8]) -> Option<u64> {
+    let digits: &[u8; 16] = digits.try_into().ok()?;
+    let mut number = 0;
+    let mut all_hex = true;
+    for digit in digits {
+        let value = match digit {
+            b'0'..=b'9' => digit - b'0',
+            b'a'..=b'f' => digit - b'a' + 10,
+            _ => {
+                all_hex = false;
+                0
+            }
+        };
+        number = number << 4 | u64::from(value);
+    }
+    all_hex.then_some(number)
+}
+
+impl<'t> Spans<'t> {
+    pub(super) fn with_capacity(spans: usize) -> Self {
+        Self {
+            by_id: HashMap::with_capacity_and_hasher(spans, IdHashing::new()),
+            list: Vec::with_capacity(spans),
+            last_parent: NO_SPAN,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(super) fn get(&self, span: SpanIndex) -> &Span<'t> {
+        &self.list[span as usize]
+    }
+
+    pub(super) fn get_mut(&mut self, span: SpanIndex) -> &mut Span<'t> {
+        &mut self.list[span as usize]
+    }
+
+    pub(super) fn indices(&self) -> impl Iterator<Item = SpanIndex> + use<> {
+        // `intern` keeps the indices below NO_SPAN.
+        0..u32::try_from(self.list.len()).unwrap_or(NO_SPAN)
+    }
+
+    /// The span with this id, given as the body of its JSON string.
+    pub(super) fn find(&self, id: &str) -> Option<SpanIndex> {
+        self.by_id.get(&SpanId::new(Cow::Borrowed(id))).copied()
+    }
+
+    pub(super) fn intern(&mut self, id: SpanId<'t>) -> SpanIndex {
+        if let Some(known) = self.by_id.get(&id) {
+            return *known;
+        }
+        let index = u32::try_from(self.list.len()).unwrap_or(NO_SPAN);
+        self.list.push(Span {
+            id: id.clone(),
+            parent: NO_SPAN,
+            family: Family::Other,
+            has_events: false,
+            start: NO_EVENT,
+            end: NO_EVENT,
+        });
+        self.by_id.insert(id, index);
+        index
+    }
+
+    pub(super) fn intern_parent(&mut self, id: SpanId<'t>) -> SpanIndex {
+        if let Some(last) = self.list.get(self.last_parent as usize)
+            && last.id == id
+        {
+            return self.last_parent;
+        }
+        self.last_parent = self.intern(id);
+        self.last_parent
+    }
+
+    /// Notes which events the spans have. The first parent that an event names is the one.
+    pub(super) fn note_events(&mut self, events: &[Event]) {
+        for span in &mut self.list {
+            (span.parent, span.family, span.has_events) = (NO_SPAN, Family::Other, false);
+        }
+        for event in events {
+            let span = self.get_mut(event.span);
+            span.has_events = true;
+            if span.family == Family::Other {
+                span.family = event.kind.family;
+            }
+            if span.parent == NO_SPAN {
+                span.parent = event.parent;
+            }
+        }
+    }
+
+    /// Notes at which places of the ordered list the spans start and end.
+    pub(super) fn note_places(&mut self, events: &[Event]) {
+        for span in &mut self.list {
+            (span.start, span.end) = (NO_EVENT, NO_EVENT);
+        }
+        for (place, event) in (0..).zip(events) {
+            let span = self.get_mut(event.span);
+            match event.kind.phase {
+                Phase::Start if span.start == NO_EVENT => span.start = place,
+                Phase::End => span.end = place,
+                Phase::Start | Phase::Single => {}
+            }
+        }
+    }
+
+    pub(super) fn display(&self, span: SpanIndex) -> String {
+        self.get(span).id.display()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_told_apart_as_texts() {
+        let mut spans = Spans::with_capacity(0);
+        let ids = ["00000000000000ff", "00000000000000FF", "0000000000000ff", "ff", "", "a\\\"b", "ffffffffffffffff"];
+        for (index, id) in (0..).zip(ids) {
+            assert_eq!(spans.intern(SpanId::new(id.into())), index, "{id}");
+        }
+        for (index, id) in (0..).zip(ids) {
+            assert_eq!(spans.find(id), Some(index));
+            assert_eq!(spans.intern_parent(SpanId::new(id.into())), index);
+            assert_eq!(spans.display(index), display(id));
+        }
+        assert_eq!(spans.find("00000000000000fe"), None);
+    }
+}

@@ -1,0 +1,69 @@
+//! What was missing, doubled or unreadable in a trace.
+
+use super::spans::SpanId;
+use crate::json::JsonStr;
+use crate::snapshot::Warning;
+
+/// The `code` of a warning. Programs tell warnings apart by it.
+pub mod code {
+    /// A line that is not an event was passed over.
+    pub const INVALID_LINE: &str = "invalid-line";
+    /// Events are missing: their writer says so, or their numbers do.
+    pub const GAP: &str = "gap";
+    /// An event was delivered twice; the first one counts.
+    pub const DUPLICATE_EVENT: &str = "duplicate-event";
+    /// Events at the same millisecond came in an order that cannot be the true one.
+    pub const ORDER_UNCERTAIN: &str = "order-uncertain";
+    /// A span has an end but no start.
+    pub const MISSING_START: &str = "missing-start";
+    /// A span has a start but no end, although what it was part of ended in good order.
+    pub const MISSING_END: &str = "missing-end";
+    /// A span is named as a parent but has no event of its own.
+    pub const MISSING_PARENT: &str = "missing-parent";
+    /// A call ended well, but its event lacks the contentHash: it cannot be replayed.
+    pub const MISSING_HASH: &str = "missing-hash";
+    /// Spans are each other's parents.
+    pub const PARENT_CYCLE: &str = "parent-cycle";
+    /// Several runs share one traceId.
+    pub const SEVERAL_RUNS: &str = "several-runs";
+    /// A value is nested deeper than JSON values may be, and was left out.
+    pub const TOO_DEEP: &str = "too-deep";
+    /// A field that a frame is built from has another type than it should.
+    pub const INVALID_FIELD: &str = "invalid-field";
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Warnings(Vec<Warning>);
+
+impl Warnings {
+    /// `line` from 1; `span` as the body of its JSON string.
+    pub(super) fn add(
+        &mut self,
+        code: &'static str,
+        line: Option<u32>,
+        span: Option<&SpanId<'_>>,
+        message: String,
+    ) {
+        self.0.push(Warning {
+            code,
+            message,
+            line: line.map(|line| line as usize),
+            span_id: span.map(SpanId::display),
+        });
+    }
+
+    pub(super) fn into_list(self) -> Vec<Warning> {
+        self.0
+    }
+}
+
+/// The text of a JSON string, from its body.
+pub(super) fn display(body: &str) -> String {
+    if body.contains('\\') {
+        JsonStr::from_normalized_body(body)
+            .to_display()
+            .into_owned()
+    } else {
+        body.to_owned()
+    }
+}

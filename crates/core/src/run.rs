@@ -1,0 +1,408 @@
+//! A run being recorded: the live frame tree and the order of its starts and ends.
+
+use std::sync::Arc;
+
+use rpds::VectorSync;
+
+use crate::frame::{Frame, Generation, State, orphaned_error};
+use crate::hash::ContentHash;
+use crate::journal::{Call, Kind, Outcome, RequestHash, Value};
+use crate::json::{JsonStr, JsonText};
+use crate::memory::Memory;
+use crate::request::Request;
+use crate::usage::{Budget, Usage};
+
+/// The tree is changed in place while nobody else holds it; after a dump, only the path to what
+/// changes is copied, once.
+#[derive(Debug)]
+pub struct Run {
+    root: Arc<Frame>,
+    clock: u64,
+}
+
+/// Where a live frame stands in its run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FramePath(Vec<Step>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Step {
+    /// How many generations the parent had ended when the child was opened.
+    ended_generations: usize,
+    child: usize,
+}
+
+impl FramePath {
+    /// The place of a frame that is not in the tree: all that is told to it is dropped.
+    #[must_use]
+    pub fn nowhere() -> Self {
+        Self(vec![Step { ended_generations: usize::MAX, child: usize::MAX }])
+    }
+}
+
+/// Where a call stands in its frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallSlot {
+    ended_generations: usize,
+    call: usize,
+}
+
+impl CallSlot {
+    /// A number that JavaScript can keep: below 2^53 for 2^21 generations of 2^32 calls.
+    #[must_use]
+    pub fn to_number(self) -> u64 {
+        ((self.ended_generations as u64) << 32) | self.call as u64
+    }
+
+    #[must_use]
+    pub fn from_number(number: u64) -> Self {
+        let low = number & u64::from(u32::MAX);
+        Self {
+            ended_generations: usize::try_from(number >> 32).unwrap_or(usize::MAX),
+            call: usize::try_from(low).unwrap_or(usize::MAX),
+        }
+    }
+}
+
+/// What a call begins with.
+#[derive(Debug, Clone)]
+pub struct NewCall {
+    pub kind: Kind,
+    pub hash: RequestHash,
+    pub call_id: JsonStr,
+    /// Pending, or what a recording answered.
+    pub outcome: Outcome,
+    pub request: Option<Request>,
+    pub meta: Option<JsonText>,
+}
+
+/// How a call that was made has ended.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    pub outcome: Outcome,
+    pub meta: Option<JsonText>,
+}
+
+/// What a frame begins with.
+#[derive(Debug, Clone)]
+pub struct NewFrame {
+    pub call_id: JsonStr,
+    pub agent_id: JsonStr,
+    pub input_hash: Option<ContentHash>,
+    pub generation: u64,
+    pub props: Option<Value>,
+    pub memory: Memory,
+    pub earlier: VectorSync<Arc<Generation>>,
+    pub budget: Budget,
+}
+
+impl NewFrame {
+    fn into_frame(self, start: u64) -> Frame {
+        let generation = Generation::new(self.generation, self.props, Some(self.memory));
+        let mut frame = Frame::new(self.call_id, self.agent_id, generation);
+        frame.input_hash = self.input_hash;
+        frame.start = Some(start);
+        frame.earlier = self.earlier;
+        frame.budget = self.budget;
+        frame
+    }
+}
+
+impl Run {
+    #[must_use]
+    pub fn new(root: NewFrame) -> Self {
+        Self { root: Arc::new(root.into_frame(0)), clock: 1 }
+    }
+
+    /// The tree as it stands now. Costs nothing, and never changes afterwards.
+    #[must_use]
+    pub fn snapshot(&self) -> Arc<Frame> {
+        Arc::clone(&self.root)
+    }
+
+    fn tick(&mut self) -> u64 {
+        let now = self.clock;
+        self.clock += 1;
+        now
+    }
+
+    /// A frame that still runs; `None` once it, or a frame above it, has ended.
+    fn live(&mut self, path: &FramePath) -> Option<&mut Frame> {
+        let mut frame = Arc::make_mut(&mut self.root);
+        for step in &path.0 {
+            if !frame.is_running() || frame.earlier.len() != step.ended_generations {
+                return None;
+            }
+            frame = Arc::make_mut(frame.generation.children.get_mut(step.child)?);
+        }
+        frame.is_running().then_some(frame)
+    }
+
+    /// Reads a frame, running or not.
+    #[must_use]
+    pub fn frame(&self, path: &FramePath) -> Option<&Frame> {
+        let mut frame = &self.root;
+        for step in &path.0 {
+            let generation = match frame.earlier.get(step.ended_generations) {
+                Some(ended) => ended,
+                None => &frame.generation,
+            };
+            frame = generation.children.get(step.child)?;
+        }
+        Some(frame)
+    }
+
+    /// Opens a sub-agent's frame under `parent`; `None` if that has ended.
+    pub fn open_frame(&mut self, parent: &FramePath, frame: NewFrame) -> Option<FramePath> {
+        let start = self.tick();
+        let parent_frame = self.live(parent)?;
+        let step = Step {
+            ended_generations: parent_frame.earlier.len(),
+            child: parent_frame.generation.children.len(),
+        };
+        parent_frame.generation.children.push_back_mut(Arc::new(frame.into_frame(start)));
+        let mut path = parent.clone();
+        path.0.push(step);
+        Some(path)
+    }
+
+    /// Journals the start of a call; `None` if the frame has ended.
+    pub fn begin_call(&mut self, path: &FramePath, call: NewCall) -> Option<CallSlot> {
+        let start = self.tick();
+        let frame = self.live(path)?;
+        let slot = CallSlot { ended_generations: frame.earlier.len(), call: frame.generation.calls.len() };
+        let NewCall { kind, hash, call_id, outcome, request, meta } = call;
+        let call = Call { kind, hash, call_id, start, end: None, outcome, request, meta };
+        frame.generation.calls.push_back_mut(Arc::new(call));
+        Some(slot)
+    }
+
+    /// Journals the end of a call, with its outcome unless that was known from its start.
+    /// `false` if its frame or generation has ended: then nothing is journaled.
+    pub fn end_call(&mut self, path: &FramePath, slot: CallSlot, ended: Option<Ended>) -> bool {
+        let end = self.tick();
+        let Some(call) = self.live_call(path, slot) else {
+            return false;
+        };
+        call.end = Some(end);
+        if let Some(Ended { outcome, meta }) = ended {
+            call.outcome = outcome;
+            call.meta = meta;
+        }
+        true
+    }
+
+    /// Notes that the frame ended with this call's failure.
+    pub fn mark_stopped(&mut self, path: &FramePath, slot: CallSlot) {
+        if let Some(call) = self.live_call(path, slot)
+            && let Outcome::Failure { stopped, .. } = &mut call.outcome
+        {
+            *stopped = true;
+        }
+    }
+
+    fn live_call(&mut self, path: &FramePath, slot: CallSlot) -> Option<&mut Call> {
+        let frame = self.live(path)?;
+        if frame.earlier.len() != slot.ended_generations {
+            return None;
+        }
+        frame.generation.calls.get_mut(slot.call).map(Arc::make_mut)
+    }
+
+    /// Notes that this frame's failure ended its parent's frame too. Call it before the parent ends.
+    pub fn mark_frame_stopped(&mut self, path: &FramePath) {
+        let Some((step, parent)) = path.0.split_last() else {
+            return;
+        };
+        let parent = FramePath(parent.to_vec());
+        if let Some(frame) = self.live(&parent)
+            && frame.earlier.len() == step.ended_generations
+            && let Some(child) = frame.generation.children.get_mut(step.child)
+        {
+            Arc::make_mut(child).stopped = true;
+        }
+    }
+
+    /// Sets a key of the frame's memory. A key's `initial` value counts as there at the start.
+    pub fn set_memory(&mut self, path: &FramePath, key: JsonStr, value: JsonText, initial: bool) {
+        let Some(frame) = self.live(path) else {
+            return;
+        };
+        if initial && let Some(at_start) = &mut frame.generation.memory {
+            at_start.insert(key.clone(), value.clone());
+        }
+        frame.memory.insert(key, value);
+    }
+
+    /// Adds usage to the frame, and to the aggregate of all frames above it.
+    pub fn add_usage(&mut self, path: &FramePath, delta: &Usage) -> bool {
+        if self.live(path).is_none() {
+            return false;
+        }
+        let mut frame = Arc::make_mut(&mut self.root);
+        frame.budget.aggregate.add(delta);
+        for step in &path.0 {
+            let Some(child) = frame.generation.children.get_mut(step.child) else {
+                return false;
+            };
+            frame = Arc::make_mut(child);
+            frame.budget.aggregate.add(delta);
+        }
+        frame.budget.own.add(delta);
+        true
+    }
+
+    /// Puts a recorded frame in the place of this one, as it stands there, and ends it.
+    pub fn adopt(&mut self, path: &FramePath, recorded: &Frame) -> bool {
+        let end = self.tick();
+        let Some(frame) = self.live(path) else {
+            return false;
+        };
+        let (call_id, start) = (frame.call_id.clone(), frame.start);
+        *frame = Frame { call_id, start, end: Some(end), stopped: false, ..recorded.clone() };
+        true
+    }
+
+    /// Ends the frame's generation and begins the next one, with the memory as it stands.
+    pub fn next_generation(&mut self, path: &FramePath, props: Option<Value>) -> bool {
+        let Some(frame) = self.live(path) else {
+            return false;
+        };
+        close_children(&mut frame.generation, &frame.agent_id.clone());
+        let next = Generation::new(frame.generation.id + 1, props, Some(frame.memory.clone()));
+        let ended = std::mem::replace(&mut frame.generation, next);
+        frame.earlier.push_back_mut(Arc::new(ended));
+        true
+    }
+
+    /// Ends a frame, and with it the frames under it that still run.
+    pub fn end_frame(&mut self, path: &FramePath, state: State) -> bool {
+        let end = self.tick();
+        let Some(frame) = self.live(path) else {
+            return false;
+        };
+        frame.end = Some(end);
+        frame.state = state;
+        let agent_id = frame.agent_id.clone();
+        close_children(&mut frame.generation, &agent_id);
+        true
+    }
+}
+
+/// Fails the children that still run, and theirs; what was journaled in them stays.
+fn close_children(generation: &mut Generation, agent_id: &JsonStr) {
+    let running = |generation: &Generation| -> Vec<usize> {
+        let children = generation.children.iter().enumerate();
+        children.filter(|(_, child)| child.is_running()).map(|(position, _)| position).collect()
+    };
+    for position in running(generation) {
+        let Some(child) = generation.children.get_mut(position) else {
+            continue;
+        };
+        let child = Arc::make_mut(child);
+        child.state = State::Failed(Some(orphaned_error(agent_id)));
+        let child_id = child.agent_id.clone();
+        // As deep as the run's own nesting, which has a bound.
+        close_children(&mut child.generation, &child_id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(json: &str) -> JsonText {
+        JsonText::trusted(json.to_owned())
+    }
+
+    fn new_frame(call_id: &str, agent_id: &str) -> NewFrame {
+        NewFrame {
+            call_id: JsonStr::from_plain(call_id),
+            agent_id: JsonStr::from_plain(agent_id),
+            input_hash: None,
+            generation: 0,
+            props: None,
+            memory: Memory::default(),
+            earlier: VectorSync::new_sync(),
+            budget: Budget::default(),
+        }
+    }
+
+    fn begin(run: &mut Run, path: &FramePath, hash: &str) -> Option<CallSlot> {
+        let hash = RequestHash::from_json_str(JsonStr::from_plain(hash));
+        let (kind, call_id) = (Kind::Tool, JsonStr::from_plain("id"));
+        let call = NewCall { kind, hash, call_id, outcome: Outcome::Pending, request: None, meta: None };
+        run.begin_call(path, call)
+    }
+
+    fn output(value: Value) -> Ended {
+        Ended { outcome: Outcome::Output(value), meta: None }
+    }
+
+    #[test]
+    fn a_dump_never_changes() {
+        let mut run = Run::new(new_frame("root", ""));
+        let root = FramePath::default();
+        let child = run.open_frame(&root, new_frame("root/agent:a:0", "a")).unwrap();
+        let slot = begin(&mut run, &child, "h").unwrap();
+        let before = run.snapshot();
+        assert!(run.end_call(&child, slot, Some(output(Value::plain(text("1"))))));
+        run.set_memory(&child, JsonStr::from_plain("k"), text("2"), false);
+        assert!(run.end_frame(&child, State::Completed(Value::plain(text("3")))));
+        let frozen = before.generation.children.get(0).unwrap();
+        assert_eq!(frozen.generation.calls.get(0).unwrap().outcome, Outcome::Pending);
+        assert!(frozen.memory.is_empty());
+        assert!(frozen.is_running());
+        let now = run.frame(&child).unwrap();
+        assert_eq!(now.state, State::Completed(Value::plain(text("3"))));
+        assert_eq!((now.start, now.end), (Some(1), Some(4)));
+    }
+
+    #[test]
+    fn what_comes_after_the_end_of_a_frame_is_not_journaled() {
+        let mut run = Run::new(new_frame("root", ""));
+        let root = FramePath::default();
+        let child = run.open_frame(&root, new_frame("c", "a")).unwrap();
+        let grandchild = run.open_frame(&child, new_frame("g", "b")).unwrap();
+        let slot = begin(&mut run, &grandchild, "h").unwrap();
+        assert!(run.end_frame(&child, State::Completed(Value::undefined())));
+        assert!(!run.end_call(&grandchild, slot, Some(output(Value::undefined()))));
+        assert_eq!(begin(&mut run, &grandchild, "h2"), None);
+        assert_eq!(run.open_frame(&grandchild, new_frame("x", "x")), None);
+        let orphan = run.frame(&grandchild).unwrap();
+        assert!(matches!(&orphan.state, State::Failed(Some(error)) if error.as_str().contains("parent agent")));
+    }
+
+    #[test]
+    fn a_rebirth_closes_the_generation() {
+        let mut run = Run::new(new_frame("c", "a"));
+        let frame = FramePath::default();
+        let slot = begin(&mut run, &frame, "h").unwrap();
+        let child = run.open_frame(&frame, new_frame("k", "b")).unwrap();
+        run.set_memory(&frame, JsonStr::from_plain("n"), text("0"), true);
+        run.set_memory(&frame, JsonStr::from_plain("n"), text("1"), false);
+        assert!(run.next_generation(&frame, None));
+        assert!(!run.end_call(&frame, slot, None));
+        assert_eq!(begin(&mut run, &child, "h"), None);
+        let now = run.frame(&frame).unwrap();
+        let key = JsonStr::from_plain("n");
+        assert_eq!(now.earlier.len(), 1);
+        assert_eq!(now.earlier.get(0).unwrap().memory.as_ref().unwrap().get(&key), Some(&text("0")));
+        assert_eq!(now.generation.memory.as_ref().unwrap().get(&key), Some(&text("1")));
+        assert_eq!(now.generation.id, 1);
+        assert!(run.frame(&child).is_some(), "a frame of an earlier generation can still be read");
+    }
+
+    #[test]
+    fn usage_reaches_every_frame_above() {
+        let mut run = Run::new(new_frame("root", ""));
+        let root = FramePath::default();
+        let child = run.open_frame(&root, new_frame("c", "a")).unwrap();
+        let delta = Usage { total_tokens: 5.0, call_count: 1.0, ..Usage::default() };
+        assert!(run.add_usage(&child, &delta));
+        let total = |path: &FramePath| run.frame(path).unwrap().budget.aggregate.total_tokens.to_bits();
+        assert_eq!(total(&root), 5.0_f64.to_bits());
+        assert_eq!(total(&child), 5.0_f64.to_bits());
+        assert_eq!(run.frame(&root).unwrap().budget.own.call_count.to_bits(), 0.0_f64.to_bits());
+        assert_eq!(run.frame(&child).unwrap().budget.own.call_count.to_bits(), 1.0_f64.to_bits());
+    }
+}

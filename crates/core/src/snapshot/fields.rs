@@ -1,0 +1,192 @@
+//! The small fields of a snapshot, and the faults found in them.
+
+use std::sync::Arc;
+
+use super::read::Stop;
+use super::{Anchor, Provenance, Source};
+use crate::error::Fault;
+use crate::json::{JsonStr, JsonText, Scanner};
+use crate::request::TextTable;
+
+/// A scanner that knows where in the data it stands, and collects faults.
+pub(super) struct Fields<'a> {
+    source: &'a Arc<String>,
+    pub(super) scanner: Scanner<'a>,
+    pub(super) path: Vec<String>,
+    pub(super) faults: Vec<Fault>,
+    /// Filled when the root has been read to its end.
+    pub(super) request_texts: Arc<TextTable>,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(source: &'a Arc<String>) -> Self {
+        let scanner = Scanner::new(source);
+        Self { source, scanner, path: Vec::new(), faults: Vec::new(), request_texts: Arc::default() }
+    }
+
+    pub(super) fn path_text(&self) -> String {
+        self.path.join(".")
+    }
+
+    pub(super) fn fault_here(&mut self, message: &str) {
+        let path = self.path_text();
+        self.faults.push(Fault { path, message: message.to_owned() });
+    }
+
+    /// Notes that a field of the object at the path is missing, unless a fault was noted for it.
+    pub(super) fn require(&mut self, name: &str) {
+        self.path.push(name.to_owned());
+        let path = self.path_text();
+        if !self.faults.iter().any(|fault| fault.path == path || fault.path.starts_with(&format!("{path}."))) {
+            self.fault_here("required");
+        }
+        self.path.pop();
+    }
+
+    /// The kind of the next value, as messages name it.
+    pub(super) fn describe_next(&mut self) -> &'static str {
+        match self.scanner.peek() {
+            Some(b'{') => "an object",
+            Some(b'[') => "an array",
+            Some(b'"') => "a string",
+            Some(b't' | b'f') => "a boolean",
+            Some(b'n') => "null",
+            Some(_) => "a number",
+            None => "nothing",
+        }
+    }
+
+    /// Notes what was expected instead of the next value, and passes it.
+    pub(super) fn unexpected(&mut self, expected: &str) -> Result<(), Stop> {
+        let received = self.describe_next();
+        self.fault_here(&format!("{expected}, received {received}"));
+        self.scanner.skip_value()?;
+        Ok(())
+    }
+
+    /// Enters the object that is expected here; else notes the fault and passes the value.
+    pub(super) fn object_opens(&mut self, expected: &str) -> Result<bool, Stop> {
+        if self.scanner.peek() == Some(b'{') {
+            self.scanner.enter_object()?;
+            Ok(true)
+        } else {
+            self.unexpected(expected)?;
+            Ok(false)
+        }
+    }
+
+    /// The text of the next value, whatever it is.
+    pub(super) fn span(&mut self) -> Result<JsonText, Stop> {
+        let range = self.scanner.skip_value()?;
+        Ok(JsonText::from_span(self.source, range))
+    }
+
+    pub(super) fn string(&mut self) -> Result<Option<JsonStr>, Stop> {
+        if self.scanner.peek() == Some(b'"') {
+            return Ok(Some(self.scanner.string()?.to_json_str()));
+        }
+        self.unexpected("expected a string")?;
+        Ok(None)
+    }
+
+    pub(super) fn plain_string(&mut self) -> Result<Option<String>, Stop> {
+        Ok(self.string()?.map(|text| text.to_display().into_owned()))
+    }
+
+    pub(super) fn number(&mut self) -> Result<Option<f64>, Stop> {
+        if let Some(b'-' | b'0'..=b'9') = self.scanner.peek() {
+            return Ok(self.scanner.number()?.parse().ok());
+        }
+        self.unexpected("expected a number")?;
+        Ok(None)
+    }
+
+    /// A place in the order of starts and ends, or a generation's number.
+    pub(super) fn count(&mut self) -> Result<Option<u64>, Stop> {
+        if let Some(b'-' | b'0'..=b'9') = self.scanner.peek() {
+            let count = self.scanner.number()?.parse().ok();
+            if count.is_none() {
+                self.fault_here("expected a whole number from 0");
+            }
+            return Ok(count);
+        }
+        self.unexpected("expected a number")?;
+        Ok(None)
+    }
+
+    pub(super) fn flag(&mut self) -> Result<bool, Stop> {
+        match self.scanner.peek() {
+            Some(b't' | b'f') => {
+                let text = self.span()?;
+                Ok(text.as_str() == "true")
+            }
+            _ => {
+                self.unexpected("expected a boolean")?;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Reads an object member by member; the path names the member while `read` runs.
+    pub(super) fn members(
+        &mut self,
+        expected: &str,
+        mut read: impl FnMut(&mut Self, &str) -> Result<(), Stop>,
+    ) -> Result<bool, Stop> {
+        if !self.object_opens(expected)? {
+            return Ok(false);
+        }
+        let mut first = true;
+        while let Some(key) = self.scanner.next_member(&mut first)? {
+            let key = key.normalized();
+            self.path.push(key.clone().into_owned());
+            read(self, &key)?;
+            self.path.pop();
+        }
+        Ok(true)
+    }
+
+    pub(super) fn provenance(&mut self) -> Result<Option<Provenance>, Stop> {
+        let mut trace_id = None;
+        let mut span_id = None;
+        let mut anchor = None;
+        let mut source = None;
+        let is_object = self.members("expected an object", |fields, key| {
+            match key {
+                "traceId" => trace_id = fields.plain_string()?,
+                "spanId" => span_id = fields.plain_string()?,
+                "anchor" => {
+                    let choices = [Anchor::Before, Anchor::After].map(|anchor| (anchor.name(), anchor));
+                    anchor = fields.choice(&choices)?;
+                }
+                "source" => {
+                    let choices = [Source::Dump, Source::Restore].map(|source| (source.name(), source));
+                    source = fields.choice(&choices)?;
+                }
+                _ => {
+                    fields.scanner.skip_value()?;
+                }
+            }
+            Ok(())
+        })?;
+        if is_object && trace_id.is_none() {
+            self.require("traceId");
+        }
+        Ok(trace_id.map(|trace_id| Provenance { trace_id, span_id, anchor, source }))
+    }
+
+    /// One of a few strings.
+    pub(super) fn choice<T: Copy>(&mut self, choices: &[(&str, T)]) -> Result<Option<T>, Stop> {
+        let expected = || choices.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(" | ");
+        if self.scanner.peek() != Some(b'"') {
+            self.unexpected(&format!("expected {}", expected()))?;
+            return Ok(None);
+        }
+        let text = self.scanner.string()?.normalized();
+        let found = choices.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
+        if found.is_none() {
+            self.fault_here(&format!("expected {}, received \"{text}\"", expected()));
+        }
+        Ok(found)
+    }
+}

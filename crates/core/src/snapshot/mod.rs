@@ -1,0 +1,91 @@
+//! Snapshots: immutable, and sharing all they hold with the run that they were taken from.
+
+mod draft;
+mod fields;
+mod read;
+mod requests;
+mod write;
+
+use std::sync::Arc;
+
+pub use read::read_snapshot;
+pub use write::{warnings_text, write_frame, write_snapshot};
+
+use crate::frame::Frame;
+use crate::json::JsonText;
+
+/// The only version of the format that readers accept. Additions are optional fields.
+pub const VERSION: u32 = 1;
+
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    pub process_id: String,
+    /// Milliseconds since 1970.
+    pub timestamp: f64,
+    pub root: Arc<Frame>,
+    pub provenance: Provenance,
+    /// An object with the user's own tags.
+    pub metadata: Option<JsonText>,
+    pub warnings: Vec<Warning>,
+}
+
+/// Where a snapshot comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Provenance {
+    pub trace_id: String,
+    pub span_id: Option<String>,
+    pub anchor: Option<Anchor>,
+    pub source: Option<Source>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchor {
+    Before,
+    After,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    Dump,
+    Restore,
+}
+
+impl Anchor {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Before => "before",
+            Self::After => "after",
+        }
+    }
+
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Before, Self::After].into_iter().find(|anchor| anchor.name() == name)
+    }
+}
+
+impl Source {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dump => "dump",
+            Self::Restore => "restore",
+        }
+    }
+
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Dump, Self::Restore].into_iter().find(|source| source.name() == name)
+    }
+}
+
+/// Something in a trace that was missing, doubled or unreadable, and what was made of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    pub code: &'static str,
+    pub message: String,
+    /// Line of the trace file, or position in the list of events; from 1.
+    pub line: Option<usize>,
+    pub span_id: Option<String>,
+}

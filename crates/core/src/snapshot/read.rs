@@ -1,0 +1,285 @@
+//! Snapshots from outside: read in one pass without recursion, with every fault named by path.
+
+use std::sync::Arc;
+
+use super::draft::{BodyDraft, FrameDraft};
+use super::fields::Fields;
+use super::{Provenance, Snapshot, VERSION};
+use crate::error::{Faults, SnapshotError};
+use crate::frame::{Frame, Generation};
+use crate::json::{JsonError, JsonErrorKind, JsonText};
+use crate::limits::MAX_FRAME_DEPTH;
+
+/// Reads the text of a snapshot. Nothing is copied: the values stay spans of `source`.
+///
+/// # Errors
+/// All faults of the shape at once, or the place where the text is not JSON or too deep.
+pub fn read_snapshot(source: &Arc<String>) -> Result<Snapshot, SnapshotError> {
+    let mut reader = Reader { fields: Fields::new(source), stack: Vec::new() };
+    let read = reader.snapshot();
+    let Reader { fields, .. } = reader;
+    match read {
+        Ok(snapshot) => match snapshot {
+            Some(snapshot) if fields.faults.is_empty() => Ok(snapshot),
+            _ => Err(SnapshotError::Invalid(Faults(fields.faults))),
+        },
+        Err(Stop::FramesTooDeep) => {
+            Err(SnapshotError::FramesTooDeep { path: fields.path_text(), limit: MAX_FRAME_DEPTH })
+        }
+        Err(Stop::Json(error)) if error.kind == JsonErrorKind::TooDeep => {
+            let mut fields = fields;
+            fields.fault_here("nested more than 1,000 levels deep");
+            Err(SnapshotError::Invalid(Faults(fields.faults)))
+        }
+        Err(Stop::Json(error)) => Err(SnapshotError::NotJson { path: fields.path_text(), error }),
+    }
+}
+
+/// Why reading cannot go on.
+pub(super) enum Stop {
+    Json(JsonError),
+    FramesTooDeep,
+}
+
+impl From<JsonError> for Stop {
+    fn from(error: JsonError) -> Self {
+        Self::Json(error)
+    }
+}
+
+struct Reader<'a> {
+    fields: Fields<'a>,
+    stack: Vec<Level>,
+}
+
+/// An object or list that is open, with what was read of it.
+enum Level {
+    Frame { draft: FrameDraft, first: bool },
+    Generation { draft: BodyDraft, first: bool },
+    /// Children of the frame or generation below.
+    Children { first: bool },
+    /// Generations of the frame below.
+    Generations { first: bool, index: usize },
+}
+
+impl Reader<'_> {
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, Stop> {
+        if self.fields.scanner.peek() != Some(b'{') {
+            let received = self.fields.describe_next();
+            self.fields.fault_here(&format!("expected a snapshot object, received {received}"));
+            self.fields.scanner.skip_value()?;
+            return Ok(None);
+        }
+        let mut process_id = None;
+        let mut timestamp = None;
+        let mut root = None;
+        let mut provenance = None;
+        let mut version = false;
+        let mut metadata = None;
+        let mut seen_root = false;
+        self.fields.scanner.enter_object()?;
+        let mut first = true;
+        while let Some(key) = self.fields.scanner.next_member(&mut first)? {
+            let key = key.normalized().into_owned();
+            self.fields.path.push(key.clone());
+            match key.as_str() {
+                "processId" => process_id = self.fields.plain_string()?,
+                "timestamp" => timestamp = self.fields.number()?,
+                "root" => {
+                    seen_root = true;
+                    root = self.frame()?;
+                }
+                "provenance" => provenance = self.provenance()?,
+                "version" => version = self.version()?,
+                "metadata" => metadata = self.metadata()?,
+                _ => {
+                    self.fields.scanner.skip_value()?;
+                }
+            }
+            self.fields.path.pop();
+        }
+        self.fields.scanner.finish()?;
+        for (name, missing) in [
+            ("processId", process_id.is_none()),
+            ("timestamp", timestamp.is_none()),
+            ("root", !seen_root),
+            ("provenance", provenance.is_none()),
+            ("version", !version),
+        ] {
+            if missing {
+                self.fields.require(name);
+            }
+        }
+        let (Some(process_id), Some(timestamp), Some(root), Some(provenance)) =
+            (process_id, timestamp, root, provenance)
+        else {
+            return Ok(None);
+        };
+        Ok(Some(Snapshot { process_id, timestamp, root, provenance, metadata, warnings: Vec::new() }))
+    }
+
+    fn version(&mut self) -> Result<bool, Stop> {
+        let span = self.fields.scanner.skip_value()?;
+        let text = self.fields.scanner.slice(span);
+        let number: Option<f64> = text.parse().ok();
+        match number {
+            Some(number) if (number - f64::from(VERSION)).abs() < f64::EPSILON => return Ok(true),
+            Some(number) if number > f64::from(VERSION) => self.fields.fault_here(&format!(
+                "expected {VERSION}, received {text}: written by a newer version, update agent-rewind to read it"
+            )),
+            _ => self.fields.fault_here(&format!("expected {VERSION}, received {text}")),
+        }
+        Ok(false)
+    }
+
+    fn metadata(&mut self) -> Result<Option<JsonText>, Stop> {
+        let opens = self.fields.scanner.peek();
+        let text = self.fields.span()?;
+        match opens {
+            Some(b'{') => Ok(Some(text)),
+            Some(b'n') => Ok(None),
+            _ => {
+                self.fields.fault_here("expected an object");
+                Ok(None)
+            }
+        }
+    }
+
+    fn provenance(&mut self) -> Result<Option<Provenance>, Stop> {
+        self.fields.provenance()
+    }
+
+    /// Reads the frame that starts here, and all under it.
+    fn frame(&mut self) -> Result<Option<Arc<Frame>>, Stop> {
+        if !self.fields.object_opens("expected a frame object")? {
+            return Ok(None);
+        }
+        self.stack.push(Level::Frame { draft: FrameDraft::default(), first: true });
+        loop {
+            let Some(mut level) = self.stack.pop() else {
+                return Ok(None);
+            };
+            match &mut level {
+                Level::Frame { draft, first } => {
+                    let Some(key) = self.fields.scanner.next_member(first)? else {
+                        let Level::Frame { draft, .. } = level else { continue };
+                        let frame = draft.finish(&mut self.fields);
+                        if self.stack.is_empty() {
+                            return Ok(frame.map(Arc::new));
+                        }
+                        self.fields.path.pop();
+                        self.attach_frame(frame);
+                        continue;
+                    };
+                    let key = key.normalized().into_owned();
+                    self.fields.path.push(key.clone());
+                    let enter = match key.as_str() {
+                        "children" => self.enter_children(&mut draft.body)?,
+                        "generations" => self.enter_generations()?,
+                        _ => {
+                            draft.read_field(&key, &mut self.fields)?;
+                            None
+                        }
+                    };
+                    self.keep(level, enter);
+                }
+                Level::Generation { draft, first } => {
+                    let Some(key) = self.fields.scanner.next_member(first)? else {
+                        let Level::Generation { draft, .. } = level else { continue };
+                        let generation = draft.finish_generation(&mut self.fields);
+                        self.fields.path.pop();
+                        self.attach_generation(generation);
+                        continue;
+                    };
+                    let key = key.normalized().into_owned();
+                    self.fields.path.push(key.clone());
+                    let enter = if key == "children" {
+                        self.enter_children(draft)?
+                    } else {
+                        draft.read_field(&key, &mut self.fields)?;
+                        None
+                    };
+                    self.keep(level, enter);
+                }
+                Level::Children { first } => {
+                    let Some(key) = self.fields.scanner.next_member(first)? else {
+                        self.fields.path.pop();
+                        continue;
+                    };
+                    self.fields.path.push(key.normalized().into_owned());
+                    let enter = if self.fields.object_opens("expected a frame object")? {
+                        Some(Level::Frame { draft: FrameDraft::default(), first: true })
+                    } else {
+                        None
+                    };
+                    self.keep(level, enter);
+                }
+                Level::Generations { first, index } => {
+                    if !self.fields.scanner.next_element(first)? {
+                        self.fields.path.pop();
+                        continue;
+                    }
+                    self.fields.path.push(index.to_string());
+                    *index += 1;
+                    let enter = if self.fields.object_opens("expected a generation object")? {
+                        Some(Level::Generation { draft: BodyDraft::default(), first: true })
+                    } else {
+                        None
+                    };
+                    self.keep(level, enter);
+                }
+            }
+        }
+    }
+
+    /// Puts a level back, and opens `enter` over it; without one the last key is done with.
+    fn keep(&mut self, level: Level, enter: Option<Level>) {
+        self.stack.push(level);
+        match enter {
+            Some(level) => self.stack.push(level),
+            None => {
+                self.fields.path.pop();
+            }
+        }
+    }
+
+    fn enter_children(&mut self, body: &mut BodyDraft) -> Result<Option<Level>, Stop> {
+        body.seen_children = true;
+        let depth = self.stack.iter().filter(|level| matches!(level, Level::Children { .. })).count();
+        if !self.fields.object_opens("expected an object of frames")? {
+            return Ok(None);
+        }
+        // The root is the first level, and these children are the next.
+        if depth + 2 > MAX_FRAME_DEPTH && self.fields.scanner.peek() != Some(b'}') {
+            return Err(Stop::FramesTooDeep);
+        }
+        Ok(Some(Level::Children { first: true }))
+    }
+
+    fn enter_generations(&mut self) -> Result<Option<Level>, Stop> {
+        if self.fields.scanner.peek() != Some(b'[') {
+            self.fields.fault_here("expected an array");
+            self.fields.scanner.skip_value()?;
+            return Ok(None);
+        }
+        self.fields.scanner.enter_array()?;
+        Ok(Some(Level::Generations { first: true, index: 0 }))
+    }
+
+    /// Hands a finished frame to the frame or generation whose children are open.
+    fn attach_frame(&mut self, frame: Option<Frame>) {
+        let Some(frame) = frame else { return };
+        let owner = self.stack.iter_mut().rev().nth(1);
+        match owner {
+            Some(Level::Frame { draft, .. }) => draft.body.children.push_back_mut(Arc::new(frame)),
+            Some(Level::Generation { draft, .. }) => draft.children.push_back_mut(Arc::new(frame)),
+            _ => {}
+        }
+    }
+
+    fn attach_generation(&mut self, generation: Generation) {
+        if let Some(Level::Frame { draft, .. }) = self.stack.iter_mut().rev().nth(1) {
+            draft.earlier.push_back_mut(Arc::new(generation));
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Kept requests in the text of a snapshot: every message, schema and tool list stands once in a
+//! table at the end of the root, and a prompt names the one that it continues.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rpds::VectorSync;
+
+use super::fields::Fields;
+use super::read::Stop;
+use crate::json::JsonText;
+use crate::request::{ConversationMark, Request, TAIL_MEMBERS, Tail, Text, TextTable};
+
+/// Field of the root that holds the table.
+pub(super) const TABLE_FIELD: &str = "requestTexts";
+
+/// The table while a snapshot is written.
+#[derive(Default)]
+pub(super) struct RequestTable<'a> {
+    texts: Vec<&'a str>,
+    positions: HashMap<&'a str, usize>,
+    /// By conversation, the last prompt of the list that is being written.
+    last_prompts: HashMap<*const ConversationMark, (usize, usize)>,
+}
+
+impl<'a> RequestTable<'a> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// Prompts name others of their own list only.
+    pub(super) fn begin_list(&mut self) {
+        self.last_prompts.clear();
+    }
+
+    fn position(&mut self, text: &'a str) -> usize {
+        *self.positions.entry(text).or_insert_with(|| {
+            self.texts.push(text);
+            self.texts.len() - 1
+        })
+    }
+
+    /// Writes the member `request` of the call at `position` of its list.
+    pub(super) fn write_request(&mut self, position: usize, request: &'a Request, out: &mut String) {
+        match request {
+            Request::Document(text) => {
+                let at = self.position(text.as_str());
+                out.push_str(&format!(r#","request":{{"document":{at}}}"#));
+            }
+            Request::Prompt { conversation, messages, tail } => {
+                out.push_str(r#","request":{"#);
+                let last = self.last_prompts.insert(Arc::as_ptr(conversation), (position, messages.len()));
+                let known = match last {
+                    Some((base, count)) => {
+                        out.push_str(&format!(r#""base":{base},"#));
+                        count
+                    }
+                    None => 0,
+                };
+                out.push_str(r#""add":["#);
+                for index in known..messages.len() {
+                    let Some(message) = messages.get(index) else { break };
+                    if index > known {
+                        out.push(',');
+                    }
+                    let at = self.position(message.as_str());
+                    out.push_str(&at.to_string());
+                }
+                out.push(']');
+                for (name, text) in tail.iter() {
+                    let at = self.position(text.as_str());
+                    out.push_str(&format!(r#","{name}":{at}"#));
+                }
+                out.push('}');
+            }
+        }
+    }
+
+    pub(super) fn write(&self, out: &mut String) {
+        out.push_str(&format!(r#","{TABLE_FIELD}":["#));
+        for (index, text) in self.texts.iter().enumerate() {
+            if index > 0 {
+                out.push(',');
+            }
+            out.push_str(text);
+        }
+        out.push(']');
+    }
+}
+
+/// A request as it stands in a call; it may name a call that comes later in an edited list.
+#[derive(Default)]
+pub(super) struct RequestDraft {
+    document: Option<usize>,
+    base: Option<usize>,
+    add: Vec<usize>,
+    tail: Vec<(&'static str, usize)>,
+}
+
+impl RequestDraft {
+    pub(super) fn read(fields: &mut Fields<'_>) -> Result<Self, Stop> {
+        let mut draft = Self::default();
+        fields.members("expected an object", |fields, key| {
+            match key {
+                "document" => draft.document = index(fields)?,
+                "base" => draft.base = index(fields)?,
+                "add" => draft.add = indexes(fields)?,
+                _ => match TAIL_MEMBERS.into_iter().find(|name| *name == key) {
+                    Some(name) => draft.tail.extend(index(fields)?.map(|at| (name, at))),
+                    None => {
+                        fields.scanner.skip_value()?;
+                    }
+                },
+            }
+            Ok(())
+        })?;
+        Ok(draft)
+    }
+
+    /// The request; `before` gives those of the list that stand before it.
+    pub(super) fn finish(&self, before: &[Option<Request>], table: &Arc<TextTable>) -> Option<Request> {
+        let text = |index: usize| Text::Shared { table: Arc::clone(table), index };
+        if let Some(document) = self.document {
+            return Some(Request::Document(text(document)));
+        }
+        let (conversation, mut messages) = match self.base.map(|base| before.get(base)) {
+            None => (Arc::default(), VectorSync::new_sync()),
+            Some(Some(Some(Request::Prompt { conversation, messages, .. }))) => {
+                (Arc::clone(conversation), messages.clone())
+            }
+            // The call that it continues was taken out: what it asked is not known.
+            Some(_) => return None,
+        };
+        for index in &self.add {
+            messages.push_back_mut(text(*index));
+        }
+        let tail: Tail = self.tail.iter().map(|(name, at)| (*name, text(*at))).collect();
+        Some(Request::Prompt { conversation, messages, tail: Arc::new(tail) })
+    }
+}
+
+/// Reads the table.
+pub(super) fn read_table(fields: &mut Fields<'_>) -> Result<Vec<JsonText>, Stop> {
+    let mut texts = Vec::new();
+    if fields.scanner.peek() != Some(b'[') {
+        fields.unexpected("expected an array")?;
+        return Ok(texts);
+    }
+    fields.scanner.enter_array()?;
+    let mut first = true;
+    while fields.scanner.next_element(&mut first)? {
+        texts.push(fields.span()?);
+    }
+    Ok(texts)
+}
+
+fn index(fields: &mut Fields<'_>) -> Result<Option<usize>, Stop> {
+    Ok(fields.count()?.and_then(|count| usize::try_from(count).ok()))
+}
+
+fn indexes(fields: &mut Fields<'_>) -> Result<Vec<usize>, Stop> {
+    let mut all = Vec::new();
+    if fields.scanner.peek() != Some(b'[') {
+        fields.unexpected("expected an array")?;
+        return Ok(all);
+    }
+    fields.scanner.enter_array()?;
+    let mut first = true;
+    while fields.scanner.next_element(&mut first)? {
+        all.extend(index(fields)?);
+    }
+    Ok(all)
+}

@@ -1,0 +1,440 @@
+//! Tokens, costs and calls used, for a frame alone and with its descendants.
+
+use crate::error::Fault;
+use crate::json::{JsonError, JsonStr, JsonText, Scanner, canonicalize, write_number};
+use crate::ordered::OrderedMap;
+
+/// Amounts by unit (costs) or by sort (token details). Summed as JavaScript sums numbers.
+pub type Amounts = OrderedMap<JsonStr, f64>;
+
+#[derive(Debug, Clone, Default)]
+pub struct Budget {
+    /// This frame without its descendants.
+    pub own: Usage,
+    /// This frame and its descendants.
+    pub aggregate: Usage,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Usage {
+    pub costs: Amounts,
+    pub prompt_tokens: f64,
+    pub completion_tokens: f64,
+    pub total_tokens: f64,
+    pub call_count: f64,
+    pub details: Amounts,
+    pub items: OrderedMap<ItemKey, Item>,
+}
+
+/// What usage is merged by: models by provider and name, tools by name, unit and details.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ItemKey {
+    Model { provider: Option<JsonStr>, name: JsonStr },
+    /// `details` in canonical form.
+    Tool { name: JsonStr, unit: Option<JsonStr>, details: Option<JsonStr> },
+}
+
+#[derive(Debug, Clone)]
+pub enum Item {
+    Model { costs: Amounts, prompt: f64, completion: f64, total: f64, details: Amounts },
+    Tool { costs: Amounts, quantity: f64, details: Option<JsonText> },
+}
+
+impl Usage {
+    /// Adds `delta`. Costs what `delta` holds, not what is there already.
+    pub fn add(&mut self, delta: &Self) {
+        add_amounts(&mut self.costs, &delta.costs);
+        add_amounts(&mut self.details, &delta.details);
+        self.prompt_tokens += delta.prompt_tokens;
+        self.completion_tokens += delta.completion_tokens;
+        self.total_tokens += delta.total_tokens;
+        self.call_count += delta.call_count;
+        for (key, item) in delta.items.iter() {
+            let merged = match self.items.get(key) {
+                Some(known) => known.plus(item),
+                None => item.clone(),
+            };
+            self.items.insert(key.clone(), merged);
+        }
+    }
+
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        self.call_count == 0.0 && self.total_tokens == 0.0 && self.items.is_empty() && self.costs.is_empty()
+    }
+
+    /// Writes the `UsageStats` object.
+    pub fn write_json(&self, out: &mut String) {
+        out.push_str(r#"{"costs":"#);
+        write_amounts(&self.costs, out);
+        for (name, amount) in [
+            (r#","promptTokens":"#, self.prompt_tokens),
+            (r#","completionTokens":"#, self.completion_tokens),
+            (r#","totalTokens":"#, self.total_tokens),
+            (r#","callCount":"#, self.call_count),
+        ] {
+            out.push_str(name);
+            write_number(amount, out);
+        }
+        if !self.details.is_empty() {
+            out.push_str(r#","details":"#);
+            write_amounts(&self.details, out);
+        }
+        out.push_str(r#","items":["#);
+        for (index, (key, item)) in self.items.iter().enumerate() {
+            if index > 0 {
+                out.push(',');
+            }
+            write_item(key, item, out);
+        }
+        out.push_str("]}");
+    }
+
+    /// Reads a `UsageStats` object; `path` names it in faults.
+    pub fn read(text: &str, path: &str) -> Result<Self, Vec<Fault>> {
+        let mut reader = Reader { faults: Vec::new() };
+        let usage = reader.usage(&mut Scanner::new(text), path);
+        match usage {
+            Ok(usage) if reader.faults.is_empty() => Ok(usage),
+            Ok(_) => Err(reader.faults),
+            Err(error) => {
+                reader.fault(path, error.to_string());
+                Err(reader.faults)
+            }
+        }
+    }
+}
+
+impl Budget {
+    /// Writes the `BudgetState` object.
+    pub fn write_json(&self, out: &mut String) {
+        out.push_str(r#"{"own":"#);
+        self.own.write_json(out);
+        out.push_str(r#","aggregate":"#);
+        self.aggregate.write_json(out);
+        out.push('}');
+    }
+}
+
+impl Item {
+    fn plus(&self, other: &Self) -> Self {
+        match (self, other) {
+            (
+                Self::Model { costs, prompt, completion, total, details },
+                Self::Model { costs: more_costs, prompt: p, completion: c, total: t, details: more_details },
+            ) => Self::Model {
+                costs: sum(costs, more_costs),
+                prompt: prompt + p,
+                completion: completion + c,
+                total: total + t,
+                details: sum(details, more_details),
+            },
+            (
+                Self::Tool { costs, quantity, details },
+                Self::Tool { costs: more_costs, quantity: more, .. },
+            ) => Self::Tool { costs: sum(costs, more_costs), quantity: quantity + more, details: details.clone() },
+            // The key tells models from tools, so the kinds never differ.
+            _ => self.clone(),
+        }
+    }
+}
+
+fn sum(left: &Amounts, right: &Amounts) -> Amounts {
+    let mut total = left.clone();
+    add_amounts(&mut total, right);
+    total
+}
+
+fn add_amounts(total: &mut Amounts, delta: &Amounts) {
+    for (key, amount) in delta.iter() {
+        let known = total.get(key).copied().unwrap_or(0.0);
+        total.insert(key.clone(), known + amount);
+    }
+}
+
+fn write_amounts(amounts: &Amounts, out: &mut String) {
+    out.push('{');
+    for (index, (key, amount)) in amounts.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        key.write_quoted(out);
+        out.push(':');
+        write_number(*amount, out);
+    }
+    out.push('}');
+}
+
+fn write_item(key: &ItemKey, item: &Item, out: &mut String) {
+    match key {
+        ItemKey::Model { provider, name } => {
+            out.push_str(r#"{"type":"model","name":"#);
+            name.write_quoted(out);
+            if let Some(provider) = provider {
+                out.push_str(r#","provider":"#);
+                provider.write_quoted(out);
+            }
+        }
+        ItemKey::Tool { name, unit, .. } => {
+            out.push_str(r#"{"type":"tool","name":"#);
+            name.write_quoted(out);
+            if let Some(unit) = unit {
+                out.push_str(r#","unit":"#);
+                unit.write_quoted(out);
+            }
+        }
+    }
+    match item {
+        Item::Model { costs, prompt, completion, total, details } => {
+            out.push_str(r#","costs":"#);
+            write_amounts(costs, out);
+            out.push_str(r#","tokens":{"prompt":"#);
+            write_number(*prompt, out);
+            out.push_str(r#","completion":"#);
+            write_number(*completion, out);
+            out.push_str(r#","total":"#);
+            write_number(*total, out);
+            if !details.is_empty() {
+                out.push_str(r#","details":"#);
+                write_amounts(details, out);
+            }
+            out.push('}');
+        }
+        Item::Tool { costs, quantity, details } => {
+            out.push_str(r#","costs":"#);
+            write_amounts(costs, out);
+            out.push_str(r#","quantity":"#);
+            write_number(*quantity, out);
+            if let Some(details) = details {
+                out.push_str(r#","details":"#);
+                out.push_str(details.as_str());
+            }
+        }
+    }
+    out.push('}');
+}
+
+struct Reader {
+    faults: Vec<Fault>,
+}
+
+/// The fields of an item, before it is known whether it is a model's or a tool's.
+#[derive(Default)]
+struct RawItem {
+    kind: Option<JsonStr>,
+    name: Option<JsonStr>,
+    provider: Option<JsonStr>,
+    unit: Option<JsonStr>,
+    costs: Amounts,
+    tokens: [f64; 3],
+    token_details: Amounts,
+    quantity: f64,
+    details: Option<JsonText>,
+}
+
+impl Reader {
+    fn fault(&mut self, path: &str, message: impl Into<String>) {
+        self.faults.push(Fault { path: path.to_owned(), message: message.into() });
+    }
+
+    fn usage(&mut self, scanner: &mut Scanner<'_>, path: &str) -> Result<Usage, JsonError> {
+        let mut usage = Usage::default();
+        if scanner.peek() != Some(b'{') {
+            self.fault(path, "expected an object");
+            scanner.skip_value()?;
+            return Ok(usage);
+        }
+        let mut seen_items = false;
+        scanner.enter_object()?;
+        let mut first = true;
+        while let Some(key) = scanner.next_member(&mut first)? {
+            let key = key.normalized();
+            match &*key {
+                "costs" => usage.costs = self.amounts(scanner, &format!("{path}.costs"))?,
+                "details" => usage.details = loose_amounts(scanner)?,
+                "promptTokens" => usage.prompt_tokens = self.number(scanner, &format!("{path}.promptTokens"))?,
+                "completionTokens" => usage.completion_tokens = self.number(scanner, &format!("{path}.completionTokens"))?,
+                "totalTokens" => usage.total_tokens = self.number(scanner, &format!("{path}.totalTokens"))?,
+                "callCount" => usage.call_count = self.number(scanner, &format!("{path}.callCount"))?,
+                "items" => {
+                    seen_items = true;
+                    usage.items = self.items(scanner, &format!("{path}.items"))?;
+                }
+                _ => {
+                    scanner.skip_value()?;
+                }
+            }
+        }
+        if !seen_items {
+            self.fault(&format!("{path}.items"), "required, an array of usage items");
+        }
+        Ok(usage)
+    }
+
+    fn number(&mut self, scanner: &mut Scanner<'_>, path: &str) -> Result<f64, JsonError> {
+        match read_number(scanner)? {
+            Some(number) => Ok(number),
+            None => {
+                self.fault(path, "expected a number");
+                Ok(0.0)
+            }
+        }
+    }
+
+    fn amounts(&mut self, scanner: &mut Scanner<'_>, path: &str) -> Result<Amounts, JsonError> {
+        let mut amounts = Amounts::default();
+        if scanner.peek() != Some(b'{') {
+            self.fault(path, "expected an object of numbers");
+            scanner.skip_value()?;
+            return Ok(amounts);
+        }
+        scanner.enter_object()?;
+        let mut first = true;
+        while let Some(key) = scanner.next_member(&mut first)? {
+            let amount = self.number(scanner, &format!("{path}.{}", key.normalized()))?;
+            amounts.insert(key.to_json_str(), amount);
+        }
+        Ok(amounts)
+    }
+
+    fn items(&mut self, scanner: &mut Scanner<'_>, path: &str) -> Result<OrderedMap<ItemKey, Item>, JsonError> {
+        let mut items = OrderedMap::default();
+        if scanner.peek() != Some(b'[') {
+            self.fault(path, "expected an array of usage items");
+            scanner.skip_value()?;
+            return Ok(items);
+        }
+        scanner.enter_array()?;
+        let mut first = true;
+        let mut index = 0;
+        while scanner.next_element(&mut first)? {
+            if let Some((key, item)) = self.item(scanner, &format!("{path}.{index}"))? {
+                items.insert(key, item);
+            }
+            index += 1;
+        }
+        Ok(items)
+    }
+
+    fn item(&mut self, scanner: &mut Scanner<'_>, path: &str) -> Result<Option<(ItemKey, Item)>, JsonError> {
+        if scanner.peek() != Some(b'{') {
+            self.fault(path, "expected a usage item");
+            scanner.skip_value()?;
+            return Ok(None);
+        }
+        let mut raw = RawItem::default();
+        scanner.enter_object()?;
+        let mut first = true;
+        while let Some(key) = scanner.next_member(&mut first)? {
+            let key = key.normalized();
+            match &*key {
+                "type" => raw.kind = string(scanner)?,
+                "name" => raw.name = string(scanner)?,
+                "provider" => raw.provider = string(scanner)?,
+                "unit" => raw.unit = string(scanner)?,
+                "costs" => raw.costs = self.amounts(scanner, &format!("{path}.costs"))?,
+                "tokens" => raw.read_tokens(scanner)?,
+                "quantity" => raw.quantity = self.number(scanner, &format!("{path}.quantity"))?,
+                "details" => {
+                    let span = scanner.skip_value()?;
+                    raw.details = Some(JsonText::trusted(scanner.slice(span).to_owned()));
+                }
+                _ => {
+                    scanner.skip_value()?;
+                }
+            }
+        }
+        let kind = raw.kind.as_ref().map(|kind| kind.body().to_owned());
+        match (kind.as_deref(), raw.name.is_some()) {
+            (Some("model" | "tool"), true) => Ok(raw.into_item()),
+            (Some("model" | "tool"), false) => {
+                self.fault(&format!("{path}.name"), "expected a string");
+                Ok(None)
+            }
+            _ => {
+                self.fault(&format!("{path}.type"), r#"expected "model" or "tool""#);
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl RawItem {
+    fn read_tokens(&mut self, scanner: &mut Scanner<'_>) -> Result<(), JsonError> {
+        if scanner.peek() != Some(b'{') {
+            scanner.skip_value()?;
+            return Ok(());
+        }
+        scanner.enter_object()?;
+        let mut first = true;
+        while let Some(key) = scanner.next_member(&mut first)? {
+            let key = key.normalized();
+            match &*key {
+                "prompt" => self.tokens[0] = read_number(scanner)?.unwrap_or(0.0),
+                "completion" => self.tokens[1] = read_number(scanner)?.unwrap_or(0.0),
+                "total" => self.tokens[2] = read_number(scanner)?.unwrap_or(0.0),
+                "details" => self.token_details = loose_amounts(scanner)?,
+                _ => {
+                    scanner.skip_value()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn into_item(self) -> Option<(ItemKey, Item)> {
+        let name = self.name?;
+        if self.kind.is_some_and(|kind| kind.body() == "model") {
+            let [prompt, completion, total] = self.tokens;
+            return Some((
+                ItemKey::Model { provider: self.provider, name },
+                Item::Model { costs: self.costs, prompt, completion, total, details: self.token_details },
+            ));
+        }
+        let details = self
+            .details
+            .as_ref()
+            .and_then(|details| canonicalize(details.as_str()).ok())
+            .map(|text| JsonStr::from_normalized_body(&text));
+        Some((
+            ItemKey::Tool { name, unit: self.unit, details },
+            Item::Tool { costs: self.costs, quantity: self.quantity, details: self.details },
+        ))
+    }
+}
+
+fn string(scanner: &mut Scanner<'_>) -> Result<Option<JsonStr>, JsonError> {
+    if scanner.peek() == Some(b'"') {
+        Ok(Some(scanner.string()?.to_json_str()))
+    } else {
+        scanner.skip_value()?;
+        Ok(None)
+    }
+}
+
+fn read_number(scanner: &mut Scanner<'_>) -> Result<Option<f64>, JsonError> {
+    match scanner.peek() {
+        Some(b'-' | b'0'..=b'9') => Ok(scanner.number()?.parse().ok()),
+        _ => {
+            scanner.skip_value()?;
+            Ok(None)
+        }
+    }
+}
+
+/// The numbers of an object whose shape is a provider's own; the rest is passed over.
+fn loose_amounts(scanner: &mut Scanner<'_>) -> Result<Amounts, JsonError> {
+    let mut amounts = Amounts::default();
+    if scanner.peek() != Some(b'{') {
+        scanner.skip_value()?;
+        return Ok(amounts);
+    }
+    scanner.enter_object()?;
+    let mut first = true;
+    while let Some(key) = scanner.next_member(&mut first)? {
+        if let Some(amount) = read_number(scanner)? {
+            amounts.insert(key.to_json_str(), amount);
+        }
+    }
+    Ok(amounts)
+}

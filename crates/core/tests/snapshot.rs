@@ -1,0 +1,234 @@
+//! Snapshots as text: what is written is read again, and every fault is named by its path.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use agent_rewind_core::error::SnapshotError;
+use agent_rewind_core::frame::State;
+use agent_rewind_core::journal::Outcome;
+use agent_rewind_core::json::JsonStr;
+use agent_rewind_core::snapshot::{Snapshot, read_snapshot, write_snapshot};
+use serde_json::{Value, json};
+
+fn read(text: &str) -> Result<Snapshot, SnapshotError> {
+    read_snapshot(&Arc::new(text.to_owned()))
+}
+
+fn usage() -> Value {
+    json!({"costs": {}, "promptTokens": 0, "completionTokens": 0, "totalTokens": 0, "callCount": 0, "items": []})
+}
+
+fn frame(call_id: &str, agent_id: &str) -> Value {
+    json!({
+        "callId": call_id, "agentId": agent_id, "memory": {}, "journal": {"prompt": {}, "tool": {}},
+        "children": {}, "state": {"status": "running"}, "budgetState": {"own": usage(), "aggregate": usage()},
+    })
+}
+
+fn snapshot(root: Value) -> Value {
+    json!({"processId": "p", "timestamp": 1, "root": root, "provenance": {"traceId": "t"}, "version": 1})
+}
+
+fn faults(value: &Value) -> Vec<(String, String)> {
+    match read(&value.to_string()) {
+        Err(SnapshotError::Invalid(faults)) => {
+            faults.0.into_iter().map(|fault| (fault.path, fault.message)).collect()
+        }
+        other => panic!("expected faults, got {other:?}"),
+    }
+}
+
+
+#[test]
+fn old_dumps_are_accepted_and_written_back_whole() {
+    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../__test__/fixtures/traces");
+    let mut read_files = 0;
+    for scenario in fs::read_dir(traces).unwrap() {
+        for name in ["snapshot-mid.json", "snapshot-end.json"] {
+            let text = fs::read_to_string(scenario.as_ref().unwrap().path().join(name)).unwrap();
+            let once = read(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let written = write_snapshot(&once);
+            let again = read(&written).unwrap();
+            assert_eq!(written, write_snapshot(&again));
+            if !text.contains("\\ud83d\"") && !text.contains("\\ud83d\\\"") {
+                // serde_json cannot hold lone surrogates; the rest is compared value by value.
+                if let (Ok(original), Ok(mut copy)) =
+                    (serde_json::from_str::<Value>(&text), serde_json::from_str::<Value>(&written))
+                {
+                    strip_additions(&mut copy["root"]);
+                    assert_eq!(original, copy, "{name}");
+                }
+            }
+            read_files += 1;
+        }
+    }
+    assert_eq!(read_files, 16);
+}
+
+/// Takes out what this recorder writes beside the documented fields.
+fn strip_additions(frame: &mut Value) {
+    if let Some(fields) = frame.as_object_mut() {
+        fields.remove("memoryHashes");
+        if let Some(Value::Object(children)) = fields.get_mut("children") {
+            children.values_mut().for_each(strip_additions);
+        }
+    }
+}
+
+#[test]
+fn all_faults_are_listed_at_once_with_dotted_paths() {
+    let mut root = frame("root", "");
+    root["children"]["x"] = frame("root/agent:x:0", "x");
+    root["children"]["x"]["state"]["status"] = json!("done");
+    root["children"]["x"]["memory"] = json!([]);
+    root["children"]["y"] = json!(7);
+    root["journal"]["prompt"]["h"] = json!({"output": 1});
+    root["journal"]["tool"] = json!(null);
+    root["budgetState"] = json!({"own": {"costs": {"usd": "1"}, "items": [{"type": "x"}]}});
+    let mut value = snapshot(root);
+    value["version"] = json!(2);
+    value["provenance"] = json!({"anchor": "around"});
+    value["timestamp"] = json!("now");
+    let found = faults(&value);
+    let paths: Vec<&str> = found.iter().map(|(path, _)| path.as_str()).collect();
+    for path in [
+        "version", "provenance.traceId", "provenance.anchor", "timestamp", "root.children.x.state.status",
+        "root.children.x.memory", "root.children.y", "root.journal.prompt.h.contentHash", "root.journal.tool",
+        "root.budgetState.own.costs.usd", "root.budgetState.own.items.0.type", "root.budgetState.aggregate",
+    ] {
+        assert!(paths.contains(&path), "{path} is not among {paths:?}");
+    }
+    assert_eq!(paths.len(), 12, "{found:?}");
+    let line = read(&value.to_string()).unwrap_err().to_string();
+    assert!(line.starts_with("Invalid Snapshot format: "), "{line}");
+    assert!(!line.contains('\n'));
+    assert!(line.contains("root.children.x.state.status: expected \"running\" | \"completed\" | \"failed\", received \"done\""), "{line}");
+    let version = found.iter().find(|(path, _)| path == "version").unwrap();
+    assert!(version.1.contains("newer version"), "{}", version.1);
+}
+
+#[test]
+fn missing_fields_are_named() {
+    let found = faults(&json!({"root": {}}));
+    let paths: Vec<&str> = found.iter().map(|(path, _)| path.as_str()).collect();
+    for path in [
+        "processId", "timestamp", "provenance", "version", "root.callId", "root.agentId", "root.memory",
+        "root.journal", "root.children", "root.state", "root.budgetState",
+    ] {
+        assert!(paths.contains(&path), "{path} is not among {paths:?}");
+    }
+    assert_eq!(faults(&json!([]))[0].1, "expected a snapshot object, received an array");
+}
+
+#[test]
+fn what_callers_rely_on_is_accepted() {
+    let mut root = frame("anything goes", "main");
+    root["journal"]["prompt"]["not a hash"] = json!({"output": {"role": "assistant"}, "contentHash": "x"});
+    root["somethingNew"] = json!({"a": [1]});
+    let mut value = snapshot(root);
+    value["metadata"] = json!({"reason": "test"});
+    value["other"] = json!(1);
+    assert!(read(&value.to_string()).is_ok());
+}
+
+#[test]
+fn depth_is_bounded_by_errors() {
+    let nested = |levels: usize| {
+        let open = r#"{"callId":"c","agentId":"a","memory":{},"journal":{"prompt":{},"tool":{}},"state":{"status":"running"},"budgetState":{"own":{"items":[]},"aggregate":{"items":[]}},"children":{"c":"#;
+        let leaf = r#"{"callId":"c","agentId":"a","memory":{},"journal":{"prompt":{},"tool":{}},"state":{"status":"running"},"budgetState":{"own":{"items":[]},"aggregate":{"items":[]}},"children":{}}"#;
+        let frames = format!("{}{leaf}{}", open.repeat(levels - 1), "}}".repeat(levels - 1));
+        format!(r#"{{"processId":"p","timestamp":1,"root":{frames},"provenance":{{"traceId":"t"}},"version":1}}"#)
+    };
+    let deepest = read(&nested(1_000)).unwrap();
+    assert_eq!(read(&write_snapshot(&deepest)).unwrap().process_id, "p");
+    assert!(matches!(read(&nested(1_001)), Err(SnapshotError::FramesTooDeep { limit: 1_000, .. })));
+    assert!(matches!(read(&nested(100_000)), Err(SnapshotError::FramesTooDeep { .. })));
+
+    let mut value = snapshot(frame("root", ""));
+    value["root"]["memory"]["deep"] = json!("HERE");
+    let text = value.to_string().replace("\"HERE\"", &format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)));
+    match read(&text) {
+        Err(SnapshotError::Invalid(faults)) => assert_eq!(faults.0[0].path, "root.memory.deep"),
+        other => panic!("expected a fault, got {other:?}"),
+    }
+}
+
+#[test]
+fn text_that_is_not_json_is_refused_with_its_place() {
+    let text = snapshot(frame("root", "")).to_string().replace("\"memory\":{}", "\"memory\":{oops}");
+    match read(&text) {
+        Err(SnapshotError::NotJson { path, .. }) => assert_eq!(path, "root.memory"),
+        other => panic!("expected a fault, got {other:?}"),
+    }
+}
+
+#[test]
+fn occurrences_and_edits_of_rows() {
+    let mut root = frame("root", "");
+    root["journal"]["tool"]["h"] = json!({"output": "last", "contentHash": "h"});
+    root["journal"]["tool"]["hand-made"] = json!({"output": 1, "contentHash": "hand-made"});
+    root["calls"] = json!([
+        {"kind": "tool", "callId": "b", "contentHash": "h", "startOrder": 3, "endOrder": 4, "row": true},
+        {"kind": "tool", "callId": "a", "contentHash": "h", "startOrder": 1, "endOrder": 2, "output": "first"},
+        {"kind": "tool", "callId": "c", "contentHash": "gone", "startOrder": 5, "endOrder": 6, "row": true},
+        {"kind": "tool", "callId": "d", "contentHash": "h", "startOrder": 7},
+        {"kind": "embed", "callId": "e", "contentHash": "h", "startOrder": 8, "endOrder": 9, "error": {"name": "E", "message": "m"}},
+    ]);
+    let read = read(&snapshot(root).to_string()).unwrap();
+    let calls: Vec<_> = read.root.generation.calls.iter().map(|call| (call.call_id.to_string(), &call.outcome)).collect();
+    let ids: Vec<&str> = calls.iter().map(|(id, _)| id.as_str()).collect();
+    // In order of start; the call whose row was taken out is gone.
+    assert_eq!(ids, ["a", "b", "d", "e"]);
+    assert!(matches!(calls[1].1, Outcome::Output(value) if value.text.as_str() == "\"last\""));
+    assert_eq!(*calls[2].1, Outcome::Pending);
+    assert!(matches!(calls[3].1, Outcome::Failure { stopped: false, .. }));
+    assert_eq!(read.root.generation.rows.len(), 1);
+}
+
+#[test]
+fn edited_memory_wins_over_the_memory_at_the_start() {
+    let text = |memory: Value, at_start: Value| {
+        let mut root = frame("root", "");
+        root["memory"] = memory;
+        root["generation"] = json!({"id": 0, "memory": at_start});
+        snapshot(root).to_string()
+    };
+    let written = write_snapshot(&read(&text(json!({"n": 2, "kept": "k", "gone": 1}), json!({"n": 0, "gone": 0}))).unwrap());
+    // As read, nothing has hashes, so all of it counts as edited.
+    let mut value: Value = serde_json::from_str(&written).unwrap();
+    value["root"]["generation"]["memory"] = json!({"n": 0, "gone": 0});
+    value["root"]["memory"]["kept"] = json!("edited");
+    value["root"]["memory"].as_object_mut().unwrap().remove("gone");
+    value["root"]["memory"]["added"] = json!(true);
+    let edited = read(&value.to_string()).unwrap();
+    let at_start = edited.root.generation.memory.clone().unwrap();
+    let get = |key: &str| at_start.get(&JsonStr::from_plain(key)).map(|text| text.as_str().to_owned());
+    assert_eq!(get("n").as_deref(), Some("0"), "untouched since the dump: that of the start");
+    assert_eq!(get("kept").as_deref(), Some("\"edited\""));
+    assert_eq!(get("gone"), None);
+    assert_eq!(get("added").as_deref(), Some("true"));
+}
+
+#[test]
+fn proto_keys_are_data() {
+    let text = snapshot(frame("root", ""))
+        .to_string()
+        .replace("\"memory\":{}", r#""memory":{"__proto__":{"polluted":true},"constructor":1}"#)
+        .replace("\"tool\":{}", r#""tool":{"__proto__":{"output":{"__proto__":1},"contentHash":"__proto__"}}"#);
+    let once = read(&text).unwrap();
+    let written = write_snapshot(&once);
+    assert!(written.contains(r#""__proto__":{"polluted":true}"#));
+    assert!(written.contains(r#""__proto__":{"output":{"__proto__":1},"contentHash":"__proto__"}"#));
+}
+
+#[test]
+fn a_missing_output_was_undefined() {
+    let mut root = frame("root", "");
+    root["journal"]["tool"]["h"] = json!({"contentHash": "h"});
+    root["state"] = json!({"status": "completed"});
+    let read = read(&snapshot(root).to_string()).unwrap();
+    let row = read.root.generation.rows.get(0).unwrap();
+    assert!(matches!(&row.outcome, Outcome::Output(value) if value.types.is_some()));
+    assert!(matches!(&read.root.state, State::Completed(value) if value.types.is_some()));
+}
