@@ -1,0 +1,119 @@
+//! Faults of the core as JavaScript errors: a stable code, and the details as JSON in the reason,
+//! from which TypeScript makes the error classes.
+
+use agent_rewind_core::error::{Fault, RestoreError, RestoreErrorKind, SnapshotError};
+use agent_rewind_core::hash::RequestTailError;
+use agent_rewind_core::json::{JsonError, JsonErrorKind, JsonStr};
+use napi::{Error, Status};
+
+/// Stable codes, the same in every version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    InvalidJson,
+    InvalidSnapshot,
+    Limit,
+    Restore,
+    /// What napi itself refuses: a wrong argument.
+    Argument,
+}
+
+impl AsRef<str> for Code {
+    fn as_ref(&self) -> &str {
+        match self {
+            Self::InvalidJson => "ERR_REWIND_INVALID_JSON",
+            Self::InvalidSnapshot => "ERR_REWIND_INVALID_SNAPSHOT",
+            Self::Limit => "ERR_REWIND_LIMIT",
+            Self::Restore => "ERR_REWIND_RESTORE",
+            Self::Argument => "ERR_REWIND_ARGUMENT",
+        }
+    }
+}
+
+impl From<Status> for Code {
+    fn from(_: Status) -> Self {
+        Self::Argument
+    }
+}
+
+pub type Result<T> = std::result::Result<T, Error<Code>>;
+
+/// The details as a JSON object.
+struct Detail(String);
+
+impl Detail {
+    fn new(message: &str) -> Self {
+        Self("{".to_owned()).text("message", message)
+    }
+
+    fn key(mut self, name: &str) -> Self {
+        if self.0.len() > 1 {
+            self.0.push(',');
+        }
+        JsonStr::from_plain(name).write_quoted(&mut self.0);
+        self.0.push(':');
+        self
+    }
+
+    fn text(self, name: &str, value: &str) -> Self {
+        let mut detail = self.key(name);
+        JsonStr::from_plain(value).write_quoted(&mut detail.0);
+        detail
+    }
+
+    fn raw(self, name: &str, json: &str) -> Self {
+        let mut detail = self.key(name);
+        detail.0.push_str(json);
+        detail
+    }
+
+    fn faults(self, faults: &[Fault]) -> Self {
+        let list: Vec<String> = faults
+            .iter()
+            .map(|fault| Detail("{".to_owned()).text("path", &fault.path).text("message", &fault.message).close())
+            .collect();
+        self.raw("faults", &format!("[{}]", list.join(",")))
+    }
+
+    fn close(self) -> String {
+        self.0 + "}"
+    }
+
+    fn into_error(self, code: Code) -> Error<Code> {
+        Error::new(code, self.close())
+    }
+}
+
+pub fn json_error(error: &JsonError) -> Error<Code> {
+    let code = if error.kind == JsonErrorKind::TooDeep { Code::Limit } else { Code::InvalidJson };
+    Detail::new(&error.to_string()).raw("offset", &error.offset.to_string()).into_error(code)
+}
+
+pub fn request_error(error: &RequestTailError) -> Error<Code> {
+    match error {
+        RequestTailError::Json(error) => json_error(error),
+        other => Detail::new(&other.to_string()).into_error(Code::InvalidJson),
+    }
+}
+
+pub fn snapshot_error(error: &SnapshotError) -> Error<Code> {
+    let detail = Detail::new(&error.to_string());
+    match error {
+        SnapshotError::Invalid(faults) => detail.faults(&faults.0).into_error(Code::InvalidSnapshot),
+        SnapshotError::NotJson { path, error } => {
+            detail.text("path", path).raw("offset", &error.offset.to_string()).into_error(Code::InvalidSnapshot)
+        }
+        SnapshotError::FramesTooDeep { path, .. } => detail.text("path", path).into_error(Code::Limit),
+    }
+}
+
+pub fn restore_error(error: &RestoreError) -> Error<Code> {
+    let detail = Detail::new(&error.to_string());
+    match &error.kind {
+        RestoreErrorKind::StartNotFound(span_id) | RestoreErrorKind::EndNotFound(span_id) => {
+            detail.text("spanId", span_id).into_error(Code::Restore)
+        }
+        RestoreErrorKind::InvalidEvent(fault) => detail.text("path", &fault.path).into_error(Code::Restore),
+        RestoreErrorKind::FramesTooDeep { path, .. } => detail.text("path", path).into_error(Code::Limit),
+        _ => detail.into_error(Code::Restore),
+    }
+}

@@ -1,0 +1,400 @@
+use agent_rewind_core::error::{Faults, SnapshotError};
+use agent_rewind_core::frame::State;
+use agent_rewind_core::hash::{self, ContentHash};
+use agent_rewind_core::journal::{Kind, Outcome};
+use agent_rewind_core::json::{JsonStr, JsonText};
+use agent_rewind_core::live::{Asked, Begun as CoreBegun, FrameInput, LiveFrame, RunOptions as CoreOptions};
+use agent_rewind_core::memory::Memory;
+use agent_rewind_core::replay::{Answer, Failures, MemoryChoice, Miss, Source, Verdict};
+use agent_rewind_core::request::{Request, Text};
+use agent_rewind_core::run::{CallSlot, Ended};
+use agent_rewind_core::snapshot::{Provenance, Snapshot, Source as SnapshotSource};
+use agent_rewind_core::usage::Usage;
+use napi_derive::napi;
+
+use crate::error::{Result, json_error, snapshot_error};
+use crate::hash::{Conversation, RequestTail};
+use crate::snapshot::SnapshotHandle;
+use crate::text::{json_str, value};
+
+#[napi(object)]
+pub struct RunOptions {
+    pub recording: bool,
+    /// Keep what was asked with each call.
+    pub requests: bool,
+    /// "auto", "replay" or "retry".
+    pub failures: Option<String>,
+    /// "auto", "start" or "dump".
+    pub memory: Option<String>,
+}
+
+/// A frame's identity and input. Strings are JSON literals, the input is JSON text.
+#[napi(object)]
+pub struct FrameStart {
+    pub call_id: String,
+    pub agent_id: String,
+    pub input: String,
+    pub input_types: Option<String>,
+    /// Whether the input can be brought back from its text.
+    pub exact: bool,
+}
+
+/// How a frame with a recording starts.
+#[napi(object)]
+pub struct FrameEntry {
+    pub generation: f64,
+    pub props: Option<String>,
+    pub props_types: Option<String>,
+    /// JSON text of an object.
+    pub memory: String,
+}
+
+/// What became of a request.
+#[napi(object)]
+pub struct Begun {
+    /// Names the call when its end is told; absent where nothing is recorded.
+    pub slot: Option<f64>,
+    pub content_hash: String,
+    /// "output", "failure", or why the call has to be made.
+    pub answer: String,
+    pub text: Option<String>,
+    pub types: Option<String>,
+    /// Recorded place of the end, for releasing in order.
+    pub end: Option<f64>,
+    /// What else was recorded of the call: JSON text of an object.
+    pub meta: Option<String>,
+}
+
+/// How a recorded frame stands.
+#[napi(object)]
+pub struct RecordedState {
+    /// "running", "completed" or "failed".
+    pub status: String,
+    /// The output, or the `ErrorInfo`, as JSON text.
+    pub text: Option<String>,
+    pub types: Option<String>,
+    /// A failure that ended the run: resuming runs the frame again.
+    pub ended_the_run: bool,
+}
+
+/// What was recorded and not asked for.
+#[napi(object)]
+pub struct Unused {
+    pub calls: u32,
+    pub frames: u32,
+}
+
+#[napi]
+pub struct FrameHandle(LiveFrame);
+
+#[napi]
+impl FrameHandle {
+    /// Starts a run and gives its root frame.
+    #[napi(factory, catch_unwind)]
+    pub fn start_run(root: FrameStart, options: RunOptions, snapshot: Option<&SnapshotHandle>) -> Result<Self> {
+        let source = snapshot.map(|handle| Source::of_snapshot(&handle.0));
+        Ok(Self(LiveFrame::start_run(frame_input(root)?, source, run_options(&options))))
+    }
+
+    #[napi(catch_unwind)]
+    pub fn open_child(&self, child: FrameStart) -> Result<Self> {
+        Ok(Self(self.0.open_child(frame_input(child)?)))
+    }
+
+    /// How the frame starts; absent without a recording of its own.
+    #[napi(catch_unwind)]
+    pub fn entry(&self) -> Option<FrameEntry> {
+        let entry = self.0.entry()?;
+        let props = entry.props.as_ref();
+        Some(FrameEntry {
+            generation: to_number(entry.generation),
+            props: props.map(|props| props.text.as_str().to_owned()),
+            props_types: props.and_then(|props| props.types.as_ref()).map(|types| types.as_str().to_owned()),
+            memory: memory_text(&entry.memory),
+        })
+    }
+
+    /// Hash of the frame's input, 64 lower-case hex digits.
+    #[napi(getter, catch_unwind)]
+    pub fn input_hash(&self) -> String {
+        self.0.input_hash().to_string()
+    }
+
+    /// Recorded place of the frame's end, for releasing in order.
+    #[napi(getter, catch_unwind)]
+    pub fn recorded_end(&self) -> Option<f64> {
+        self.0.recorded_end().map(to_number)
+    }
+
+    /// Whether requests have to be looked up by the hash of another recorder too.
+    #[napi(getter, catch_unwind)]
+    pub fn has_foreign_hashes(&self) -> bool {
+        self.0.has_foreign_hashes()
+    }
+
+    /// Starts a call whose request is given as JSON text.
+    #[napi(catch_unwind)]
+    pub fn begin(&self, kind: String, call_id: String, request: String, foreign: Option<String>) -> Result<Begun> {
+        let hash = hash::content_hash(&request).map_err(|error| json_error(&error))?;
+        let request = Request::Document(Text::Own(JsonText::trusted(request)));
+        let asked =
+            Asked { kind: Kind::from_name(json_str(&kind)), call_id: json_str(&call_id), hash, request: Some(request) };
+        self.begin_asked(asked, foreign)
+    }
+
+    /// Starts a prompt: the messages are those appended to the conversation so far.
+    #[napi(catch_unwind)]
+    pub fn begin_prompt(
+        &self,
+        call_id: String,
+        conversation: &Conversation,
+        tail: &RequestTail,
+        foreign: Option<String>,
+    ) -> Result<Begun> {
+        let prompting = conversation.0.borrow();
+        let asked = Asked {
+            kind: Kind::Prompt,
+            call_id: json_str(&call_id),
+            hash: prompting.hash(&tail.0),
+            request: prompting.request(&tail.0),
+        };
+        self.begin_asked(asked, foreign)
+    }
+
+    fn begin_asked(&self, asked: Asked, foreign: Option<String>) -> Result<Begun> {
+        let foreign = foreign.map(|request| hash::legacy_hash(&request)).transpose();
+        let foreign = foreign.map_err(|error| json_error(&error))?.map(|hash| JsonStr::from_plain(&hash));
+        let hash = asked.hash;
+        Ok(begun_object(self.0.begin_call(asked, foreign), hash))
+    }
+
+    /// Journals a call's output. `meta` is JSON text of an object.
+    #[napi(catch_unwind)]
+    pub fn succeed(&self, slot: f64, output: String, types: Option<String>, meta: Option<String>) -> bool {
+        self.end_call(slot, Outcome::Output(value(output, types)), meta)
+    }
+
+    /// Journals that a call ended with a value that cannot be recorded; `reason` is a JSON literal.
+    #[napi(catch_unwind)]
+    pub fn bury(&self, slot: f64, reason: String, meta: Option<String>) -> bool {
+        self.end_call(slot, Outcome::Tombstone(json_str(&reason)), meta)
+    }
+
+    /// Journals a call's failure: JSON text of an `ErrorInfo`.
+    #[napi(catch_unwind)]
+    pub fn fail(&self, slot: f64, error: String, meta: Option<String>) -> bool {
+        self.end_call(slot, Outcome::Failure { error: JsonText::trusted(error), stopped: false }, meta)
+    }
+
+    fn end_call(&self, slot: f64, outcome: Outcome, meta: Option<String>) -> bool {
+        self.0.end_call(call_slot(slot), Ended { outcome, meta: meta.map(JsonText::trusted) })
+    }
+
+    /// Journals the end of a replayed call, recorded at the place `end`. `true` if it overtook an
+    /// earlier recorded start or end.
+    #[napi(catch_unwind)]
+    pub fn release(&self, slot: Option<f64>, end: Option<f64>) -> bool {
+        self.0.release_call(slot.map(call_slot), end.map(to_count))
+    }
+
+    /// Notes that the frame has reached its recorded end. `true` if it overtook an earlier recorded
+    /// start or end.
+    #[napi(catch_unwind)]
+    pub fn reach_end(&self) -> bool {
+        self.0.reach_end()
+    }
+
+    /// How the recorded frame stands that this one continues.
+    #[napi(catch_unwind)]
+    pub fn recorded_state(&self) -> Option<RecordedState> {
+        let (status, text, types) = match &self.0.recorded()?.state {
+            State::Running => ("running", None, None),
+            State::Completed(output) => ("completed", Some(&output.text), output.types.as_ref()),
+            State::Failed(error) => ("failed", error.as_ref(), None),
+        };
+        let owned = |text: &JsonText| text.as_str().to_owned();
+        Some(RecordedState {
+            status: status.to_owned(),
+            text: text.map(owned),
+            types: types.map(owned),
+            ended_the_run: status == "failed" && self.0.failure_ended_the_run(),
+        })
+    }
+
+    /// Ends the frame as its recording stands, without its having run.
+    #[napi(catch_unwind)]
+    pub fn adopt(&self) -> bool {
+        self.0.adopt()
+    }
+
+    /// Whether the frame has a recording: "own", "lent" (its entries only) or "none".
+    #[napi(getter, catch_unwind)]
+    pub fn recording(&self) -> String {
+        let name = match (self.0.recorded(), self.0.unused()) {
+            (Some(_), _) => "own",
+            (None, Some(_)) => "lent",
+            (None, None) => "none",
+        };
+        name.to_owned()
+    }
+
+    /// What was recorded in the frame and not asked for; absent without a recording.
+    #[napi(catch_unwind)]
+    pub fn unused(&self) -> Option<Unused> {
+        let (calls, frames) = self.0.unused()?;
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Some(Unused { calls: count(calls), frames: count(frames) })
+    }
+
+    #[napi(catch_unwind)]
+    pub fn mark_stopped(&self, slot: f64) {
+        self.0.mark_stopped(call_slot(slot));
+    }
+
+    #[napi(catch_unwind)]
+    pub fn mark_frame_stopped(&self) {
+        self.0.mark_frame_stopped();
+    }
+
+    /// `key` is a JSON literal, `value` JSON text.
+    #[napi(catch_unwind)]
+    pub fn set_memory(&self, key: String, value: String, initial: bool) {
+        self.0.set_memory(json_str(&key), JsonText::trusted(value), initial);
+    }
+
+    #[napi(catch_unwind)]
+    pub fn next_generation(&self, props: Option<String>, types: Option<String>) {
+        self.0.next_generation(props.map(|text| value(text, types)));
+    }
+
+    #[napi(catch_unwind)]
+    pub fn complete(&self, output: String, types: Option<String>) {
+        self.0.end(State::Completed(value(output, types)));
+    }
+
+    /// Ends the frame with a failure: JSON text of an `ErrorInfo`.
+    #[napi(catch_unwind)]
+    pub fn end_failed(&self, error: String) {
+        self.0.end(State::Failed(Some(JsonText::trusted(error))));
+    }
+
+    /// Adds a `UsageStats` object, given as JSON text, to this frame and those above it.
+    #[napi(catch_unwind)]
+    pub fn add_usage(&self, delta: String) -> Result<()> {
+        let delta = Usage::read(&delta, "delta")
+            .map_err(|faults| snapshot_error(&SnapshotError::Invalid(Faults(faults))))?;
+        self.0.add_usage(&delta);
+        Ok(())
+    }
+
+    /// The frame's `BudgetState` as JSON text.
+    #[napi(catch_unwind)]
+    pub fn budget(&self) -> String {
+        let mut out = String::new();
+        self.0.budget().write_json(&mut out);
+        out
+    }
+
+    /// The whole run as it stands now. `metadata` is JSON text of an object.
+    #[napi(catch_unwind)]
+    pub fn dump(&self, timestamp: f64, trace_id: String, span_id: String, metadata: Option<String>) -> SnapshotHandle {
+        SnapshotHandle::from(Snapshot {
+            process_id: trace_id.clone(),
+            timestamp,
+            root: self.0.dump(),
+            provenance: Provenance {
+                trace_id,
+                span_id: Some(span_id),
+                anchor: None,
+                source: Some(SnapshotSource::Dump),
+            },
+            metadata: metadata.map(JsonText::trusted),
+            warnings: Vec::new(),
+        })
+    }
+}
+
+fn frame_input(start: FrameStart) -> Result<FrameInput> {
+    let hash = hash::input_hash(&start.input, start.input_types.as_deref()).map_err(|error| json_error(&error))?;
+    Ok(FrameInput {
+        call_id: json_str(&start.call_id),
+        agent_id: json_str(&start.agent_id),
+        hash,
+        props: start.exact.then(|| value(start.input, start.input_types)),
+    })
+}
+
+fn run_options(options: &RunOptions) -> CoreOptions {
+    CoreOptions {
+        recording: options.recording,
+        requests: options.requests,
+        failures: match options.failures.as_deref() {
+            Some("replay") => Failures::Replay,
+            Some("retry") => Failures::Retry,
+            _ => Failures::Auto,
+        },
+        memory: match options.memory.as_deref() {
+            Some("start") => MemoryChoice::Start,
+            Some("dump") => MemoryChoice::Dump,
+            _ => MemoryChoice::Auto,
+        },
+    }
+}
+
+fn begun_object(begun: CoreBegun, hash: ContentHash) -> Begun {
+    let Answer { verdict, call } = begun.answer;
+    let owned = |text: JsonText| text.as_str().to_owned();
+    let (answer, text, types) = match verdict {
+        Verdict::Output(value) => ("output", Some(owned(value.text)), value.types.map(owned)),
+        Verdict::Failure(error) => ("failure", Some(owned(error)), None),
+        Verdict::Miss(miss) => (miss_name(miss), None, None),
+    };
+    Begun {
+        slot: begun.slot.map(|slot| to_number(slot.to_number())),
+        content_hash: hash.to_string(),
+        answer: answer.to_owned(),
+        text,
+        types,
+        end: call.as_ref().and_then(|call| call.end).map(to_number),
+        meta: call.as_ref().and_then(|call| call.meta.clone()).map(owned),
+    }
+}
+
+fn miss_name(miss: Miss) -> &'static str {
+    match miss {
+        Miss::NoRecording => "no-recording",
+        Miss::NotRecorded => "not-recorded",
+        Miss::InFlight => "in-flight",
+        Miss::Tombstone => "tombstone",
+        Miss::Retry => "retry",
+    }
+}
+
+fn memory_text(memory: &Memory) -> String {
+    let mut out = String::from("{");
+    for (index, (key, text)) in memory.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        key.write_quoted(&mut out);
+        out.push(':');
+        out.push_str(text.as_str());
+    }
+    out.push('}');
+    out
+}
+
+// Places and slots stay far below 2^53, where doubles are exact.
+#[allow(clippy::cast_precision_loss)]
+fn to_number(count: u64) -> f64 {
+    count as f64
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn to_count(number: f64) -> u64 {
+    number as u64
+}
+
+fn call_slot(number: f64) -> CallSlot {
+    CallSlot::from_number(to_count(number))
+}

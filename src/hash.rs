@@ -1,0 +1,65 @@
+use std::cell::RefCell;
+
+use agent_rewind_core::hash;
+use agent_rewind_core::json;
+use agent_rewind_core::request::{PromptTail, Prompting};
+use napi_derive::napi;
+
+use crate::error::{Result, json_error, request_error};
+
+/// RFC 8785 form of any JSON text.
+#[napi(catch_unwind)]
+pub fn canonicalize(text: String) -> Result<String> {
+    json::canonicalize(&text).map_err(|error| json_error(&error))
+}
+
+/// SHA-256, 64 lower-case hex digits, of the RFC 8785 form of any JSON text.
+#[napi(catch_unwind)]
+pub fn content_hash(text: String) -> Result<String> {
+    let hash = hash::content_hash_any(&text).map_err(|error| json_error(&error))?;
+    Ok(hash.to_string())
+}
+
+/// The 53-bit hash that recordings of `@rejelly/core` carry, of any JSON text.
+#[napi(catch_unwind)]
+pub fn legacy_hash(text: String) -> Result<String> {
+    hash::legacy_hash(&text).map_err(|error| json_error(&error))
+}
+
+/// The members of a prompt's request beside its messages, kept in canonical form for reuse.
+#[napi]
+pub struct RequestTail(pub(crate) PromptTail);
+
+#[napi]
+impl RequestTail {
+    /// `text`: a JSON object from `JSON.stringify`, without `messages`.
+    #[napi(constructor, catch_unwind)]
+    pub fn new(text: String) -> Result<Self> {
+        PromptTail::new(text).map(Self).map_err(|error| request_error(&error))
+    }
+}
+
+/// The messages of one conversation: each is read once, however many requests hold it.
+#[napi]
+pub struct Conversation(pub(crate) RefCell<Prompting>);
+
+#[napi]
+impl Conversation {
+    /// `keep`: whether the requests are kept.
+    #[napi(constructor, catch_unwind)]
+    pub fn new(keep: bool) -> Self {
+        Self(RefCell::new(Prompting::new(keep)))
+    }
+
+    /// Appends messages: a JSON array from `JSON.stringify`.
+    #[napi(catch_unwind)]
+    pub fn append(&self, messages: String) -> Result<()> {
+        self.0.borrow_mut().append(messages).map_err(|error| json_error(&error))
+    }
+
+    /// The contentHash of the request with all messages so far.
+    #[napi(catch_unwind)]
+    pub fn hash(&self, tail: &RequestTail) -> String {
+        self.0.borrow().hash(&tail.0).to_string()
+    }
+}

@@ -1,0 +1,22 @@
+//! The binding of agent-rewind-core for Node.js: conversions, and nothing else.
+//!
+//! Values cross as JSON text. Every export catches panics, because one that reached Node would
+//! abort the process.
+
+#![deny(clippy::all)]
+
+mod error;
+mod frame;
+mod hash;
+mod snapshot;
+mod text;
+
+use std::panic;
+
+#[napi_derive::module_init]
+fn install_panic_hook() {
+    // The default hook would print as if the user's own program had crashed.
+    panic::set_hook(Box::new(|info| {
+        eprintln!("agent-rewind: internal error, please report it: {info}");
+    }));
+}

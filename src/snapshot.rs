@@ -1,0 +1,161 @@
+use std::sync::Arc;
+
+use agent_rewind_core::error::{RestoreError, SnapshotError};
+use agent_rewind_core::json::JsonText;
+use agent_rewind_core::restore::{Origin, RestoreOptions as CoreOptions, restore};
+use agent_rewind_core::snapshot::{self, Anchor, Snapshot, read_snapshot, write_frame};
+use napi::bindgen_prelude::Buffer;
+use napi_derive::napi;
+
+use crate::error::{Result, restore_error, snapshot_error};
+
+/// An immutable snapshot. Taking and keeping one costs nothing; its text is written on demand.
+#[napi]
+pub struct SnapshotHandle(pub(crate) Arc<Snapshot>);
+
+/// The fields of a snapshot beside its root.
+#[napi(object)]
+pub struct SnapshotFields {
+    pub process_id: String,
+    /// Milliseconds since 1970.
+    pub timestamp: f64,
+    pub trace_id: String,
+    pub span_id: Option<String>,
+    pub anchor: Option<String>,
+    pub source: Option<String>,
+    /// JSON text of an object.
+    pub metadata: Option<String>,
+    /// JSON text of an array, where there are any.
+    pub warnings: Option<String>,
+}
+
+#[napi]
+impl SnapshotHandle {
+    /// Reads a snapshot's JSON text.
+    #[napi(factory, catch_unwind)]
+    pub fn read(text: String) -> Result<Self> {
+        read_snapshot(&Arc::new(text)).map(Self::from).map_err(|error| snapshot_error(&error))
+    }
+
+    /// JSON text of the root frame.
+    #[napi(catch_unwind)]
+    pub fn root_text(&self) -> String {
+        let mut out = String::new();
+        write_frame(&self.0.root, &mut out);
+        out
+    }
+
+    #[napi(getter, catch_unwind)]
+    pub fn fields(&self) -> SnapshotFields {
+        let Snapshot { process_id, timestamp, provenance, metadata, .. } = &*self.0;
+        SnapshotFields {
+            process_id: process_id.clone(),
+            timestamp: *timestamp,
+            trace_id: provenance.trace_id.clone(),
+            span_id: provenance.span_id.clone(),
+            anchor: provenance.anchor.map(|anchor| anchor.name().to_owned()),
+            source: provenance.source.map(|source| source.name().to_owned()),
+            metadata: metadata.as_ref().map(|text| text.as_str().to_owned()),
+            warnings: snapshot::warnings_text(&self.0),
+        }
+    }
+
+    /// JSON bytes of the root frame, written on another thread.
+    #[napi]
+    pub async fn root_bytes(&self) -> Buffer {
+        let snapshot = Arc::clone(&self.0);
+        let mut out = String::new();
+        write_frame(&snapshot.root, &mut out);
+        Buffer::from(out.into_bytes())
+    }
+}
+
+impl From<Snapshot> for SnapshotHandle {
+    fn from(snapshot: Snapshot) -> Self {
+        Self(Arc::new(snapshot))
+    }
+}
+
+#[napi(object)]
+pub struct RestoreOptions {
+    pub span_id: Option<String>,
+    /// "before" or "after".
+    pub anchor: Option<String>,
+    pub trace_id: Option<String>,
+    /// JSON text of an object.
+    pub metadata: Option<String>,
+    /// Milliseconds since 1970.
+    pub now: f64,
+    /// The text lists events that were handed over in memory, one a line: a bad one is an error.
+    pub from_memory: bool,
+}
+
+/// Restores a snapshot from the text of a trace.
+#[napi(catch_unwind)]
+pub fn restore_trace(trace: String, options: RestoreOptions) -> Result<SnapshotHandle> {
+    restore_text(trace, options).map(SnapshotHandle::from).map_err(|error| restore_error(&error))
+}
+
+fn restore_text(trace: String, options: RestoreOptions) -> std::result::Result<Snapshot, RestoreError> {
+    let origin = if options.from_memory { Origin::Events } else { Origin::Lines };
+    let options = CoreOptions {
+        span_id: options.span_id,
+        anchor: options.anchor.as_deref().and_then(Anchor::from_name).unwrap_or(Anchor::After),
+        trace_id: options.trace_id,
+        metadata: options.metadata.map(JsonText::trusted),
+        now_ms: options.now,
+    };
+    restore(Arc::new(trace), origin, &options)
+}
+
+/// The end of work on another thread. An async export cannot throw an error with a code of ours,
+/// so it comes back as this, and [`Finished::take`] throws.
+#[napi]
+pub struct Finished(std::result::Result<Arc<Snapshot>, Failure>);
+
+enum Failure {
+    Restore(RestoreError),
+    Read(SnapshotError),
+}
+
+#[napi]
+impl Finished {
+    #[napi(catch_unwind)]
+    pub fn take(&self) -> Result<SnapshotHandle> {
+        match &self.0 {
+            Ok(snapshot) => Ok(SnapshotHandle(Arc::clone(snapshot))),
+            Err(Failure::Restore(error)) => Err(restore_error(error)),
+            Err(Failure::Read(error)) => Err(snapshot_error(error)),
+        }
+    }
+}
+
+/// Restores from the bytes of a trace file on another thread. Bytes that are not UTF-8 spoil only
+/// their own lines.
+#[napi]
+pub async fn restore_bytes(trace: Buffer, options: RestoreOptions) -> Finished {
+    let text = String::from_utf8_lossy(&trace).into_owned();
+    let restored = restore_text(text, options).map_err(Failure::Restore);
+    Finished(restored.map(Arc::new))
+}
+
+/// Reads the bytes of a snapshot file on another thread.
+#[napi]
+pub async fn read_bytes(bytes: Buffer) -> Finished {
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Finished(read_snapshot(&Arc::new(text)).map(Arc::new).map_err(Failure::Read))
+}
+
+/// Reads the bytes of a snapshot.
+#[napi(catch_unwind)]
+pub fn read_bytes_sync(bytes: &[u8]) -> Result<SnapshotHandle> {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    SnapshotHandle::read(text)
+}
+
+/// Restores from the bytes of a trace.
+#[napi(catch_unwind)]
+pub fn restore_bytes_sync(trace: &[u8], options: RestoreOptions) -> Result<SnapshotHandle> {
+    restore_trace(String::from_utf8_lossy(trace).into_owned(), options)
+}
+

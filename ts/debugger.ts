@@ -1,0 +1,13 @@
+export { dumpSnapshot } from "./snapshot/dump.js";
+export {
+  parseSnapshot,
+  readSnapshot,
+  restoreSnapshotFromFile,
+  stringifySnapshot,
+  writeSnapshot,
+} from "./snapshot/files.js";
+export { canonicalize, contentHash } from "./snapshot/hash.js";
+export { restoreSnapshot } from "./snapshot/restore.js";
+export { collectTrace } from "./trace/collect.js";
+export { createTraceWriter } from "./trace/writer.js";
+export type * from "./types/snapshot.js";

@@ -1,0 +1,45 @@
+export { RewindError, type CauseOptions } from "./base.js";
+export {
+  AbortError,
+  AfterPromptAgentError,
+  ContextNotFoundError,
+  MaxDepthExceededError,
+  NestedRunError,
+  isAbortError,
+  isAfterPromptAgentError,
+  isContextNotFoundError,
+  isMaxDepthExceededError,
+  isNestedRunError,
+} from "./context.js";
+export {
+  AttemptsExhaustedError,
+  MaxRebornsExceededError,
+  ModelCallError,
+  ModelNotFoundError,
+  ModelRegistryNotFoundError,
+  TurnBudgetExceededError,
+  isAttemptsExhaustedError,
+  isMaxRebornsExceededError,
+  isModelCallError,
+  isModelNotFoundError,
+  isModelRegistryNotFoundError,
+  isTurnBudgetExceededError,
+} from "./model.js";
+export { JsonSchemaNotFoundError, isJsonSchemaNotFoundError } from "./schema.js";
+export { NativeMissingError, TraceWriteError, isNativeMissingError, isTraceWriteError } from "./platform.js";
+export {
+  InvalidSnapshotError,
+  LimitError,
+  ReplayMissError,
+  RestoreError,
+  SnapshotDisabledError,
+  isInvalidSnapshotError,
+  isLimitError,
+  isReplayMissError,
+  isRestoreError,
+  isSnapshotDisabledError,
+  type Fault,
+  type MissedCall,
+  type SnapshotDisabledSource,
+} from "./snapshot.js";
+export { InvalidToolOutputError, isInvalidToolOutputError } from "./tool.js";

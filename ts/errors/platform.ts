@@ -1,0 +1,81 @@
+import { hasName, messageOf, named, RewindError } from "./base.js";
+
+/** The native addon could not be loaded; `cause` is why. */
+export class NativeMissingError extends RewindError {
+  static {
+    named(this, "NativeMissingError");
+  }
+
+  readonly platform: string;
+  readonly arch: string;
+  /** C library, on Linux only. */
+  readonly libc: "glibc" | "musl" | undefined;
+  /** The package that holds the addon for this machine. */
+  readonly packageName: string;
+
+  constructor(cause: unknown) {
+    const { platform, arch } = process;
+    const libc = platform === "linux" ? linuxLibc() : undefined;
+    const packageName = `agent-rewind-${[platform, arch, abi(platform, libc)].filter(Boolean).join("-")}`;
+    super(
+      `The native addon for ${[platform, arch, libc].filter(Boolean).join(" ")} could not be loaded: ${messageOf(cause)} ` +
+        `Install the package "${packageName}", if there is one for this machine; ` +
+        "package managers leave it out when optional dependencies are switched off, " +
+        "or when node_modules was made on another machine.",
+      "ERR_REWIND_NATIVE_MISSING",
+      { cause },
+    );
+    this.platform = platform;
+    this.arch = arch;
+    this.libc = libc;
+    this.packageName = packageName;
+  }
+}
+
+export function isNativeMissingError(value: unknown): value is NativeMissingError {
+  return hasName(value, "NativeMissingError");
+}
+
+function linuxLibc(): "glibc" | "musl" | undefined {
+  const report = process.report as NodeJS.ProcessReport & { excludeNetwork?: boolean };
+  const { excludeNetwork = false } = report;
+  try {
+    // Else the report looks up the names of all connected hosts.
+    report.excludeNetwork = true;
+    const { header } = report.getReport() as { header?: { glibcVersionRuntime?: string } };
+    return header?.glibcVersionRuntime === undefined ? "musl" : "glibc";
+  } catch {
+    return undefined;
+  } finally {
+    report.excludeNetwork = excludeNetwork;
+  }
+}
+
+/** Last part of the name of a platform's package. */
+function abi(platform: string, libc: string | undefined): string | undefined {
+  if (platform === "win32") return "msvc";
+  return libc === "glibc" ? "gnu" : libc;
+}
+
+/** A trace file could not be written. */
+export class TraceWriteError extends RewindError {
+  static {
+    named(this, "TraceWriteError");
+  }
+
+  /** The trace file. */
+  readonly path: string;
+
+  constructor(path: string, cause: unknown) {
+    super(
+      `The trace file ${path} could not be written: ${messageOf(cause)}. Events since then may be missing in it.`,
+      "ERR_REWIND_TRACE_WRITE",
+      { cause },
+    );
+    this.path = path;
+  }
+}
+
+export function isTraceWriteError(value: unknown): value is TraceWriteError {
+  return hasName(value, "TraceWriteError");
+}

@@ -1,0 +1,157 @@
+import { type CauseOptions, hasName, named, RewindError } from "./base.js";
+
+/** What was asked for while snapshots are disabled. */
+export type SnapshotDisabledSource = "dump" | "runWith";
+
+const DISABLED: Record<SnapshotDisabledSource, string> = {
+  dump:
+    "dumpSnapshot() needs a run with snapshots enabled. They are enabled by default when NODE_ENV is " +
+    '"development" or "test"; elsewhere give runWith(fn, { enableSnapshot: true }), or collect the trace events ' +
+    "and use restoreSnapshot(events).",
+  runWith:
+    "A snapshot was given to runWith, but snapshots are disabled in production. " +
+    "Give runWith(fn, { snapshot, enableSnapshot: true }) if the run is meant to replay.",
+};
+
+/** A snapshot was asked for, or given, where snapshots are disabled. */
+export class SnapshotDisabledError extends RewindError {
+  static {
+    named(this, "SnapshotDisabledError");
+  }
+
+  readonly source: SnapshotDisabledSource;
+
+  constructor({ source }: { source: SnapshotDisabledSource }) {
+    super(DISABLED[source], "ERR_REWIND_SNAPSHOT_DISABLED");
+    this.source = source;
+  }
+}
+
+export function isSnapshotDisabledError(value: unknown): value is SnapshotDisabledError {
+  return hasName(value, "SnapshotDisabledError");
+}
+
+/** A snapshot cannot be restored from a trace. */
+export class RestoreError extends RewindError {
+  static {
+    named(this, "RestoreError");
+  }
+
+  /** The span that was asked for. */
+  readonly spanId: string | undefined;
+  /** Place in the trace, such as a file or a line. */
+  readonly path: string | undefined;
+
+  constructor(
+    message: string,
+    {
+      code = "ERR_REWIND_RESTORE",
+      spanId,
+      path,
+      ...options
+    }: CauseOptions & { code?: string; spanId?: string; path?: string } = {},
+  ) {
+    super(message, code, options);
+    this.spanId = spanId;
+    this.path = path;
+  }
+}
+
+export function isRestoreError(value: unknown): value is RestoreError {
+  return hasName(value, "RestoreError");
+}
+
+/** Something wrong in a snapshot. */
+export interface Fault {
+  /** Dotted path, such as `root.children.x.state.status`; "" is the snapshot itself. */
+  path: string;
+  message: string;
+}
+
+/** A snapshot from outside is not one. Lists all faults. */
+export class InvalidSnapshotError extends RewindError {
+  static {
+    named(this, "InvalidSnapshotError");
+  }
+
+  readonly faults: readonly Fault[];
+
+  constructor(faults: readonly Fault[], options: CauseOptions = {}) {
+    const list = faults.map(({ path, message }) => `${path}: ${message}`).join(", ");
+    super(
+      `Invalid Snapshot format: ${list.replaceAll(/\s*[\n\r\u2028\u2029]+\s*/g, " ")}`,
+      "ERR_REWIND_INVALID_SNAPSHOT",
+      options,
+    );
+    this.faults = faults;
+  }
+}
+
+export function isInvalidSnapshotError(value: unknown): value is InvalidSnapshotError {
+  return hasName(value, "InvalidSnapshotError");
+}
+
+/** Something is too deep or too large to be represented. */
+export class LimitError extends RewindError {
+  static {
+    named(this, "LimitError");
+  }
+
+  /** Place in the data. */
+  readonly path: string | undefined;
+  readonly limit: number | undefined;
+
+  constructor(message: string, { path, limit, ...options }: CauseOptions & { path?: string; limit?: number } = {}) {
+    super(message, "ERR_REWIND_LIMIT", options);
+    this.path = path;
+    this.limit = limit;
+  }
+}
+
+export function isLimitError(value: unknown): value is LimitError {
+  return hasName(value, "LimitError");
+}
+
+/** A call of a strict replay. */
+export interface MissedCall {
+  /** "prompt", "tool" or a kind of the program's own. */
+  kind: string;
+  /** Name of the model or tool. */
+  name: string;
+  callId: string;
+  contentHash: string;
+  /** Why nothing answers it, such as what the nearest recorded request has different. */
+  explanation?: string | undefined;
+}
+
+/** A strict replay was asked something that was never recorded. */
+export class ReplayMissError extends RewindError {
+  static {
+    named(this, "ReplayMissError");
+  }
+
+  readonly kind: string;
+  /** Name of the model or tool. `name` is that of the error. */
+  readonly calledName: string;
+  readonly callId: string;
+  readonly contentHash: string;
+  readonly explanation: string | undefined;
+
+  constructor({ kind, name, callId, contentHash, explanation }: MissedCall) {
+    super(
+      `The recording has no answer for the ${kind} call "${name}" (${callId}, contentHash ${contentHash}). ` +
+        (explanation === undefined ? "" : `${explanation} `) +
+        "Record it anew, or replay without strictness to let the call go live.",
+      "ERR_REWIND_REPLAY_MISS",
+    );
+    this.kind = kind;
+    this.calledName = name;
+    this.callId = callId;
+    this.contentHash = contentHash;
+    this.explanation = explanation;
+  }
+}
+
+export function isReplayMissError(value: unknown): value is ReplayMissError {
+  return hasName(value, "ReplayMissError");
+}

@@ -1,0 +1,74 @@
+import { createRequire } from "node:module";
+
+import {
+  InvalidSnapshotError,
+  LimitError,
+  NativeMissingError,
+  RestoreError,
+  RewindError,
+  type Fault,
+} from "./errors/index.js";
+import type * as Binding from "../native/binding.cjs";
+
+export type Native = typeof Binding;
+export type FrameHandle = Binding.FrameHandle;
+export type SnapshotHandle = Binding.SnapshotHandle;
+export type Conversation = Binding.Conversation;
+export type RequestTail = Binding.RequestTail;
+export type Begun = Binding.Begun;
+export type RecordedState = Binding.RecordedState;
+
+function load(): Native {
+  try {
+    return createRequire(import.meta.url)("../native/binding.cjs") as Native;
+  } catch (cause) {
+    throw new NativeMissingError(cause);
+  }
+}
+
+/** The Rust core. */
+export const native: Native = load();
+
+interface Detail {
+  message: string;
+  faults?: Fault[];
+  path?: string;
+  spanId?: string;
+}
+
+function detailOf(error: Error): Detail {
+  try {
+    return JSON.parse(error.message) as Detail;
+  } catch {
+    return { message: error.message };
+  }
+}
+
+/** Makes the error classes of the package from what the binding threw. */
+export function fromNativeError(error: unknown): unknown {
+  const code = error instanceof Error ? (error as Error & { code?: unknown }).code : undefined;
+  if (typeof code !== "string" || !code.startsWith("ERR_REWIND_")) return error;
+  const detail = detailOf(error as Error);
+  switch (code) {
+    case "ERR_REWIND_INVALID_SNAPSHOT":
+      return new InvalidSnapshotError(detail.faults ?? [{ path: detail.path ?? "", message: detail.message }]);
+    case "ERR_REWIND_LIMIT":
+      return new LimitError(detail.message, detail.path === undefined ? {} : { path: detail.path });
+    case "ERR_REWIND_RESTORE":
+      return new RestoreError(detail.message, {
+        ...(detail.spanId === undefined ? {} : { spanId: detail.spanId }),
+        ...(detail.path === undefined ? {} : { path: detail.path }),
+      });
+    default:
+      return new RewindError(detail.message, code);
+  }
+}
+
+/** Calls the binding; what it throws comes out as an error class of the package. */
+export function calling<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw fromNativeError(error);
+  }
+}

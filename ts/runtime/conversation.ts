@@ -1,0 +1,75 @@
+import type { Begun, Conversation as NativeConversation, RequestTail } from "../native.js";
+import { calling } from "../native.js";
+import { foreignToolSchemas, toolSchemas } from "../schema/tools.js";
+import type { Message, ToolChoice } from "../types/messages.js";
+import type { ModelAdapter, ToolSchema } from "../types/model.js";
+import type { Tool } from "../types/tool.js";
+import { deepFreeze } from "./freeze.js";
+import type { Scope } from "./scope.js";
+
+/** What a prompt asks beside its messages. */
+export interface PromptRequest {
+  readonly model: ModelAdapter;
+  readonly schema: Record<string, unknown> | undefined;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly toolChoice: ToolChoice | undefined;
+  readonly modelOptions: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The messages of a prompt, hashed as they grow: each is read once. */
+export class Conversation {
+  readonly tools: readonly ToolSchema[];
+  readonly #scope: Scope;
+  readonly #request: PromptRequest;
+  readonly #messages: Message[] = [];
+  readonly #hasher: NativeConversation;
+  readonly #tail: RequestTail;
+
+  constructor(scope: Scope, request: PromptRequest, messages: readonly Message[]) {
+    const { native } = scope.run;
+    this.#scope = scope;
+    this.#request = request;
+    this.tools = deepFreeze(toolSchemas(request.tools.values()));
+    this.#hasher = new native.Conversation(scope.run.requests);
+    this.#tail = calling(() => new native.RequestTail(tailText(request, this.tools)));
+    this.append(messages);
+  }
+
+  /** All messages so far; frozen, so that the hash stays true. */
+  get messages(): readonly Message[] {
+    return this.#messages;
+  }
+
+  /** Appends messages that are the package's own: they are frozen, not copied. */
+  append(messages: readonly Message[]): void {
+    calling(() => this.#hasher.append(JSON.stringify(messages)));
+    for (const message of messages) this.#messages.push(deepFreeze(message));
+  }
+
+  /** Starts the call that sends all messages so far. */
+  begin(callId: string): Begun {
+    const foreign = this.#scope.frame.hasForeignHashes ? this.#foreignText() : undefined;
+    return calling(() => this.#scope.frame.beginPrompt(JSON.stringify(callId), this.#hasher, this.#tail, foreign));
+  }
+
+  /** The request in the form that recordings of `@rejelly/core` hash. */
+  #foreignText(): string {
+    const { model, schema, tools } = this.#request;
+    return JSON.stringify([this.#messages, schema ?? null, modelName(model), foreignToolSchemas(tools.values())]);
+  }
+}
+
+function modelName(model: ModelAdapter): { id: string; provider?: string } {
+  return model.provider === undefined ? { id: model.id } : { id: model.id, provider: model.provider };
+}
+
+function tailText(request: PromptRequest, tools: readonly ToolSchema[]): string {
+  const options = { ...request.modelOptions, ...(request.toolChoice === undefined ? {} : { toolChoice: request.toolChoice }) };
+  return JSON.stringify({
+    model: modelName(request.model),
+    // Without a member for what was not set, so that a later version may add options.
+    options: Object.keys(options).length === 0 ? undefined : options,
+    schema: request.schema,
+    tools,
+  });
+}

@@ -1,0 +1,80 @@
+import { requireContext } from "../context/context.js";
+import { AfterPromptAgentError } from "../errors/index.js";
+import type { ContentPart } from "../types/messages.js";
+import type { Tool, ToolMiddleware } from "../types/tool.js";
+import type { BudgetUpdate } from "./budget.js";
+import type { Generation } from "./scope.js";
+import { Watcher } from "./watcher.js";
+
+export interface BudgetOptions {
+  /**
+   * Told of every use in the current frame and under it, in the context in which it was equipped; `own` and
+   * `aggregate` are those of that frame. It can stop the agent with `getAbortHandle().abort()`; what it throws goes
+   * to `console.warn`, once.
+   */
+  onUpdate: (update: BudgetUpdate) => unknown;
+}
+
+function generationBeforePrompt(apiName: string): Generation {
+  const { generation } = requireContext(apiName).scope;
+  if (generation.prompted) throw new AfterPromptAgentError(apiName);
+  return generation;
+}
+
+/**
+ * Adds a system message to the agent's prompt.
+ * @throws AfterPromptAgentError once the agent has been prompted in this generation.
+ */
+export function equipSystem(text: string): void {
+  generationBeforePrompt("equipSystem").systems.push(text);
+}
+
+/**
+ * Adds a user message to the agent's prompt.
+ * @throws AfterPromptAgentError once the agent has been prompted in this generation.
+ */
+export function equipInstruction(content: string | readonly ContentPart[]): void {
+  const { instructions } = generationBeforePrompt("equipInstruction");
+  // A copy: nobody can change what was equipped, and so what is hashed.
+  instructions.push(typeof content === "string" ? [{ type: "text", text: content }] : structuredClone([...content]));
+}
+
+/**
+ * Lets the model call a tool. A second tool of the same name takes the place of the first.
+ * @throws AfterPromptAgentError once the agent has been prompted in this generation.
+ */
+export function equipTool(tool: Tool, options: { middleware?: ToolMiddleware | readonly ToolMiddleware[] } = {}): void {
+  const { tools } = generationBeforePrompt("equipTool");
+  const added = options.middleware === undefined ? [] : [options.middleware].flat();
+  tools.set(tool.name, added.length === 0 ? tool : { ...tool, middlewares: [...(tool.middlewares ?? []), ...added] });
+}
+
+/**
+ * Watches what the agent and its sub-agents use, until its generation ends. Replayed calls use nothing.
+ * @throws AfterPromptAgentError once the agent has been prompted in this generation.
+ */
+export function equipBudget({ onUpdate }: BudgetOptions): void {
+  if (typeof onUpdate !== "function") throw new TypeError("equipBudget: options.onUpdate must be a function");
+  const context = requireContext("equipBudget");
+  generationBeforePrompt("equipBudget").budgetWatchers.push(
+    new Watcher("equipBudget's onUpdate", (update: BudgetUpdate) => context.run(() => onUpdate(update))),
+  );
+}
+
+/**
+ * A value that lives as long as the agent, over its generations, and that snapshots keep. Values are
+ * copies: changing one changes nothing until it is set.
+ *
+ * @param initial what the key holds at first; ignored where it holds something already.
+ * @returns the value, and a function that sets it to a new one or to what a function makes of the latest.
+ * @throws TypeError if a value is not JSON.
+ */
+export function equipMemory<T>(key: string, initial: T): [T, (value: T | ((previous: T) => T)) => void] {
+  const { memory } = requireContext("equipMemory").scope;
+  if (!memory.has(key)) memory.set(key, initial, true);
+  const set = (value: T | ((previous: T) => T)): void => {
+    const next = typeof value === "function" ? (value as (previous: T) => T)(memory.get(key) as T) : value;
+    memory.set(key, next, false);
+  };
+  return [memory.get(key) as T, set];
+}

@@ -1,0 +1,301 @@
+import { Context, getContext } from "../context/context.js";
+import { storage } from "../context/store.js";
+import { MaxDepthExceededError, MaxRebornsExceededError } from "../errors/index.js";
+import { EVENTS } from "../events/names.js";
+import { calling, native, type FrameHandle, type RecordedState } from "../native.js";
+import type { ErrorInfo } from "../types/snapshot.js";
+import { decodeValue } from "../values/decode.js";
+import { encodeInput, encodeValue } from "../values/encode.js";
+import { errorInfoText, fromErrorInfo, toErrorInfo } from "../values/error-info.js";
+import { isDevelopment } from "./environment.js";
+import { newSpanId } from "./ids.js";
+import { isRebornSignal, type RebornSignal } from "./reborn.js";
+import { RunState, type SpanRef } from "./run-state.js";
+import { Generation, Scope, type AgentSettings } from "./scope.js";
+
+export const DEFAULT_MAX_DEPTH = 50;
+
+const DEFAULT_SETTINGS: AgentSettings = { maxRetries: 3, maxTurnSteps: 10, maxReborns: 100 };
+
+/** An agent's call, or a frame of an agent loop of one's own. */
+export interface FrameSpec<Props, Result> {
+  readonly id: string;
+  readonly props: Props;
+  readonly settings: AgentSettings;
+  readonly handler: (props: Props) => Result | RebornSignal | Promise<Result | RebornSignal>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs a function as a sub-agent: in a frame of its own, with its own journal, memory, budget and
+ * abort signal, that is found again on replay by `id` and `input`. Outside of runs it is a run of its own.
+ * This is what agents are made of, and what an agent loop of your own can use.
+ *
+ * @param frame.id what is run; part of the callId.
+ * @param frame.input what it is run with. `undefined` and `{}` are the same input.
+ * @param fn may return `reborn(newInput)` to be called again with its memory kept.
+ * @throws MaxDepthExceededError, AbortError, and whatever `fn` throws.
+ */
+export async function runFrame<Input, Result>(
+  frame: { id: string; input: Input; signal?: AbortSignal },
+  fn: (input: Input) => Result | RebornSignal | Promise<Result | RebornSignal>,
+): Promise<Result> {
+  return enterFrame({ id: frame.id, props: frame.input, settings: DEFAULT_SETTINGS, handler: fn, signal: frame.signal });
+}
+
+/** Opens a frame under the current one, or as the root of a run of its own, and runs its generations. */
+export async function enterFrame<Props, Result>(spec: FrameSpec<Props, Result>): Promise<Result> {
+  const parent = getContext();
+  const { scope, inputHash } = openScope(spec, parent);
+  return new FrameRun<Props, Result>(spec, scope, parent, inputHash).run();
+}
+
+type FrameInput = Omit<FrameSpec<unknown, unknown>, "handler">;
+
+function openScope(spec: FrameInput, parent: Context | undefined): { scope: Scope; inputHash: string } {
+  const encoded = encodeInput(spec.props);
+  const start = (callId: string) => ({
+    callId: JSON.stringify(callId),
+    agentId: JSON.stringify(spec.id),
+    input: encoded.text,
+    exact: encoded.exact,
+    ...(encoded.types === null ? {} : { inputTypes: encoded.types }),
+  });
+  let callId: string;
+  let run: RunState;
+  let frame: FrameHandle;
+  if (parent === undefined) {
+    const recording = isDevelopment();
+    callId = `root/agent:${spec.id}:0`;
+    run = new RunState({
+      native,
+      recording,
+      replaying: false,
+      requests: recording,
+      mode: "live",
+      maxDepth: DEFAULT_MAX_DEPTH,
+    });
+    frame = calling(() => native.FrameHandle.startRun(start(callId), { recording, requests: recording }));
+  } else {
+    const outer = parent.scope;
+    run = outer.run;
+    if (outer.depth >= run.maxDepth) throw new MaxDepthExceededError(run.maxDepth, spec.id);
+    outer.throwIfAborted();
+    callId = outer.nextCallId("agent", spec.id);
+    frame = calling(() => outer.frame.openChild(start(callId)));
+  }
+  const scope = new Scope({
+    run,
+    parent: parent?.scope,
+    callId,
+    agentId: spec.id,
+    frame,
+    settings: spec.settings,
+    signal: spec.signal,
+  });
+  return { scope, inputHash: frame.inputHash };
+}
+
+class FrameRun<Props, Result> {
+  readonly #spec: FrameSpec<Props, Result>;
+  readonly #scope: Scope;
+  readonly #parent: Context | undefined;
+  readonly #span: SpanRef;
+  readonly #about: object;
+  readonly #startedAt = performance.now();
+  #generations = 0;
+
+  constructor(spec: FrameSpec<Props, Result>, scope: Scope, parent: Context | undefined, inputHash: string) {
+    this.#spec = spec;
+    this.#scope = scope;
+    this.#parent = parent;
+    this.#span = { spanId: newSpanId(), parentSpanId: parent?.trace.spanId ?? "" };
+    this.#about = scope.run.observed
+      ? { ...propsFields(spec.props), inputHash, callId: scope.callId, maxReborns: spec.settings.maxReborns }
+      : {};
+    scope.emit(EVENTS.AGENT_START, this.#span, this.#about);
+  }
+
+  async run(): Promise<Result> {
+    const recorded = this.#scope.run.reusesFrames ? this.#scope.frame.recordedState() : null;
+    if (recorded != null && recorded.status !== "running" && this.#mayReuse(recorded)) return this.#reuse(recorded);
+    try {
+      const result = await this.#generationsUntilReturn();
+      await this.#recordedTurn();
+      this.#complete(result);
+      return result;
+    } catch (error) {
+      await this.#recordedTurn();
+      this.#fail(error);
+      throw error;
+    }
+  }
+
+  /** A failure that ended the run is tried again, unless nothing may be made. */
+  #mayReuse({ status, endedTheRun }: RecordedState): boolean {
+    return status === "completed" || !endedTheRun || this.#scope.run.mode === "replay";
+  }
+
+  /** Takes the recorded result, without running the handler. */
+  async #reuse({ status, text, types }: RecordedState): Promise<Result> {
+    const scope = this.#scope;
+    await this.#recordedTurn();
+    scope.frame.adopt();
+    scope.tally.reused = true;
+    if (status === "completed") {
+      const result = decodeValue(text ?? "null", types ?? null) as Result;
+      if (scope.run.observed) this.#emitEnd({ ...resultFields(result), success: true, cache: true });
+      scope.close();
+      return result;
+    }
+    const error = fromErrorInfo(JSON.parse(text ?? "{}") as ErrorInfo);
+    if (scope.run.observed) this.#emitEnd({ error: toErrorInfo(error), success: false, cache: true });
+    scope.close();
+    this.#parent?.scope.remember(error, () => scope.frame.markFrameStopped());
+    throw error;
+  }
+
+  /** Waits for the frame's place in the recorded order of ends, so that a race between agents comes out as recorded. */
+  async #recordedTurn(): Promise<void> {
+    const { run, frame } = this.#scope;
+    const place = run.replaying ? frame.recordedEnd : null;
+    if (place == null) return;
+    await run.releases.turn(place);
+    if (frame.reachEnd()) {
+      this.#scope.tally.overtaken += 1;
+      run.report.overtaken += 1;
+    }
+  }
+
+  async #generationsUntilReturn(): Promise<Result> {
+    const scope = this.#scope;
+    let props = this.#firstProps();
+    for (;;) {
+      this.#generations += 1;
+      const result = await this.#generation(props);
+      if (!isRebornSignal(result)) return result;
+      if (this.#generations > this.#spec.settings.maxReborns) {
+        throw new MaxRebornsExceededError(scope.agentId, this.#spec.settings.maxReborns);
+      }
+      if ("newProps" in result) props = result.newProps as Props;
+      scope.closeChildren();
+      scope.generation = new Generation(scope.generation.id + 1);
+      const encoded = encodeInput(props);
+      if (encoded.exact) scope.frame.nextGeneration(encoded.text, encoded.types ?? undefined);
+      else scope.frame.nextGeneration();
+    }
+  }
+
+  /** A frame that goes on in a later generation has that one's props; in the first they are the call's. */
+  #firstProps(): Props {
+    const entry = this.#scope.frame.entry();
+    if (entry === null || entry === undefined || entry.generation === 0 || typeof entry.props !== "string") {
+      return this.#spec.props;
+    }
+    return decodeValue(entry.props, entry.propsTypes ?? null) as Props;
+  }
+
+  async #generation(props: Props): Promise<Result | RebornSignal> {
+    const scope = this.#scope;
+    const span = { spanId: newSpanId(), parentSpanId: this.#span.spanId };
+    const { observed } = scope.run;
+    const about = observed ? { generationId: scope.generation.id, ...propsFields(props) } : {};
+    const startedAt = performance.now();
+    if (observed) scope.emit(EVENTS.GENERATION_START, span, { ...about, memory: this.#memory() });
+    try {
+      scope.throwIfAborted();
+      const result = await storage.run(new Context(scope, span.spanId), async () => this.#spec.handler(props));
+      scope.throwIfAborted();
+      if (observed) {
+        const rebirth = isRebornSignal(result);
+        if (rebirth) this.#emitRebirth(span, result);
+        scope.emit(EVENTS.GENERATION_END, span, {
+          ...about,
+          endReason: rebirth ? "reborn" : "return",
+          ...(rebirth ? {} : resultFields(result)),
+          duration: performance.now() - startedAt,
+          success: true,
+          memory: this.#memory(),
+        });
+      }
+      return result;
+    } catch (error) {
+      if (observed) {
+        scope.emit(EVENTS.GENERATION_END, span, {
+          ...about,
+          endReason: "error",
+          error: toErrorInfo(error),
+          duration: performance.now() - startedAt,
+          success: false,
+          memory: this.#memory(),
+        });
+      }
+      throw error;
+    }
+  }
+
+  #emitRebirth(generation: SpanRef, signal: RebornSignal): void {
+    const span = { spanId: newSpanId(), parentSpanId: generation.spanId };
+    const newProps = "newProps" in signal ? encodedFields("newProps", signal.newProps) : {};
+    this.#scope.emit(EVENTS.AGENT_REBORN, span, { generationId: this.#scope.generation.id, ...newProps });
+  }
+
+  #memory(): unknown {
+    return JSON.parse(this.#scope.memory.text());
+  }
+
+  #complete(result: Result): void {
+    const scope = this.#scope;
+    const encoded = encodeValue(result);
+    if ("tombstone" in encoded) {
+      // The agent has done its work; only its result cannot be brought back.
+      scope.frame.complete("null", undefined);
+    } else {
+      scope.frame.complete(encoded.text, encoded.types ?? undefined);
+    }
+    if (scope.run.observed) this.#emitEnd({ ...resultFields(result), success: true });
+    this.#close();
+  }
+
+  #fail(error: unknown): void {
+    const scope = this.#scope;
+    scope.markStopped(error);
+    scope.frame.endFailed(errorInfoText(error));
+    if (scope.run.observed) this.#emitEnd({ error: toErrorInfo(error), success: false });
+    this.#close();
+    const { frame } = scope;
+    this.#parent?.scope.remember(error, () => frame.markFrameStopped());
+  }
+
+  #emitEnd(fields: object): void {
+    this.#scope.emit(EVENTS.AGENT_END, this.#span, {
+      ...this.#about,
+      ...fields,
+      duration: performance.now() - this.#startedAt,
+      generationCount: this.#generations,
+    });
+  }
+
+  #close(): void {
+    this.#scope.close();
+  }
+}
+
+function propsFields(props: unknown): object {
+  return encodedFields("props", props);
+}
+
+function resultFields(result: unknown): object {
+  const encoded = encodeValue(result);
+  if ("tombstone" in encoded) return { tombstone: `${encoded.tombstone.path}: ${encoded.tombstone.reason}` };
+  const value = { result: JSON.parse(encoded.text) as unknown };
+  return encoded.types === null ? value : { ...value, resultTypes: JSON.parse(encoded.types) as unknown };
+}
+
+/** An input as events carry it: JSON, with its types beside it. */
+function encodedFields(name: string, input: unknown): object {
+  const { text, types } = encodeInput(input);
+  const value = { [name]: JSON.parse(text) as unknown };
+  return types === null ? value : { ...value, [`${name}Types`]: JSON.parse(types) as unknown };
+}
+

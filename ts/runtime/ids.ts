@@ -1,0 +1,25 @@
+import { randomBytes } from "node:crypto";
+
+// A pool: a call to the system for each span would cost more than the rest of an event.
+const POOL_BYTES = 4096;
+let pool = Buffer.alloc(0);
+let used = 0;
+
+function hex(bytes: number): string {
+  if (used + bytes > pool.length) {
+    pool = randomBytes(POOL_BYTES);
+    used = 0;
+  }
+  used += bytes;
+  return pool.toString("hex", used - bytes, used);
+}
+
+/** 32 hex digits. */
+export function newTraceId(): string {
+  return hex(16);
+}
+
+/** 16 hex digits. */
+export function newSpanId(): string {
+  return hex(8);
+}

@@ -1,0 +1,97 @@
+import { Context, getContext } from "../context/context.js";
+import { ContextNotFoundError } from "../errors/index.js";
+import { EVENTS } from "../events/names.js";
+import { calling } from "../native.js";
+import { storage } from "../context/store.js";
+import { encodeInput } from "../values/encode.js";
+import { toErrorInfo } from "../values/error-info.js";
+import { CallFailure, settle } from "./call.js";
+import { newSpanId } from "./ids.js";
+import { outputFields } from "./output-fields.js";
+
+/** A call to be journaled. */
+export interface JournaledCall {
+  /** What is called: `"prompt"`, `"tool"`, or a kind of your own such as `"embedding"`. Each kind has its own journal. */
+  kind: string;
+  /** Name of what is called (a tool, a model); part of the callId. */
+  name: string;
+  /**
+   * What is asked. The answer is found again by the hash of it, so it must hold all that the answer
+   * depends on, and nothing that changes from run to run. For `"prompt"` it is the whole request
+   * document (`messages`, `model`, …); for all other kinds the document hashed is `{ input: request, name }`.
+   */
+  request: unknown;
+  /** The context to journal in; by default the current one. */
+  context?: Context;
+}
+
+/** What is told to the function that makes a call. */
+export interface CallInfo {
+  readonly callId: string;
+  /** SHA-256 of the RFC 8785 form of the request document, 64 hex digits. */
+  readonly contentHash: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Journals one call in the current context: if the run replays a recording that holds the answer,
+ * gives a copy of that; else makes the call with `make` and journals what it gives or fails with.
+ * This is what prompts and tools are made of, and what an agent loop of your own can use.
+ *
+ * @throws ContextNotFoundError outside of runs and agents, when no `context` is given.
+ * @throws whatever `make` throws, also when a failure is replayed.
+ */
+export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo) => T | Promise<T>): Promise<T> {
+  const context = call.context ?? getContext();
+  if (context === undefined) throw new ContextNotFoundError("journalCall");
+  const { scope } = context;
+  scope.throwIfAborted();
+  const callId = scope.nextCallId(call.kind, call.name);
+  const begun = calling(() =>
+    scope.frame.begin(
+      JSON.stringify(call.kind),
+      JSON.stringify(callId),
+      requestText(call.kind, call.name, call.request),
+      scope.frame.hasForeignHashes ? foreignRequestText(call.kind, call.name, call.request) : undefined,
+    ),
+  );
+  const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
+  const about = { kind: call.kind, name: call.name, callId, contentHash: begun.contentHash };
+  const startedAt = performance.now();
+  scope.emit(EVENTS.CALL_START, span, about);
+  const inside = new Context(scope, span.spanId);
+  try {
+    const ended = await settle(scope, begun, {
+      kind: call.kind,
+      name: call.name,
+      callId,
+      make: () => storage.run(inside, () => make({ callId, contentHash: begun.contentHash, signal: scope.signal })),
+    });
+    if (scope.run.observed) {
+      const duration = performance.now() - startedAt;
+      scope.emit(EVENTS.CALL_END, span, { ...about, ...outputFields(ended), duration, success: true, cache: ended.cached });
+    }
+    return ended.value;
+  } catch (failure) {
+    const { error, cached } = failure as CallFailure;
+    if (scope.run.observed) {
+      const duration = performance.now() - startedAt;
+      scope.emit(EVENTS.CALL_END, span, { ...about, error: toErrorInfo(error), duration, success: false, cache: cached });
+    }
+    throw error;
+  }
+}
+
+/** The document that a call is hashed by. */
+export function requestText(kind: string, name: string, request: unknown): string {
+  const { text, types } = encodeInput(request);
+  if (kind === "prompt" && types === null) return text;
+  const typed = types === null ? "" : `,"types":${types}`;
+  return `{"input":${text},"name":${JSON.stringify(name)}${typed}}`;
+}
+
+/** The document that recordings of `@rejelly/core` hash a tool call by. */
+export function foreignRequestText(kind: string, name: string, request: unknown): string {
+  const { text } = encodeInput(request);
+  return kind === "prompt" ? text : `{"name":${JSON.stringify(name)},"input":${text}}`;
+}

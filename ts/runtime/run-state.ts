@@ -1,0 +1,127 @@
+import { getGlobalEventBus } from "../events/bus.js";
+import { TRACE_EVENT_SCHEMA_VERSION } from "../events/names.js";
+import type { Native } from "../native.js";
+import type { ReplayMissError } from "../errors/index.js";
+import type { TraceEvent } from "../types/events.js";
+import type { ModelAdapter } from "../types/model.js";
+import { newTraceId } from "./ids.js";
+import { ReleaseQueue } from "./release-queue.js";
+import { emptyReport, type Miss, type ReplayReport } from "./replay-report.js";
+
+/** Whoever takes events: a bus, a trace writer. */
+export interface EventSink {
+  emit(event: TraceEvent): void;
+}
+
+export interface RunSettings {
+  readonly native: Native;
+  readonly recording: boolean;
+  readonly replaying: boolean;
+  /** Keep what was asked with each call. */
+  readonly requests: boolean;
+  readonly mode: "live" | "resume" | "replay";
+  readonly onMiss?: ((miss: Miss) => "live" | "error") | undefined;
+  readonly completedFrames?: "rerun" | "reuse" | undefined;
+  readonly maxDepth: number;
+  readonly eventBus?: EventSink | undefined;
+  readonly model?: ModelAdapter | undefined;
+  readonly modelRegistry?: Readonly<Record<string, ModelAdapter>> | undefined;
+  readonly traceId?: string | undefined;
+  readonly attributes?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The place of an event in the tree of spans. */
+export interface SpanRef {
+  readonly spanId: string;
+  readonly parentSpanId: string;
+}
+
+/** What all frames of a run share. */
+export class RunState {
+  /** The addon that made the run's frames: with two copies of the package there are two. */
+  readonly native: Native;
+  readonly recording: boolean;
+  readonly replaying: boolean;
+  readonly requests: boolean;
+  readonly mode: "live" | "resume" | "replay";
+  /** Take the recorded results of frames that had ended, without running them. */
+  readonly reusesFrames: boolean;
+  readonly report: ReplayReport;
+  readonly maxDepth: number;
+  readonly model: ModelAdapter | undefined;
+  readonly modelRegistry: Readonly<Record<string, ModelAdapter>> | undefined;
+  readonly traceId: string;
+  readonly releases: ReleaseQueue = new ReleaseQueue();
+  readonly #sink: (EventSink & { readonly hasSubscribers?: boolean }) | undefined;
+  readonly #attributes: Readonly<Record<string, unknown>> | undefined;
+  readonly #onMiss: ((miss: Miss) => "live" | "error") | undefined;
+  #refused: ReplayMissError | undefined;
+  #seq = 0;
+  #sinkFailed = false;
+
+  constructor(settings: RunSettings) {
+    this.native = settings.native;
+    this.recording = settings.recording;
+    this.replaying = settings.replaying;
+    this.requests = settings.requests;
+    this.mode = settings.mode;
+    this.reusesFrames = settings.completedFrames === "reuse";
+    this.report = emptyReport(settings.mode);
+    this.#onMiss = settings.onMiss;
+    this.maxDepth = settings.maxDepth;
+    this.model = settings.model;
+    this.modelRegistry = settings.modelRegistry;
+    this.traceId = settings.traceId ?? newTraceId();
+    this.#sink = settings.eventBus;
+    this.#attributes = settings.attributes;
+  }
+
+  /** Whether a call that the recording has no answer for may be made. */
+  allowsMiss(miss: Miss): boolean {
+    if (this.mode === "replay") return false;
+    return this.#onMiss === undefined || this.#onMiss(miss) !== "error";
+  }
+
+  /** Remembers a call that was not allowed: the run fails with it, even if the agent catches it. */
+  refuse(error: ReplayMissError): void {
+    this.#refused ??= error;
+  }
+
+  get refused(): ReplayMissError | undefined {
+    return this.#refused;
+  }
+
+  /** Whether anybody would see an event. Nothing is built for nobody. */
+  get observed(): boolean {
+    const sink = this.#sink ?? getGlobalEventBus();
+    return sink.hasSubscribers !== false;
+  }
+
+  /** Hands out an event. `fields` are its own fields; nothing is done when nobody listens. */
+  emit(type: string, agentId: string, span: SpanRef, fields: object, attributes?: Record<string, unknown>): void {
+    if (!this.observed) return;
+    const allAttributes = attributes || this.#attributes ? { ...this.#attributes, ...attributes } : undefined;
+    const event = {
+      type,
+      agentId,
+      schemaVersion: TRACE_EVENT_SCHEMA_VERSION,
+      timestamp: Date.now(),
+      _seq: this.#seq++,
+      trace: {
+        traceId: this.traceId,
+        spanId: span.spanId,
+        parentSpanId: span.parentSpanId,
+        ...(allAttributes === undefined ? {} : { attributes: allAttributes }),
+      },
+      ...fields,
+    } as unknown as TraceEvent;
+    try {
+      (this.#sink ?? getGlobalEventBus()).emit(event);
+    } catch (error) {
+      // Watching a run must not change it.
+      if (this.#sinkFailed) return;
+      this.#sinkFailed = true;
+      console.warn("agent-rewind: the event bus threw; the run goes on, further errors of it are not shown.", error);
+    }
+  }
+}

@@ -1,0 +1,258 @@
+import { Context, getContext } from "../context/context.js";
+import { storage } from "../context/store.js";
+import { NestedRunError, SnapshotDisabledError } from "../errors/index.js";
+import { EVENTS } from "../events/names.js";
+import { calling, native, type FrameHandle } from "../native.js";
+import { openSnapshot, type OpenSnapshot } from "../snapshot/open.js";
+import type { ModelAdapter } from "../types/model.js";
+import type { AgentSnapshot } from "../types/snapshot.js";
+import { decodeValue } from "../values/decode.js";
+import { encodeInput, encodeMarked, encodeValue } from "../values/encode.js";
+import { errorInfoText, toErrorInfo } from "../values/error-info.js";
+import { budgetOf } from "./budget.js";
+import { isDevelopment, isProduction } from "./environment.js";
+import { DEFAULT_MAX_DEPTH } from "./frame.js";
+import { newSpanId } from "./ids.js";
+import type { Miss, ReplayReport } from "./replay-report.js";
+import { RunState, type EventSink, type SpanRef } from "./run-state.js";
+import { Scope } from "./scope.js";
+
+export interface RunWithOptions<Props = unknown> {
+  /** Given to the function. */
+  initialProps?: Props;
+  /** Replays from this snapshot: what had finished is not called again. */
+  snapshot?: AgentSnapshot;
+  /** Whether the run is journaled and can be dumped. Default: whether NODE_ENV is "development" or "test". */
+  enableSnapshot?: boolean;
+  /** Takes the run's events, instead of the global bus. */
+  eventBus?: EventSink;
+  /** The model of agents that have none of their own. */
+  model?: ModelAdapter;
+  /** Models by the names that agents give. */
+  modelRegistry?: Record<string, ModelAdapter>;
+  /** Joins the run to a trace. */
+  trace?: { traceId?: string; parentSpanId?: string; attributes?: Record<string, unknown> };
+  /** Aborts the run's agents. */
+  signal?: AbortSignal;
+  /** How deep agents may call agents. Default 50. */
+  maxDepth?: number;
+  /**
+   * What the snapshot is used for. "resume" (default with a snapshot): what it holds is replayed, the rest is
+   * made. "replay": nothing is made; a call that the snapshot has no answer for is a ReplayMissError. "live"
+   * (default without one): everything is made, and a snapshot is not looked at.
+   */
+  mode?: "live" | "resume" | "replay";
+  /** With "resume": decides for each call that the snapshot has no answer for. */
+  onMiss?: (miss: Miss) => "live" | "error";
+  /** What is done with sub-agents that had ended: "rerun" runs their handlers against the recording, so that
+   * changed code takes effect; "reuse" takes their recorded result. Default "rerun". */
+  completedFrames?: "rerun" | "reuse";
+  /** Takes the report of what was replayed and what was made, when the run has ended. */
+  onReport?: (report: ReplayReport) => void;
+  /** Whether what was asked is kept in snapshots, for explaining a miss. Default true. */
+  requests?: boolean;
+  /** What is done with recorded failures: "auto" makes the calls again whose failure ended the run and
+   * replays those that were handled. Default "auto". */
+  failures?: "auto" | "replay" | "retry";
+  /** Which memory frames get back: "auto" is that of the start where there are calls to replay, else the
+   * dumped one; "dump" is always the dumped one. Default "auto". */
+  memory?: "auto" | "start" | "dump";
+}
+
+const CHOICES: { readonly [Name in "mode" | "completedFrames" | "failures" | "memory"]: readonly string[] } = {
+  mode: ["live", "resume", "replay"],
+  completedFrames: ["rerun", "reuse"],
+  failures: ["auto", "replay", "retry"],
+  memory: ["auto", "start", "dump"],
+};
+
+function checkModes(options: RunWithOptions): void {
+  for (const [name, choices] of Object.entries(CHOICES)) {
+    const value = options[name as keyof typeof CHOICES];
+    if (value !== undefined && !choices.includes(value)) {
+      const list = choices.map((choice) => `"${choice}"`).join(", ");
+      throw new TypeError(`runWith: options.${name} must be one of ${list}, received ${JSON.stringify(value)}`);
+    }
+  }
+  const { mode, snapshot, onMiss } = options;
+  if ((mode === "replay" || mode === "resume") && snapshot == null) {
+    throw new TypeError(`runWith: options.mode "${mode}" needs options.snapshot`);
+  }
+  if (onMiss !== undefined && mode !== undefined && mode !== "resume") {
+    throw new TypeError(`runWith: options.onMiss goes with options.mode "resume"; with "${mode}" there is nothing to decide`);
+  }
+}
+
+/**
+ * Runs a function as the root of a run: recorded, and replayed from a snapshot if one is given.
+ *
+ * @throws NestedRunError inside a run or an agent.
+ * @throws SnapshotDisabledError for a snapshot in production without `enableSnapshot: true`.
+ * @throws InvalidSnapshotError with all faults of a snapshot; nothing has run then.
+ * @throws whatever the function throws.
+ */
+export async function runWith<Result, Props = unknown>(
+  fn: (props: Props) => Promise<Result> | Result,
+  options: RunWithOptions<Props> = {},
+): Promise<Result> {
+  if (getContext() !== undefined) throw new NestedRunError();
+  const snapshot = options.mode === "live" ? undefined : options.snapshot;
+  checkModes(options);
+  if (snapshot != null && isProduction() && options.enableSnapshot !== true) {
+    throw new SnapshotDisabledError({ source: "runWith" });
+  }
+  const opened = snapshot == null ? undefined : openSnapshot(snapshot);
+  return new Run<Props, Result>(options, opened).run(fn);
+}
+
+class Run<Props, Result> {
+  readonly #options: RunWithOptions<Props>;
+  readonly #scope: Scope;
+  readonly #span: SpanRef;
+  readonly #about: object;
+  readonly #attributes: Record<string, unknown> | undefined;
+
+  constructor(options: RunWithOptions<Props>, opened: OpenSnapshot | undefined) {
+    this.#options = options;
+    const recording = options.enableSnapshot ?? isDevelopment();
+    const requests = recording && options.requests !== false;
+    const run = new RunState({
+      native,
+      recording,
+      requests,
+      replaying: opened !== undefined,
+      mode: opened === undefined ? "live" : (options.mode ?? "resume"),
+      onMiss: options.onMiss,
+      completedFrames: options.completedFrames,
+      maxDepth: options.maxDepth ?? DEFAULT_MAX_DEPTH,
+      eventBus: options.eventBus,
+      model: options.model,
+      modelRegistry: options.modelRegistry,
+      traceId: options.trace?.traceId,
+      attributes: options.trace?.attributes,
+    });
+    this.#scope = new Scope({
+      run,
+      parent: undefined,
+      callId: "root",
+      agentId: "",
+      frame: startFrame(options, { recording, requests }, opened),
+      settings: { maxRetries: 3, maxTurnSteps: 10, maxReborns: 100 },
+      signal: options.signal,
+    });
+    this.#span = { spanId: newSpanId(), parentSpanId: options.trace?.parentSpanId ?? "" };
+    this.#about = describe(options, recording, opened);
+    this.#attributes = opened === undefined ? undefined : restorationAttributes(opened.snapshot);
+  }
+
+  async run(fn: (props: Props) => Promise<Result> | Result): Promise<Result> {
+    const scope = this.#scope;
+    const startedAt = performance.now();
+    scope.emit(EVENTS.RUN_WITH_START, this.#span, this.#about, this.#attributes);
+    const end = (fields: object): void => {
+      this.#report();
+      if (scope.run.observed) {
+        const metrics = metricsOf(scope);
+        const duration = performance.now() - startedAt;
+        const memory = JSON.parse(scope.memory.text()) as unknown;
+        scope.emit(EVENTS.RUN_WITH_END, this.#span, { ...this.#about, ...fields, duration, metrics, memory }, this.#attributes);
+      }
+      scope.close();
+    };
+    try {
+      const result = await storage.run(new Context(scope, this.#span.spanId), async () => fn(this.#props()));
+      if (scope.run.refused !== undefined) throw scope.run.refused;
+      const encoded = encodeValue(result);
+      const text = "tombstone" in encoded ? encodeMarked(result) : encoded;
+      scope.frame.complete(text.text, text.types ?? undefined);
+      end({ result: JSON.parse(text.text) as unknown, ...(text.types === null ? {} : { resultTypes: JSON.parse(text.types) as unknown }), success: true });
+      return result;
+    } catch (thrown) {
+      // The agent may have caught it and failed with something else.
+      const error: unknown = scope.run.refused ?? thrown;
+      scope.markStopped(error);
+      scope.frame.endFailed(errorInfoText(error));
+      end({ error: toErrorInfo(error), success: false });
+      throw error;
+    }
+  }
+
+  #report(): void {
+    const { run } = this.#scope;
+    const { onReport } = this.#options;
+    if (run.observed) {
+      const span = { spanId: newSpanId(), parentSpanId: this.#span.spanId };
+      this.#scope.emit(EVENTS.REPLAY_REPORT, span, { report: structuredClone(run.report) });
+    }
+    if (onReport === undefined) return;
+    try {
+      onReport(run.report);
+    } catch (error) {
+      // Watching a run must not change it.
+      console.warn("agent-rewind: options.onReport threw; the run is not changed by it.", error);
+    }
+  }
+
+  #props(): Props {
+    if ("initialProps" in this.#options) return this.#options.initialProps as Props;
+    const entry = this.#scope.frame.entry();
+    if (typeof entry?.props !== "string" || entry.props === "{}") return undefined as Props;
+    return decodeValue(entry.props, entry.propsTypes ?? null) as Props;
+  }
+}
+
+function startFrame(
+  options: RunWithOptions,
+  keeps: { recording: boolean; requests: boolean },
+  opened: OpenSnapshot | undefined,
+): FrameHandle {
+  const { text, types, exact } = encodeInput(options.initialProps);
+  const root = { callId: '"root"', agentId: '""', input: text, exact, ...(types === null ? {} : { inputTypes: types }) };
+  // A strict replay makes nothing, so it makes no failed call again.
+  const failures = options.failures ?? (options.mode === "replay" ? "replay" : undefined);
+  const settings = {
+    ...keeps,
+    ...(failures === undefined ? {} : { failures }),
+    ...(options.memory === undefined ? {} : { memory: options.memory }),
+  };
+  return calling(() => native.FrameHandle.startRun(root, settings, opened?.handle));
+}
+
+function describe(options: RunWithOptions, recording: boolean, opened: OpenSnapshot | undefined): object {
+  return {
+    config: { isProd: isProduction(), enableSnapshot: recording },
+    dependencies: {
+      hasEventBus: options.eventBus !== undefined,
+      hasGlobalModel: options.model !== undefined,
+      registeredModels: Object.keys(options.modelRegistry ?? {}),
+    },
+    ...(options.initialProps === undefined ? {} : { props: JSON.parse(encodeInput(options.initialProps).text) as unknown }),
+    ...(opened === undefined
+      ? {}
+      : {
+          restoration: {
+            isRestored: true,
+            sourceProcessId: opened.snapshot.processId,
+            snapshotTimestamp: opened.snapshot.timestamp,
+            snapshotVersion: opened.snapshot.version,
+            provenance: opened.snapshot.provenance,
+          },
+        }),
+  };
+}
+
+function restorationAttributes(snapshot: Pick<AgentSnapshot, "metadata">): Record<string, unknown> | undefined {
+  const entries = Object.entries(snapshot.metadata ?? {});
+  if (entries.length === 0) return undefined;
+  return Object.fromEntries(entries.map(([key, value]) => [`restoration.${key}`, value]));
+}
+
+function metricsOf(scope: Scope): object {
+  const { aggregate } = budgetOf(scope);
+  return {
+    totalPromptTokens: aggregate.promptTokens,
+    totalCompletionTokens: aggregate.completionTokens,
+    totalTokens: aggregate.totalTokens,
+    costs: aggregate.costs,
+  };
+}

@@ -1,0 +1,197 @@
+import { AbortError } from "../errors/index.js";
+import type { FrameHandle } from "../native.js";
+import type { Tool } from "../types/tool.js";
+import type { ContentPart } from "../types/messages.js";
+import type { ModelAdapter } from "../types/model.js";
+import { MemoryStore } from "./memory-store.js";
+import type { BudgetUpdate } from "./budget.js";
+import type { FrameReport } from "./replay-report.js";
+import type { RunState, SpanRef } from "./run-state.js";
+import type { Watcher } from "./watcher.js";
+
+export interface AgentSettings {
+  readonly model?: string | ModelAdapter | undefined;
+  readonly maxRetries: number;
+  readonly maxTurnSteps: number;
+  readonly maxReborns: number;
+}
+
+/** What a handler has equipped its prompt with, in one generation. */
+export class Generation {
+  readonly id: number;
+  readonly systems: string[] = [];
+  readonly instructions: ContentPart[][] = [];
+  readonly tools: Map<string, Tool> = new Map();
+  readonly budgetWatchers: Watcher<[BudgetUpdate]>[] = [];
+  prompted: boolean = false;
+  readonly #counters = new Map<string, number>();
+
+  constructor(id: number) {
+    this.id = id;
+  }
+
+  /** Number of the next call of this type and id, from 0. */
+  next(type: string, id: string): number {
+    const key = `${type}:${id}`;
+    const seq = this.#counters.get(key) ?? 0;
+    this.#counters.set(key, seq + 1);
+    return seq;
+  }
+}
+
+interface Failed {
+  readonly error: unknown;
+  readonly mark: () => void;
+}
+
+/** A frame at run time: one for `runWith`, one for each call of an agent. */
+export class Scope {
+  readonly run: RunState;
+  readonly parent: Scope | undefined;
+  readonly callId: string;
+  readonly agentId: string;
+  readonly depth: number;
+  readonly frame: FrameHandle;
+  readonly memory: MemoryStore;
+  readonly settings: AgentSettings;
+  readonly tally: FrameReport;
+  generation: Generation;
+  readonly #children = new Set<Scope>();
+  readonly #controller = new AbortController();
+  readonly #failures: Failed[] = [];
+  readonly #unlinks: (() => void)[] = [];
+  #closed = false;
+
+  constructor(options: {
+    run: RunState;
+    parent: Scope | undefined;
+    callId: string;
+    agentId: string;
+    frame: FrameHandle;
+    settings: AgentSettings;
+    signal?: AbortSignal | undefined;
+  }) {
+    this.run = options.run;
+    this.parent = options.parent;
+    this.callId = options.callId;
+    this.agentId = options.agentId;
+    this.depth = options.parent === undefined ? (options.agentId === "" ? 0 : 1) : options.parent.depth + 1;
+    this.frame = options.frame;
+    this.settings = options.settings;
+    this.tally = {
+      callId: this.callId,
+      agentId: this.agentId,
+      recording: options.frame.recording as FrameReport["recording"],
+      replayed: 0,
+      live: 0,
+      missed: 0,
+      overtaken: 0,
+      reused: false,
+    };
+    // A live run may have any number of frames; nobody asks for a report on each.
+    if (this.run.replaying) this.run.report.frames.push(this.tally);
+    const entry = options.frame.entry();
+    this.generation = new Generation(entry?.generation ?? 0);
+    this.memory = new MemoryStore(entry?.memory, (key, text, initial) => {
+      if (!this.#closed) this.frame.setMemory(JSON.stringify(key), text, initial);
+    });
+    if (this.parent !== undefined) this.parent.#children.add(this);
+    this.#follow(options.parent?.signal);
+    this.#follow(options.signal);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Whether the frame, or one above it, has ended. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  #follow(signal: AbortSignal | undefined): void {
+    if (signal === undefined) return;
+    if (signal.aborted) {
+      this.#controller.abort(signal.reason);
+      return;
+    }
+    const abort = (): void => this.#controller.abort(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    this.#unlinks.push(() => signal.removeEventListener("abort", abort));
+  }
+
+  /** The signal of a frame that has ended never changes again. */
+  #unlink(): void {
+    for (const unlink of this.#unlinks.splice(0)) unlink();
+  }
+
+  /** Aborts this frame, and those under it. */
+  abort(reason: unknown): void {
+    if (!this.#closed) this.#controller.abort(reason);
+  }
+
+  /** @throws AbortError once the signal is aborted. */
+  throwIfAborted(): void {
+    if (this.signal.aborted) throw new AbortError(this.signal.reason);
+  }
+
+  /** Hands out an event, unless the frame has ended. */
+  emit(type: string, span: SpanRef, fields: object, attributes?: Record<string, unknown>): void {
+    if (!this.#closed) this.run.emit(type, this.agentId, span, fields, attributes);
+  }
+
+  nextCallId(type: string, id: string): string {
+    return `${this.callId}/${type}:${id}:${this.generation.next(type, id)}`;
+  }
+
+  /** Remembers which entry an error came from, for the case that the frame ends with it. */
+  remember(error: unknown, mark: () => void): void {
+    this.#failures.push({ error, mark });
+  }
+
+  /** Marks the entries whose error, or one in whose cause chain, the frame ends with. */
+  markStopped(error: unknown): void {
+    const chain = causes(error);
+    for (const failed of this.#failures) {
+      if (chain.includes(failed.error)) failed.mark();
+    }
+  }
+
+  /** Ends what still runs under this frame, in this generation. */
+  closeChildren(): void {
+    for (const child of this.#children) child.#close(new AbortError("the parent agent ended"));
+    this.#children.clear();
+    this.#failures.length = 0;
+  }
+
+  /** The frame has ended: it journals nothing more and emits no further event. */
+  close(): void {
+    const unused = this.run.replaying && !this.tally.reused ? this.frame.unused() : null;
+    if (unused != null) this.tally.unused = unused;
+    this.closeChildren();
+    if (this.parent !== undefined) this.parent.#children.delete(this);
+    this.#unlink();
+    this.#closed = true;
+  }
+
+  #close(reason: AbortError): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#unlink();
+    this.#controller.abort(reason);
+    for (const child of this.#children) child.#close(reason);
+    this.#children.clear();
+  }
+}
+
+function causes(error: unknown): unknown[] {
+  const chain: unknown[] = [];
+  for (let at = error; at !== undefined && !chain.includes(at) && chain.length < 32; ) {
+    chain.push(at);
+    if (typeof at !== "object" || at === null) break;
+    const { errors, cause } = at as { errors?: unknown; cause?: unknown };
+    if (Array.isArray(errors)) chain.push(...(errors as unknown[]));
+    at = cause;
+  }
+  return chain;
+}

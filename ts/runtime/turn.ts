@@ -1,0 +1,165 @@
+import { Context } from "../context/context.js";
+import { storage } from "../context/store.js";
+import { AbortError, isAbortError, ModelCallError } from "../errors/index.js";
+import { EVENTS } from "../events/names.js";
+import { collectStream, type CollectedStream } from "../model/collect.js";
+import type { Message } from "../types/messages.js";
+import type { ModelAdapter, StreamOptions, ToolSchema } from "../types/model.js";
+import { toErrorInfo } from "../values/error-info.js";
+import { addModelUsage } from "./budget.js";
+import { CallFailure, settle } from "./call.js";
+import type { Conversation, PromptRequest } from "./conversation.js";
+import { newSpanId } from "./ids.js";
+import type { Scope } from "./scope.js";
+import { costsOf } from "./usage.js";
+
+/**
+ * Sends the conversation to the model, or takes its answer from the recording.
+ * @throws AbortError, ModelCallError
+ */
+export async function takeTurn(
+  context: Context,
+  request: PromptRequest,
+  conversation: Conversation,
+  step: number,
+): Promise<Message> {
+  const { scope } = context;
+  scope.throwIfAborted();
+  const callId = scope.nextCallId("prompt", request.model.id);
+  const begun = conversation.begin(callId);
+  const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
+  const about = scope.run.observed
+    ? {
+        step,
+        callId,
+        contentHash: begun.contentHash,
+        messages: conversation.messages.slice(),
+        messageCount: conversation.messages.length,
+        ...(request.schema === undefined ? {} : { schema: request.schema }),
+        ...(conversation.tools.length === 0 ? {} : { toolConfig: toolConfig(request, conversation) }),
+      }
+    : {};
+  const startedAt = performance.now();
+  scope.emit(EVENTS.TURN_START, span, about);
+  let collected: CollectedStream | undefined;
+  try {
+    const ended = await settle<Message>(scope, begun, {
+      kind: "prompt",
+      name: request.model.id,
+      callId,
+      make: async () => {
+        collected = await callModel(new Context(scope, span.spanId), request, conversation);
+        return collected.message;
+      },
+      meta: () => (collected?.usage === undefined ? {} : { usage: collected.usage }),
+    });
+    const message = ended.value;
+    scope.emit(EVENTS.TURN_END, span, {
+      ...about,
+      message,
+      ...(ended.tombstone === undefined ? {} : { tombstone: ended.tombstone }),
+      duration: performance.now() - startedAt,
+      success: true,
+      cache: ended.cached,
+      resultType: hasToolCalls(message) ? "tool_calls" : "content",
+    });
+    return message;
+  } catch (failure) {
+    if (!(failure instanceof CallFailure)) throw failure;
+    const { error, cached } = failure;
+    scope.emit(EVENTS.TURN_END, span, {
+      ...about,
+      error: toErrorInfo(error),
+      duration: performance.now() - startedAt,
+      success: false,
+      cache: cached,
+    });
+    throw error;
+  }
+}
+
+export function hasToolCalls(message: Message): boolean {
+  return message.tool_calls !== undefined && message.tool_calls.length > 0;
+}
+
+function toolConfig(request: PromptRequest, conversation: Conversation): object {
+  const { toolChoice } = request;
+  return { tools: conversation.tools, ...(toolChoice === undefined ? {} : { toolChoice }) };
+}
+
+async function callModel(
+  context: Context,
+  request: PromptRequest,
+  conversation: Conversation,
+): Promise<CollectedStream> {
+  const { scope } = context;
+  const { model } = request;
+  const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
+  const about = {
+    adapterId: model.id,
+    ...(model.provider === undefined ? {} : { provider: model.provider }),
+    messageCount: conversation.messages.length,
+    usedTools: conversation.tools.length > 0,
+  };
+  const startedAt = performance.now();
+  scope.emit(EVENTS.MODEL_CALL_START, span, about);
+  try {
+    scope.throwIfAborted();
+    const options = streamOptions(request, conversation, scope.signal);
+    const inside = new Context(scope, span.spanId);
+    const collected = await storage.run(inside, () =>
+      // A stream that goes on after an abort is not read to its end.
+      collectStream(model.stream(conversation.messages.slice(), options), () => scope.throwIfAborted()),
+    );
+    const costs = costsOf(model, collected.usage);
+    addModelUsage(inside, model, collected.usage, costs);
+    scope.emit(EVENTS.MODEL_CALL_END, span, {
+      ...about,
+      ...callResult(collected),
+      ...(costs === undefined ? {} : { costs }),
+      duration: performance.now() - startedAt,
+      success: true,
+    });
+    return collected;
+  } catch (cause) {
+    const error = modelError(cause, scope, model);
+    scope.emit(EVENTS.MODEL_CALL_END, span, {
+      ...about,
+      rawText: "",
+      error: toErrorInfo(error),
+      duration: performance.now() - startedAt,
+      success: false,
+    });
+    throw error;
+  }
+}
+
+/** Copies: adapters adapt schemas to what their servers take. */
+function streamOptions(request: PromptRequest, { tools }: Conversation, signal: AbortSignal): StreamOptions {
+  const { schema, toolChoice, modelOptions } = request;
+  return {
+    signal,
+    ...structuredClone({
+      ...(schema === undefined ? {} : { schema }),
+      ...(tools.length === 0 ? {} : { tools: tools as ToolSchema[] }),
+      ...(toolChoice === undefined ? {} : { toolChoice }),
+      ...(modelOptions === undefined ? {} : { additionalOptions: modelOptions as Record<string, unknown> }),
+    }),
+  };
+}
+
+function callResult({ rawText, toolCalls, reasoning, finishReason, ttft, usage }: CollectedStream): object {
+  return {
+    rawText,
+    ...(reasoning === "" || reasoning === undefined ? {} : { reasoning }),
+    ...(toolCalls.length === 0 ? {} : { toolCalls }),
+    ...(finishReason === undefined ? {} : { finishReason }),
+    ...(ttft === undefined ? {} : { ttft }),
+    ...(usage === undefined ? {} : { usage }),
+  };
+}
+
+function modelError(cause: unknown, { signal, agentId }: Scope, { id, provider }: ModelAdapter): unknown {
+  if (signal.aborted) return cause instanceof AbortError ? cause : new AbortError(signal.reason);
+  return isAbortError(cause) ? cause : new ModelCallError(id, cause, { provider, agentId });
+}

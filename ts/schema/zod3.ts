@@ -1,0 +1,36 @@
+// JSON schemas of zod 3.
+
+import { zodToJsonSchema } from "zod-to-json-schema";
+
+/** The part of a zod 3 schema that conversion reads. */
+export interface Zod3Schema {
+  readonly _def: Zod3Def;
+  readonly description?: string | undefined;
+  isOptional(): boolean;
+}
+
+export interface Zod3Def {
+  readonly typeName: string;
+  readonly description?: string | undefined;
+}
+
+export function isZod3(schema: object): schema is Zod3Schema {
+  const { _def: def } = schema as { _def?: unknown };
+  return typeof def === "object" && def !== null && typeof (def as { typeName?: unknown }).typeName === "string";
+}
+
+/**
+ * Converts to draft-07 without references; a schema that contains itself is `{}` in the inner place.
+ * @throws TypeError when the schema nests without end.
+ */
+export function convertZod3(schema: Zod3Schema): Record<string, unknown> {
+  try {
+    return zodToJsonSchema(schema as never, { $refStrategy: "none" }) as Record<string, unknown>;
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new TypeError(
+      "The schema nests without end. Make a schema that contains itself once, and let z.lazy() give that same one.",
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,21 @@
+import { requireContext } from "../context/context.js";
+import { SnapshotDisabledError } from "../errors/index.js";
+import type { AgentSnapshot } from "../types/snapshot.js";
+import { snapshotObject } from "./handle.js";
+import { metadataText } from "./metadata.js";
+
+/**
+ * The state of the current run: all its frames, with what was journaled in them so far. Costs the same
+ * whatever the length of the run; what comes later does not change it.
+ *
+ * @param options.metadata tags of your own; JSON.
+ * @throws ContextNotFoundError outside of runs and agents.
+ * @throws SnapshotDisabledError when the run is not journaled.
+ * @throws TypeError if the metadata is not JSON.
+ */
+export function dumpSnapshot(options: { metadata?: Record<string, unknown> } = {}): AgentSnapshot {
+  const context = requireContext("dumpSnapshot");
+  if (!context.enableSnapshot) throw new SnapshotDisabledError({ source: "dump" });
+  const { traceId, spanId } = context.trace;
+  return snapshotObject(context.scope.frame.dump(Date.now(), traceId, spanId, metadataText(options.metadata)));
+}

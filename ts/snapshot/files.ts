@@ -1,0 +1,116 @@
+import { randomBytes } from "node:crypto";
+import { open, readFile, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+import { fromNativeError, native, type SnapshotHandle } from "../native.js";
+import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
+import { handleOf, snapshotObject, withoutRoot } from "./handle.js";
+import { openSnapshot } from "./open.js";
+import { nativeOptions } from "./restore.js";
+
+/**
+ * JSON text of a snapshot, the same as `JSON.stringify(snapshot)` gives. One whose `root` was never
+ * touched is written without being parsed.
+ * @throws InvalidSnapshotError
+ */
+export function stringifySnapshot(snapshot: AgentSnapshot): string {
+  const handle = checkedHandle(snapshot);
+  if (handle === undefined) return JSON.stringify(snapshot);
+  const { head, tail } = aroundRoot(snapshot);
+  return head + handle.rootText() + tail;
+}
+
+/** Checks a snapshot, and gives the handle behind an untouched one. */
+function checkedHandle(snapshot: AgentSnapshot): SnapshotHandle | undefined {
+  openSnapshot(snapshot);
+  return handleOf(snapshot);
+}
+
+/** The text before and after that of `root`, with the other fields as they stand in the object. */
+function aroundRoot(snapshot: AgentSnapshot): { head: string; tail: string } {
+  const keys = Object.keys(snapshot);
+  const fields: Partial<Record<string, unknown>> = withoutRoot(snapshot);
+  const at = keys.indexOf("root");
+  const text = (some: string[]): string =>
+    JSON.stringify(Object.fromEntries(some.map((key) => [key, fields[key]]))).slice(1, -1);
+  const [before, after] = [text(keys.slice(0, at)), text(keys.slice(at + 1))];
+  return { head: `{${before}${before === "" ? "" : ","}"root":`, tail: `${after === "" ? "" : ","}${after}}` };
+}
+
+/**
+ * Reads a snapshot from JSON text or its UTF-8 bytes.
+ * @throws InvalidSnapshotError with all faults, LimitError
+ */
+export function parseSnapshot(text: string | Uint8Array): AgentSnapshot {
+  try {
+    const handle = typeof text === "string" ? native.SnapshotHandle.read(text) : native.readBytesSync(text);
+    return snapshotObject(handle);
+  } catch (error) {
+    throw fromNativeError(error);
+  }
+}
+
+/**
+ * Reads a snapshot file. The work is done on another thread.
+ * @throws InvalidSnapshotError with all faults, LimitError, and errors of the file system.
+ */
+export async function readSnapshot(path: string): Promise<AgentSnapshot> {
+  const finished = await native.readBytes(await readFile(path));
+  try {
+    return snapshotObject(finished.take());
+  } catch (error) {
+    throw fromNativeError(error);
+  }
+}
+
+/**
+ * Writes a snapshot file: whoever reads it sees the old one or the new one, whole, also after a crash.
+ * @throws InvalidSnapshotError, and errors of the file system.
+ */
+export async function writeSnapshot(path: string, snapshot: AgentSnapshot): Promise<void> {
+  const handle = checkedHandle(snapshot);
+  const { head, tail } = aroundRoot(snapshot);
+  const chunks = handle === undefined ? [JSON.stringify(snapshot)] : [head, await handle.rootBytes(), tail];
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
+  try {
+    const file = await open(temporary, "wx");
+    try {
+      for (const chunk of chunks) await file.writeFile(chunk);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(dirname(path));
+}
+
+/** Makes the rename last. Where folders cannot be synced (Windows), there is nothing to do. */
+async function syncFolder(path: string): Promise<void> {
+  try {
+    const folder = await open(path, "r");
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  } catch {
+    // The file itself is safe.
+  }
+}
+
+/**
+ * Restores a snapshot from a trace file, as `restoreSnapshot` does. The work is done on another thread.
+ * @throws RestoreError, and errors of the file system.
+ */
+export async function restoreSnapshotFromFile(path: string, options: RestoreOptions = {}): Promise<AgentSnapshot> {
+  const finished = await native.restoreBytes(await readFile(path), nativeOptions(options, false));
+  try {
+    return snapshotObject(finished.take());
+  } catch (error) {
+    throw fromNativeError(error);
+  }
+}

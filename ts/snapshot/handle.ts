@@ -1,0 +1,69 @@
+import { inspect } from "node:util";
+
+import type { SnapshotHandle } from "../native.js";
+import type { AgentFrameSnapshot, AgentSnapshot, Provenance, SnapshotWarning } from "../types/snapshot.js";
+
+/** Handles of the snapshots whose frames nobody has looked at yet. */
+const untouched = new WeakMap<object, SnapshotHandle>();
+
+/** The handle behind a snapshot, as long as its `root` has not been touched. */
+export function handleOf(snapshot: object): SnapshotHandle | undefined {
+  return untouched.get(snapshot);
+}
+
+/**
+ * The snapshot as a plain object. Its frames are parsed at the first access to `root`; from then on
+ * the object is what counts, since it may have been edited.
+ */
+export function snapshotObject(handle: SnapshotHandle): AgentSnapshot {
+  const { fields } = handle;
+  const provenance: Provenance = { traceId: fields.traceId };
+  if (fields.spanId != null) provenance.spanId = fields.spanId;
+  if (fields.anchor != null) provenance.anchor = fields.anchor as "before" | "after";
+  if (fields.source != null) provenance.source = fields.source as "dump" | "restore";
+  const snapshot = {
+    processId: fields.processId,
+    timestamp: fields.timestamp,
+    // Its place among the fields; the accessor follows.
+    root: undefined as unknown as AgentFrameSnapshot,
+    provenance,
+    version: 1,
+  } satisfies AgentSnapshot as AgentSnapshot;
+  let root: AgentFrameSnapshot | undefined;
+  // The closure keeps the frames, so that it works on a frozen object too.
+  let source: SnapshotHandle | undefined = handle;
+  const look = (): AgentFrameSnapshot => JSON.parse((source as SnapshotHandle).rootText()) as AgentFrameSnapshot;
+  const touch = (value: AgentFrameSnapshot): void => {
+    root = value;
+    source = undefined;
+    untouched.delete(snapshot);
+  };
+  Object.defineProperty(snapshot, "root", {
+    configurable: true,
+    enumerable: true,
+    get(): AgentFrameSnapshot {
+      if (source !== undefined) touch(look());
+      return root as AgentFrameSnapshot;
+    },
+    set: touch,
+  });
+  if (fields.metadata != null) snapshot.metadata = JSON.parse(fields.metadata) as Record<string, unknown>;
+  if (fields.warnings != null) snapshot.warnings = JSON.parse(fields.warnings) as SnapshotWarning[];
+  // Not a method to be seen, and no access to `root`: printing a snapshot does not touch it.
+  Object.defineProperty(snapshot, inspect.custom, {
+    value(): object {
+      const shown: Record<string, unknown> = { ...withoutRoot(snapshot), root: source === undefined ? root : look() };
+      return Object.fromEntries(Object.keys(snapshot).map((key) => [key, shown[key]]));
+    },
+  });
+  untouched.set(snapshot, handle);
+  return snapshot;
+}
+
+/** The fields beside `root`, as they stand in the object now. */
+export function withoutRoot(snapshot: AgentSnapshot): Omit<AgentSnapshot, "root"> {
+  const entries = Object.keys(snapshot).filter((key) => key !== "root");
+  return Object.fromEntries(
+    entries.map((key) => [key, (snapshot as unknown as Record<string, unknown>)[key]]),
+  ) as unknown as Omit<AgentSnapshot, "root">;
+}

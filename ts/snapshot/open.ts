@@ -1,0 +1,54 @@
+import { InvalidSnapshotError, LimitError } from "../errors/index.js";
+import { calling, native, type SnapshotHandle } from "../native.js";
+import type { AgentSnapshot } from "../types/snapshot.js";
+import { handleOf, withoutRoot } from "./handle.js";
+
+/** A snapshot that has been checked. */
+export interface OpenSnapshot {
+  readonly handle: SnapshotHandle;
+  readonly snapshot: Omit<AgentSnapshot, "root">;
+}
+
+const NO_USAGE = { costs: {}, promptTokens: 0, completionTokens: 0, totalTokens: 0, callCount: 0, items: [] };
+
+/** A frame without a fault, for checking the fields beside it. */
+const EMPTY_FRAME = {
+  callId: "root",
+  agentId: "",
+  memory: {},
+  journal: { prompt: {}, tool: {} },
+  children: {},
+  state: { status: "running" },
+  budgetState: { own: NO_USAGE, aggregate: NO_USAGE },
+};
+
+/**
+ * Checks a snapshot, whoever made it. One whose `root` was never touched is taken as it is.
+ * @throws InvalidSnapshotError with all faults, LimitError
+ */
+export function openSnapshot(snapshot: AgentSnapshot): OpenSnapshot {
+  if (typeof snapshot !== "object" || snapshot === null) {
+    const received = snapshot === null ? "null" : typeof snapshot;
+    throw new InvalidSnapshotError([{ path: "", message: `expected a snapshot object, received ${received}` }]);
+  }
+  const fields = withoutRoot(snapshot);
+  const handle = handleOf(snapshot);
+  if (handle === undefined) return { handle: read(snapshot), snapshot: fields };
+  read({ ...fields, root: EMPTY_FRAME });
+  return { handle, snapshot: fields };
+}
+
+function read(snapshot: object): SnapshotHandle {
+  return calling(() => native.SnapshotHandle.read(jsonText(snapshot)));
+}
+
+function jsonText(snapshot: object): string {
+  try {
+    return JSON.stringify(snapshot);
+  } catch (cause) {
+    if (cause instanceof RangeError) {
+      throw new LimitError("the snapshot is nested too deep: at most 1,000 frames and 1,000 levels of JSON can be read", { path: "root", cause });
+    }
+    throw new InvalidSnapshotError([{ path: "", message: `not JSON: ${(cause as Error).message}` }], { cause });
+  }
+}

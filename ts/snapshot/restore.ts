@@ -1,0 +1,52 @@
+import { RestoreError } from "../errors/index.js";
+import { fromNativeError, native } from "../native.js";
+import type { TraceEvent } from "../types/events.js";
+import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
+import { snapshotObject } from "./handle.js";
+import { metadataText } from "./metadata.js";
+import { projectEvents } from "./project-events.js";
+
+/**
+ * Restores a snapshot from the events of a run: the frames as they stood at a point in time, ready to be
+ * replayed. The tree is built from the events' spans, so their order does not matter where they carry `_seq`.
+ *
+ * @param trace the events; or JSONL, as text or UTF-8 bytes, one event a line.
+ * @param options.spanId where to restore to; by default the end of the trace.
+ * @param options.anchor "after" the span's end (default) or "before" its start.
+ * @param options.traceId which run, where the trace holds several.
+ * @returns the snapshot; its `warnings` tell what was missing, doubled or unreadable.
+ * @throws RestoreError if the trace is empty, the span is not in it, there is nothing before it, it holds
+ * several runs, or an event in memory is not one.
+ */
+export function restoreSnapshot(
+  trace: readonly TraceEvent[] | string | Uint8Array,
+  options: RestoreOptions = {},
+): AgentSnapshot {
+  try {
+    if (typeof trace === "string") return snapshotObject(native.restoreTrace(trace, nativeOptions(options, false)));
+    if (trace instanceof Uint8Array) return snapshotObject(native.restoreBytesSync(trace, nativeOptions(options, false)));
+    if (!Array.isArray(trace)) {
+      throw new RestoreError(`Restore failed: expected an array of events, JSONL text or bytes, received ${typeof trace}.`);
+    }
+    return snapshotObject(native.restoreTrace(projectEvents(trace as unknown[]), nativeOptions(options, true)));
+  } catch (error) {
+    throw fromNativeError(error);
+  }
+}
+
+/** The options as the binding takes them. */
+export function nativeOptions(options: RestoreOptions, fromMemory: boolean): Parameters<typeof native.restoreTrace>[1] {
+  const { spanId, anchor, traceId } = options;
+  if (anchor !== undefined && anchor !== "before" && anchor !== "after") {
+    throw new RestoreError(`Restore failed: options.anchor must be "before" or "after", received ${JSON.stringify(anchor)}.`);
+  }
+  const metadata = metadataText(options.metadata);
+  return {
+    now: Date.now(),
+    fromMemory,
+    ...(spanId === undefined ? {} : { spanId }),
+    ...(anchor === undefined ? {} : { anchor }),
+    ...(traceId === undefined ? {} : { traceId }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+}

@@ -1,0 +1,26 @@
+import { getGlobalEventBus, type EventBus } from "../events/bus.js";
+import type { TraceEvent } from "../types/events.js";
+import { dispose } from "./dispose.js";
+
+export interface TraceCollection extends Disposable {
+  /** The events so far, in order of their emission. */
+  readonly events: TraceEvent[];
+  /** Ends the collection and gives the events. */
+  stop(): TraceEvent[];
+}
+
+/** Collects all events of a bus in memory, by default of the global one, until it is stopped or disposed of. */
+export function collectTrace(bus: Pick<EventBus, "subscribe"> = getGlobalEventBus()): TraceCollection {
+  const events: TraceEvent[] = [];
+  const unsubscribe = bus.subscribe("*", (event) => {
+    events.push(event);
+  });
+  return {
+    events,
+    stop() {
+      unsubscribe();
+      return events;
+    },
+    [dispose]: unsubscribe,
+  };
+}

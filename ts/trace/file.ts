@@ -1,0 +1,71 @@
+// A file that is only appended to.
+
+import { closeSync, constants, fstatSync, fsync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+
+const NEWLINE = 0x0a;
+/** File systems and pipes that cannot sync say so by these. */
+const CANNOT_SYNC = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EROFS"]);
+
+export class AppendFile {
+  readonly path: string;
+  #fd: number | undefined;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  get isOpen(): boolean {
+    return this.#fd !== undefined;
+  }
+
+  /**
+   * Opens the file, and makes it and its folder where there is none. Gives what has to be written first: a newline
+   * after a last line that was cut.
+   */
+  open(): string {
+    mkdirSync(dirname(this.path), { recursive: true });
+    const fd = openSync(this.path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o644);
+    this.#fd = fd;
+    return endsInLine(fd) ? "\n" : "";
+  }
+
+  /** Writes what it can, and gives how many bytes that were. */
+  write(bytes: Uint8Array): number {
+    return this.#fd === undefined ? 0 : writeSync(this.#fd, bytes);
+  }
+
+  syncNow(): void {
+    if (this.#fd === undefined) return;
+    try {
+      fsyncSync(this.#fd);
+    } catch (error) {
+      if (!cannotSync(error)) throw error;
+    }
+  }
+
+  sync(): Promise<void> {
+    const fd = this.#fd;
+    if (fd === undefined) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      fsync(fd, (error) => (error === null || cannotSync(error) ? resolve() : reject(error)));
+    });
+  }
+
+  close(): void {
+    const fd = this.#fd;
+    this.#fd = undefined;
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function endsInLine(fd: number): boolean {
+  const { size } = fstatSync(fd);
+  if (size === 0) return false;
+  const last = Buffer.alloc(1);
+  return readSync(fd, last, 0, 1, size - 1) === 1 && last[0] !== NEWLINE;
+}
+
+function cannotSync(error: unknown): boolean {
+  return CANNOT_SYNC.has((error as NodeJS.ErrnoException).code ?? "");
+}

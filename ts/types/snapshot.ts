@@ -1,0 +1,197 @@
+// The documented shape of snapshots. Fields marked "own" are additions that older readers skip.
+
+/** An error as data. */
+export interface ErrorInfo {
+  name: string;
+  message: string;
+  stack?: string;
+  cause?: ErrorInfo;
+  /** Own: the errors of an AggregateError. */
+  errors?: ErrorInfo[];
+  /** Further fields of the error that are JSON, such as `code`. */
+  details?: Record<string, unknown>;
+  /** Own: `String(error)`, where it is not made of name and message. */
+  text?: string;
+}
+
+export interface ModelUsageItem {
+  type: "model";
+  name: string;
+  provider?: string;
+  /** By unit, in whole numbers. */
+  costs: Record<string, number>;
+  tokens: { prompt: number; completion: number; total: number; details?: Record<string, unknown> };
+}
+
+export interface ToolUsageItem {
+  type: "tool";
+  name: string;
+  /** By unit, in whole numbers. */
+  costs: Record<string, number>;
+  quantity: number;
+  unit: string;
+  details?: Record<string, unknown>;
+}
+
+export type UsageItem = ModelUsageItem | ToolUsageItem;
+
+export interface UsageStats {
+  /** By unit, in whole numbers. */
+  costs: Record<string, number>;
+  totalTokens: number;
+  promptTokens: number;
+  completionTokens: number;
+  /** Calls of models. */
+  callCount: number;
+  details?: Record<string, unknown>;
+  items: UsageItem[];
+}
+
+export interface BudgetState {
+  /** Of the frame alone. */
+  own: UsageStats;
+  /** Of the frame and all frames under it. */
+  aggregate: UsageStats;
+}
+
+/** The last output that a request got. */
+export interface JournalEntry {
+  /** An assistant message for a prompt, JSON for a tool; `null` in a tombstone. */
+  output: unknown;
+  contentHash: string;
+  /** A tombstone: where and why the output could not be recorded. Its call goes live on replay. */
+  error?: string;
+}
+
+export interface Journal {
+  /** By contentHash. */
+  prompt: Record<string, JournalEntry>;
+  /** By contentHash. */
+  tool: Record<string, JournalEntry>;
+  /** Own: calls of other kinds, by kind and contentHash. */
+  other?: Record<string, Record<string, JournalEntry>>;
+}
+
+/** Own: one occurrence of a request. */
+export interface CallRecord {
+  /** "prompt", "tool" or a kind of the program's own. */
+  kind: string;
+  callId: string;
+  contentHash: string;
+  /** Place of the start in the run's order of starts and ends. */
+  startOrder: number;
+  /** Place of the end in the same order; absent while the call has not ended. */
+  endOrder?: number;
+  /** The output of this occurrence stands in the journal's row. */
+  row?: true;
+  /** The output, where it does not stand in the row. */
+  output?: unknown;
+  /** What JSON lacks in the output: type tags by JSON pointer. */
+  types?: Record<string, string>;
+  /** Where and why the output could not be recorded. */
+  tombstone?: string;
+  /** The failure. */
+  error?: ErrorInfo;
+  /** The frame ended with this failure: resuming makes the call again. */
+  stopped?: true;
+}
+
+export interface FrameState {
+  status: "running" | "completed" | "failed";
+  /** Of a completed frame. */
+  output?: unknown;
+  /** Of a failed frame: an ErrorInfo. */
+  error?: unknown;
+}
+
+/** Own: with what a generation started. */
+export interface GenerationStart {
+  id: number;
+  props?: unknown;
+  /** What JSON lacks in the props: type tags by JSON pointer. */
+  propsTypes?: Record<string, string>;
+  memory?: Record<string, unknown>;
+}
+
+/** Own: an earlier generation of a frame. */
+export interface GenerationRecord extends GenerationStart {
+  journal: Journal;
+  calls: CallRecord[];
+  children: Record<string, AgentFrameSnapshot>;
+}
+
+export interface AgentFrameSnapshot {
+  /** `${parentCallId}/${type}:${configId}:${seq}`; "root" for the frame of `runWith`. */
+  callId: string;
+  /** "" for the frame of `runWith`. */
+  agentId: string;
+  /** At the moment of the dump. */
+  memory: Record<string, unknown>;
+  /** Of the last generation. */
+  journal: Journal;
+  /** Of the last generation, by callId. */
+  children: Record<string, AgentFrameSnapshot>;
+  state: FrameState;
+  budgetState: BudgetState;
+  /** Own: hash of the props, by which the frame is found again. */
+  inputHash?: string;
+  /** Own: place of the start in the run's order of starts and ends. */
+  startOrder?: number;
+  /** Own: place of the end in the same order. */
+  endOrder?: number;
+  /** Own: the calls of the last generation, in order of their starts. */
+  calls?: CallRecord[];
+  /** Own: the last generation. */
+  generation?: GenerationStart;
+  /** Own: earlier generations, in order. */
+  generations?: GenerationRecord[];
+  /** Own: hash of each key of the memory; a value that does not match it any more was edited. */
+  memoryHashes?: Record<string, string>;
+  /** Own: what JSON lacks in `state.output`: type tags by JSON pointer. */
+  outputTypes?: Record<string, string>;
+  /** Own: the parent frame ended with the failure of this one. */
+  stopped?: true;
+}
+
+/** Where a snapshot comes from. */
+export interface Provenance {
+  traceId: string;
+  spanId?: string;
+  anchor?: "before" | "after";
+  source?: "dump" | "restore";
+}
+
+/** What was missing, doubled or unreadable in a trace, and what was made of it. */
+export interface SnapshotWarning {
+  /** Stable identifier, such as "order-uncertain". */
+  code: string;
+  message: string;
+  /** Line of the trace file, or place in the list of events; from 1. */
+  line?: number;
+  spanId?: string;
+}
+
+export interface AgentSnapshot {
+  /** The trace's id, or `restore:<spanId|latest>:<ms>`. */
+  processId: string;
+  /** Milliseconds since 1970. */
+  timestamp: number;
+  root: AgentFrameSnapshot;
+  provenance: Provenance;
+  version: number;
+  /** The user's own tags. */
+  metadata?: Record<string, unknown>;
+  /** Own: what restoring had to repair. */
+  warnings?: SnapshotWarning[];
+}
+
+export interface RestoreOptions {
+  /** The span to restore to; by default the end of the trace. */
+  spanId?: string;
+  /** Before the span's start, or after its end (the default). */
+  anchor?: "before" | "after";
+  /** Own tags of the snapshot. */
+  metadata?: Record<string, unknown>;
+  /** The trace to restore, where the events are of several. */
+  traceId?: string;
+}

@@ -1,0 +1,137 @@
+// Values on their way back from a recording.
+
+import { pointerTokens } from "./pointer.js";
+
+/**
+ * Gives the value back that `encodeValue` wrote.
+ *
+ * A tag whose pointer leads nowhere, or that does not fit what stands there, is ignored: the user may have edited
+ * the recording.
+ *
+ * @param text JSON text.
+ * @param types JSON text of `{ "<JSON pointer>": "<tag>" }`, or `null`.
+ * @throws SyntaxError when `text` or `types` is not JSON.
+ */
+export function decodeValue(text: string, types: string | null): unknown {
+  const value: unknown = JSON.parse(text);
+  if (types === null) return value;
+  const tags: unknown = JSON.parse(types);
+  return typeof tags === "object" && tags !== null ? decodeParsed(value, tags as Record<string, unknown>) : value;
+}
+
+/** Like `decodeValue`, for what is parsed already. Changes `value` in place and gives the root. */
+export function decodeParsed(value: unknown, types: Readonly<Record<string, unknown>>): unknown {
+  // The root is a member too.
+  const holder = [value];
+  const places = Object.entries(types).flatMap(([pointer, tag]) => {
+    const tokens = pointerTokens(pointer);
+    return tokens === undefined ? [] : [{ keys: ["0", ...tokens], tag }];
+  });
+  // Inner values first, for what stands in a Map or Set is out of a pointer's reach.
+  places.sort((left, right) => right.keys.length - left.keys.length);
+  for (const { keys, tag } of places) {
+    const key = keys.pop() as string;
+    const parent = keys.reduce<unknown>(member, holder);
+    if (typeof parent === "object" && parent !== null) revive(parent as Members, key, tag);
+  }
+  return holder[0];
+}
+
+type Members = Record<string, unknown>;
+
+function member(parent: unknown, key: string): unknown {
+  return typeof parent === "object" && parent !== null && hasMember(parent, key) ? (parent as Members)[key] : undefined;
+}
+
+function hasMember(parent: object, key: string): boolean {
+  if (Array.isArray(parent) && !/^(?:0|[1-9]\d*)$/.test(key)) return false;
+  return Object.hasOwn(parent, key);
+}
+
+function revive(parent: Members, key: string, tag: unknown): void {
+  if (tag === "undefined") {
+    reviveUndefined(parent, key);
+    return;
+  }
+  if (!hasMember(parent, key)) return;
+  const revived = reviveValue(parent[key], tag);
+  if (revived !== undefined) setMember(parent, key, revived);
+}
+
+function reviveUndefined(parent: Members, key: string): void {
+  // Only where nothing else was put meanwhile: an array has null there, an object nothing.
+  const inPlace = Array.isArray(parent) ? hasMember(parent, key) && parent[key] === null : !hasMember(parent, key);
+  if (inPlace) setMember(parent, key, undefined);
+}
+
+function setMember(parent: Members, key: string, value: unknown): void {
+  if (key === "__proto__") {
+    Object.defineProperty(parent, key, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    parent[key] = value;
+  }
+}
+
+/** Gives `undefined` where the tag does not fit the value, or is not known. */
+function reviveValue(value: unknown, tag: unknown): unknown {
+  switch (tag) {
+    case "date":
+      return reviveDate(value);
+    case "bigint":
+      return typeof value === "string" && /^-?\d+$/.test(value) ? BigInt(value) : undefined;
+    case "number":
+      return reviveNumber(value);
+    case "map":
+      return Array.isArray(value) && value.every(isPair) ? new Map(value) : undefined;
+    case "set":
+      return Array.isArray(value) ? new Set(value) : undefined;
+    case "bytes":
+    case "buffer":
+    case "arraybuffer":
+      return reviveBytes(value, tag);
+    case "url":
+      return typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function reviveDate(value: unknown): Date | undefined {
+  if (value === null) return new Date(Number.NaN);
+  if (typeof value !== "string") return undefined;
+  const date = new Date(value);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}
+
+function reviveNumber(value: unknown): number | undefined {
+  switch (value) {
+    case "NaN":
+      return Number.NaN;
+    case "Infinity":
+      return Number.POSITIVE_INFINITY;
+    case "-Infinity":
+      return Number.NEGATIVE_INFINITY;
+    case "-0":
+    case 0:
+      return -0;
+    default:
+      return undefined;
+  }
+}
+
+function isPair(value: unknown): value is [unknown, unknown] {
+  return Array.isArray(value) && value.length === 2;
+}
+
+function reviveBytes(value: unknown, tag: "bytes" | "buffer" | "arraybuffer"): Uint8Array | ArrayBuffer | undefined {
+  if (typeof value !== "string" || !isBase64(value)) return undefined;
+  const buffer = Buffer.from(value, "base64");
+  if (tag === "buffer") return buffer;
+  // A copy of its own: small Buffers share a pool.
+  const bytes = new Uint8Array(buffer);
+  return tag === "bytes" ? bytes : bytes.buffer;
+}
+
+function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
+}

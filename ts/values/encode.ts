@@ -1,0 +1,79 @@
+// Values on their way into a recording: JSON text, and beside it what JSON cannot say.
+
+import { type Encoded, Encoder, Refused, type RefusedAt, TOO_LARGE } from "./encoder.js";
+import { isPlainJson } from "./plain.js";
+
+export type { Encoded } from "./encoder.js";
+
+/** Stands for a value that could not be brought back from a recording. */
+export interface Tombstone {
+  tombstone: RefusedAt;
+}
+
+/** An input for hashing. */
+export interface EncodedInput extends Encoded {
+  /** `false` when something in it is only known by a type tag. */
+  exact: boolean;
+}
+
+/**
+ * Writes a value as JSON text, so that `decodeValue` gives an equal value back.
+ *
+ * `undefined`, Date, BigInt, NaN, the infinities, -0, Map, Set, Uint8Array, Buffer, ArrayBuffer and URL get a tag
+ * in `types`. Functions, symbols, instances of classes, cycles, sparse arrays, accessors that throw and more than
+ * 1,000 levels give a tombstone. Symbol keys are left out, as in JSON. Never throws.
+ */
+export function encodeValue(value: unknown): Encoded | Tombstone {
+  const plain = stringifyPlain(value);
+  if (plain !== undefined) return { text: plain, types: null };
+  const encoder = new Encoder((path, { reason }) => {
+    throw new Refused(path, reason);
+  });
+  try {
+    return encoder.encode(value);
+  } catch (error) {
+    return { tombstone: Refused.of(error) ?? { path: "", reason: String(error) } };
+  }
+}
+
+/**
+ * Writes an input (props of an agent) for hashing. Never fails: what cannot be recorded is `null` in the text and a
+ * tag in `types` ("function", "symbol", "cycle", "deep", "class:<name>", "sparse", "array-property", "toJSON",
+ * "throws", "large"), and `exact` is false. `undefined` and `{}` are the same input.
+ */
+export function encodeInput(value: unknown): EncodedInput {
+  if (value === undefined) return { text: "{}", types: null, exact: true };
+  const plain = stringifyPlain(value);
+  if (plain !== undefined) return { text: plain, types: null, exact: true };
+  let exact = true;
+  const encoder: Encoder = new Encoder((path, { tag }) => {
+    exact = false;
+    encoder.tag(path, tag);
+    return null;
+  });
+  try {
+    return { ...encoder.encode(value), exact };
+  } catch {
+    return { text: "null", types: '{"":"large"}', exact: false };
+  }
+}
+
+/** Writes a value for a log: what cannot be recorded becomes a text such as "[function]" in its place. Never fails. */
+export function encodeMarked(value: unknown): Encoded {
+  const plain = stringifyPlain(value);
+  if (plain !== undefined) return { text: plain, types: null };
+  try {
+    return new Encoder((_path, { reason }) => `[${reason}]`).encode(value);
+  } catch {
+    return { text: JSON.stringify(`[${TOO_LARGE}]`), types: null };
+  }
+}
+
+function stringifyPlain(value: unknown): string | undefined {
+  try {
+    return isPlainJson(value) ? JSON.stringify(value) : undefined;
+  } catch {
+    // An accessor or a Proxy threw, or the text would be too long: the slow path names the place.
+    return undefined;
+  }
+}

@@ -1,0 +1,241 @@
+// The slow path of recording: copies a value into plain JSON and notes the types that JSON lacks.
+
+import { classify, type Refusal, type TypeTag } from "./kinds.js";
+import { MAX_DEPTH } from "./plain.js";
+import { appendToken } from "./pointer.js";
+
+/** A value as JSON text. */
+export interface Encoded {
+  text: string;
+  /** JSON text of `{ "<JSON pointer>": "<tag>" }`; `null` when the text says it all. */
+  types: string | null;
+}
+
+/** Where and why a value cannot be recorded. */
+export interface RefusedAt {
+  /** JSON pointer to what is in the way; "" is the value itself. */
+  path: string;
+  reason: string;
+}
+
+// A value that shares its parts over and over is small in memory; its copy must not fill the heap.
+const MAX_CONTAINERS = 2 ** 20;
+const MAX_MEMBERS = 2 ** 24;
+const MAX_TYPES_LENGTH = 2 ** 26;
+
+export const TOO_LARGE = "too large to be written as JSON";
+const CYCLE: Refusal = { tag: "cycle", reason: "reference to an object that it is part of" };
+const DEEP: Refusal = { tag: "deep", reason: "nested deeper than 1,000 levels" };
+
+/** Thrown out of an encoder: the value cannot be recorded. */
+export class Refused extends Error {
+  readonly #at: RefusedAt;
+
+  constructor(path: string, reason: string) {
+    super(reason);
+    this.#at = { path, reason };
+  }
+
+  /** Where and why, if that is what was thrown. Unlike instanceof, it is safe with whatever an accessor throws. */
+  static of(error: unknown): RefusedAt | undefined {
+    return typeof error === "object" && error !== null && #at in error ? error.#at : undefined;
+  }
+}
+
+/** Says what is written in place of a value that cannot be recorded. */
+export type OnRefusal = (path: string, refusal: Refusal) => unknown;
+
+/** A container whose members are being copied. */
+interface OpenContainer {
+  source: object;
+  /** Keys of an object; `undefined` for what is written as an array. */
+  keys: readonly string[] | undefined;
+  members: Readonly<Record<string | number, unknown>>;
+  copy: Record<string | number, unknown>;
+  next: number;
+  length: number;
+}
+
+const NOTHING: unique symbol = Symbol("no member is written");
+
+/** Copies a value into plain JSON, without recursion, and notes the types on the way. */
+export class Encoder {
+  readonly #onRefusal: OnRefusal;
+  readonly #types: string[] = [];
+  readonly #open: OpenContainer[] = [];
+  readonly #onPath = new Set<object>();
+  #containers = 0;
+  #members = 0;
+  #typesLength = 0;
+
+  constructor(onRefusal: OnRefusal) {
+    this.#onRefusal = onRefusal;
+  }
+
+  /** Copies and writes the value. An encoder does it once. */
+  encode(value: unknown): Encoded {
+    const written = this.#write(value);
+    const root = written === NOTHING ? null : written;
+    for (let top = this.#open.at(-1); top !== undefined; top = this.#open.at(-1)) {
+      if (top.next < top.length) {
+        this.#copyMember(top);
+      } else {
+        this.#open.pop();
+        this.#onPath.delete(top.source);
+      }
+    }
+    const types = this.#types.length === 0 ? null : `{${this.#types.join(",")}}`;
+    return { text: stringify(root), types };
+  }
+
+  /** Notes a tag for a pointer. */
+  tag(path: string, tag: string): void {
+    const entry = `${JSON.stringify(path)}:${JSON.stringify(tag)}`;
+    this.#typesLength += entry.length;
+    if (this.#typesLength > MAX_TYPES_LENGTH) throw tooLarge();
+    this.#types.push(entry);
+  }
+
+  #copyMember(container: OpenContainer): void {
+    container.next++;
+    const { members, copy } = container;
+    const key = currentKey(container);
+    const written = this.#writeMember(members, key);
+    if (written === NOTHING) {
+      if (container.keys === undefined) copy[key] = null;
+    } else if (key === "__proto__") {
+      Object.defineProperty(copy, key, { value: written, enumerable: true });
+    } else {
+      copy[key] = written;
+    }
+  }
+
+  #writeMember(members: OpenContainer["members"], key: string | number): unknown {
+    let member: unknown;
+    try {
+      member = members[key];
+    } catch (error) {
+      return this.#refuse(throwing(error));
+    }
+    return this.#write(member);
+  }
+
+  /** Gives what is written for a value. A container is opened and filled later. */
+  #write(value: unknown): unknown {
+    switch (typeof value) {
+      case "string":
+      case "boolean":
+        return value;
+      case "number":
+        return this.#writeNumber(value);
+      case "bigint":
+        return this.#tagged("bigint", value.toString());
+      case "undefined":
+        return this.#tagged("undefined", NOTHING);
+      case "object":
+        return value === null ? null : this.#writeObject(value);
+      default:
+        return this.#refuse({ tag: typeof value, reason: typeof value });
+    }
+  }
+
+  #writeNumber(value: number): unknown {
+    if (!Number.isFinite(value)) return this.#tagged("number", String(value));
+    return Object.is(value, -0) ? this.#tagged("number", 0) : value;
+  }
+
+  #writeObject(value: object): unknown {
+    try {
+      if (this.#onPath.has(value)) return this.#refuse(CYCLE);
+      const kind = classify(value);
+      if (typeof kind === "object") return this.#refuse(kind);
+      switch (kind) {
+        case "object":
+          return this.#enter(value, value as Record<string, unknown>, Object.keys(value));
+        case "array":
+          return this.#enter(value, value as unknown[]);
+        case "map":
+          return this.#enter(value, Array.from(Map.prototype.entries.call(value)), undefined, kind);
+        case "set":
+          return this.#enter(value, Array.from(Set.prototype.values.call(value)), undefined, kind);
+        case "date": {
+          const time = Date.prototype.getTime.call(value);
+          return this.#tagged(kind, Number.isNaN(time) ? null : new Date(time).toISOString());
+        }
+        case "bytes":
+        case "buffer": {
+          const { buffer, byteOffset, byteLength } = value as Uint8Array;
+          return this.#tagged(kind, Buffer.from(buffer, byteOffset, byteLength).toString("base64"));
+        }
+        case "arraybuffer":
+          return this.#tagged(kind, Buffer.from(value as ArrayBuffer).toString("base64"));
+        case "url":
+          return this.#tagged(kind, (value as URL).href);
+      }
+    } catch (error) {
+      if (Refused.of(error) !== undefined) throw error;
+      return this.#refuse(throwing(error));
+    }
+  }
+
+  #enter(
+    source: object,
+    members: readonly unknown[] | Record<string, unknown>,
+    keys?: readonly string[],
+    tag?: TypeTag,
+  ): unknown {
+    if (this.#open.length >= MAX_DEPTH) return this.#refuse(DEEP);
+    const { length } = keys ?? (members as readonly unknown[]);
+    this.#members += length;
+    if (++this.#containers > MAX_CONTAINERS || this.#members > MAX_MEMBERS) throw tooLarge();
+    if (tag !== undefined) this.tag(this.#path(), tag);
+    const copy = (keys === undefined ? [] : {}) as Record<string | number, unknown>;
+    this.#open.push({ source, keys, members: members as Record<string | number, unknown>, copy, next: 0, length });
+    this.#onPath.add(source);
+    return copy;
+  }
+
+  #tagged(tag: TypeTag, written: unknown): unknown {
+    this.tag(this.#path(), tag);
+    return written;
+  }
+
+  #refuse(refusal: Refusal): unknown {
+    return this.#onRefusal(this.#path(), refusal);
+  }
+
+  /** Pointer to the member that is being written. */
+  #path(): string {
+    let path = "";
+    for (const container of this.#open) path = appendToken(path, currentKey(container));
+    return path;
+  }
+}
+
+function stringify(copy: unknown): string {
+  try {
+    return JSON.stringify(copy);
+  } catch {
+    // Plain data fails only by the length of the text.
+    throw tooLarge();
+  }
+}
+
+function tooLarge(): Refused {
+  return new Refused("", TOO_LARGE);
+}
+
+/** Key of the member that was taken up last. */
+function currentKey({ keys, next }: OpenContainer): string | number {
+  return keys === undefined ? next - 1 : (keys[next - 1] as string);
+}
+
+function throwing(error: unknown): Refusal {
+  let message = "";
+  try {
+    message = `: ${error instanceof Error ? error.message : String(error)}`;
+  } catch {
+    // The thrown value cannot be read either.
+  }
+  return { tag: "throws", reason: `reading it threw${message}` };
+}

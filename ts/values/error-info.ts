@@ -1,0 +1,206 @@
+// Errors as data, and back.
+
+import * as ours from "../errors/index.js";
+import type { ErrorInfo } from "../types/snapshot.js";
+import { decodeValue } from "./decode.js";
+import { encodeValue } from "./encode.js";
+
+/** Longest chain of causes that is kept. */
+const MAX_CAUSES = 16;
+/** Most errors that are kept in all, counting causes and the errors of AggregateErrors. */
+const MAX_ERRORS = 128;
+/** Longest JSON text of a field of an error that is kept; clients hang whole responses on their errors. */
+const MAX_DETAIL_LENGTH = 16_384;
+
+/** `name` of what was thrown without being an error. */
+const NOT_AN_ERROR = "NonError";
+
+/**
+ * Describes whatever was thrown as data. Never throws.
+ *
+ * Of an error it keeps name, message, stack, up to 16 causes, the errors of an AggregateError, and in `details` its own
+ * fields that are JSON (`code`, `status`). What is not an error becomes `{ name: "NonError", details: { value } }`.
+ */
+export function toErrorInfo(error: unknown): ErrorInfo {
+  return describe(error, [], { errors: MAX_ERRORS });
+}
+
+/** `toErrorInfo` as JSON text. Never throws. */
+export function errorInfoText(error: unknown): string {
+  return JSON.stringify(toErrorInfo(error));
+}
+
+/**
+ * Gives back what `toErrorInfo` described: an Error with its name, message, stack, cause and fields, or the value that
+ * was thrown without being an error. Errors of JavaScript and of this package get their class back; others are Errors
+ * with the name of their class.
+ */
+export function fromErrorInfo(info: unknown): unknown {
+  return revive(info, { errors: MAX_ERRORS }, 1);
+}
+
+/** What may still be described or revived. */
+interface Budget {
+  errors: number;
+}
+
+function describe(error: unknown, above: readonly unknown[], budget: Budget): ErrorInfo {
+  budget.errors--;
+  if (!isError(error)) return describeValue(error);
+  const name = read(error, "name");
+  const message = read(error, "message");
+  const stack = read(error, "stack");
+  const info: ErrorInfo = {
+    name: typeof name === "string" ? name : "Error",
+    message: message === undefined ? "" : asText(message),
+  };
+  const text = ownText(error, info);
+  if (text !== undefined) info.text = text;
+  if (typeof stack === "string") info.stack = stack;
+
+  const path = [...above, error];
+  const goesOn = (inner: unknown): boolean => path.length <= MAX_CAUSES && budget.errors > 0 && !path.includes(inner);
+  const cause = read(error, "cause");
+  if (cause !== undefined && goesOn(cause)) info.cause = describe(cause, path, budget);
+  const errors = isAggregate(info.name, error) ? read(error, "errors") : undefined;
+  if (Array.isArray(errors)) {
+    info.errors = errors.flatMap((inner) => (goesOn(inner) ? [describe(inner, path, budget)] : []));
+  }
+  const details = detailsOf(error, info.errors === undefined ? STANDARD_FIELDS : [...STANDARD_FIELDS, "errors"]);
+  if (details !== undefined) info.details = details;
+  return info;
+}
+
+const STANDARD_FIELDS = ["name", "message", "stack", "cause"];
+
+function describeValue(value: unknown): ErrorInfo {
+  const info: ErrorInfo = { name: NOT_AN_ERROR, message: asText(value) };
+  const encoded = encodeValue(value);
+  if ("tombstone" in encoded) return { ...info, text: info.message };
+  const details: Record<string, unknown> = { value: JSON.parse(encoded.text) };
+  if (encoded.types !== null) details["types"] = JSON.parse(encoded.types);
+  return { ...info, details };
+}
+
+/** Own enumerable fields that are JSON. */
+function detailsOf(error: Error, except: readonly string[]): Record<string, unknown> | undefined {
+  const details: Record<string, unknown> = {};
+  for (const key of keysOf(error)) {
+    if (except.includes(key)) continue;
+    const encoded = encodeValue(read(error, key));
+    if ("tombstone" in encoded || encoded.types !== null || encoded.text.length > MAX_DETAIL_LENGTH) continue;
+    define(details, key, JSON.parse(encoded.text), true);
+  }
+  return Object.keys(details).length === 0 ? undefined : details;
+}
+
+/** What String gives for the error, if it is not made of name and message. */
+function ownText(error: Error, { name, message }: ErrorInfo): string | undefined {
+  const text = asText(error);
+  const usual = name === "" ? message : message === "" ? name : `${name}: ${message}`;
+  return text === usual ? undefined : text;
+}
+
+function revive(info: unknown, budget: Budget, depth: number): unknown {
+  budget.errors--;
+  if (typeof info !== "object" || info === null) return new Error(asText(info));
+  const { name = "Error", message = "", stack, text, cause, errors, details } = info as Partial<ErrorInfo>;
+  if (name === NOT_AN_ERROR && stack === undefined && isRecord(details) && Object.hasOwn(details, "value"))
+    return reviveValue(details);
+
+  const error = new Error(asText(message));
+  const prototype = prototypeOf(name, details);
+  if (prototype !== undefined) Object.setPrototypeOf(error, prototype);
+  // The stack was made by the line above, not by what went wrong.
+  define(error, "stack", typeof stack === "string" ? stack : `${asText(name)}: ${asText(message)}`);
+  if (error.name !== name) define(error, "name", asText(name));
+  if (text !== undefined) define(error, "toString", () => asText(text));
+  const goesOn = (): boolean => depth <= MAX_CAUSES && budget.errors > 0;
+  if (cause !== undefined && goesOn()) define(error, "cause", revive(cause, budget, depth + 1));
+  if (Array.isArray(errors)) {
+    define(
+      error,
+      "errors",
+      errors.flatMap((inner) => (goesOn() ? [revive(inner, budget, depth + 1)] : [])),
+    );
+  }
+  if (isRecord(details)) {
+    for (const key of Object.keys(details)) {
+      if (!STANDARD_FIELDS.includes(key)) define(error, key, structuredClone(details[key]), true);
+    }
+  }
+  return error;
+}
+
+function reviveValue(details: Record<string, unknown>): unknown {
+  const { value, types } = details;
+  return decodeValue(JSON.stringify(value), isRecord(types) ? JSON.stringify(types) : null);
+}
+
+const nativePrototypes = new Map<string, object>(
+  [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError, AggregateError].map(
+    ({ name, prototype }) => [name, prototype],
+  ),
+);
+
+const ourPrototypes = new Map<string, object>(
+  Object.values(ours).flatMap(({ prototype }): [string, object][] =>
+    prototype instanceof ours.RewindError || prototype === ours.RewindError.prototype
+      ? [[prototype.name, prototype]]
+      : [],
+  ),
+);
+
+function prototypeOf(name: string, details: unknown): object | undefined {
+  // Other packages have an AbortError or a LimitError too.
+  const code = isRecord(details) ? details["code"] : undefined;
+  if (typeof code === "string" && code.startsWith("ERR_REWIND_")) return ourPrototypes.get(name);
+  return nativePrototypes.get(name);
+}
+
+function isError(value: unknown): value is Error {
+  try {
+    return value instanceof Error || FOREIGN_ERRORS.has(Object.prototype.toString.call(value));
+  } catch {
+    return false;
+  }
+}
+
+/** What errors of other realms say they are. */
+const FOREIGN_ERRORS = new Set(["[object Error]", "[object DOMException]"]);
+
+function isAggregate(name: string, error: Error): boolean {
+  return name === "AggregateError" || error instanceof AggregateError;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function read(error: Error, key: string): unknown {
+  try {
+    return (error as unknown as Record<string, unknown>)[key];
+  } catch {
+    return undefined;
+  }
+}
+
+function keysOf(error: Error): string[] {
+  try {
+    return Object.keys(error);
+  } catch {
+    return [];
+  }
+}
+
+function asText(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return "(a value that cannot be shown)";
+  }
+}
+
+function define(target: object, key: string, value: unknown, enumerable = false): void {
+  Object.defineProperty(target, key, { value, writable: true, configurable: true, enumerable });
+}

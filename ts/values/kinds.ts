@@ -1,0 +1,103 @@
+// What an object is, also across realms: by brand and prototype chain, never by instanceof.
+
+import { types as brands } from "node:util";
+
+/** Marks in `types` what a JSON value stands for. */
+export type TypeTag =
+  | "undefined"
+  | "date"
+  | "bigint"
+  /** NaN and the infinities, written as strings; -0, written as 0. */
+  | "number"
+  | "map"
+  | "set"
+  /** A Uint8Array, written as base64. */
+  | "bytes"
+  /** A Buffer, written as base64. */
+  | "buffer"
+  /** An ArrayBuffer, written as base64. */
+  | "arraybuffer"
+  | "url";
+
+/** Why a value cannot be recorded: a short tag for hashing, and the words for people. */
+export interface Refusal {
+  tag: string;
+  reason: string;
+}
+
+export type ObjectKind = "object" | "array" | "date" | "map" | "set" | "bytes" | "buffer" | "arraybuffer" | "url";
+
+/** Names what an object is, or says why it cannot be recorded. Throws what a Proxy throws. */
+export function classify(value: object): ObjectKind | Refusal {
+  if (Array.isArray(value)) return classifyArray(value);
+  const prototype: object | null = Object.getPrototypeOf(value);
+  if (prototype === null || isObjectPrototype(prototype)) {
+    return typeof (value as { toJSON?: unknown }).toJSON === "function"
+      ? { tag: "toJSON", reason: "object with a toJSON method" }
+      : "object";
+  }
+  if (brands.isDate(value) && isPrototypeOf(prototype, "Date", 2)) return "date";
+  if (brands.isMap(value) && isPrototypeOf(prototype, "Map", 2)) return "map";
+  if (brands.isSet(value) && isPrototypeOf(prototype, "Set", 2)) return "set";
+  if (brands.isUint8Array(value)) {
+    if (isPrototypeOf(prototype, "Uint8Array", 3)) return "bytes";
+    if (prototype === Buffer.prototype) return "buffer";
+  }
+  if (brands.isArrayBuffer(value) && isPrototypeOf(prototype, "ArrayBuffer", 2)) return "arraybuffer";
+  if (isUrl(value) && isPrototypeOf(prototype, "URL", 2)) return "url";
+  const name = className(value);
+  return { tag: `class:${name}`, reason: name === "" ? "instance of a class without a name" : `instance of ${name}` };
+}
+
+function classifyArray(value: unknown[]): ObjectKind | Refusal {
+  const prototype: object | null = Object.getPrototypeOf(value);
+  if (prototype !== Array.prototype && (prototype === null || !isPrototypeOf(prototype, "Array", 2))) {
+    const name = className(value);
+    return { tag: `class:${name}`, reason: `array of the class ${name || "without a name"}` };
+  }
+  if (typeof (value as { toJSON?: unknown }).toJSON === "function") {
+    return { tag: "toJSON", reason: "array with a toJSON method" };
+  }
+  const keys = Object.keys(value);
+  if (keys.length < value.length) return { tag: "sparse", reason: "sparse array" };
+  const extra = keys[value.length];
+  if (extra !== undefined) {
+    return { tag: "array-property", reason: `array with the property ${JSON.stringify(extra)} beside its elements` };
+  }
+  return "array";
+}
+
+function isObjectPrototype(prototype: object): boolean {
+  return (
+    prototype === Object.prototype ||
+    (Object.hasOwn(prototype, "hasOwnProperty") && isPrototypeOf(prototype, "Object", 1))
+  );
+}
+
+/** Whether this is the prototype of that built-in class, of any realm, and not of a class derived from it. */
+function isPrototypeOf(prototype: object, name: string, chainLength: number): boolean {
+  const { constructor } = prototype;
+  if (!Object.hasOwn(prototype, "constructor") || typeof constructor !== "function" || constructor.name !== name)
+    return false;
+  let length = 0;
+  for (let link: object | null = prototype; link !== null; link = Object.getPrototypeOf(link)) {
+    length++;
+    if (length > chainLength) return false;
+  }
+  return length === chainLength;
+}
+
+function isUrl(value: object): value is URL {
+  return (
+    Object.prototype.toString.call(value) === "[object URL]" && typeof (value as { href?: unknown }).href === "string"
+  );
+}
+
+function className(value: object): string {
+  try {
+    const name: unknown = value.constructor.name;
+    return typeof name === "string" ? name : "";
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,78 @@
+// The hot path of recording: is a value plain JSON, so that JSON.stringify writes all of it?
+
+/** Deepest nesting of a recorded value, in levels; the core refuses JSON text beyond it. */
+export const MAX_DEPTH = 1_000;
+
+// A value that shares its parts over and over is small in memory and endless as text: the walk stops in time.
+const MAX_CONTAINERS = 2 ** 22;
+const MAX_MEMBERS = 2 ** 26;
+
+/**
+ * Whether `JSON.parse(JSON.stringify(value))` gives the value back: plain objects and arrays of strings,
+ * finite numbers (without -0), booleans and null, at most 1,000 levels deep. Without recursion.
+ *
+ * Errs on the side of `false`; a cycle shows as too deep. Throws what an accessor or a Proxy throws.
+ */
+export function isPlainJson(value: unknown): boolean {
+  if (typeof value !== "object") return isPlainScalar(value);
+  if (value === null) return true;
+
+  const open: object[] = [value];
+  const depths: number[] = [1];
+  let containers = 0;
+  let members = 0;
+  while (open.length > 0) {
+    const container = open.pop() as Record<string, unknown>;
+    const depth = (depths.pop() as number) + 1;
+    if (depth > MAX_DEPTH + 1 || ++containers > MAX_CONTAINERS || members > MAX_MEMBERS) return false;
+    if (container["toJSON"] !== undefined) return false;
+
+    if (Array.isArray(container)) {
+      const { length } = container;
+      // Fewer keys are holes, more are properties that JSON drops.
+      if (Object.getPrototypeOf(container) !== Array.prototype || Object.keys(container).length !== length)
+        return false;
+      members += length;
+      for (let index = 0; index < length; index++) {
+        const item: unknown = container[index];
+        if (typeof item === "string") continue;
+        if (typeof item !== "object") {
+          if (!isPlainScalar(item)) return false;
+        } else if (item !== null) {
+          open.push(item);
+          depths.push(depth);
+        }
+      }
+      continue;
+    }
+
+    const prototype: unknown = Object.getPrototypeOf(container);
+    if (prototype !== Object.prototype && prototype !== null) return false;
+    // for-in also yields inherited keys; looking at too much is only slower.
+    for (const key in container) {
+      members++;
+      const item = container[key];
+      if (typeof item === "string") continue;
+      if (typeof item !== "object") {
+        if (!isPlainScalar(item)) return false;
+      } else if (item !== null) {
+        open.push(item);
+        depths.push(depth);
+      }
+    }
+  }
+  return true;
+}
+
+function isPlainScalar(value: unknown): boolean {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return true;
+    case "number":
+      // x - x is NaN for NaN and the infinities.
+      return value - value === 0 && (value !== 0 || 1 / value > 0);
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,18 @@
+// JSON pointers (RFC 6901).
+
+/** Appends one key or index to a pointer. */
+export function appendToken(pointer: string, key: string | number): string {
+  if (typeof key === "number") return `${pointer}/${key}`;
+  const plain = !key.includes("~") && !key.includes("/");
+  return `${pointer}/${plain ? key : key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}
+
+/** Splits a pointer into keys; `undefined` when the text is no pointer. */
+export function pointerTokens(pointer: string): string[] | undefined {
+  if (pointer === "") return [];
+  if (!pointer.startsWith("/")) return undefined;
+  const tokens = pointer.slice(1).split("/");
+  if (!pointer.includes("~")) return tokens;
+  if (/~(?![01])/.test(pointer)) return undefined;
+  return tokens.map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
