@@ -1,0 +1,127 @@
+// An agent fails late; it is fixed and replayed without repeating a call that had finished.
+//
+//   node examples/files-agent/main.mjs [--out DIR] [--library DIR] [--question TEXT] [--json]
+//
+// The model is a scripted server on a local port. With OPENAI_API_KEY set it is the real endpoint
+// (OPENAI_BASE_URL, OPENAI_MODEL), and the calls are those that the adapter sent.
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { runWith } from "agent-rewind";
+import {
+  createTraceWriter,
+  dumpSnapshot,
+  readSnapshot,
+  restoreSnapshotFromFile,
+  writeSnapshot,
+} from "agent-rewind/debugger";
+import { createFilesAgent } from "./agent.mjs";
+import { createCallLog } from "./call-log.mjs";
+import { openEndpoint } from "./endpoint.mjs";
+import { createMeasure } from "./measure.mjs";
+import { createReport } from "./report.mjs";
+import { finishedBy, lastTurnOf, nthEnd, readTrace } from "./trace.mjs";
+
+const { values: args } = parseArgs({
+  options: {
+    out: { type: "string" },
+    library: { type: "string", default: fileURLToPath(new URL("library", import.meta.url)) },
+    question: {
+      type: "string",
+      default: "How many days does each store of Halla Station last without the supply ship, and which runs out first?",
+    },
+    json: { type: "boolean", default: false },
+  },
+});
+// With --json, standard output is for the program that reads it.
+const print = args.json ? console.error : console.log;
+
+const out = args.out ? resolve(args.out) : await mkdtemp(join(tmpdir(), "files-agent-"));
+await mkdir(out, { recursive: true });
+const files = { snapshot: join(out, "snapshot.json"), trace: join(out, "trace.jsonl") };
+// A trace writer appends: the trace of an earlier run must not stand before ours.
+await Promise.all(Object.values(files).map((path) => rm(path, { force: true })));
+
+const sent = createCallLog();
+const toolCalls = createCallLog();
+const endpoint = await openEndpoint(sent);
+const measure = createMeasure({ requests: endpoint.requests, toolCalls, print });
+try {
+  await main();
+} finally {
+  await endpoint.close();
+}
+
+async function main() {
+  const { model } = endpoint;
+  const { question } = args;
+  const agentWithBug = createFilesAgent({ root: args.library, calls: toolCalls, buggy: true });
+  const agent = createFilesAgent({ root: args.library, calls: toolCalls });
+  print(`${question}\n(${endpoint.description})`);
+
+  // 1. The run goes wrong in the agent's own code, after nearly all calls. Its state is dumped where it failed.
+  const trace = createTraceWriter(files.trace, { sync: "batch" });
+  const recorded = await measure("live, with the bug", (progress) =>
+    runWith(
+      async () => {
+        try {
+          return await agentWithBug({ question });
+        } catch (error) {
+          await writeSnapshot(files.snapshot, dumpSnapshot({ metadata: { reason: error.message } }));
+          throw error;
+        }
+      },
+      { model, eventBus: both(trace, progress), enableSnapshot: true },
+    ),
+  );
+  await trace.close();
+  if (recorded.error?.name !== "TypeError") {
+    throw new Error("The first run was to fail by the bug of the agent, and did not.", {
+      cause: recorded.error,
+    });
+  }
+
+  // 2. The fixed agent takes over: from the snapshot, and from any point of the trace.
+  const replay = (name, snapshot) =>
+    measure(name, (eventBus) =>
+      runWith(() => agent({ question }), { model, eventBus, snapshot, enableSnapshot: true }),
+    );
+  const fromSnapshot = await replay("fixed, from the snapshot", await readSnapshot(files.snapshot));
+  const events = await readTrace(files.trace);
+  const replays = [{ phase: fromSnapshot, finished: finishedBy(events) }];
+  const reader = nthEnd(events, "file-reader", 2);
+  for (const [name, point] of [
+    ["fixed, from the end of the trace"],
+    ["fixed, after the third reader", { spanId: reader, anchor: "after" }],
+    ["fixed, before its last turn", { spanId: lastTurnOf(events, reader), anchor: "before" }],
+    ["fixed, before its start", { spanId: reader, anchor: "before" }],
+  ]) {
+    const snapshot = await restoreSnapshotFromFile(files.trace, point);
+    replays.push({ phase: await replay(name, snapshot), finished: finishedBy(events, point) });
+  }
+
+  // 3. The same without any replay, to compare. A real model would give another answer.
+  const control = endpoint.deterministic
+    ? await measure("fixed, without a snapshot", (eventBus) =>
+        runWith(() => agent({ question }), { model, eventBus, enableSnapshot: true }),
+      )
+    : undefined;
+
+  const report = createReport({ recorded, replays, control, sent, requests: endpoint.requests });
+  if (!report.allKept) process.exitCode = 1;
+  if (args.json) console.log(JSON.stringify({ ...report.data, files }, null, 2));
+  print(report.text);
+  print("\nLook at what was kept:");
+  print(`  less ${files.snapshot}    the tree of agents, with each journal and memory`);
+  print(`  less ${files.trace}       an event a line; "before" and "after" take any spanId in it`);
+}
+
+function both(...buses) {
+  return {
+    emit(event) {
+      for (const bus of buses) bus.emit(event);
+    },
+  };
+}
