@@ -1,0 +1,185 @@
+import { isInvalidSnapshotError, isRestoreError, runWith, type AgentSnapshot, type TraceEvent } from "agent-rewind";
+import { dumpSnapshot, parseSnapshot, restoreSnapshot } from "agent-rewind/debugger";
+import { describe, expect, it } from "vitest";
+
+import { recorded } from "./support/traces.js";
+
+const { events, jsonl } = recorded("c-nested-3");
+
+function restoreError(trace: unknown, options?: Parameters<typeof restoreSnapshot>[1]): Error & { path?: string; spanId?: string } {
+  try {
+    restoreSnapshot(trace as TraceEvent[], options);
+  } catch (error) {
+    expect(isRestoreError(error)).toBe(true);
+    return error as Error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+async function snapshotError(snapshot: unknown): Promise<Error & { faults?: { path: string }[]; path?: string }> {
+  let ran = false;
+  const error: unknown = await runWith(() => (ran = true), { snapshot: snapshot as AgentSnapshot }).catch((caught: unknown) => caught);
+  expect(ran).toBe(false);
+  expect(error).toBeInstanceOf(Error);
+  return error as Error;
+}
+
+const good = (): AgentSnapshot => recorded("c-nested-3").dump("end");
+
+describe("restoreSnapshot refuses", () => {
+  it.each([
+    ["no events", [], "Restore failed: Trace is empty."],
+    ["empty text", "", "Restore failed: Trace is empty."],
+    ["no bytes", Buffer.alloc(0), "Restore failed: Trace is empty."],
+  ])("%s", (_what, trace, message) => {
+    expect(restoreError(trace).message).toBe(message);
+  });
+
+  it("a span that is not there, by its start or its end", () => {
+    const after = restoreError(events, { spanId: "nowhere" });
+    expect(after.message).toBe('Restore failed: Target span "nowhere" END event not found in trace.');
+    expect(after.spanId).toBe("nowhere");
+    expect(restoreError(events, { spanId: "nowhere", anchor: "before" }).message).toBe(
+      'Restore failed: Target span "nowhere" START event not found in trace.',
+    );
+  });
+
+  it("what has nothing before it, and what has no agent yet", () => {
+    const first = events[0]?.trace.spanId ?? "";
+    expect(restoreError(events, { spanId: first, anchor: "before" }).message).toBe(
+      "Restore failed: START event is at the beginning of trace, cannot restore before it.",
+    );
+    const agent = events[1]?.trace.spanId ?? "";
+    expect(restoreError(events, { spanId: agent, anchor: "before" }).message).toBe("Restore failed: Root agent frame not created.");
+  });
+
+  it("events of two runs, naming them, unless one is chosen", () => {
+    const other = recorded("a-single-turn");
+    const both = [...events, ...other.events];
+    const [first, second] = [events[0]?.trace.traceId ?? "", other.events[0]?.trace.traceId ?? ""];
+    expect(restoreError(both).message).toContain(first);
+    expect(restoreError(both).message).toContain(second);
+    expect(restoreSnapshot(both, { traceId: second }).root).toEqual(restoreSnapshot(other.events).root);
+    const spanId = other.events.find(({ type }) => type === "turn:end")?.trace.spanId ?? "";
+    expect(restoreSnapshot(both, { spanId }).provenance.traceId).toBe(second);
+  });
+
+  it.each([
+    ["null", null, "events.1"],
+    ["a string", "x", "events.1"],
+    ["an event without a type", { trace: { traceId: "t", spanId: "s", parentSpanId: "" } }, "events.1.type"],
+    ["an event without a trace", { type: "agent:start" }, "events.1.trace"],
+    ["an event without a span", { type: "agent:start", trace: { traceId: "t" } }, "events.1.trace.spanId"],
+  ])("%s among the events, with its path", (_what, event, path) => {
+    const error = restoreError([events[0], event, ...events.slice(1)]);
+    expect(error.path).toBe(path);
+    expect(error.message).toContain(path);
+  });
+
+  it("a wrong anchor, and what is no trace at all", () => {
+    expect(restoreError(events, { anchor: "around" as "after" }).message).toContain("options.anchor");
+    expect(restoreError(7).message).toContain("number");
+  });
+});
+
+describe("restoreSnapshot mends", () => {
+  it("a line that is cut off or broken: it is skipped, with a warning that names it", () => {
+    const lines = jsonl.trim().split("\n");
+    const cut = `${lines.slice(0, -1).join("\n")}\n${lines.at(-1)?.slice(0, 40)}`;
+    const snapshot = restoreSnapshot(cut);
+    expect(snapshot.warnings).toEqual([expect.objectContaining({ code: "invalid-line", line: lines.length })]);
+    const broken = [...lines.slice(0, 5), "{oops}", ...lines.slice(5)].join("\n");
+    const mended = restoreSnapshot(broken);
+    expect(mended.warnings).toEqual([expect.objectContaining({ code: "invalid-line", line: 6 })]);
+    expect(mended.root).toEqual(restoreSnapshot(jsonl).root);
+  });
+
+  it("an event that came twice", () => {
+    const doubled = events.flatMap((event) => [event, event]);
+    const snapshot = restoreSnapshot(doubled);
+    expect(withoutOrder(snapshot.root)).toEqual(withoutOrder(restoreSnapshot(events).root));
+    expect(snapshot.warnings?.every(({ code }) => code === "duplicate-event")).toBe(true);
+    expect(snapshot.warnings?.length).toBeGreaterThan(0);
+  });
+});
+
+/** The frames without the places of starts and ends, which count all events of the list. */
+function withoutOrder(root: AgentSnapshot["root"]): unknown {
+  return JSON.parse(JSON.stringify(root, (key, value: unknown) => (/^(start|end)Order$/.test(key) ? undefined : value)));
+}
+
+describe("runWith refuses a snapshot", () => {
+  it("with twenty faults, all on one line, by dotted paths", async () => {
+    const bad = good() as unknown as Record<string, Record<string, unknown>>;
+    const usage = { costs: 1, promptTokens: "1", completionTokens: "1", totalTokens: null, callCount: [], items: {} };
+    Object.assign(bad, { processId: 1, timestamp: "now", version: 2, metadata: "tags", provenance: { traceId: 5, anchor: "x", source: "y" } });
+    Object.assign(bad["root"] as object, {
+      callId: 1,
+      agentId: null,
+      memory: [],
+      journal: { prompt: { h: { output: 1 } }, tool: 3 },
+      state: { status: "done" },
+      budgetState: { own: usage },
+    });
+    const error = await snapshotError(bad);
+    expect(isInvalidSnapshotError(error)).toBe(true);
+    expect(error.message).toMatch(/^Invalid Snapshot format: \S+: [^\n]+$/);
+    const paths = error.faults?.map(({ path }) => path) ?? [];
+    expect(paths.toSorted()).toEqual(
+      [
+        "metadata", "processId", "provenance.anchor", "provenance.source", "provenance.traceId", "root.agentId", "root.budgetState.aggregate",
+        "root.budgetState.own.callCount", "root.budgetState.own.completionTokens", "root.budgetState.own.costs", "root.budgetState.own.items",
+        "root.budgetState.own.promptTokens", "root.budgetState.own.totalTokens", "root.callId", "root.journal.prompt.h.contentHash",
+        "root.journal.tool", "root.memory", "root.state.status", "timestamp", "version",
+      ].toSorted(),
+    );
+    for (const path of paths) expect(error.message).toContain(`${path}: `);
+  });
+
+  it("of a version from the future, saying so", async () => {
+    const error = await snapshotError({ ...good(), version: 2 });
+    expect(error.message).toMatch(/version: expected 1, received 2.*newer/);
+  });
+
+  it.each([7, "text", true, []])("that is %j", async (snapshot) => {
+    expect(isInvalidSnapshotError(await snapshotError(snapshot))).toBe(true);
+  });
+
+  it("that is nested 100,000 levels deep, as frames or as JSON, without a crash", async () => {
+    const deepJson = good();
+    let value: unknown = 1;
+    for (let level = 0; level < 100_000; level += 1) value = [value];
+    deepJson.root.memory["deep"] = value;
+    expect(await snapshotError(deepJson)).toMatchObject({ code: expect.stringMatching(/^ERR_REWIND_/) });
+
+    const text = JSON.stringify(good());
+    const nested = text.replace('"memory":{}', `"memory":{"deep":${"[".repeat(100_000)}${"]".repeat(100_000)}}`);
+    expect(() => parseSnapshot(nested)).toThrow(expect.objectContaining({ message: expect.stringContaining("root.memory.deep") }));
+
+    const deepFrames = good();
+    let frame = deepFrames.root;
+    for (let level = 0; level < 1_001; level += 1) frame = Object.assign(good().root, { children: { child: frame } });
+    deepFrames.root = frame;
+    expect(await snapshotError(deepFrames)).toMatchObject({ code: "ERR_REWIND_LIMIT" });
+  });
+
+  it("that refers to itself", async () => {
+    const circular = good();
+    circular.root.memory["self"] = circular;
+    expect((await snapshotError(circular)).message).toContain("Invalid Snapshot format");
+  });
+});
+
+describe("__proto__ keys", () => {
+  it("are data like any other, in both directions, and pollute nothing", async () => {
+    const text = JSON.stringify(good())
+      .replace('"memory":{}', '"memory":{"__proto__":{"polluted":true}}')
+      .replace('"tool":{}', '"tool":{"__proto__":{"output":{"__proto__":{"polluted":true}},"contentHash":"__proto__"}}');
+    for (const snapshot of [parseSnapshot(text), JSON.parse(text) as AgentSnapshot]) {
+      await runWith(() => expect(Object.keys(dumpSnapshot())).toContain("root"), { snapshot });
+    }
+    const again = parseSnapshot(text);
+    expect(Object.keys(again.root.memory)).toEqual(["__proto__"]);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+});

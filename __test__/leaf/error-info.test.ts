@@ -1,0 +1,216 @@
+import vm from "node:vm";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import * as errors from "../../ts/errors/index.js";
+import { errorInfoText, fromErrorInfo, toErrorInfo } from "../../ts/values/error-info.js";
+
+/** As a recording gives it back. */
+function roundTrip(error: unknown): any {
+  return fromErrorInfo(JSON.parse(errorInfoText(error)));
+}
+
+class HttpError extends Error {
+  override name = "HttpError";
+  constructor(
+    message: string,
+    readonly status: number,
+    readonly headers: Record<string, string>,
+  ) {
+    super(message);
+  }
+}
+
+describe("toErrorInfo and fromErrorInfo", () => {
+  it.each([
+    new Error("plain"),
+    new Error(""),
+    new TypeError("wrong type"),
+    new RangeError("upstream 503"),
+    new HttpError("not found", 404, { "retry-after": "3" }),
+    Object.assign(new Error("nameless"), { name: "" }),
+    Object.assign(new Error("coded"), { code: "ECONNRESET", errno: -104, list: [1, { a: null }] }),
+    new AggregateError([new TypeError("a"), "b"], "all failed"),
+    new DOMException("stop", "AbortError"),
+    vm.runInNewContext("new SyntaxError('foreign')") as Error,
+    z.string().safeParse(1).error,
+  ])("keep name, message, stack and text of %s", (error) => {
+    const back = roundTrip(error);
+    expect(back).toBeInstanceOf(Error);
+    expect(back.name).toBe(error?.name);
+    expect(back.message).toBe(error?.message);
+    expect(back.stack).toBe(error?.stack);
+    expect(String(back)).toBe(String(error));
+    expect(toErrorInfo(back)).toEqual(toErrorInfo(error));
+  });
+
+  it("give classes of JavaScript back", () => {
+    expect(roundTrip(new TypeError("a"))).toBeInstanceOf(TypeError);
+    expect(roundTrip(vm.runInNewContext("new URIError('a')"))).toBeInstanceOf(URIError);
+    const aggregate = roundTrip(new AggregateError([new RangeError("a"), 7], "b"));
+    expect(aggregate).toBeInstanceOf(AggregateError);
+    expect(aggregate.errors[0]).toBeInstanceOf(RangeError);
+    expect(aggregate.errors[1]).toBe(7);
+  });
+
+  it("keep own fields that are JSON, and leave others out", () => {
+    const socket = { on: () => 1 };
+    const error = Object.assign(new Error("x"), { code: "E", when: new Date(0), socket, body: "y".repeat(20_000) });
+    expect(toErrorInfo(error).details).toEqual({ code: "E" });
+    expect(roundTrip(new HttpError("a", 404, { b: "c" }))).toMatchObject({ status: 404, headers: { b: "c" } });
+    expect(Object.keys(roundTrip(new HttpError("a", 404, {})))).toEqual(["status", "headers"]);
+  });
+
+  it("keep fields named __proto__ as data", () => {
+    const error = Object.defineProperty(new Error("x"), "__proto__", { value: { a: 1 }, enumerable: true });
+    const back = roundTrip(error);
+    expect(Object.getOwnPropertyDescriptor(back, "__proto__")?.value).toEqual({ a: 1 });
+    expect(Object.getPrototypeOf(back)).toBe(Error.prototype);
+  });
+
+  it("keep the chain of causes, up to 16", () => {
+    let error = new Error("0");
+    for (let level = 1; level <= 40; level++) error = new Error(String(level), { cause: error });
+    const messages: string[] = [];
+    for (let at = roundTrip(error) as Error | undefined; at !== undefined; at = at.cause as Error | undefined)
+      messages.push(at.message);
+    expect(messages).toEqual(Array.from({ length: 17 }, (_, index) => String(40 - index)));
+    expect(roundTrip(new Error("a", { cause: { reason: 5n } })).cause).toEqual({ reason: 5n });
+  });
+
+  it("end at cycles", () => {
+    const first = new Error("first");
+    const second = new Error("second", { cause: first });
+    first.cause = second;
+    expect(toErrorInfo(first)).toMatchObject({ message: "first", cause: { message: "second" } });
+    expect(toErrorInfo(first).cause).not.toHaveProperty("cause");
+    const self = new AggregateError([], "self");
+    self.errors.push(self);
+    expect(toErrorInfo(self).errors).toEqual([]);
+  });
+
+  it("bound what grows by branching", () => {
+    let error = new AggregateError([], "leaf");
+    for (let level = 0; level < 15; level++)
+      error = new AggregateError([error, error, error], "node", { cause: error });
+    expect(errorInfoText(error).match(/"message"/g)?.length).toBeLessThanOrEqual(128);
+  });
+
+  it.each([
+    ["a text"],
+    [7],
+    [null],
+    [undefined],
+    [true],
+    [10n],
+    [{ code: 1, at: new Date(0) }],
+    [[1, undefined]],
+    [{ name: "X", message: "y" }],
+  ])("give %o back, thrown without being an error", (thrown) => {
+    expect(roundTrip(thrown)).toStrictEqual(thrown);
+  });
+
+  it("give an Error for what cannot be recorded", () => {
+    const back = roundTrip(Symbol("s"));
+    expect(back).toBeInstanceOf(Error);
+    expect(String(back)).toBe("Symbol(s)");
+  });
+
+  it("never throw", () => {
+    const hostile = new Proxy(new Error("x"), {
+      get: () => {
+        throw new Error("no");
+      },
+      ownKeys: () => {
+        throw new Error("no");
+      },
+    });
+    expect(toErrorInfo(hostile)).toMatchObject({ name: "Error" });
+    const { proxy, revoke } = Proxy.revocable(new Error("x"), {});
+    revoke();
+    expect(JSON.parse(errorInfoText(proxy))).toMatchObject({ name: "NonError" });
+    for (const info of [undefined, null, "text", {}, { name: 1, message: {} }, { errors: 3, details: [] }]) {
+      expect(fromErrorInfo(info)).toBeInstanceOf(Error);
+    }
+  });
+});
+
+describe("errors of this package", () => {
+  const samples: Record<string, Error> = {
+    RewindError: new errors.RewindError("base", "ERR_REWIND_X"),
+    ContextNotFoundError: new errors.ContextNotFoundError("equipTool"),
+    AfterPromptAgentError: new errors.AfterPromptAgentError("equipSystem"),
+    NestedRunError: new errors.NestedRunError(),
+    MaxDepthExceededError: new errors.MaxDepthExceededError(50, "a"),
+    AbortError: new errors.AbortError("user left"),
+    ModelNotFoundError: new errors.ModelNotFoundError("a"),
+    ModelRegistryNotFoundError: new errors.ModelRegistryNotFoundError("m", "a", []),
+    ModelCallError: new errors.ModelCallError("m", new TypeError("fetch failed"), { provider: "p" }),
+    AttemptsExhaustedError: new errors.AttemptsExhaustedError("a", 4, ["x: Required"], { rawText: "{}" }),
+    TurnBudgetExceededError: new errors.TurnBudgetExceededError("a", 10),
+    MaxRebornsExceededError: new errors.MaxRebornsExceededError("a", 100),
+    SnapshotDisabledError: new errors.SnapshotDisabledError({ source: "dump" }),
+    RestoreError: new errors.RestoreError("Restore failed: Trace is empty.", { spanId: "s" }),
+    InvalidSnapshotError: new errors.InvalidSnapshotError([{ path: "root.callId", message: "Required" }]),
+    LimitError: new errors.LimitError("too deep", { path: "root", limit: 1000 }),
+    ReplayMissError: new errors.ReplayMissError({ kind: "tool", name: "search", callId: "c", contentHash: "h" }),
+    InvalidToolOutputError: new errors.InvalidToolOutputError("t", "/a", "function"),
+    NativeMissingError: new errors.NativeMissingError(new Error("no file")),
+    TraceWriteError: new errors.TraceWriteError("/tmp/t.jsonl", new Error("ENOSPC")),
+  };
+  const guards = errors as unknown as Record<string, (value: unknown) => boolean>;
+  const classes = errors as unknown as Record<string, new (...args: never[]) => Error>;
+
+  it("are all here", () => {
+    expect(Object.keys(samples).toSorted()).toEqual(
+      Object.keys(errors)
+        .filter((name) => name.endsWith("Error") && !name.startsWith("is"))
+        .toSorted(),
+    );
+  });
+
+  it.each(Object.entries(samples))("%s has a stable name and code, and comes back with its class", (name, error) => {
+    expect(error).toMatchObject({ name, code: expect.stringMatching(/^ERR_REWIND_[A-Z_]+$/) as unknown });
+    expect(error).toBeInstanceOf(errors.RewindError);
+    expect(error.stack).toMatch(new RegExp(`^${name}: `));
+    expect(Object.keys(error)).not.toContain("name");
+    const back = roundTrip(error);
+    expect(back).toBeInstanceOf(classes[name]);
+    expect(JSON.parse(JSON.stringify(back))).toEqual(JSON.parse(JSON.stringify(error)));
+    expect(String(back)).toBe(String(error));
+  });
+
+  it.each(Object.keys(samples).filter((name) => name !== "RewindError"))("is%s compares the name alone", (name) => {
+    const guard = guards[`is${name}`];
+    expect(guard?.(samples[name])).toBe(true);
+    expect(guard?.(roundTrip(samples[name]))).toBe(true);
+    expect(guard?.({ name })).toBe(true);
+    expect(guard?.(vm.runInNewContext(`Object.assign(new Error("x"), { name: "${name}" })`))).toBe(true);
+    for (const other of [new Error("x"), null, undefined, name, {}]) expect(guard?.(other)).toBe(false);
+  });
+
+  it("keep their texts that callers match on", () => {
+    expect(new errors.AbortError("user left").message).toBe("Operation aborted: user left");
+    expect(new errors.AbortError().message).toBe("Operation aborted");
+    expect(new errors.AbortError(new Error("late")).message).toBe("Operation aborted: late");
+    expect(new errors.NestedRunError().message).toContain("runWith can only be used at the top level");
+    expect(
+      new errors.InvalidSnapshotError([
+        { path: "root.state.status", message: "Required" },
+        { path: "version", message: "expected\n 1" },
+      ]).message,
+    ).toBe("Invalid Snapshot format: root.state.status: Required, version: expected 1");
+  });
+
+  it("do not take an error of another package for their own", () => {
+    const foreign = Object.assign(new Error("x"), { name: "LimitError", code: "E_OTHER" });
+    expect(roundTrip(foreign)).not.toBeInstanceOf(errors.RewindError);
+    expect(roundTrip(foreign).name).toBe("LimitError");
+  });
+
+  it("isAbortError takes the platform's AbortError", () => {
+    const controller = new AbortController();
+    controller.abort();
+    expect(errors.isAbortError(controller.signal.reason)).toBe(true);
+    expect(errors.isAbortError(roundTrip(controller.signal.reason))).toBe(true);
+  });
+});

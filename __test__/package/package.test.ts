@@ -1,0 +1,84 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { install, mainTarball, packageJson, readManifest, runTool, type Consumer } from "./consumer.js";
+
+const RECORDED_ONCE = { calls: 1, sums: [3, 3] };
+
+const installed = ({ folder }: Consumer): string => join(folder, "node_modules", packageJson.name);
+
+test("brings the build and no more", () => {
+  const folder = installed(install({ platform: true }));
+  expect(readdirSync(folder).toSorted()).toEqual([
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "dist",
+    "index.d.ts",
+    "native",
+    "package.json",
+  ]);
+  expect(readdirSync(join(folder, "native")).toSorted()).toEqual(["binding.cjs", "binding.d.cts"]);
+});
+
+test("names a platform package for each target, and runs nothing at install", () => {
+  const manifest = readManifest(installed(install({ platform: true })));
+  const platforms = Object.entries(manifest.optionalDependencies ?? {});
+  expect(platforms).toHaveLength(packageJson.napi.targets.length);
+  for (const [name, version] of platforms) {
+    expect(name).toMatch(/^agent-rewind-(linux|darwin|win32)-(x64|arm64)/);
+    expect(version).toBe(packageJson.version);
+  }
+  expect(manifest.dependencies).toBeUndefined();
+  expect(manifest.scripts).toBeUndefined();
+});
+
+test("loads without zod, with the same names by import and require", () => {
+  const names = install({ platform: true }).run("names.mjs");
+  expect(names).toMatchObject({
+    import: {
+      core: expect.arrayContaining(["runWith", "callTool"]) as string[],
+      debug: expect.arrayContaining(["dumpSnapshot", "restoreSnapshot"]) as string[],
+    },
+  });
+  const { import: imported, require: required } = names as Record<string, unknown>;
+  expect(required).toEqual(imported);
+});
+
+test.each(["zod", "zod3"])("records and replays a run with %s", (zod) => {
+  const consumer = install({ platform: true, others: { zod } });
+  expect(consumer.run("esm.mjs")).toEqual(RECORDED_ONCE);
+  expect(consumer.run("cjs.cjs")).toEqual(RECORDED_ONCE);
+  expect(consumer.run("mixed.mjs")).toEqual(RECORDED_ONCE);
+});
+
+test.each([
+  { zod: "zod", module: "node16", resolution: "node16", files: ["types.mts", "types.cts"] },
+  { zod: "zod3", module: "preserve", resolution: "bundler", files: ["types.mts"] },
+  { zod: undefined, module: "nodenext", resolution: "nodenext", files: ["types-without-zod.mts"] },
+])("type-checks with $zod, module $module", ({ zod, module, resolution, files }) => {
+  const others = { "@types/node": "@types/node", ...(zod && { zod }) };
+  const { folder } = install({ platform: true, others });
+  const options = ["--noEmit", "--strict", "--skipLibCheck", "false", "--target", "es2022"];
+  const modules = ["--module", module, "--moduleResolution", resolution, "--types", "node"];
+  const checked = runTool("typescript/bin/tsc", [...options, ...modules, ...files], folder);
+  expect(checked).toEqual({ code: 0, text: "" });
+});
+
+test("without its platform package, says which one to install", () => {
+  const { platform, arch } = process;
+  expect(install({ platform: false }).run("missing.cjs")).toEqual({
+    code: "ERR_REWIND_NATIVE_MISSING",
+    message: expect.stringContaining(`${packageJson.name}-${platform}-${arch}`) as string,
+  });
+});
+
+test("publint finds no fault", () => {
+  const { text } = runTool("publint/src/cli.js", ["run", mainTarball, "--strict"]);
+  expect(text).toContain("All good!");
+});
+
+test("attw resolves its types everywhere", () => {
+  const args = ["--profile", "node16", mainTarball];
+  expect(runTool("@arethetypeswrong/cli/dist/index.js", args)).toMatchObject({ code: 0 });
+});

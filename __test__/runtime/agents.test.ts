@@ -1,0 +1,275 @@
+import {
+  callTool,
+  createAgent,
+  equipMemory,
+  getContext,
+  isMaxDepthExceededError,
+  isNestedRunError,
+  MaxDepthExceededError,
+  runWith,
+  type Agent,
+  type Context,
+  type Tool,
+} from "agent-rewind";
+import { dumpSnapshot } from "agent-rewind/debugger";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+
+import { sleep } from "../support/deferred.js";
+import { recorder } from "../support/recorder.js";
+
+function here(): Context {
+  const context = getContext();
+  if (context === undefined) throw new Error("no context");
+  return context;
+}
+
+const whereAmI = createAgent<undefined, string>({ id: "leaf", handler: () => here().callId });
+
+describe("an agent outside of runWith", () => {
+  const solo = createAgent<{ n: number }, unknown>({
+    id: "solo",
+    handler: async ({ n }) => {
+      const { callId, agentId, depth, trace } = here();
+      return { n, callId, agentId, depth, traceId: trace.traceId, snapshot: dumpSnapshot(), leaf: await whereAmI() };
+    },
+  });
+
+  it("is a run of its own, with its frame as the root", async () => {
+    const result = (await solo({ n: 1 })) as Record<string, never>;
+    expect(result).toMatchObject({
+      n: 1,
+      callId: "root/agent:solo:0",
+      agentId: "solo",
+      depth: 1,
+      leaf: "root/agent:solo:0/agent:leaf:0",
+      snapshot: {
+        processId: result["traceId"],
+        provenance: { traceId: result["traceId"], source: "dump" },
+        root: { callId: "root/agent:solo:0", agentId: "solo", children: {}, state: { status: "running" } },
+      },
+    });
+    expect(getContext()).toBeUndefined();
+  });
+
+  it("is a new run at each call", async () => {
+    const [first, second] = (await Promise.all([solo({ n: 1 }), solo({ n: 2 })])) as { traceId: string; callId: string }[];
+    expect(first?.traceId).toMatch(/^[0-9a-f]{32}$/);
+    expect(second?.traceId).not.toBe(first?.traceId);
+    expect(second?.callId).toBe(first?.callId);
+  });
+});
+
+describe("sub-agents", () => {
+  it("are numbered by id under the frame that calls them", async () => {
+    const other = createAgent({ id: "other", handler: () => here().callId });
+    const parent = createAgent({
+      id: "parent",
+      handler: async () => [await whereAmI(), ...(await Promise.all([other(), whereAmI()])), here().callId],
+    });
+    const run = await runWith(async () => [...(await parent()) as string[], ...((await parent()) as string[])]);
+    expect(run).toEqual(
+      [0, 1].flatMap((seq) => [
+        `root/agent:parent:${seq}/agent:leaf:0`,
+        `root/agent:parent:${seq}/agent:other:0`,
+        `root/agent:parent:${seq}/agent:leaf:1`,
+        `root/agent:parent:${seq}`,
+      ]),
+    );
+  });
+
+  it("are found in the dump under their callIds, whatever characters their id has", async () => {
+    const ids = ['a "quoted" one', "with/slash:and:colon", "naïve 😀", "\ud83d", "__proto__"];
+    const snapshot = await runWith(async () => {
+      for (const id of ids) await createAgent({ id, handler: () => id })();
+      return dumpSnapshot();
+    });
+    const frames = Object.entries(snapshot.root.children);
+    expect(frames.map(([key, frame]) => [key, frame.callId, frame.agentId, frame.state.output])).toEqual(
+      ids.map((id) => [`root/agent:${id}:0`, `root/agent:${id}:0`, id, id]),
+    );
+  });
+
+  it("get their props and give their result as they are", async () => {
+    const props = { map: new Map([[1, () => 2]]) };
+    const identity = createAgent<typeof props, typeof props>({ id: "identity", handler: (given) => given });
+    expect(await identity(props)).toBe(props);
+    expect(await runWith(() => identity(props))).toBe(props);
+    const seen = createAgent({ id: "seen", handler: (given) => given === undefined });
+    expect(await seen()).toBe(true);
+  });
+
+  it.each([
+    ["an error", new TypeError("broken")],
+    ["a string", "broken"],
+    ["undefined", undefined],
+    ["a frozen object", Object.freeze({ code: 7 })],
+  ])("let %s through as the very thing that was thrown", async (_what, thrown) => {
+    const thrower = createAgent({
+      id: "thrower",
+      handler: () => {
+        throw thrown;
+      },
+    });
+    const parent = createAgent({ id: "parent", handler: () => thrower() });
+    const caught = async (run: () => Promise<unknown>): Promise<unknown> => run().then(() => "nothing", (error: unknown) => error);
+    expect(await caught(() => parent())).toBe(thrown);
+    expect(await caught(() => runWith(() => parent()))).toBe(thrown);
+  });
+
+  it("may fail without their parent failing", async () => {
+    const thrower = createAgent({ id: "thrower", handler: () => Promise.reject(new Error("no")) });
+    await runWith(async () => {
+      await thrower().catch(() => {});
+      const frame = dumpSnapshot().root.children["root/agent:thrower:0"];
+      expect(frame?.state).toMatchObject({ status: "failed", error: { name: "Error", message: "no" } });
+    });
+  });
+});
+
+describe("createAgent", () => {
+  it("gives a function with a read-only id, which can be forked", async () => {
+    const agent = createAgent<number, number>({ id: "double", handler: (n) => 2 * n });
+    expect(agent.id).toBe("double");
+    expect(() => Object.assign(agent, { id: "other" })).toThrow(TypeError);
+    const triple = agent.fork({ id: "triple", handler: (n) => 3 * n });
+    expect([triple.id, await triple(2), await agent(2)]).toEqual(["triple", 6, 4]);
+    expect(await agent.fork({}) (4)).toBe(8);
+  });
+
+  it.each([
+    [{ id: "" }, TypeError, /config\.id/],
+    [{ id: 7 }, TypeError, /config\.id/],
+    [{ handler: undefined }, TypeError, /config\.handler/],
+    [{ maxRetries: -1 }, RangeError, /config\.maxRetries/],
+    [{ maxTurnSteps: Number.NaN }, RangeError, /config\.maxTurnSteps/],
+    [{ maxReborns: "3" }, RangeError, /config\.maxReborns/],
+  ])("refuses %o, naming the field", (wrong, errorClass, message) => {
+    const make = (): unknown => createAgent({ id: "a", handler: () => {}, ...wrong } as never);
+    expect(make).toThrow(errorClass);
+    expect(make).toThrow(message);
+  });
+
+  it("puts middlewares around the handler, the first outermost", async () => {
+    const log: unknown[] = [];
+    const layer = (name: string) => ({
+      name,
+      handler: async (context: { agentId: string; props: unknown }, next: () => Promise<unknown>) => {
+        log.push([name, context.agentId, context.props]);
+        const result = (await next()) as string;
+        log.push(`${name} ends`);
+        return `${name}(${result})`;
+      },
+    });
+    const agent = createAgent<{ x: number }, string>({
+      id: "layered",
+      middlewares: [layer("outer"), layer("inner")],
+      handler: ({ x }) => {
+        log.push("handler");
+        return `x=${x}`;
+      },
+    });
+    expect(await agent({ x: 1 })).toBe("outer(inner(x=1))");
+    expect(log).toEqual([["outer", "layered", { x: 1 }], ["inner", "layered", { x: 1 }], "handler", "inner ends", "outer ends"]);
+    const cut = agent.fork({ middlewares: [{ name: "cut", handler: async () => "instead" }, layer("inner")] });
+    expect(await cut({ x: 1 })).toBe("instead");
+  });
+});
+
+describe("nesting", () => {
+  const descend: Agent<{ left: number }, number> = createAgent({
+    id: "descend",
+    handler: async ({ left }) => (left === 0 ? here().depth : descend({ left: left - 1 })),
+  });
+
+  it("goes 50 agents deep, and not deeper", async () => {
+    expect(await runWith(() => descend({ left: 49 }))).toBe(50);
+    expect(await descend({ left: 49 })).toBe(50);
+    for (const run of [() => runWith(() => descend({ left: 50 })), () => descend({ left: 50 })]) {
+      const error = await run().catch((thrown: unknown) => thrown);
+      expect(isMaxDepthExceededError(error)).toBe(true);
+      expect(error).toBeInstanceOf(MaxDepthExceededError);
+      expect(error).toMatchObject({ maxDepth: 50, agentId: "descend" });
+    }
+  });
+
+  it("goes as deep as runWith's maxDepth says", async () => {
+    expect(await runWith(() => descend({ left: 2 }), { maxDepth: 3 })).toBe(3);
+    await expect(runWith(() => descend({ left: 3 }), { maxDepth: 3 })).rejects.toThrow(MaxDepthExceededError);
+    expect(await runWith(() => descend({ left: 119 }), { maxDepth: 120 })).toBe(120);
+  });
+
+  it("leaves the agent that went too deep able to go on", async () => {
+    const careful = createAgent({ id: "careful", handler: () => descend({ left: 0 }).catch(() => "caught") });
+    expect(await runWith(() => careful(), { maxDepth: 1 })).toBe("caught");
+  });
+});
+
+describe("runWith", () => {
+  it("gives the function its initial props, and its result back", async () => {
+    const props = { a: 1 };
+    const fn = (given: unknown): Promise<unknown> => Promise.resolve(given);
+    expect(await runWith(fn, { initialProps: props })).toBe(props);
+    expect(await runWith(fn)).toBeUndefined();
+    expect(await runWith(() => "no promise")).toBe("no promise");
+  });
+
+  it("rejects with what the function throws, also at once", async () => {
+    const error = new Error("at once");
+    await expect(
+      runWith(() => {
+        throw error;
+      }),
+    ).rejects.toBe(error);
+  });
+
+  it("is refused inside of a run, an agent or a tool", async () => {
+    const nested = (): Promise<unknown> =>
+      runWith(() => 1).then(
+        () => "ran",
+        (error: unknown) => (isNestedRunError(error) ? (error as Error).message : error),
+      );
+    const refusal = expect.stringMatching(/^runWith can only be used at the top level/) as unknown;
+    const agent = createAgent({ id: "a", handler: nested });
+    const tool: Tool = { name: "t", description: "", parameters: z.object({}), handler: nested };
+    expect(await runWith(nested)).toEqual(refusal);
+    expect(await agent()).toEqual(refusal);
+    expect(await runWith(() => callTool(tool, {}))).toEqual(refusal);
+    expect(await nested()).toBe("ran");
+  });
+
+  it("keeps runs at the same time apart: context, memory, events and counters", async () => {
+    const worker = createAgent<{ wait: number }, string>({
+      id: "worker",
+      handler: async ({ wait }) => {
+        const [, set] = equipMemory("waits", 0);
+        for (let round = 0; round < 3; round += 1) {
+          await sleep(wait);
+          set((previous) => previous + wait);
+        }
+        return here().callId;
+      },
+    });
+    const start = async (wait: number) => {
+      const bus = recorder();
+      const run = await runWith(
+        async () => {
+          const callIds = await Promise.all([worker({ wait }), worker({ wait: wait + 1 })]);
+          return { callIds, traceId: here().trace.traceId, snapshot: dumpSnapshot() };
+        },
+        { eventBus: bus },
+      );
+      return { ...run, bus };
+    };
+    const runs = await Promise.all([1, 3, 2].map(start));
+    expect(new Set(runs.map(({ traceId }) => traceId)).size).toBe(3);
+    for (const [index, { callIds, traceId, snapshot, bus }] of runs.entries()) {
+      const wait = [1, 3, 2][index] ?? 0;
+      expect(callIds).toEqual(["root/agent:worker:0", "root/agent:worker:1"]);
+      expect(Object.values(snapshot.root.children).map(({ memory }) => memory)).toEqual([{ waits: 3 * wait }, { waits: 3 * (wait + 1) }]);
+      expect(new Set(bus.events.map(({ trace }) => trace.traceId))).toEqual(new Set([traceId]));
+      expect(bus.events.map(({ _seq }) => _seq)).toEqual(bus.events.map((_, seq) => seq));
+      expect(bus.of("agent:end")).toHaveLength(2);
+    }
+  });
+});
