@@ -13,8 +13,8 @@ export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-was
 export declare class Conversation {
   /** `keep`: whether the requests are kept. */
   constructor(keep: boolean)
-  /** Appends messages: a JSON array from `JSON.stringify`. */
-  append(messages: string): void
+  /** Appends messages: a JSON array from `JSON.stringify`; `normalized` is hashed in their place. */
+  append(messages: string, normalized?: string | undefined | null): void
   /** The contentHash of the request with all messages so far. */
   hash(tail: RequestTail): string
 }
@@ -39,8 +39,8 @@ export declare class FrameHandle {
   get recordedEnd(): number | null
   /** Whether requests have to be looked up by the hash of another recorder too. */
   get hasForeignHashes(): boolean
-  /** Starts a call whose request is given as JSON text. */
-  begin(kind: string, callId: string, request: string, foreign?: string | undefined | null): Begun
+  /** Starts a call whose request is given as JSON text; `normalized` is hashed in its place. */
+  begin(kind: string, callId: string, request: string, foreign?: string | undefined | null, normalized?: string | undefined | null): Begun
   /** Starts a prompt: the messages are those appended to the conversation so far. */
   beginPrompt(callId: string, conversation: Conversation, tail: RequestTail, foreign?: string | undefined | null): Begun
   /** Journals a call's output. `meta` is JSON text of an object. */
@@ -79,14 +79,20 @@ export declare class FrameHandle {
   addUsage(delta: string): void
   /** The frame's `BudgetState` as JSON text. */
   budget(): string
-  /** The whole run as it stands now. `metadata` is JSON text of an object. */
-  dump(timestamp: number, traceId: string, spanId: string, metadata?: string | undefined | null): SnapshotHandle
+  /**
+   * The whole run as it stands now. `metadata` is JSON text of an object, `normalize` of the list
+   * of rules.
+   */
+  dump(timestamp: number, traceId: string, spanId: string, metadata?: string | undefined | null, normalize?: string | undefined | null): SnapshotHandle
 }
 
 /** The members of a prompt's request beside its messages, kept in canonical form for reuse. */
 export declare class RequestTail {
-  /** `text`: a JSON object from `JSON.stringify`, without `messages`. */
-  constructor(text: string)
+  /**
+   * `text`: a JSON object from `JSON.stringify`, without `messages`; `normalized` is hashed in its
+   * place.
+   */
+  constructor(text: string, normalized?: string | undefined | null)
 }
 
 /** An immutable snapshot. Taking and keeping one costs nothing; its text is written on demand. */
@@ -138,6 +144,8 @@ export interface FrameStart {
   inputTypes?: string
   /** Whether the input can be brought back from its text. */
   exact: boolean
+  /** Hashed in the place of the input: JSON text. */
+  normalized?: string
 }
 
 /** The 53-bit hash that recordings of `@rejelly/core` carry, of any JSON text. */
@@ -208,6 +216,8 @@ export interface SnapshotFields {
   metadata?: string
   /** JSON text of an array, where there are any. */
   warnings?: string
+  /** JSON text of the list of rules that requests were normalized by, where there are any. */
+  normalize?: string
 }
 
 /** What was recorded and not asked for. */

@@ -37,6 +37,8 @@ pub struct FrameStart {
     pub input_types: Option<String>,
     /// Whether the input can be brought back from its text.
     pub exact: bool,
+    /// Hashed in the place of the input: JSON text.
+    pub normalized: Option<String>,
 }
 
 /// How a frame with a recording starts.
@@ -132,10 +134,18 @@ impl FrameHandle {
         self.0.has_foreign_hashes()
     }
 
-    /// Starts a call whose request is given as JSON text.
+    /// Starts a call whose request is given as JSON text; `normalized` is hashed in its place.
     #[napi(catch_unwind)]
-    pub fn begin(&self, kind: String, call_id: String, request: String, foreign: Option<String>) -> Result<Begun> {
-        let hash = hash::content_hash(&request).map_err(|error| json_error(&error))?;
+    pub fn begin(
+        &self,
+        kind: String,
+        call_id: String,
+        request: String,
+        foreign: Option<String>,
+        normalized: Option<String>,
+    ) -> Result<Begun> {
+        let hashed = normalized.as_deref().unwrap_or(&request);
+        let hash = hash::content_hash(hashed).map_err(|error| json_error(&error))?;
         let request = Request::Document(Text::Own(JsonText::trusted(request)));
         let asked =
             Asked { kind: Kind::from_name(json_str(&kind)), call_id: json_str(&call_id), hash, request: Some(request) };
@@ -295,9 +305,17 @@ impl FrameHandle {
         out
     }
 
-    /// The whole run as it stands now. `metadata` is JSON text of an object.
+    /// The whole run as it stands now. `metadata` is JSON text of an object, `normalize` of the list
+    /// of rules.
     #[napi(catch_unwind)]
-    pub fn dump(&self, timestamp: f64, trace_id: String, span_id: String, metadata: Option<String>) -> SnapshotHandle {
+    pub fn dump(
+        &self,
+        timestamp: f64,
+        trace_id: String,
+        span_id: String,
+        metadata: Option<String>,
+        normalize: Option<String>,
+    ) -> SnapshotHandle {
         SnapshotHandle::from(Snapshot {
             process_id: trace_id.clone(),
             timestamp,
@@ -310,12 +328,17 @@ impl FrameHandle {
             },
             metadata: metadata.map(JsonText::trusted),
             warnings: Vec::new(),
+            normalize: normalize.map(JsonText::trusted),
         })
     }
 }
 
 fn frame_input(start: FrameStart) -> Result<FrameInput> {
-    let hash = hash::input_hash(&start.input, start.input_types.as_deref()).map_err(|error| json_error(&error))?;
+    let hash = match &start.normalized {
+        Some(normalized) => hash::content_hash(normalized),
+        None => hash::input_hash(&start.input, start.input_types.as_deref()),
+    };
+    let hash = hash.map_err(|error| json_error(&error))?;
     Ok(FrameInput {
         call_id: json_str(&start.call_id),
         agent_id: json_str(&start.agent_id),

@@ -32,10 +32,11 @@ pub struct RequestTail(pub(crate) PromptTail);
 
 #[napi]
 impl RequestTail {
-    /// `text`: a JSON object from `JSON.stringify`, without `messages`.
+    /// `text`: a JSON object from `JSON.stringify`, without `messages`; `normalized` is hashed in its
+    /// place.
     #[napi(constructor, catch_unwind)]
-    pub fn new(text: String) -> Result<Self> {
-        PromptTail::new(text).map(Self).map_err(|error| request_error(&error))
+    pub fn new(text: String, normalized: Option<String>) -> Result<Self> {
+        PromptTail::new(text, normalized.as_deref()).map(Self).map_err(|error| request_error(&error))
     }
 }
 
@@ -51,10 +52,10 @@ impl Conversation {
         Self(RefCell::new(Prompting::new(keep)))
     }
 
-    /// Appends messages: a JSON array from `JSON.stringify`.
+    /// Appends messages: a JSON array from `JSON.stringify`; `normalized` is hashed in their place.
     #[napi(catch_unwind)]
-    pub fn append(&self, messages: String) -> Result<()> {
-        self.0.borrow_mut().append(messages).map_err(|error| json_error(&error))
+    pub fn append(&self, messages: String, normalized: Option<String>) -> Result<()> {
+        self.0.borrow_mut().append(messages, normalized.as_deref()).map_err(|error| json_error(&error))
     }
 
     /// The contentHash of the request with all messages so far.

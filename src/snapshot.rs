@@ -27,6 +27,8 @@ pub struct SnapshotFields {
     pub metadata: Option<String>,
     /// JSON text of an array, where there are any.
     pub warnings: Option<String>,
+    /// JSON text of the list of rules that requests were normalized by, where there are any.
+    pub normalize: Option<String>,
 }
 
 #[napi]
@@ -57,6 +59,7 @@ impl SnapshotHandle {
             source: provenance.source.map(|source| source.name().to_owned()),
             metadata: metadata.as_ref().map(|text| text.as_str().to_owned()),
             warnings: snapshot::warnings_text(&self.0),
+            normalize: self.0.normalize.as_ref().map(|text| text.as_str().to_owned()),
         }
     }
 

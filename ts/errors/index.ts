@@ -30,10 +30,12 @@ export { NativeMissingError, TraceWriteError, isNativeMissingError, isTraceWrite
 export {
   InvalidSnapshotError,
   LimitError,
+  NormalizeError,
   ReplayMissError,
   RestoreError,
   SnapshotDisabledError,
   isInvalidSnapshotError,
+  isNormalizeError,
   isLimitError,
   isReplayMissError,
   isRestoreError,

@@ -1,4 +1,5 @@
 import { type CauseOptions, hasName, named, RewindError } from "./base.js";
+import type { MissExplanation, MissReason } from "../types/miss.js";
 
 /** What was asked for while snapshots are disabled. */
 export type SnapshotDisabledSource = "dump" | "runWith";
@@ -91,6 +92,21 @@ export function isInvalidSnapshotError(value: unknown): value is InvalidSnapshot
   return hasName(value, "InvalidSnapshotError");
 }
 
+/** Requests cannot be normalized: a rule threw, or a snapshot was recorded under other rules. */
+export class NormalizeError extends RewindError {
+  static {
+    named(this, "NormalizeError");
+  }
+
+  constructor(message: string, options: CauseOptions = {}) {
+    super(message, "ERR_REWIND_NORMALIZE", options);
+  }
+}
+
+export function isNormalizeError(value: unknown): value is NormalizeError {
+  return hasName(value, "NormalizeError");
+}
+
 /** Something is too deep or too large to be represented. */
 export class LimitError extends RewindError {
   static {
@@ -112,7 +128,7 @@ export function isLimitError(value: unknown): value is LimitError {
   return hasName(value, "LimitError");
 }
 
-/** A call of a strict replay. */
+/** A call that was not allowed to be made, and why the recording does not answer it. */
 export interface MissedCall {
   /** "prompt", "tool" or a kind of the program's own. */
   kind: string;
@@ -120,11 +136,20 @@ export interface MissedCall {
   name: string;
   callId: string;
   contentHash: string;
-  /** Why nothing answers it, such as what the nearest recorded request has different. */
-  explanation?: string | undefined;
+  reason: MissReason;
+  /** Where the request differs from the nearest one that was recorded; absent where requests were not kept. */
+  explanation?: MissExplanation | undefined;
 }
 
-/** A strict replay was asked something that was never recorded. */
+const REASONS: Readonly<Record<MissReason, string>> = {
+  "no-recording": "its frame was not recorded",
+  "not-recorded": "no recorded request of the frame is equal to it, or all that are were used up",
+  "in-flight": "it had started but not ended when the snapshot was taken",
+  tombstone: "its recorded result could not be kept",
+  retry: "it failed when it was recorded, and is to be tried again",
+};
+
+/** A replay was asked something that its recording does not answer. */
 export class ReplayMissError extends RewindError {
   static {
     named(this, "ReplayMissError");
@@ -135,19 +160,21 @@ export class ReplayMissError extends RewindError {
   readonly calledName: string;
   readonly callId: string;
   readonly contentHash: string;
-  readonly explanation: string | undefined;
+  readonly reason: MissReason;
+  readonly explanation: MissExplanation | undefined;
 
-  constructor({ kind, name, callId, contentHash, explanation }: MissedCall) {
+  constructor({ kind, name, callId, contentHash, reason, explanation }: MissedCall) {
     super(
-      `The recording has no answer for the ${kind} call "${name}" (${callId}, contentHash ${contentHash}). ` +
-        (explanation === undefined ? "" : `${explanation} `) +
-        "Record it anew, or replay without strictness to let the call go live.",
+      `The recording has no answer for the ${kind} call "${name}" (${callId}, contentHash ${contentHash}): ` +
+        `${REASONS[reason]}. ${explanation === undefined ? "" : `${explanation.text} `}` +
+        'Record it anew, or run with mode "resume" to let the call be made.',
       "ERR_REWIND_REPLAY_MISS",
     );
     this.kind = kind;
     this.calledName = name;
     this.callId = callId;
     this.contentHash = contentHash;
+    this.reason = reason;
     this.explanation = explanation;
   }
 }

@@ -1,6 +1,7 @@
 import type { ModelAdapter } from "../types/model.js";
 import { enterFrame } from "./frame.js";
 import type { RebornSignal } from "./reborn.js";
+import { streamWatchers, type StreamConsumer } from "./stream.js";
 
 /** A layer around an agent's handler. */
 export interface AgentMiddleware {
@@ -26,6 +27,8 @@ export interface AgentConfig<Props, Result> {
   /** What the agent does: equips its prompt, prompts, calls tools and other agents. */
   handler: (props: Props) => Promise<Result | RebornSignal> | Result | RebornSignal;
   middlewares?: readonly AgentMiddleware[];
+  /** Takes the answers to the agent's prompts as they come; on replay, as recorded. */
+  onStream?: StreamConsumer;
 }
 
 /** Calls the agent; in a run or another agent as its sub-agent, elsewhere as a run of its own. */
@@ -43,6 +46,7 @@ export function createAgent<Props = undefined, Result = unknown>(config: AgentCo
     maxRetries: limit(config, "maxRetries", 3),
     maxTurnSteps: limit(config, "maxTurnSteps", 10),
     maxReborns: limit(config, "maxReborns", 100),
+    streamWatchers: streamWatchers(`createAgent("${config.id}")`, config.onStream),
   };
   if (typeof config.id !== "string" || config.id === "") {
     throw new TypeError("createAgent: config.id must be a string that is not empty");

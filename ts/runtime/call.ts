@@ -1,10 +1,11 @@
 import { ReplayMissError } from "../errors/index.js";
 import type { Begun, FrameHandle } from "../native.js";
-import type { ErrorInfo } from "../types/snapshot.js";
+import type { Miss, MissReason } from "../types/miss.js";
+import type { CallMeta, ErrorInfo } from "../types/snapshot.js";
 import { decodeValue } from "../values/decode.js";
 import { encodeValue, type Encoded, type Tombstone } from "../values/encode.js";
 import { errorInfoText, fromErrorInfo } from "../values/error-info.js";
-import { addSaved, type CallMeta, type Miss, type MissReason } from "./replay-report.js";
+import { addSaved } from "./replay-report.js";
 import type { Scope } from "./scope.js";
 
 /** What is called, and how. */

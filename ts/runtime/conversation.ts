@@ -5,7 +5,9 @@ import type { Message, ToolChoice } from "../types/messages.js";
 import type { ModelAdapter, ToolSchema } from "../types/model.js";
 import type { Tool } from "../types/tool.js";
 import { deepFreeze } from "./freeze.js";
+import type { Normalizer } from "./normalize.js";
 import type { Scope } from "./scope.js";
+import type { StreamWatcher } from "./stream.js";
 
 /** What a prompt asks beside its messages. */
 export interface PromptRequest {
@@ -14,6 +16,8 @@ export interface PromptRequest {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly toolChoice: ToolChoice | undefined;
   readonly modelOptions: Readonly<Record<string, unknown>> | undefined;
+  /** Who takes the answers as they come. */
+  readonly watchers: readonly StreamWatcher[];
 }
 
 /** The messages of a prompt, hashed as they grow: each is read once. */
@@ -24,6 +28,8 @@ export class Conversation {
   readonly #messages: Message[] = [];
   readonly #hasher: NativeConversation;
   readonly #tail: RequestTail;
+  readonly #tailText: string;
+  readonly #normalizer: Normalizer | undefined;
 
   constructor(scope: Scope, request: PromptRequest, messages: readonly Message[]) {
     const { native } = scope.run;
@@ -31,7 +37,11 @@ export class Conversation {
     this.#request = request;
     this.tools = deepFreeze(toolSchemas(request.tools.values()));
     this.#hasher = new native.Conversation(scope.run.requests);
-    this.#tail = calling(() => new native.RequestTail(tailText(request, this.tools)));
+    const tail = tailText(request, this.tools);
+    this.#normalizer = scope.run.normalizer;
+    this.#tailText = tail;
+    const normalized = this.#normalizer?.byMessage === true ? this.#normalizer.document(tail, "prompt") : undefined;
+    this.#tail = calling(() => new native.RequestTail(tail, normalized));
     this.append(messages);
   }
 
@@ -42,14 +52,24 @@ export class Conversation {
 
   /** Appends messages that are the package's own: they are frozen, not copied. */
   append(messages: readonly Message[]): void {
-    calling(() => this.#hasher.append(JSON.stringify(messages)));
+    const text = JSON.stringify(messages);
+    const normalized = this.#normalizer?.byMessage === true ? this.#normalizer.messages(text, this.#messages.length) : undefined;
+    calling(() => this.#hasher.append(text, normalized));
     for (const message of messages) this.#messages.push(deepFreeze(message));
   }
 
   /** Starts the call that sends all messages so far. */
   begin(callId: string): Begun {
     const foreign = this.#scope.frame.hasForeignHashes ? this.#foreignText() : undefined;
-    return calling(() => this.#scope.frame.beginPrompt(JSON.stringify(callId), this.#hasher, this.#tail, foreign));
+    const { frame } = this.#scope;
+    const id = JSON.stringify(callId);
+    if (this.#normalizer === undefined || this.#normalizer.byMessage) {
+      return calling(() => frame.beginPrompt(id, this.#hasher, this.#tail, foreign));
+    }
+    // A rule that reads the whole document: there is no hash to go on from.
+    const text = `{"messages":${JSON.stringify(this.#messages)},${this.#tailText.slice(1)}`;
+    const normalized = this.#normalizer.document(text, "prompt");
+    return calling(() => frame.begin('"prompt"', id, text, foreign, normalized));
   }
 
   /** The request in the form that recordings of `@rejelly/core` hash. */

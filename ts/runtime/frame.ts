@@ -2,20 +2,19 @@ import { Context, getContext } from "../context/context.js";
 import { storage } from "../context/store.js";
 import { MaxDepthExceededError, MaxRebornsExceededError } from "../errors/index.js";
 import { EVENTS } from "../events/names.js";
-import { calling, native, type FrameHandle, type RecordedState } from "../native.js";
+import { calling, native, type FrameHandle, type FrameStart, type RecordedState } from "../native.js";
 import type { ErrorInfo } from "../types/snapshot.js";
 import { decodeValue } from "../values/decode.js";
 import { encodeInput, encodeValue } from "../values/encode.js";
 import { errorInfoText, fromErrorInfo, toErrorInfo } from "../values/error-info.js";
 import { isDevelopment } from "./environment.js";
 import { newSpanId } from "./ids.js";
+import type { Normalizer } from "./normalize.js";
 import { isRebornSignal, type RebornSignal } from "./reborn.js";
 import { RunState, type SpanRef } from "./run-state.js";
-import { Generation, Scope, type AgentSettings } from "./scope.js";
+import { DEFAULT_SETTINGS, Generation, Scope, type AgentSettings } from "./scope.js";
 
 export const DEFAULT_MAX_DEPTH = 50;
-
-const DEFAULT_SETTINGS: AgentSettings = { maxRetries: 3, maxTurnSteps: 10, maxReborns: 100 };
 
 /** An agent's call, or a frame of an agent loop of one's own. */
 export interface FrameSpec<Props, Result> {
@@ -53,14 +52,7 @@ export async function enterFrame<Props, Result>(spec: FrameSpec<Props, Result>):
 type FrameInput = Omit<FrameSpec<unknown, unknown>, "handler">;
 
 function openScope(spec: FrameInput, parent: Context | undefined): { scope: Scope; inputHash: string } {
-  const encoded = encodeInput(spec.props);
-  const start = (callId: string) => ({
-    callId: JSON.stringify(callId),
-    agentId: JSON.stringify(spec.id),
-    input: encoded.text,
-    exact: encoded.exact,
-    ...(encoded.types === null ? {} : { inputTypes: encoded.types }),
-  });
+  const start = (callId: string): FrameStart => frameStart(callId, spec.id, spec.props, parent?.scope.run.normalizer);
   let callId: string;
   let run: RunState;
   let frame: FrameHandle;
@@ -94,6 +86,20 @@ function openScope(spec: FrameInput, parent: Context | undefined): { scope: Scop
     signal: spec.signal,
   });
   return { scope, inputHash: frame.inputHash };
+}
+
+/** A frame's identity and input, as the core takes them. */
+export function frameStart(callId: string, agentId: string, props: unknown, normalizer: Normalizer | undefined): FrameStart {
+  const { text, types, exact } = encodeInput(props);
+  const typed = types === null ? "" : `,"types":${types}`;
+  return {
+    callId: JSON.stringify(callId),
+    agentId: JSON.stringify(agentId),
+    input: text,
+    exact,
+    ...(types === null ? {} : { inputTypes: types }),
+    ...(normalizer === undefined ? {} : { normalized: normalizer.document(`{"input":${text}${typed}}`, "agent") }),
+  };
 }
 
 class FrameRun<Props, Result> {

@@ -1,10 +1,9 @@
 import { Context, getContext } from "../context/context.js";
 import { ContextNotFoundError } from "../errors/index.js";
 import { EVENTS } from "../events/names.js";
-import { calling } from "../native.js";
 import { storage } from "../context/store.js";
-import { encodeInput } from "../values/encode.js";
 import { toErrorInfo } from "../values/error-info.js";
+import { beginCall } from "./begin.js";
 import { CallFailure, settle } from "./call.js";
 import { newSpanId } from "./ids.js";
 import { outputFields } from "./output-fields.js";
@@ -47,14 +46,7 @@ export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo)
   const { scope } = context;
   scope.throwIfAborted();
   const callId = scope.nextCallId(call.kind, call.name);
-  const begun = calling(() =>
-    scope.frame.begin(
-      JSON.stringify(call.kind),
-      JSON.stringify(callId),
-      requestText(call.kind, call.name, call.request),
-      scope.frame.hasForeignHashes ? foreignRequestText(call.kind, call.name, call.request) : undefined,
-    ),
-  );
+  const begun = beginCall(scope, call.kind, call.name, callId, call.request);
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
   const about = { kind: call.kind, name: call.name, callId, contentHash: begun.contentHash };
   const startedAt = performance.now();
@@ -80,18 +72,4 @@ export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo)
     }
     throw error;
   }
-}
-
-/** The document that a call is hashed by. */
-export function requestText(kind: string, name: string, request: unknown): string {
-  const { text, types } = encodeInput(request);
-  if (kind === "prompt" && types === null) return text;
-  const typed = types === null ? "" : `,"types":${types}`;
-  return `{"input":${text},"name":${JSON.stringify(name)}${typed}}`;
-}
-
-/** The document that recordings of `@rejelly/core` hash a tool call by. */
-export function foreignRequestText(kind: string, name: string, request: unknown): string {
-  const { text } = encodeInput(request);
-  return kind === "prompt" ? text : `{"name":${JSON.stringify(name)},"input":${text}}`;
 }

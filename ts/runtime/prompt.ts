@@ -13,6 +13,7 @@ import { deepFreeze } from "./freeze.js";
 import { newSpanId } from "./ids.js";
 import { modelOf } from "./model-choice.js";
 import type { Generation } from "./scope.js";
+import { streamWatchers, type StreamConsumer } from "./stream.js";
 import { answerToolCalls } from "./tools.js";
 import { hasToolCalls, takeTurn } from "./turn.js";
 
@@ -24,6 +25,8 @@ export interface PromptOptions {
   modelOptions?: Readonly<Record<string, unknown>>;
   /** JSON schema of the answer, for a schema whose library gives none; by default what the library gives. */
   jsonSchema?: Readonly<Record<string, unknown>>;
+  /** Takes the model's answers as they come, those of its turns with tool calls too; on replay, as recorded. */
+  onStream?: StreamConsumer;
 }
 
 const POLICY_ID = "standard-structure";
@@ -56,6 +59,7 @@ export async function promptAgent<S extends StandardSchemaLike>(
     tools: generation.tools,
     toolChoice: ownOption("toolChoice", options.toolChoice),
     modelOptions: ownOption("modelOptions", options.modelOptions),
+    watchers: [...scope.settings.streamWatchers, ...streamWatchers("promptAgent", options.onStream)],
   };
   const span = { spanId: newSpanId(), parentSpanId: outer.trace.spanId };
   const prompt = new Prompt(new Context(scope, span.spanId), request, firstMessages(generation));

@@ -1,24 +1,6 @@
-/** Why a recording has no answer for a call. */
-export type MissReason =
-  /** The frame has no recording. */
-  | "no-recording"
-  /** No entry for this request, or all of them used up. */
-  | "not-recorded"
-  /** It had started but not ended. */
-  | "in-flight"
-  /** It ended with a value that could not be recorded. */
-  | "tombstone"
-  /** It failed, and the failure is to be tried again. */
-  | "retry";
+import type { CallMeta } from "../types/snapshot.js";
 
-/** A call that the recording has no answer for. */
-export interface Miss {
-  readonly kind: string;
-  readonly name: string;
-  readonly callId: string;
-  readonly contentHash: string;
-  readonly reason: MissReason;
-}
+import type { Miss } from "../types/miss.js";
 
 /** What became of the calls of a frame. */
 export interface FrameReport {
@@ -53,12 +35,6 @@ export interface ReplayReport {
   frames: FrameReport[];
   /** What the replayed calls had cost when they were made. */
   saved: { milliseconds: number; promptTokens: number; completionTokens: number; totalTokens: number };
-}
-
-/** What is known of a call beside its output. */
-export interface CallMeta {
-  durationMs?: number;
-  usage?: { promptTokens?: number; completionTokens?: number; totalTokens?: number };
 }
 
 export function emptyReport(mode: ReplayReport["mode"]): ReplayReport {

@@ -3,10 +3,12 @@ import { TRACE_EVENT_SCHEMA_VERSION } from "../events/names.js";
 import type { Native } from "../native.js";
 import type { ReplayMissError } from "../errors/index.js";
 import type { TraceEvent } from "../types/events.js";
+import type { Miss } from "../types/miss.js";
 import type { ModelAdapter } from "../types/model.js";
 import { newTraceId } from "./ids.js";
+import type { Normalizer } from "./normalize.js";
 import { ReleaseQueue } from "./release-queue.js";
-import { emptyReport, type Miss, type ReplayReport } from "./replay-report.js";
+import { emptyReport, type ReplayReport } from "./replay-report.js";
 
 /** Whoever takes events: a bus, a trace writer. */
 export interface EventSink {
@@ -22,6 +24,7 @@ export interface RunSettings {
   readonly mode: "live" | "resume" | "replay";
   readonly onMiss?: ((miss: Miss) => "live" | "error") | undefined;
   readonly completedFrames?: "rerun" | "reuse" | undefined;
+  readonly normalizer?: Normalizer | undefined;
   readonly maxDepth: number;
   readonly eventBus?: EventSink | undefined;
   readonly model?: ModelAdapter | undefined;
@@ -47,6 +50,8 @@ export class RunState {
   /** Take the recorded results of frames that had ended, without running them. */
   readonly reusesFrames: boolean;
   readonly report: ReplayReport;
+  /** What is left out of hashes; absent where there are no rules. */
+  readonly normalizer: Normalizer | undefined;
   readonly maxDepth: number;
   readonly model: ModelAdapter | undefined;
   readonly modelRegistry: Readonly<Record<string, ModelAdapter>> | undefined;
@@ -67,6 +72,7 @@ export class RunState {
     this.mode = settings.mode;
     this.reusesFrames = settings.completedFrames === "reuse";
     this.report = emptyReport(settings.mode);
+    this.normalizer = settings.normalizer;
     this.#onMiss = settings.onMiss;
     this.maxDepth = settings.maxDepth;
     this.model = settings.model;

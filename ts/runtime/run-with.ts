@@ -4,6 +4,7 @@ import { NestedRunError, SnapshotDisabledError } from "../errors/index.js";
 import { EVENTS } from "../events/names.js";
 import { calling, native, type FrameHandle } from "../native.js";
 import { openSnapshot, type OpenSnapshot } from "../snapshot/open.js";
+import type { Miss } from "../types/miss.js";
 import type { ModelAdapter } from "../types/model.js";
 import type { AgentSnapshot } from "../types/snapshot.js";
 import { decodeValue } from "../values/decode.js";
@@ -11,11 +12,12 @@ import { encodeInput, encodeMarked, encodeValue } from "../values/encode.js";
 import { errorInfoText, toErrorInfo } from "../values/error-info.js";
 import { budgetOf } from "./budget.js";
 import { isDevelopment, isProduction } from "./environment.js";
-import { DEFAULT_MAX_DEPTH } from "./frame.js";
+import { DEFAULT_MAX_DEPTH, frameStart } from "./frame.js";
 import { newSpanId } from "./ids.js";
-import type { Miss, ReplayReport } from "./replay-report.js";
+import { Normalizer, type NormalizeRule } from "./normalize.js";
+import type { ReplayReport } from "./replay-report.js";
 import { RunState, type EventSink, type SpanRef } from "./run-state.js";
-import { Scope } from "./scope.js";
+import { DEFAULT_SETTINGS, Scope } from "./scope.js";
 
 export interface RunWithOptions<Props = unknown> {
   /** Given to the function. */
@@ -49,6 +51,9 @@ export interface RunWithOptions<Props = unknown> {
   completedFrames?: "rerun" | "reuse";
   /** Takes the report of what was replayed and what was made, when the run has ended. */
   onReport?: (report: ReplayReport) => void;
+  /** What is left out of the hashes of requests and props: ids and times that change from run to run. A snapshot that
+   * was recorded under other rules is hashed anew, where it keeps what was asked. */
+  normalize?: readonly NormalizeRule[];
   /** Whether what was asked is kept in snapshots, for explaining a miss. Default true. */
   requests?: boolean;
   /** What is done with recorded failures: "auto" makes the calls again whose failure ended the run and
@@ -89,6 +94,7 @@ function checkModes(options: RunWithOptions): void {
  * @throws NestedRunError inside a run or an agent.
  * @throws SnapshotDisabledError for a snapshot in production without `enableSnapshot: true`.
  * @throws InvalidSnapshotError with all faults of a snapshot; nothing has run then.
+ * @throws NormalizeError for a snapshot that was recorded under other rules and does not keep what was asked.
  * @throws whatever the function throws.
  */
 export async function runWith<Result, Props = unknown>(
@@ -101,8 +107,10 @@ export async function runWith<Result, Props = unknown>(
   if (snapshot != null && isProduction() && options.enableSnapshot !== true) {
     throw new SnapshotDisabledError({ source: "runWith" });
   }
-  const opened = snapshot == null ? undefined : openSnapshot(snapshot);
-  return new Run<Props, Result>(options, opened).run(fn);
+  const { normalize = [] } = options;
+  const normalizer = normalize.length === 0 ? undefined : new Normalizer(normalize);
+  const opened = snapshot == null ? undefined : openSnapshot(snapshot, normalizer);
+  return new Run<Props, Result>(options, opened, normalizer).run(fn);
 }
 
 class Run<Props, Result> {
@@ -112,7 +120,7 @@ class Run<Props, Result> {
   readonly #about: object;
   readonly #attributes: Record<string, unknown> | undefined;
 
-  constructor(options: RunWithOptions<Props>, opened: OpenSnapshot | undefined) {
+  constructor(options: RunWithOptions<Props>, opened: OpenSnapshot | undefined, normalizer: Normalizer | undefined) {
     this.#options = options;
     const recording = options.enableSnapshot ?? isDevelopment();
     const requests = recording && options.requests !== false;
@@ -124,6 +132,7 @@ class Run<Props, Result> {
       mode: opened === undefined ? "live" : (options.mode ?? "resume"),
       onMiss: options.onMiss,
       completedFrames: options.completedFrames,
+      normalizer,
       maxDepth: options.maxDepth ?? DEFAULT_MAX_DEPTH,
       eventBus: options.eventBus,
       model: options.model,
@@ -136,12 +145,12 @@ class Run<Props, Result> {
       parent: undefined,
       callId: "root",
       agentId: "",
-      frame: startFrame(options, { recording, requests }, opened),
-      settings: { maxRetries: 3, maxTurnSteps: 10, maxReborns: 100 },
+      frame: startFrame(options, { recording, requests }, opened, normalizer),
+      settings: DEFAULT_SETTINGS,
       signal: options.signal,
     });
     this.#span = { spanId: newSpanId(), parentSpanId: options.trace?.parentSpanId ?? "" };
-    this.#about = describe(options, recording, opened);
+    this.#about = describe(options, recording, opened, normalizer);
     this.#attributes = opened === undefined ? undefined : restorationAttributes(opened.snapshot);
   }
 
@@ -180,6 +189,7 @@ class Run<Props, Result> {
   #report(): void {
     const { run } = this.#scope;
     const { onReport } = this.#options;
+    this.#scope.countUnused();
     if (run.observed) {
       const span = { spanId: newSpanId(), parentSpanId: this.#span.spanId };
       this.#scope.emit(EVENTS.REPLAY_REPORT, span, { report: structuredClone(run.report) });
@@ -205,9 +215,9 @@ function startFrame(
   options: RunWithOptions,
   keeps: { recording: boolean; requests: boolean },
   opened: OpenSnapshot | undefined,
+  normalizer: Normalizer | undefined,
 ): FrameHandle {
-  const { text, types, exact } = encodeInput(options.initialProps);
-  const root = { callId: '"root"', agentId: '""', input: text, exact, ...(types === null ? {} : { inputTypes: types }) };
+  const root = frameStart("root", "", options.initialProps, normalizer);
   // A strict replay makes nothing, so it makes no failed call again.
   const failures = options.failures ?? (options.mode === "replay" ? "replay" : undefined);
   const settings = {
@@ -218,9 +228,15 @@ function startFrame(
   return calling(() => native.FrameHandle.startRun(root, settings, opened?.handle));
 }
 
-function describe(options: RunWithOptions, recording: boolean, opened: OpenSnapshot | undefined): object {
+function describe(
+  options: RunWithOptions,
+  recording: boolean,
+  opened: OpenSnapshot | undefined,
+  normalizer: Normalizer | undefined,
+): object {
   return {
     config: { isProd: isProduction(), enableSnapshot: recording },
+    ...(normalizer === undefined ? {} : { normalize: normalizer.recorded }),
     dependencies: {
       hasEventBus: options.eventBus !== undefined,
       hasGlobalModel: options.model !== undefined,

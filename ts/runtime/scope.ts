@@ -7,6 +7,7 @@ import { MemoryStore } from "./memory-store.js";
 import type { BudgetUpdate } from "./budget.js";
 import type { FrameReport } from "./replay-report.js";
 import type { RunState, SpanRef } from "./run-state.js";
+import type { StreamWatcher } from "./stream.js";
 import type { Watcher } from "./watcher.js";
 
 export interface AgentSettings {
@@ -14,7 +15,16 @@ export interface AgentSettings {
   readonly maxRetries: number;
   readonly maxTurnSteps: number;
   readonly maxReborns: number;
+  readonly streamWatchers: readonly StreamWatcher[];
 }
+
+/** Settings of a frame that no agent was made for. */
+export const DEFAULT_SETTINGS: AgentSettings = {
+  maxRetries: 3,
+  maxTurnSteps: 10,
+  maxReborns: 100,
+  streamWatchers: [],
+};
 
 /** What a handler has equipped its prompt with, in one generation. */
 export class Generation {
@@ -98,6 +108,8 @@ export class Scope {
     if (this.parent !== undefined) this.parent.#children.add(this);
     this.#follow(options.parent?.signal);
     this.#follow(options.signal);
+    // Started by what an ended agent has left running.
+    if (this.parent?.closed === true) this.#close(this.parent.#ended());
   }
 
   get signal(): AbortSignal {
@@ -132,7 +144,13 @@ export class Scope {
 
   /** @throws AbortError once the signal is aborted. */
   throwIfAborted(): void {
-    if (this.signal.aborted) throw new AbortError(this.signal.reason);
+    if (this.signal.aborted) throw this.abortError();
+  }
+
+  /** What is thrown under the aborted signal. */
+  abortError(): AbortError {
+    const reason: unknown = this.signal.reason;
+    return reason instanceof AbortError ? reason : new AbortError(reason);
   }
 
   /** Hands out an event, unless the frame has ended. */
@@ -159,19 +177,30 @@ export class Scope {
 
   /** Ends what still runs under this frame, in this generation. */
   closeChildren(): void {
-    for (const child of this.#children) child.#close(new AbortError("the parent agent ended"));
+    for (const child of this.#children) child.#close(this.#ended());
     this.#children.clear();
     this.#failures.length = 0;
   }
 
-  /** The frame has ended: it journals nothing more and emits no further event. */
-  close(): void {
+  /** Notes in the report what was recorded and not asked for. */
+  countUnused(): void {
     const unused = this.run.replaying && !this.tally.reused ? this.frame.unused() : null;
     if (unused != null) this.tally.unused = unused;
+  }
+
+  /** The frame has ended: it journals nothing more and emits no further event. */
+  close(): void {
+    this.countUnused();
     this.closeChildren();
     if (this.parent !== undefined) this.parent.#children.delete(this);
     this.#unlink();
     this.#closed = true;
+  }
+
+  /** Why the frames under this one are aborted at its end; the core writes the same into the dump. */
+  #ended(): AbortError {
+    const ended = this.agentId === "" ? "the run" : `its parent agent "${this.agentId}"`;
+    return new AbortError(`${ended} ended before this agent did`);
   }
 
   #close(reason: AbortError): void {

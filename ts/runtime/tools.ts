@@ -2,16 +2,15 @@ import { Context, requireContext } from "../context/context.js";
 import { storage } from "../context/store.js";
 import { InvalidToolOutputError, isAbortError, isReplayMissError } from "../errors/index.js";
 import { EVENTS } from "../events/names.js";
-import { calling } from "../native.js";
 import { validateWith } from "../schema/index.js";
 import type { Message, ToolCall } from "../types/messages.js";
 import type { ErrorInfo } from "../types/snapshot.js";
 import type { Tool } from "../types/tool.js";
 import { encodeInput, encodeValue } from "../values/encode.js";
 import { toErrorInfo } from "../values/error-info.js";
+import { beginCall } from "./begin.js";
 import { CallFailure, settle, type Ended } from "./call.js";
 import { newSpanId } from "./ids.js";
-import { foreignRequestText, requestText } from "./journal-call.js";
 import { outputFields } from "./output-fields.js";
 
 /** One call of a batch: `id` is the model's own, where a model asked for it. */
@@ -180,14 +179,7 @@ class ToolRun {
     const { scope } = this.#context;
     scope.throwIfAborted();
     const callId = scope.nextCallId("tool", tool.name);
-    const begun = calling(() =>
-      scope.frame.begin(
-        '"tool"',
-        JSON.stringify(callId),
-        requestText("tool", tool.name, input),
-        scope.frame.hasForeignHashes ? foreignRequestText("tool", tool.name, input) : undefined,
-      ),
-    );
+    const begun = beginCall(scope, "tool", tool.name, callId, input);
     const span = { spanId: newSpanId(), parentSpanId: this.#context.trace.spanId };
     // What was hashed: the handler may change its input.
     this.#input = scope.run.observed ? (JSON.parse(encodeInput(input).text) as unknown) : input;

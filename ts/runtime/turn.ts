@@ -4,13 +4,14 @@ import { AbortError, isAbortError, ModelCallError } from "../errors/index.js";
 import { EVENTS } from "../events/names.js";
 import { collectStream, type CollectedStream } from "../model/collect.js";
 import type { Message } from "../types/messages.js";
-import type { ModelAdapter, StreamOptions, ToolSchema } from "../types/model.js";
+import type { ModelAdapter, StreamEvent, StreamOptions, ToolSchema } from "../types/model.js";
 import { toErrorInfo } from "../values/error-info.js";
 import { addModelUsage } from "./budget.js";
 import { CallFailure, settle } from "./call.js";
 import type { Conversation, PromptRequest } from "./conversation.js";
 import { newSpanId } from "./ids.js";
 import type { Scope } from "./scope.js";
+import { deliver, recordedStream, StreamFacts } from "./stream.js";
 import { costsOf } from "./usage.js";
 
 /**
@@ -41,23 +42,34 @@ export async function takeTurn(
     : {};
   const startedAt = performance.now();
   scope.emit(EVENTS.TURN_START, span, about);
-  let collected: CollectedStream | undefined;
+  const inside = new Context(scope, span.spanId);
+  const facts = new StreamFacts();
+  const tell = (event: StreamEvent, replayed: boolean): void => {
+    if (!scope.closed) deliver(request.watchers, event, { agentId: scope.agentId, callId, step, replayed });
+  };
   try {
     const ended = await settle<Message>(scope, begun, {
       kind: "prompt",
       name: request.model.id,
       callId,
-      make: async () => {
-        collected = await callModel(new Context(scope, span.spanId), request, conversation);
-        return collected.message;
-      },
-      meta: () => (collected?.usage === undefined ? {} : { usage: collected.usage }),
+      make: () =>
+        callModel(inside, request, conversation, (event) => {
+          facts.see(event);
+          tell(event, false);
+        }),
+      meta: () => facts.meta,
     });
     const message = ended.value;
+    if (ended.cached && request.watchers.length > 0) {
+      inside.run(() => {
+        for (const event of recordedStream(message, ended.meta)) tell(event, true);
+      });
+    }
     scope.emit(EVENTS.TURN_END, span, {
       ...about,
       message,
       ...(ended.tombstone === undefined ? {} : { tombstone: ended.tombstone }),
+      ...(ended.meta === undefined ? {} : { meta: ended.meta }),
       duration: performance.now() - startedAt,
       success: true,
       cache: ended.cached,
@@ -91,7 +103,8 @@ async function callModel(
   context: Context,
   request: PromptRequest,
   conversation: Conversation,
-): Promise<CollectedStream> {
+  onEvent: (event: StreamEvent) => void,
+): Promise<Message> {
   const { scope } = context;
   const { model } = request;
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
@@ -108,8 +121,11 @@ async function callModel(
     const options = streamOptions(request, conversation, scope.signal);
     const inside = new Context(scope, span.spanId);
     const collected = await storage.run(inside, () =>
-      // A stream that goes on after an abort is not read to its end.
-      collectStream(model.stream(conversation.messages.slice(), options), () => scope.throwIfAborted()),
+      collectStream(model.stream(conversation.messages.slice(), options), (event) => {
+        // A stream that goes on after an abort is not read to its end.
+        scope.throwIfAborted();
+        onEvent(event);
+      }),
     );
     const costs = costsOf(model, collected.usage);
     addModelUsage(inside, model, collected.usage, costs);
@@ -120,7 +136,7 @@ async function callModel(
       duration: performance.now() - startedAt,
       success: true,
     });
-    return collected;
+    return collected.message;
   } catch (cause) {
     const error = modelError(cause, scope, model);
     scope.emit(EVENTS.MODEL_CALL_END, span, {
@@ -159,7 +175,7 @@ function callResult({ rawText, toolCalls, reasoning, finishReason, ttft, usage }
   };
 }
 
-function modelError(cause: unknown, { signal, agentId }: Scope, { id, provider }: ModelAdapter): unknown {
-  if (signal.aborted) return cause instanceof AbortError ? cause : new AbortError(signal.reason);
-  return isAbortError(cause) ? cause : new ModelCallError(id, cause, { provider, agentId });
+function modelError(cause: unknown, scope: Scope, { id, provider }: ModelAdapter): unknown {
+  if (scope.signal.aborted) return cause instanceof AbortError ? cause : scope.abortError();
+  return isAbortError(cause) ? cause : new ModelCallError(id, cause, { provider, agentId: scope.agentId });
 }

@@ -17,5 +17,7 @@ export function dumpSnapshot(options: { metadata?: Record<string, unknown> } = {
   const context = requireContext("dumpSnapshot");
   if (!context.enableSnapshot) throw new SnapshotDisabledError({ source: "dump" });
   const { traceId, spanId } = context.trace;
-  return snapshotObject(context.scope.frame.dump(Date.now(), traceId, spanId, metadataText(options.metadata)));
+  const { frame, run } = context.scope;
+  const rules = run.normalizer === undefined ? undefined : JSON.stringify(run.normalizer.recorded);
+  return snapshotObject(frame.dump(Date.now(), traceId, spanId, metadataText(options.metadata), rules));
 }

@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { fromNativeError, native, type SnapshotHandle } from "../native.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
 import { handleOf, snapshotObject, withoutRoot } from "./handle.js";
-import { openSnapshot } from "./open.js";
+import { checkSnapshot } from "./open.js";
 import { nativeOptions } from "./restore.js";
 
 /**
@@ -22,7 +22,7 @@ export function stringifySnapshot(snapshot: AgentSnapshot): string {
 
 /** Checks a snapshot, and gives the handle behind an untouched one. */
 function checkedHandle(snapshot: AgentSnapshot): SnapshotHandle | undefined {
-  openSnapshot(snapshot);
+  checkSnapshot(snapshot);
   return handleOf(snapshot);
 }
 

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 
 import type { SnapshotHandle } from "../native.js";
-import type { AgentFrameSnapshot, AgentSnapshot, Provenance, SnapshotWarning } from "../types/snapshot.js";
+import type { AgentFrameSnapshot, AgentSnapshot, Provenance, RecordedRule, SnapshotWarning } from "../types/snapshot.js";
 
 /** Handles of the snapshots whose frames nobody has looked at yet. */
 const untouched = new WeakMap<object, SnapshotHandle>();
@@ -49,6 +49,7 @@ export function snapshotObject(handle: SnapshotHandle): AgentSnapshot {
   });
   if (fields.metadata != null) snapshot.metadata = JSON.parse(fields.metadata) as Record<string, unknown>;
   if (fields.warnings != null) snapshot.warnings = JSON.parse(fields.warnings) as SnapshotWarning[];
+  if (fields.normalize != null) snapshot.normalize = JSON.parse(fields.normalize) as RecordedRule[];
   // Not a method to be seen, and no access to `root`: printing a snapshot does not touch it.
   Object.defineProperty(snapshot, inspect.custom, {
     value(): object {

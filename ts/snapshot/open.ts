@@ -1,7 +1,9 @@
 import { InvalidSnapshotError, LimitError } from "../errors/index.js";
 import { calling, native, type SnapshotHandle } from "../native.js";
-import type { AgentSnapshot } from "../types/snapshot.js";
+import type { Normalizer } from "../runtime/normalize.js";
+import type { AgentSnapshot, RecordedRule } from "../types/snapshot.js";
 import { handleOf, withoutRoot } from "./handle.js";
+import { hashedAnew } from "./hash-anew.js";
 
 /** A snapshot that has been checked. */
 export interface OpenSnapshot {
@@ -24,9 +26,27 @@ const EMPTY_FRAME = {
 
 /**
  * Checks a snapshot, whoever made it. One whose `root` was never touched is taken as it is.
- * @throws InvalidSnapshotError with all faults, LimitError
+ * @param normalizer the rules of the run; a snapshot that was recorded under others is hashed anew.
+ * @throws InvalidSnapshotError with all faults, LimitError, NormalizeError
  */
-export function openSnapshot(snapshot: AgentSnapshot): OpenSnapshot {
+export function openSnapshot(snapshot: AgentSnapshot, normalizer?: Normalizer): OpenSnapshot {
+  const opened = checkSnapshot(snapshot);
+  const recorded = opened.snapshot.normalize ?? [];
+  if (sameRules(recorded, normalizer?.recorded ?? [])) return opened;
+  const text = `{"root":${opened.handle.rootText()}}`;
+  const { root } = JSON.parse(text) as Pick<AgentSnapshot, "root">;
+  return { handle: read({ ...opened.snapshot, root: hashedAnew(root, normalizer) }), snapshot: opened.snapshot };
+}
+
+function sameRules(left: readonly RecordedRule[], right: readonly RecordedRule[]): boolean {
+  return left.length === right.length && left.every(({ id, definition }, index) => {
+    const other = right[index];
+    return other?.id === id && other.definition === definition;
+  });
+}
+
+/** As {@link openSnapshot}, whatever the rules that it was recorded under. */
+export function checkSnapshot(snapshot: AgentSnapshot): OpenSnapshot {
   if (typeof snapshot !== "object" || snapshot === null) {
     const received = snapshot === null ? "null" : typeof snapshot;
     throw new InvalidSnapshotError([{ path: "", message: `expected a snapshot object, received ${received}` }]);

@@ -2,7 +2,7 @@
 
 import type { Message, ToolCall, ToolChoice } from "./messages.js";
 import type { TokenUsage, ToolSchema } from "./model.js";
-import type { ErrorInfo, Provenance, UsageStats } from "./snapshot.js";
+import type { CallMeta, ErrorInfo, Provenance, UsageStats } from "./snapshot.js";
 
 /** Place of an event in the tree of spans. */
 export interface TraceRef {
@@ -146,6 +146,8 @@ export interface TurnEndEvent extends EventBase<"turn:end">, TurnFields, Ended {
   message?: Message;
   /** Own: why the answer could not be recorded. */
   tombstone?: string;
+  /** Own: what is known of the answer beside the message; of a replayed one, as it was recorded. */
+  meta?: CallMeta;
 }
 
 interface ModelCallFields {

@@ -1,5 +1,7 @@
 // The documented shape of snapshots. Fields marked "own" are additions that older readers skip.
 
+import type { TokenUsage } from "./model.js";
+
 /** An error as data. */
 export interface ErrorInfo {
   name: string;
@@ -94,6 +96,36 @@ export interface CallRecord {
   error?: ErrorInfo;
   /** The frame ended with this failure: resuming makes the call again. */
   stopped?: true;
+  /** What was asked. */
+  request?: KeptRequest;
+  /** What else is known of the call. */
+  meta?: CallMeta;
+}
+
+/** Own: a request, by places in the root's `requestTexts`. */
+export type KeptRequest =
+  | { document: number }
+  | {
+      /** Index in `calls` of the prompt that this one continues. */
+      base?: number;
+      /** The messages that come after those of `base`. */
+      add: number[];
+      model?: number;
+      options?: number;
+      schema?: number;
+      tools?: number;
+    };
+
+/** Own: what is known of a call beside its output. */
+export interface CallMeta {
+  /** Milliseconds. */
+  durationMs?: number;
+  /** Of a model. */
+  usage?: TokenUsage;
+  /** The model reported its usage in the event that ended its answer. */
+  usageInFinish?: true;
+  /** Why the model ended its answer, where it said so. */
+  finishReason?: string;
 }
 
 export interface FrameState {
@@ -151,6 +183,8 @@ export interface AgentFrameSnapshot {
   outputTypes?: Record<string, string>;
   /** Own: the parent frame ended with the failure of this one. */
   stopped?: true;
+  /** Own, of the root: messages, schemas, tool lists and documents that were asked, each once. */
+  requestTexts?: unknown[];
 }
 
 /** Where a snapshot comes from. */
@@ -183,6 +217,15 @@ export interface AgentSnapshot {
   metadata?: Record<string, unknown>;
   /** Own: what restoring had to repair. */
   warnings?: SnapshotWarning[];
+  /** Own: the rules that requests were normalized by before they were hashed. */
+  normalize?: RecordedRule[];
+}
+
+/** A rule of `runWith({ normalize })`. */
+export interface RecordedRule {
+  id: string;
+  /** Changes when the rule does. */
+  definition: string;
 }
 
 export interface RestoreOptions {

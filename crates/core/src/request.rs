@@ -104,9 +104,10 @@ impl Prompting {
         Self { keep, ..Self::default() }
     }
 
-    /// Appends messages: a JSON array from `JSON.stringify`. All or none.
-    pub fn append(&mut self, messages: String) -> Result<(), JsonError> {
-        self.hasher.append(&messages)?;
+    /// Appends messages: a JSON array from `JSON.stringify`. All or none. `normalized` is hashed in
+    /// their place, where there are rules for that.
+    pub fn append(&mut self, messages: String, normalized: Option<&str>) -> Result<(), JsonError> {
+        self.hasher.append(normalized.unwrap_or(&messages))?;
         if self.keep {
             for text in elements(messages)? {
                 self.messages.push_back_mut(Text::Own(text));
@@ -132,9 +133,10 @@ impl Prompting {
 }
 
 impl PromptTail {
-    /// From the text of an object that `JSON.stringify` made, without `messages`.
-    pub fn new(text: String) -> Result<Self, RequestTailError> {
-        let hashed = RequestTail::new(&text)?;
+    /// From the text of an object that `JSON.stringify` made, without `messages`. `normalized` is
+    /// hashed in its place, where there are rules for that.
+    pub fn new(text: String, normalized: Option<&str>) -> Result<Self, RequestTailError> {
+        let hashed = RequestTail::new(normalized.unwrap_or(&text))?;
         let source = Arc::new(text);
         let mut members = Vec::new();
         let mut scanner = Scanner::new(&source);
@@ -181,10 +183,10 @@ mod tests {
     #[test]
     fn a_prompt_is_hashed_and_kept_as_one_document() {
         let mut prompting = Prompting::new(true);
-        prompting.append(r#"[{"role":"system","content":"s"}]"#.into()).unwrap();
-        let tail = PromptTail::new(r#"{"tools":[],"model":{"id":"m"}}"#.into()).unwrap();
+        prompting.append(r#"[{"role":"system","content":"s"}]"#.into(), None).unwrap();
+        let tail = PromptTail::new(r#"{"tools":[],"model":{"id":"m"}}"#.into(), None).unwrap();
         let first = prompting.request(&tail).unwrap();
-        prompting.append(r#"[{"role":"user","content":"[,]"},{"role":"assistant","content":null}]"#.into()).unwrap();
+        prompting.append(r#"[{"role":"user","content":"[,]"},{"role":"assistant","content":null}]"#.into(), None).unwrap();
         let second = prompting.request(&tail).unwrap();
         assert_eq!(
             first.pieces().concat(),
@@ -199,10 +201,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_normalized_is_hashed_and_the_original_kept() {
+        let mut prompting = Prompting::new(true);
+        prompting.append(r#"["on 2026-11-29"]"#.into(), Some(r#"["on [date]"]"#)).unwrap();
+        let tail = PromptTail::new(r#"{"model":{"id":"m-2"}}"#.into(), Some(r#"{"model":{"id":"m"}}"#)).unwrap();
+        assert_eq!(
+            prompting.hash(&tail),
+            content_hash(r#"{"messages":["on [date]"],"model":{"id":"m"}}"#).unwrap()
+        );
+        let kept = prompting.request(&tail).unwrap().pieces().concat();
+        assert_eq!(kept, r#"{"messages":["on 2026-11-29"],"model":{"id":"m-2"}}"#);
+    }
+
+    #[test]
     fn nothing_is_kept_where_requests_are_off() {
         let mut prompting = Prompting::new(false);
-        prompting.append("[1]".into()).unwrap();
-        let tail = PromptTail::new("{}".into()).unwrap();
+        prompting.append("[1]".into(), None).unwrap();
+        let tail = PromptTail::new("{}".into(), None).unwrap();
         assert_eq!(prompting.request(&tail), None);
     }
 }

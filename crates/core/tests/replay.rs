@@ -69,6 +69,7 @@ fn replayed(frame: &LiveFrame) -> Source {
         provenance: Provenance { trace_id: "t".into(), span_id: None, anchor: None, source: None },
         metadata: None,
         warnings: Vec::new(),
+        normalize: None,
     };
     let copy = read_snapshot(&Arc::new(write_snapshot(&snapshot))).unwrap();
     assert_eq!(write_snapshot(&copy), write_snapshot(&snapshot));
@@ -255,6 +256,7 @@ fn hashes_of_another_recorder_are_looked_up_beside_ours() {
         provenance: Provenance { trace_id: "t".into(), span_id: None, anchor: None, source: None },
         metadata: None,
         warnings: Vec::new(),
+        normalize: None,
     };
     let replay = start(Some(Source::of_snapshot(&snapshot)));
     assert!(replay.has_foreign_hashes());
@@ -283,11 +285,11 @@ fn without_recording_a_run_still_replays_and_counts() {
 #[test]
 fn requests_are_kept_each_message_once() {
     let live = start(None);
-    let tail = PromptTail::new(r#"{"model":{"id":"m"},"tools":[{"name":"a long tool list"}]}"#.into()).unwrap();
+    let tail = PromptTail::new(r#"{"model":{"id":"m"},"tools":[{"name":"a long tool list"}]}"#.into(), None).unwrap();
     let mut prompting = Prompting::new(true);
     let mut expected = Vec::new();
     for turn in 0..50 {
-        prompting.append(format!(r#"[{{"role":"user","content":"message {turn}"}}]"#)).unwrap();
+        prompting.append(format!(r#"[{{"role":"user","content":"message {turn}"}}]"#), None).unwrap();
         let request = prompting.request(&tail);
         expected.push(request.clone());
         let asked = Asked { kind: Kind::Prompt, call_id: name("p"), hash: prompting.hash(&tail), request };

@@ -196,8 +196,12 @@ impl<'t> Assembler<'t> {
                 aggregate: used_usage.unwrap_or_else(|| self.empty.usage.clone()),
             },
             Some(mut budget) => {
-                own_usage.iter().for_each(|used| budget.own.add(used));
-                used_usage.iter().for_each(|used| budget.aggregate.add(used));
+                if let Some(used) = &own_usage {
+                    budget.own.add(used);
+                }
+                if let Some(used) = &used_usage {
+                    budget.aggregate.add(used);
+                }
                 budget
             }
         }
@@ -327,6 +331,7 @@ fn finish_call(
         start,
         end,
         outcome,
+        meta,
     } = draft;
     let counted = counts.map(|counts| {
         let name = name.unwrap_or_else(|| agent_id.body().into()).into_owned();
@@ -348,6 +353,6 @@ fn finish_call(
         end,
         outcome,
         request: None,
-        meta: None,
+        meta,
     })
 }

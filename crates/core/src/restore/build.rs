@@ -3,21 +3,19 @@
 use std::collections::HashMap;
 
 use super::draft::{CallDraft, FrameDraft, GenerationDraft, GenerationEnd, Index, NONE, RUN_FRAME};
-use super::event::{Event, Family, Field, FieldSpan, Fields, NO_SPAN, Phase, SpanIndex};
-use super::outcome::{memory, outcome, request_hash, rows, state, value};
+use super::event::{Event, Family, Field, Fields, NO_SPAN, Phase, SpanIndex};
+use super::outcome::{memory, state, value};
 use super::read::Trace;
 use super::spans::NO_EVENT;
-use super::tally::Tally;
 use super::topology::Topology;
 use super::warnings::{Warnings, code};
 use crate::error::RestoreErrorKind;
 use crate::frame::State;
 use crate::hash::{ContentHash, input_hash};
-use crate::journal::{Kind, Outcome, Value};
-use crate::json::{JsonStr, JsonText, Scanner};
+use crate::journal::Value;
+use crate::json::{JsonStr, JsonText};
 use crate::limits::MAX_FRAME_DEPTH;
 use crate::memory::Memory;
-use crate::usage::{Budget, Usage};
 
 pub(super) struct Builder<'a, 't> {
     pub trace: &'a Trace<'t>,
@@ -28,13 +26,15 @@ pub(super) struct Builder<'a, 't> {
     pub is_own: bool,
     /// Whether the run itself went on from a snapshot, so that its memory did not start empty.
     pub is_continued: bool,
+    /// The rules that requests were normalized by.
+    pub normalize: Option<JsonText>,
     /// A frame stands behind its parent.
     pub frames: Vec<FrameDraft<'t>>,
     pub generations: Vec<GenerationDraft>,
     pub calls: Vec<CallDraft<'t>>,
     frame_of: Vec<Index>,
     generation_of: Vec<Index>,
-    call_of: Vec<Index>,
+    pub call_of: Vec<Index>,
     /// How many agents with an id were called under a generation, or a frame in other traces.
     agent_counts: HashMap<(Index, JsonStr), u32>,
 }
@@ -69,6 +69,7 @@ impl<'a, 't> Builder<'a, 't> {
             warnings,
             is_own: trace.events.iter().any(|event| !event.seq.is_nan()),
             is_continued: false,
+            normalize: None,
             frames: vec![run],
             generations: vec![GenerationDraft::default()],
             calls: Vec::new(),
@@ -119,7 +120,7 @@ impl<'a, 't> Builder<'a, 't> {
         Ok(())
     }
 
-    fn warn_field(&mut self, event: &Event, field: Field, expected: &str) {
+    pub fn warn_field(&mut self, event: &Event, field: Field, expected: &str) {
         let message = format!(
             "{}.{}: expected {expected}; it was left out",
             event.kind.name(),
@@ -137,6 +138,9 @@ impl<'a, 't> Builder<'a, 't> {
         run.input_hash = hash_of(props.as_ref());
         run.props = props;
         self.budget_state(RUN_FRAME, event, fields);
+        self.normalize = fields
+            .present(Field::Normalize)
+            .filter(|rules| rules.as_str().starts_with('['));
         self.generations[0].memory = self.memory(event, fields);
         self.is_continued = fields
             .present(Field::Restoration)
@@ -144,16 +148,6 @@ impl<'a, 't> Builder<'a, 't> {
                 let text: String = restoration.as_str().split_ascii_whitespace().collect();
                 text.contains(r#""isRestored":true"#)
             });
-    }
-
-    /// A frame that goes on from a snapshot starts with the budget of that.
-    fn budget_state(&mut self, frame: Index, event: &Event, fields: &Fields<'_, 't>) {
-        if let Some(text) = fields.present(Field::BudgetState) {
-            match read_budget(text.as_str()) {
-                Some(budget) => self.frames[frame as usize].budget = Some(budget),
-                None => self.warn_field(event, Field::BudgetState, "a BudgetState object"),
-            }
-        }
     }
 
     fn run_end(&mut self, place: u64, event: &Event, fields: &Fields<'_, 't>) {
@@ -306,7 +300,7 @@ impl<'a, 't> Builder<'a, 't> {
     }
 
     /// The generation that a span of the frame was made in: the one above it, else the last one.
-    fn generation_at(&mut self, span: SpanIndex, frame: Index) -> Index {
+    pub fn generation_at(&mut self, span: SpanIndex, frame: Index) -> Index {
         match self.topology.generation(span) {
             NO_SPAN => match self.frames[frame as usize].generations.last() {
                 Some(last) => *last,
@@ -364,190 +358,6 @@ impl<'a, 't> Builder<'a, 't> {
         self.generation_of[span as usize] = index;
         index
     }
-
-    fn call_start(&mut self, place: u64, frame: Index, event: &Event, fields: &Fields<'_, 't>) {
-        let call = self.new_call(place, frame, event.span, event.kind.family, fields);
-        self.call_of[event.span as usize] = call;
-    }
-
-    fn new_call(
-        &mut self,
-        start: u64,
-        frame: Index,
-        span: SpanIndex,
-        family: Family,
-        fields: &Fields<'_, 't>,
-    ) -> Index {
-        let (kind, name, call_id) = match family {
-            Family::Tool | Family::Batch => (
-                Kind::Tool,
-                fields.string(Field::ToolName),
-                fields.json_str(Field::JournalCallId),
-            ),
-            Family::Call => {
-                let kind = fields
-                    .json_str(Field::Kind)
-                    .unwrap_or_else(|| JsonStr::from_normalized_body("call"));
-                (
-                    Kind::from_name(kind),
-                    fields.string(Field::Name),
-                    fields.json_str(Field::CallId),
-                )
-            }
-            _ => (Kind::Prompt, None, fields.json_str(Field::CallId)),
-        };
-        let generation = self.generation_at(span, frame);
-        let index = index_of(self.calls.len());
-        let hash = request_hash(fields);
-        self.calls.push(CallDraft {
-            kind,
-            name,
-            call_id,
-            hash,
-            start,
-            end: None,
-            outcome: None,
-        });
-        self.generations[generation as usize].calls.push(index);
-        index
-    }
-
-    fn call_end(&mut self, place: u64, frame: Index, event: &Event, fields: &Fields<'_, 't>) {
-        let mut call = self.call_of[event.span as usize];
-        if call == NONE {
-            call = self.new_call(place, frame, event.span, event.kind.family, fields);
-            self.call_of[event.span as usize] = call;
-        }
-        let output = if event.kind.family == Family::Turn {
-            Field::Message
-        } else {
-            Field::Output
-        };
-        self.end_call(call, place, outcome(fields, output), fields, event);
-    }
-
-    fn end_call(
-        &mut self,
-        call: Index,
-        place: u64,
-        outcome: Outcome,
-        fields: &Fields<'_, 't>,
-        event: &Event,
-    ) {
-        let draft = &mut self.calls[call as usize];
-        draft.hash = request_hash(fields).or(draft.hash.take());
-        draft.end = Some(place);
-        if draft.hash.is_none() && matches!(outcome, Outcome::Output(_)) {
-            let message = format!(
-                "{} has no contentHash; its call cannot be replayed",
-                event.kind.name()
-            );
-            let span = &self.trace.spans.get(event.span).id;
-            self.warnings
-                .add(code::MISSING_HASH, Some(event.line), Some(span), message);
-        }
-        draft.outcome = Some(outcome);
-    }
-
-    /// The model of a turn names the prompt's callId where the events give none.
-    fn name_model(&mut self, event: &Event, fields: &Fields<'_, 't>) {
-        let turn = self.trace.spans.get(event.span).parent;
-        let Some(&call) = self
-            .call_of
-            .get(turn as usize)
-            .filter(|call| **call != NONE)
-        else {
-            return;
-        };
-        let draft = &mut self.calls[call as usize];
-        if draft.name.is_none() && draft.kind == Kind::Prompt {
-            draft.name = fields.string(Field::AdapterId);
-        }
-    }
-
-    /// A batch lists all its calls: those whose own events are missing are taken from here.
-    fn batch_end(&mut self, place: u64, frame: Index, event: &Event, fields: &Fields<'_, 't>) {
-        let Some(range) = fields.range(Field::ToolResults) else {
-            return;
-        };
-        let batch_start = self.trace.spans.get(event.span).start;
-        let start = if batch_start == NO_EVENT {
-            place
-        } else {
-            u64::from(batch_start).min(place)
-        };
-        for row in rows(self.trace.source, range) {
-            match row {
-                Some(row) => self.batch_row((start, place), frame, event, &row),
-                None => self.warn_field(event, Field::ToolResults, "an array of results"),
-            }
-        }
-    }
-
-    fn batch_row(
-        &mut self,
-        (start, end): (u64, u64),
-        frame: Index,
-        event: &Event,
-        row: &[FieldSpan],
-    ) {
-        let fields = Fields {
-            source: self.trace.source,
-            list: row,
-        };
-        let span = fields
-            .string(Field::SpanId)
-            .and_then(|id| self.trace.spans.find(&id));
-        let known = span.map_or(NONE, |span| self.call_of[span as usize]);
-        if known != NONE && self.calls[known as usize].outcome.is_some() {
-            return;
-        }
-        let call = if known == NONE {
-            let call = self.new_call(start, frame, event.span, Family::Batch, &fields);
-            if let Some(span) = span {
-                self.call_of[span as usize] = call;
-            }
-            call
-        } else {
-            known
-        };
-        self.end_call(call, end, outcome(&fields, Field::Output), &fields, event);
-    }
-
-    fn usage(&mut self, frame: Index, event: &Event, fields: &Fields<'_, 't>) {
-        let frame = &mut self.frames[frame as usize];
-        let added = if let Some(delta) = fields.text(Field::Delta) {
-            frame.usage.get_or_insert_default().add_json(delta)
-        } else if let Some(own) = fields.text(Field::Own) {
-            // Without the difference the sum so far is taken as it is given.
-            let mut usage = Tally::default();
-            let added = usage.add_json(own);
-            frame.usage = Some(usage);
-            added
-        } else {
-            return;
-        };
-        if added.is_err() {
-            self.warn_field(event, Field::Delta, "a UsageStats object");
-        }
-    }
-}
-
-fn read_budget(text: &str) -> Option<Budget> {
-    let mut scanner = Scanner::new(text);
-    let mut budget = Budget::default();
-    scanner.enter_object().ok()?;
-    let mut first = true;
-    while let Some(key) = scanner.next_member(&mut first).ok()? {
-        let usage = scanner.skip_value().ok()?;
-        let usage = scanner.slice(usage);
-        if key.is("own") {
-            budget.own = Usage::read(usage, "own").ok()?;
-        } else if key.is("aggregate") {
-            budget.aggregate = Usage::read(usage, "aggregate").ok()?;
-        }
-    }
-    Some(budget)
 }
 
 /// Props that are not there are the same input as an empty object.
@@ -559,6 +369,6 @@ fn hash_of(props: Option<&Value>) -> Option<ContentHash> {
     input_hash(text, types).ok()
 }
 
-fn index_of(length: usize) -> Index {
+pub(super) fn index_of(length: usize) -> Index {
     Index::try_from(length).unwrap_or(NONE)
 }

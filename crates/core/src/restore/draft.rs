@@ -81,6 +81,7 @@ pub(super) struct CallDraft<'t> {
     pub end: Option<u64>,
     /// `None` until it ended.
     pub outcome: Option<Outcome>,
+    pub meta: Option<JsonText>,
 }
 
 /// The text of the error of a call whose event gives none.

@@ -133,7 +133,8 @@ impl EventKind {
     pub(super) fn fields(self) -> FieldSet {
         use Field as F;
         const CALL: FieldSet = F::CallId.bit() | F::ContentHash.bit();
-        const OUTCOME: FieldSet = F::Success.bit() | F::Error.bit() | F::Tombstone.bit();
+        const OUTCOME: FieldSet =
+            F::Success.bit() | F::Error.bit() | F::Tombstone.bit() | F::Meta.bit();
         const OUTPUT: FieldSet = OUTCOME | F::Output.bit() | F::OutputTypes.bit();
         const TOOL: FieldSet = F::ToolName.bit() | F::JournalCallId.bit() | F::ContentHash.bit();
         const ENDED: FieldSet = F::Success.bit()
@@ -145,7 +146,11 @@ impl EventKind {
         const PROPS: FieldSet = F::AgentId.bit() | F::Props.bit() | F::PropsTypes.bit();
         match (self.family, self.phase) {
             (Family::Run, Phase::Start) => {
-                PROPS | F::Restoration.bit() | F::Memory.bit() | F::BudgetState.bit()
+                PROPS
+                    | F::Normalize.bit()
+                    | F::Restoration.bit()
+                    | F::Memory.bit()
+                    | F::BudgetState.bit()
             }
             (Family::Run, _) => ENDED | F::Memory.bit(),
             (Family::Agent, Phase::Start) => AGENT | F::BudgetState.bit(),
@@ -202,12 +207,12 @@ macro_rules! fields {
 // By the length of the key, so that a key is compared with a few others only.
 fields! {
     3 => Own = "own";
-    4 => Type = "type", Seq = "_seq", Kind = "kind", Name = "name";
+    4 => Type = "type", Seq = "_seq", Kind = "kind", Name = "name", Meta = "meta";
     5 => Trace = "trace", Props = "props", Error = "error", Delta = "delta", Count = "count";
     6 => Memory = "memory", Result = "result", Output = "output", CallId = "callId", SpanId = "spanId";
     7 => TraceId = "traceId", AgentId = "agentId", Success = "success", Message = "message";
     8 => ToolName = "toolName", NewProps = "newProps";
-    9 => Timestamp = "timestamp", InputHash = "inputHash", EndReason = "endReason", AdapterId = "adapterId", Tombstone = "tombstone";
+    9 => Timestamp = "timestamp", Normalize = "normalize", InputHash = "inputHash", EndReason = "endReason", AdapterId = "adapterId", Tombstone = "tombstone";
     10 => PropsTypes = "propsTypes";
     11 => ResultTypes = "resultTypes", ContentHash = "contentHash", ToolResults = "toolResults",
         OutputTypes = "outputTypes", Restoration = "restoration", BudgetState = "budgetState";
@@ -224,6 +229,15 @@ impl Field {
             return Self::from_body(&key.normalized());
         }
         field
+    }
+
+    /// The fields that are not read where this one is there.
+    pub(super) fn replaces(self) -> FieldSet {
+        if self == Self::Delta {
+            Self::Own.bit()
+        } else {
+            0
+        }
     }
 
     pub(super) const fn bit(self) -> FieldSet {
@@ -351,7 +365,7 @@ mod tests {
     fn every_field_is_found_by_its_key() {
         for field in Field::ALL {
             assert_eq!(
-                Field::from_key(field.key()),
+                Field::from_body(field.key()),
                 Some(*field),
                 "{}",
                 field.key()

@@ -20,7 +20,10 @@ impl IdHashing {
     pub(super) fn new() -> Self {
         let random = RandomState::new();
         // Odd, so that no bits of a word are lost in the product.
-        Self { seed: random.hash_one(0_u8), factor: random.hash_one(1_u8) | 1 }
+        Self {
+            seed: random.hash_one(0_u8),
+            factor: random.hash_one(1_u8) | 1,
+        }
     }
 }
 
@@ -28,7 +31,10 @@ impl BuildHasher for IdHashing {
     type Hasher = IdHasher;
 
     fn build_hasher(&self) -> IdHasher {
-        IdHasher { state: self.seed, factor: self.factor }
+        IdHasher {
+            state: self.seed,
+            factor: self.factor,
+        }
     }
 }
 

@@ -34,6 +34,18 @@ impl<'t> Members<'t> {
         })
     }
 
+    /// Goes on in an object after its first member, which ends where `range` starts.
+    pub(super) fn go_on(source: Source<'t>, range: Range<usize>) -> Self {
+        let text = &source.text()[..range.end];
+        let scanner = Scanner::new(&text[range.start..]);
+        Self {
+            text,
+            base: range.start,
+            scanner,
+            first: false,
+        }
+    }
+
     /// Enters the object that is the value of the current member, or passes a value that is none.
     pub(super) fn enter_value(
         &mut self,
@@ -110,7 +122,8 @@ impl<'t> Members<'t> {
     /// where its text does, so no look at what follows is needed.
     fn repeats(&self, start: usize, known: &Range<usize>) -> Option<usize> {
         let end = start + known.len();
-        let is_same = !known.is_empty() && self.text.as_bytes().get(start..end) == self.text.as_bytes().get(known.clone());
+        let is_same = !known.is_empty()
+            && self.text.as_bytes().get(start..end) == self.text.as_bytes().get(known.clone());
         is_same.then_some(end)
     }
 

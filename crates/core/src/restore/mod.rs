@@ -6,12 +6,16 @@
 //! is linear in the size of the trace whatever the shape of the tree, and nothing recurses over it.
 
 mod assemble;
+mod budget;
 mod build;
+mod calls;
 mod close;
 mod cut;
 mod draft;
+mod entries;
 mod event;
 mod failure;
+mod head;
 mod idhash;
 mod members;
 mod missing;
@@ -34,6 +38,7 @@ use warnings::Warnings;
 pub use warnings::code;
 
 use crate::error::{RestoreError, RestoreErrorKind};
+use crate::frame::Frame;
 use crate::json::JsonText;
 use crate::snapshot::{Anchor, Provenance, Snapshot, Source as Origination};
 
@@ -78,7 +83,7 @@ pub fn restore(
     let trace_id = select::select(&mut trace, options, &mut warnings)?;
     order::sort(&mut trace, &mut warnings);
     let kept = cut::events_kept(&trace, options)?;
-    let root = frames(&mut trace, kept, &mut warnings)?;
+    let (root, normalize) = frames(&mut trace, kept, &mut warnings)?;
     let of_span = options.span_id.as_deref();
     Ok(Snapshot {
         process_id: format!("restore:{}:{}", of_span.unwrap_or("latest"), options.now_ms),
@@ -92,19 +97,22 @@ pub fn restore(
         },
         metadata: options.metadata.clone(),
         warnings: warnings.into_list(),
+        normalize,
     })
 }
 
+/// The root of the frames, and the rules that requests were normalized by.
 fn frames(
     trace: &mut Trace<'_>,
     kept: usize,
     warnings: &mut Warnings,
-) -> Result<Arc<crate::frame::Frame>, RestoreErrorKind> {
+) -> Result<(Arc<Frame>, Option<JsonText>), RestoreErrorKind> {
     missing::warn_of_missing_events(trace, kept, warnings);
     let topology = Topology::new(&mut trace.spans, &trace.events);
     let mut builder = Builder::new(trace, &topology, warnings);
     builder.apply(&trace.events[..kept])?;
     builder.close_orphans();
     builder.mark_stopped();
-    builder.into_root()
+    let normalize = builder.normalize.take();
+    Ok((builder.into_root()?, normalize))
 }

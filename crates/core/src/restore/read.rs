@@ -7,7 +7,8 @@ use std::ops::Range;
 use memchr::{memchr, memchr_iter};
 
 use super::Origin;
-use super::event::{Event, EventKind, Field, FieldList, FieldSet, FieldSpan, NO_SPAN, Source};
+use super::event::{Event, Field, FieldList, FieldSet, FieldSpan, NO_SPAN, Source};
+use super::head::{Head, KNOWN_VALUES, TypeField, UsualHead, read_usual_head};
 use super::members::{Members, container_end, type_name};
 use super::spans::{SpanId, Spans};
 use super::warnings::{Warnings, code};
@@ -44,8 +45,9 @@ pub(super) fn read<'t>(
         trace_index: HashMap::new(),
         origin,
         warnings,
+        is_numbered: false,
         last_places: [const { 0..0 }; Field::COUNT],
-        known: Box::new([const { 0..0 }; KNOWN]),
+        known: Box::new([const { 0..0 }; KNOWN_VALUES]),
     };
     let start = if text.starts_with('\u{FEFF}') {
         '\u{FEFF}'.len_utf8()
@@ -106,18 +108,17 @@ enum Line {
     Gap(Option<u64>),
 }
 
-/// How many values that come again are known at a time. A power of two.
-const KNOWN: usize = 256;
-
 struct Reader<'t, 'w> {
     trace: Trace<'t>,
     trace_index: HashMap<Cow<'t, str>, u32>,
     origin: Origin,
     warnings: &'w mut Warnings,
+    /// Whether events so far have a `_seq`.
+    is_numbered: bool,
     /// By field.
     last_places: [Range<usize>; Field::COUNT],
     /// Places of values that nobody reads, and that come again: conversations, schemas, tools.
-    known: Box<[Range<usize>; KNOWN]>,
+    known: Box<[Range<usize>; KNOWN_VALUES]>,
 }
 
 impl<'t> Reader<'t, '_> {
@@ -128,7 +129,9 @@ impl<'t> Reader<'t, '_> {
         while pos < bytes.len() {
             let end = memchr(b'\n', &bytes[pos..]).map_or(bytes.len(), |length| pos + length);
             number += 1;
-            self.line(pos..end, number)?;
+            // A line that was ended was written to its end.
+            let is_ended = end < bytes.len() && bytes[..end].trim_ascii_end().ends_with(b"}");
+            self.line(pos..end, number, is_ended)?;
             pos = end + 1;
         }
         Ok(())
@@ -167,20 +170,25 @@ impl<'t> Reader<'t, '_> {
                     from..end
                 }
             };
-            self.line(range, number)?;
+            self.line(range, number, true)?;
             number += 1;
             more = scanner.next_element(&mut first);
         }
     }
 
-    fn line(&mut self, range: Range<usize>, number: u32) -> Result<(), RestoreErrorKind> {
+    fn line(
+        &mut self,
+        range: Range<usize>,
+        number: u32,
+        whole: bool,
+    ) -> Result<(), RestoreErrorKind> {
         let line = self.trace.source.slice(&range);
         // The order of these tests keeps the common case short.
         if !line.starts_with('{') && self.origin == Origin::Lines && line.trim_ascii().is_empty() {
             return Ok(());
         }
         let first_field = self.trace.fields.len();
-        match self.members(range, number) {
+        match self.members(range, number, whole) {
             Ok(Line::Event(event)) => self.trace.events.push(event),
             Ok(Line::Gap(count)) => {
                 self.trace.fields.truncate(first_field);
@@ -225,17 +233,26 @@ impl<'t> Reader<'t, '_> {
         }
     }
 
-    /// Reads one event; the fields that it is read for are added to the trace's.
-    fn members(&mut self, range: Range<usize>, number: u32) -> Result<Line, LineFault> {
-        let source = self.trace.source;
+    /// Reads one event; the fields that it is read for are added to the trace's. A `whole` line is
+    /// not read further than it must be.
+    fn members(
+        &mut self,
+        range: Range<usize>,
+        number: u32,
+        whole: bool,
+    ) -> Result<Line, LineFault> {
         let first_field = self.trace.fields.len();
-        let first_byte = source.slice(&range).trim_ascii_start().bytes().next();
-        if first_byte != Some(b'{') {
-            return Err(LineFault::new("", "an object", type_name(first_byte)));
-        }
-        let mut head = Head::default();
-        let mut members = Members::enter(source, range)?;
-        while let Some(key) = members.next()? {
+        let (mut head, mut members) = self.head(range)?;
+        let mut seen = self.fields_from(first_field);
+        loop {
+            if whole && head.is_complete(self.is_numbered) && head.wanted & !seen == 0 {
+                break;
+            }
+            let Some(key) = members.next()? else {
+                // A second value on the line makes the first one doubtful too.
+                members.finish()?;
+                break;
+            };
             match Field::from_key(key) {
                 Some(Field::Type) => head.read_type(members.string()?),
                 Some(Field::Timestamp) => head.time = members.number()?,
@@ -245,12 +262,11 @@ impl<'t> Reader<'t, '_> {
                     let range = members.value()?;
                     let range = self.same_as_before(field, range);
                     self.trace.fields.push(FieldSpan { field, range });
+                    seen |= field.bit() | field.replaces();
                 }
                 _ => members.pass_repeated(&mut self.known[head.known_slot(key.body())])?,
             }
         }
-        // A second value on the line makes the first one doubtful too.
-        members.finish()?;
         let kind = match head.kind {
             TypeField::Event(kind) => kind,
             TypeField::Gap => return Ok(Line::Gap(self.gap_count(first_field))),
@@ -258,10 +274,10 @@ impl<'t> Reader<'t, '_> {
                 return Err(LineFault::new(".type", "a string", received));
             }
         };
-        head.trace
-            .map_err(|received| LineFault::new(".trace", "an object", received))?;
-        let span = head.span_id.map_err(|received| LineFault::new(".trace.spanId", "a string", received))?;
-        let span = SpanId::new(span);
+        let no_object = |received| LineFault::new(".trace", "an object", received);
+        let no_string = |received| LineFault::new(".trace.spanId", "a string", received);
+        head.trace.map_err(no_object)?;
+        let span = SpanId::new(head.span_id.map_err(no_string)?);
         self.keep_fields(first_field, kind.fields(), number, &span);
         let spans = &mut self.trace.spans;
         let parent = match head.parent.filter(|parent| !parent.is_empty()) {
@@ -272,6 +288,7 @@ impl<'t> Reader<'t, '_> {
         let trace = head.trace_id.map(|id| self.trace_index(id));
         let fields = FieldList::new(first_field, self.trace.fields.len());
         let (time, seq) = (head.time, head.seq);
+        self.is_numbered |= !seq.is_nan();
         Ok(Line::Event(Event {
             kind,
             span,
@@ -282,6 +299,39 @@ impl<'t> Reader<'t, '_> {
             seq,
             fields,
         }))
+    }
+
+    /// The head of an event if it stands at the beginning as usual, and a reader of what follows.
+    fn head(&mut self, range: Range<usize>) -> Result<(Head<'t>, Members<'t>), LineFault> {
+        let source = self.trace.source;
+        if let Some(UsualHead {
+            head,
+            end,
+            agent_id,
+        }) = read_usual_head(source, range.clone())
+        {
+            if let Some(range) = agent_id
+                && head.wanted & Field::AgentId.bit() != 0
+            {
+                let range = self.same_as_before(Field::AgentId, range);
+                self.trace.fields.push(FieldSpan {
+                    field: Field::AgentId,
+                    range,
+                });
+            }
+            return Ok((head, Members::go_on(source, end..range.end)));
+        }
+        let first_byte = source.slice(&range).trim_ascii_start().bytes().next();
+        if first_byte != Some(b'{') {
+            return Err(LineFault::new("", "an object", type_name(first_byte)));
+        }
+        Ok((Head::default(), Members::enter(source, range)?))
+    }
+
+    fn fields_from(&self, first: usize) -> FieldSet {
+        self.trace.fields[first..]
+            .iter()
+            .fold(0, |seen, kept| seen | kept.field.bit())
     }
 
     /// The place of the value that the field had last time, if it is the same: what is read again
@@ -338,85 +388,5 @@ impl<'t> Reader<'t, '_> {
             end += 1;
         }
         fields.truncate(end);
-    }
-}
-
-enum TypeField {
-    /// With the type of what stands there instead of a string.
-    Missing(&'static str),
-    Gap,
-    Event(EventKind),
-}
-
-/// The fields that every event has. Errors hold the type of what stands there instead.
-struct Head<'t> {
-    kind: TypeField,
-    /// The other fields to keep: all until the type is known.
-    wanted: FieldSet,
-    time: f64,
-    seq: f64,
-    trace: Result<(), &'static str>,
-    span_id: Result<Cow<'t, str>, &'static str>,
-    trace_id: Option<Cow<'t, str>>,
-    parent: Option<Cow<'t, str>>,
-}
-
-impl Default for Head<'_> {
-    fn default() -> Self {
-        Self {
-            kind: TypeField::Missing("undefined"),
-            wanted: FieldSet::MAX,
-            time: f64::NAN,
-            seq: f64::NAN,
-            trace: Err("undefined"),
-            span_id: Err("undefined"),
-            trace_id: None,
-            parent: None,
-        }
-    }
-}
-
-impl<'t> Head<'t> {
-    fn read_type(&mut self, name: Result<Cow<'t, str>, &'static str>) {
-        self.kind = match name {
-            Err(received) => TypeField::Missing(received),
-            Ok(name) if name == "gap" => TypeField::Gap,
-            Ok(name) => {
-                let kind = EventKind::from_type(&name);
-                self.wanted = kind.fields();
-                TypeField::Event(kind)
-            }
-        };
-    }
-
-    /// Where a value with this key is likely to be known from: a conversation from the event
-    /// before it under the same parent.
-    fn known_slot(&self, key: &str) -> usize {
-        let parent = self.parent.as_deref().and_then(|parent| parent.as_bytes().last_chunk::<4>());
-        let parent = parent.map_or(0, |digits| u32::from_le_bytes(*digits));
-        let key = key.bytes().fold(0, |sum: u32, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)));
-        let mixed = parent.wrapping_add(key).wrapping_mul(0x9E37_79B1);
-        (mixed >> 24) as usize % KNOWN
-    }
-
-    fn read_trace(&mut self, members: &mut Members<'t>) -> Result<(), JsonError> {
-        let Self {
-            span_id,
-            trace_id,
-            parent,
-            ..
-        } = self;
-        self.trace = members.enter_value(|members, key| {
-            match Field::from_key(key) {
-                Some(Field::TraceId) => *trace_id = members.string()?.ok(),
-                Some(Field::ParentSpanId) => *parent = members.string()?.ok(),
-                Some(Field::SpanId) => *span_id = members.string()?,
-                _ => {
-                    members.value()?;
-                }
-            }
-            Ok(())
-        })?;
-        Ok(())
     }
 }

@@ -32,48 +32,41 @@ pub(super) struct Span<'t> {
     pub end: EventIndex,
 }
 
-/// An id of 16 hex digits, as nearly all are, by its number: it is compared without a look into
-/// the text, which has long left the processor's caches.
+/// The body of an id's JSON string. Up to 16 bytes, as nearly all ids have, are kept at hand: they
+/// are compared without a look into the text, which has long left the processor's caches.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum SpanId<'t> {
-    Hex(u64),
-    /// Body of the JSON string.
-    Text(Cow<'t, str>),
+    /// Padded with zeros, which no body holds.
+    Short([u8; SHORT]),
+    Long(Cow<'t, str>),
 }
 
+const SHORT: usize = 16;
+
 impl<'t> SpanId<'t> {
+    #[inline]
     pub(super) fn new(body: Cow<'t, str>) -> Self {
-        match hex_number(body.as_bytes()) {
-            Some(number) => Self::Hex(number),
-            None => Self::Text(body),
+        let bytes = body.as_bytes();
+        if let Ok(short) = bytes.try_into() {
+            return Self::Short(short);
         }
+        if bytes.len() > SHORT {
+            return Self::Long(body);
+        }
+        let mut padded = [0; SHORT];
+        padded[..bytes.len()].copy_from_slice(bytes);
+        Self::Short(padded)
     }
 
     pub(super) fn display(&self) -> String {
         match self {
-            Self::Hex(number) => format!("{number:016x}"),
-            Self::Text(body) => display(body),
+            Self::Short(padded) => {
+                let length = padded.iter().position(|byte| *byte == 0).unwrap_or(SHORT);
+                display(&String::from_utf8_lossy(&padded[..length]))
+            }
+            Self::Long(body) => display(body),
         }
     }
-}
-
-/// The number that 16 lower-case hex digits write.
-fn hex_number(digits: &[u8]) -> Option<u64> {
-    let digits: &[u8; 16] = digits.try_into().ok()?;
-    let mut number = 0;
-    let mut all_hex = true;
-    for digit in digits {
-        let value = match digit {
-            b'0'..=b'9' => digit - b'0',
-            b'a'..=b'f' => digit - b'a' + 10,
-            _ => {
-                all_hex = false;
-                0
-            }
-        };
-        number = number << 4 | u64::from(value);
-    }
-    all_hex.then_some(number)
 }
 
 impl<'t> Spans<'t> {
@@ -178,7 +171,17 @@ mod tests {
     #[test]
     fn ids_are_told_apart_as_texts() {
         let mut spans = Spans::with_capacity(0);
-        let ids = ["00000000000000ff", "00000000000000FF", "0000000000000ff", "ff", "", "a\\\"b", "ffffffffffffffff"];
+        let ids = [
+            "00000000000000ff",
+            "00000000000000FF",
+            "0000000000000ff",
+            "ff",
+            "",
+            r#"a\"b"#,
+            "ffffffffffffffff",
+            "0ffffffffffffffff",
+            "é",
+        ];
         for (index, id) in (0..).zip(ids) {
             assert_eq!(spans.intern(SpanId::new(id.into())), index, "{id}");
         }

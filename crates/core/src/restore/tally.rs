@@ -2,10 +2,8 @@
 //! [`Usage`] pays with each one for being shared by snapshots.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::hash::Hash;
-use std::ops::Range;
 
+use super::entries::Entries;
 use crate::json::{JsonError, JsonStr, JsonText, Scanner, canonicalize};
 use crate::usage::{Amounts, Item, ItemKey, Usage};
 
@@ -55,7 +53,7 @@ struct Entry<'t> {
 impl<'t> Tally<'t> {
     /// Adds a `UsageStats` object. What is missing in it, or of another type, counts as nothing.
     pub(super) fn add_json(&mut self, text: &'t str) -> Result<(), JsonError> {
-        members(text, |scanner, key| {
+        object(&mut Scanner::new(text), |scanner, key| {
             match key {
                 "promptTokens" => self.tokens.prompt += number(scanner)?,
                 "completionTokens" => self.tokens.completion += number(scanner)?,
@@ -67,7 +65,7 @@ impl<'t> Tally<'t> {
                     scanner.enter_array()?;
                     let mut first = true;
                     while scanner.next_element(&mut first)? {
-                        self.add_item(value(scanner)?);
+                        self.read_item(scanner)?;
                     }
                 }
                 _ => {
@@ -78,30 +76,26 @@ impl<'t> Tally<'t> {
         })
     }
 
-    fn add_item(&mut self, text: &'t str) {
+    fn read_item(&mut self, scanner: &mut Scanner<'t>) -> Result<(), JsonError> {
+        if scanner.peek() != Some(b'{') {
+            scanner.skip_value()?;
+            return Ok(());
+        }
         let mut item = RawItem::default();
-        // What is no object is no item, and what was read of a broken one is kept.
-        let _ = members(text, |scanner, key| item.read_field(scanner, key));
-        let Some((key, raw)) = item.into_key() else {
-            return;
-        };
+        object(scanner, |scanner, key| item.read_field(scanner, key))?;
+        if let Some((key, item)) = item.into_key() {
+            self.add_item(key, &item);
+        }
+        Ok(())
+    }
+
+    fn add_item(&mut self, key: Key<'t>, raw: &RawItem<'t>) {
         let entry = self.items.entry(key);
         add_amounts(raw.costs, &mut entry.costs);
+        entry.tokens.add(raw.tokens);
+        add_amounts(raw.token_details, &mut entry.token_details);
         entry.quantity += raw.quantity;
         entry.details = entry.details.or(raw.details);
-        let Entry { tokens, token_details, .. } = entry;
-        let _ = members(raw.tokens, |scanner, key| {
-            match key {
-                "prompt" => tokens.prompt += number(scanner)?,
-                "completion" => tokens.completion += number(scanner)?,
-                "total" => tokens.total += number(scanner)?,
-                "details" => add_amounts(value(scanner)?, token_details),
-                _ => {
-                    scanner.skip_value()?;
-                }
-            }
-            Ok(())
-        });
     }
 
     /// Adds what frames below used.
@@ -128,7 +122,12 @@ impl<'t> Tally<'t> {
             total_tokens: self.tokens.total,
             call_count: self.call_count,
             details: amounts(&self.details),
-            items: self.items.list.iter().map(|(key, entry)| (key.to_item_key(), entry.to_item(key))).collect(),
+            items: self
+                .items
+                .list
+                .iter()
+                .map(|(key, entry)| (key.to_item_key(), entry.to_item(key)))
+                .collect(),
         }
     }
 }
@@ -157,7 +156,8 @@ struct RawItem<'t> {
     provider: Option<Cow<'t, str>>,
     unit: Option<Cow<'t, str>>,
     costs: &'t str,
-    tokens: &'t str,
+    tokens: Tokens,
+    token_details: &'t str,
     quantity: f64,
     details: Option<&'t str>,
 }
@@ -170,9 +170,24 @@ impl<'t> RawItem<'t> {
             "provider" => self.provider = string(scanner)?,
             "unit" => self.unit = string(scanner)?,
             "costs" => self.costs = value(scanner)?,
-            "tokens" => self.tokens = value(scanner)?,
+            "tokens" if scanner.peek() == Some(b'{') => {
+                return object(scanner, |scanner, key| self.read_tokens(scanner, key));
+            }
             "quantity" => self.quantity = number(scanner)?,
             "details" => self.details = Some(value(scanner)?),
+            _ => {
+                scanner.skip_value()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_tokens(&mut self, scanner: &mut Scanner<'t>, key: &str) -> Result<(), JsonError> {
+        match key {
+            "prompt" => self.tokens.prompt = number(scanner)?,
+            "completion" => self.tokens.completion = number(scanner)?,
+            "total" => self.tokens.total = number(scanner)?,
+            "details" => self.token_details = value(scanner)?,
             _ => {
                 scanner.skip_value()?;
             }
@@ -183,10 +198,17 @@ impl<'t> RawItem<'t> {
     fn into_key(mut self) -> Option<(Key<'t>, Self)> {
         let name = self.name.take()?;
         let key = match self.kind.as_deref()? {
-            "model" => Key::Model { provider: self.provider.take(), name },
+            "model" => Key::Model {
+                provider: self.provider.take(),
+                name,
+            },
             "tool" => {
                 let details = self.details.and_then(|details| canonicalize(details).ok());
-                Key::Tool { name, unit: self.unit.take(), details }
+                Key::Tool {
+                    name,
+                    unit: self.unit.take(),
+                    details,
+                }
             }
             _ => return None,
         };
@@ -198,10 +220,15 @@ impl Key<'_> {
     fn to_item_key(&self) -> ItemKey {
         let text = |body: &Cow<'_, str>| JsonStr::from_normalized_body(body);
         match self {
-            Self::Model { provider, name } => {
-                ItemKey::Model { provider: provider.as_ref().map(text), name: text(name) }
-            }
-            Self::Tool { name, unit, details } => ItemKey::Tool {
+            Self::Model { provider, name } => ItemKey::Model {
+                provider: provider.as_ref().map(text),
+                name: text(name),
+            },
+            Self::Tool {
+                name,
+                unit,
+                details,
+            } => ItemKey::Tool {
                 name: text(name),
                 unit: unit.as_ref().map(text),
                 details: details.as_deref().map(JsonStr::from_normalized_body),
@@ -223,70 +250,36 @@ impl Entry<'_> {
             Key::Tool { .. } => Item::Tool {
                 costs: amounts(&self.costs),
                 quantity: self.quantity,
-                details: self.details.map(|details| JsonText::trusted(details.to_owned())),
+                details: self
+                    .details
+                    .map(|details| JsonText::trusted(details.to_owned())),
             },
         }
     }
 }
 
 fn amounts(sums: &Sums<'_>) -> Amounts {
-    sums.list.iter().map(|(unit, amount)| (JsonStr::from_normalized_body(unit), *amount)).collect()
-}
-
-/// Values by key, in the order in which the keys came.
-#[derive(Debug, Clone)]
-struct Entries<K, V> {
-    list: Vec<(K, V)>,
-    /// Places in the list, once that is too long to be searched.
-    places: HashMap<K, usize>,
-}
-
-impl<K, V> Default for Entries<K, V> {
-    fn default() -> Self {
-        Self { list: Vec::new(), places: HashMap::new() }
-    }
-}
-
-const SEARCHED: usize = 8;
-
-impl<K: Clone + Eq + Hash, V: Default> Entries<K, V> {
-    fn entry(&mut self, key: K) -> &mut V {
-        let known = if self.list.len() <= SEARCHED {
-            self.list.iter().position(|(known, _)| *known == key)
-        } else {
-            if self.places.is_empty() {
-                self.places = self.list.iter().enumerate().map(|(place, (key, _))| (key.clone(), place)).collect();
-            }
-            self.places.get(&key).copied()
-        };
-        let place = known.unwrap_or_else(|| {
-            let place = self.list.len();
-            if place > SEARCHED {
-                self.places.insert(key.clone(), place);
-            }
-            self.list.push((key, V::default()));
-            place
-        });
-        &mut self.list[place].1
-    }
+    sums.list
+        .iter()
+        .map(|(unit, amount)| (JsonStr::from_normalized_body(unit), *amount))
+        .collect()
 }
 
 /// Calls `read` with each key of an object; it passes the value.
-fn members<'t>(
-    text: &'t str,
+fn object<'t>(
+    scanner: &mut Scanner<'t>,
     mut read: impl FnMut(&mut Scanner<'t>, &str) -> Result<(), JsonError>,
 ) -> Result<(), JsonError> {
-    let mut scanner = Scanner::new(text);
     scanner.enter_object()?;
     let mut first = true;
     while let Some(key) = scanner.next_member(&mut first)? {
-        read(&mut scanner, &key.normalized())?;
+        read(scanner, &key.normalized())?;
     }
     Ok(())
 }
 
 fn value<'t>(scanner: &mut Scanner<'t>) -> Result<&'t str, JsonError> {
-    let range: Range<usize> = scanner.skip_value()?;
+    let range = scanner.skip_value()?;
     Ok(scanner.slice(range))
 }
 
@@ -309,20 +302,21 @@ fn number(scanner: &mut Scanner<'_>) -> Result<f64, JsonError> {
 
 /// Adds the numbers of an object; the rest of it, and what is no object, counts as nothing.
 fn add_amounts<'t>(text: &'t str, sums: &mut Sums<'t>) {
-    let _ = (|| {
-        let mut scanner = Scanner::new(text);
-        scanner.enter_object()?;
-        let mut first = true;
-        while let Some(unit) = scanner.next_member(&mut first)? {
-            match scanner.peek() {
-                Some(b'-' | b'0'..=b'9') => *sums.entry(unit.normalized()) += number(&mut scanner)?,
-                _ => {
-                    scanner.skip_value()?;
-                }
-            }
+    if text == "{}" || !text.starts_with('{') {
+        return;
+    }
+    let mut scanner = Scanner::new(text);
+    // The text was checked when the event was read.
+    let _ = scanner.enter_object();
+    let mut first = true;
+    while let Ok(Some(unit)) = scanner.next_member(&mut first) {
+        let is_number = matches!(scanner.peek(), Some(b'-' | b'0'..=b'9'));
+        match number(&mut scanner) {
+            Ok(amount) if is_number => *sums.entry(unit.normalized()) += amount,
+            Ok(_) => {}
+            Err(_) => return,
         }
-        Ok::<(), JsonError>(())
-    })();
+    }
 }
 
 #[cfg(test)]
@@ -351,8 +345,17 @@ mod tests {
 
     #[test]
     fn adds_as_usage_does() {
-        let mut updates = vec![model("a", 10), model("b", 3), model("a", 5), tool("page", r#"{"x":1,"y":2}"#)];
-        updates.extend([tool("page", r#"{"y":2,"x":1}"#), tool("byte", "null"), model("\\u0061", 1)]);
+        let mut updates = vec![
+            model("a", 10),
+            model("b", 3),
+            model("a", 5),
+            tool("page", r#"{"x":1,"y":2}"#),
+        ];
+        updates.extend([
+            tool("page", r#"{"y":2,"x":1}"#),
+            tool("byte", "null"),
+            model("\\u0061", 1),
+        ]);
         updates.extend((0..20).map(|number| model(&format!("m{number}"), number)));
         updates.extend((0..20).map(|number| model(&format!("m{number}"), number)));
         let mut tally = Tally::default();
@@ -372,7 +375,11 @@ mod tests {
     #[test]
     fn what_is_no_usage_counts_as_nothing() {
         let mut tally = Tally::default();
-        for text in ["{}", r#"{"items":{},"costs":[1],"promptTokens":"7"}"#, r#"{"items":[1,{"type":"model"},{"type":"x","name":"n"}]}"#] {
+        for text in [
+            "{}",
+            r#"{"items":{},"costs":[1],"promptTokens":"7"}"#,
+            r#"{"items":[1,{"type":"model"},{"type":"x","name":"n"}]}"#,
+        ] {
             tally.add_json(text).unwrap();
         }
         assert!(tally.add_json("[1]").is_err());

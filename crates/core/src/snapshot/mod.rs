@@ -27,6 +27,8 @@ pub struct Snapshot {
     /// An object with the user's own tags.
     pub metadata: Option<JsonText>,
     pub warnings: Vec<Warning>,
+    /// The rules that requests were normalized by before they were hashed: a list.
+    pub normalize: Option<JsonText>,
 }
 
 /// Where a snapshot comes from.

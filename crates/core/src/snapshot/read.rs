@@ -76,6 +76,7 @@ impl Reader<'_> {
         let mut provenance = None;
         let mut version = false;
         let mut metadata = None;
+        let mut normalize = None;
         let mut seen_root = false;
         self.fields.scanner.enter_object()?;
         let mut first = true;
@@ -92,6 +93,7 @@ impl Reader<'_> {
                 "provenance" => provenance = self.provenance()?,
                 "version" => version = self.version()?,
                 "metadata" => metadata = self.metadata()?,
+                "normalize" => normalize = Some(self.fields.span()?),
                 _ => {
                     self.fields.scanner.skip_value()?;
                 }
@@ -115,7 +117,7 @@ impl Reader<'_> {
         else {
             return Ok(None);
         };
-        Ok(Some(Snapshot { process_id, timestamp, root, provenance, metadata, warnings: Vec::new() }))
+        Ok(Some(Snapshot { process_id, timestamp, root, provenance, metadata, warnings: Vec::new(), normalize }))
     }
 
     fn version(&mut self) -> Result<bool, Stop> {

@@ -28,6 +28,10 @@ pub fn write_snapshot(snapshot: &Snapshot) -> String {
         out.push_str(r#","metadata":"#);
         out.push_str(metadata.as_str());
     }
+    if let Some(normalize) = &snapshot.normalize {
+        out.push_str(r#","normalize":"#);
+        out.push_str(normalize.as_str());
+    }
     if !snapshot.warnings.is_empty() {
         out.push_str(r#","warnings":"#);
         write_warnings(&snapshot.warnings, &mut out);

@@ -1,0 +1,254 @@
+import {
+  callTool,
+  createAgent,
+  getContext,
+  isContextNotFoundError,
+  journalCall,
+  runFrame,
+  runWith,
+  type AgentFrameSnapshot,
+  type AgentSnapshot,
+} from "agent-rewind";
+import { contentHash, dumpSnapshot, parseSnapshot, restoreSnapshot, stringifySnapshot } from "agent-rewind/debugger";
+import { describe, expect, it, vi } from "vitest";
+import { z } from "zod";
+
+import { recorder } from "../support/recorder.js";
+
+const unreached = (): never => {
+  throw new Error("made again");
+};
+
+/** Runs a program, and gives its result and its snapshots: the dump, the dump after a round trip, and the trace's. */
+async function recording<R>(program: () => Promise<R>): Promise<{ value: R; snapshots: AgentSnapshot[]; root: AgentFrameSnapshot }> {
+  const bus = recorder();
+  const { value, dump } = await runWith(async () => ({ value: await program(), dump: dumpSnapshot() }), { eventBus: bus });
+  const text = stringifySnapshot(dump);
+  const restored = restoreSnapshot(JSON.parse(JSON.stringify(bus.events)) as typeof bus.events);
+  return { value, snapshots: [dump, parseSnapshot(text), restored], root: (JSON.parse(text) as AgentSnapshot).root };
+}
+
+describe("an agent loop of one's own", () => {
+  /** A client as vendors have them. */
+  function clientOf(answers: string[]) {
+    const create = vi.fn(async (request: { messages: { role: string; content: string }[] }, _options: { signal: AbortSignal }) => ({
+      choices: [{ message: { role: "assistant", content: answers[request.messages.length - 1] ?? "end" } }],
+    }));
+    return { chat: { completions: { create } }, create };
+  }
+
+  /** The loop of the README, and then some: asks until it hears "end", and looks something up between. */
+  const research = (client: ReturnType<typeof clientOf>, lookUp: (text: string) => string) => ({ topic }: { topic: string }) =>
+    runFrame({ id: "researcher", input: { topic } }, async (input) => {
+      const messages = [{ role: "user", content: input.topic }];
+      for (;;) {
+        const request = { model: "some-model", messages: [...messages] };
+        const { choices } = await journalCall({ kind: "chat", name: "some-model", request }, ({ signal }) => client.chat.completions.create(request, { signal }));
+        const message = choices[0]?.message ?? { role: "assistant", content: "end" };
+        messages.push(message);
+        if (message.content === "end") return messages.map(({ content }) => content);
+        messages.push({ role: "user", content: await journalCall({ kind: "look-up", name: "index", request: message.content }, () => lookUp(message.content)) });
+      }
+    });
+
+  it("is replayed call by call, and goes on where its recording ends", async () => {
+    const client = clientOf(["first", "?", "second"]);
+    const lookUp = vi.fn((text: string) => `found ${text}`);
+    const run = research(client, lookUp);
+    const { value, snapshots, root } = await recording(() => run({ topic: "t" }));
+    expect(value).toEqual(["t", "first", "found first", "second", "found second", "end"]);
+    const frame = root.children["root/agent:researcher:0"];
+    expect(frame?.calls?.map(({ kind, callId }) => `${kind} ${callId.slice("root/agent:researcher:0".length)}`)).toEqual([
+      "chat /chat:some-model:0",
+      "look-up /look-up:index:0",
+      "chat /chat:some-model:1",
+      "look-up /look-up:index:1",
+      "chat /chat:some-model:2",
+    ]);
+    for (const snapshot of snapshots) {
+      client.create.mockClear();
+      lookUp.mockClear();
+      expect(await runWith(() => run({ topic: "t" }), { snapshot })).toEqual(value);
+      expect([client.create.mock.calls, lookUp.mock.calls]).toEqual([[], []]);
+      await runWith(() => run({ topic: "other" }), { snapshot });
+      expect(client.create).toHaveBeenCalledTimes(3);
+    }
+  });
+
+  it("resumes at the call that failed", async () => {
+    const client = clientOf(["first"]);
+    const failing = research(client, () => {
+      throw new Error("index down");
+    });
+    const { snapshots } = await recording(() => failing({ topic: "t" }).catch(() => "failed"));
+    for (const snapshot of snapshots) {
+      client.create.mockClear();
+      const fixed = vi.fn((text: string) => `found ${text}`);
+      expect(await runWith(() => research(client, fixed)({ topic: "t" }), { snapshot })).toEqual(["t", "first", "found first", "end"]);
+      expect(client.create).toHaveBeenCalledTimes(1);
+      expect(fixed.mock.calls).toEqual([["first"]]);
+    }
+  });
+});
+
+describe("journalCall", () => {
+  it("keeps each kind in its place, in the documented shape", async () => {
+    const request = { messages: [{ role: "user", content: "q" }], model: { id: "m" } };
+    const message = { role: "assistant", content: "a" };
+    const { root } = await recording(async () => {
+      await journalCall({ kind: "prompt", name: "m", request }, () => message);
+      await journalCall({ kind: "tool", name: "t", request: { q: 1 } }, () => "out");
+      await journalCall({ kind: "embedding", name: "e", request: ["x"] }, () => [0.5]);
+      await journalCall({ kind: "__proto__", name: "odd/name:0", request: null }, () => 1);
+    });
+    const promptHash = contentHash(JSON.stringify(request));
+    const toolHash = contentHash(JSON.stringify({ input: { q: 1 }, name: "t" }));
+    const embeddingHash = contentHash(JSON.stringify({ input: ["x"], name: "e" }));
+    expect(root.journal.prompt).toEqual({ [promptHash]: { output: message, contentHash: promptHash } });
+    expect(root.journal.tool).toEqual({ [toolHash]: { output: "out", contentHash: toolHash } });
+    expect(root.journal.other?.["embedding"]).toEqual({ [embeddingHash]: { output: [0.5], contentHash: embeddingHash } });
+    expect(Object.keys(root.journal.other ?? {})).toEqual(["embedding", "__proto__"]);
+    expect(root.calls?.map(({ callId }) => callId)).toEqual(["root/prompt:m:0", "root/tool:t:0", "root/embedding:e:0", "root/__proto__:odd/name:0:0"]);
+  });
+
+  it("of the kind tool is answered by the recording of a tool, and the other way round", async () => {
+    const made = vi.fn(() => "out");
+    const tool = { name: "t", description: "", parameters: z.object({ q: z.number() }), handler: made };
+    const byTool = () => callTool(tool, { q: 1 });
+    const byHand = () => journalCall({ kind: "tool", name: "t", request: { q: 1 } }, made);
+    for (const [first, second] of [[byTool, byHand], [byHand, byTool]] as const) {
+      const { snapshots } = await recording(first);
+      made.mockClear();
+      for (const snapshot of snapshots) expect(await runWith(second, { snapshot })).toBe("out");
+      expect(made).not.toHaveBeenCalled();
+    }
+  });
+
+  it("tells the function what is called, and runs it in the context", async () => {
+    const request = { b: 1, a: "ü" };
+    await runWith(async () => {
+      await journalCall({ kind: "k", name: "n", request }, (info) => {
+        expect(info).toEqual({ callId: "root/k:n:0", contentHash: contentHash('{"name":"n","input":{"a":"ü","b":1}}'), signal: getContext()?.signal });
+        expect(info.signal).toBe(getContext()?.signal);
+        expect(getContext()?.callId).toBe("root");
+      });
+      await journalCall({ kind: "k", name: "n", request }, ({ callId }) => expect(callId).toBe("root/k:n:1"));
+    });
+  });
+
+  it("tells requests apart by all that they hold, JSON or not", async () => {
+    class Point {
+      constructor(readonly x: number) {}
+    }
+    const requests: unknown[] = [
+      {},
+      null,
+      [],
+      "",
+      0,
+      false,
+      "null",
+      { a: undefined },
+      { a: null },
+      new Date(0),
+      "1970-01-01T00:00:00.000Z",
+      1n,
+      "1",
+      1,
+      Number.NaN,
+      new Map([["a", 1]]),
+      [["a", 1]],
+      new Set([1]),
+      { a: () => {} },
+      new Point(1),
+      { x: 1 },
+      ["\ud83d"],
+    ];
+    const ask = (request: unknown, make: () => unknown): Promise<unknown> => journalCall({ kind: "k", name: "n", request }, make);
+    const { snapshots, root } = await recording(() => Promise.all(requests.map((request, at) => ask(request, () => at))));
+    expect(new Set(root.calls?.map(({ contentHash: hash }) => hash)).size).toBe(requests.length);
+    for (const snapshot of snapshots) {
+      const shuffled = requests.map((request, at) => ({ request, at })).toReversed();
+      const again = await runWith(() => Promise.all(shuffled.map(({ request }) => ask(request, unreached))), { snapshot });
+      expect(again).toEqual(shuffled.map(({ at }) => at));
+    }
+    // No request is the empty one.
+    await runWith(async () => expect(await ask(undefined, unreached)).toBe(0), { snapshot: snapshots[0] as AgentSnapshot });
+  });
+
+  it("hashes the request as it was at the call", async () => {
+    const request = { list: [1] };
+    const { root } = await recording(() =>
+      journalCall({ kind: "k", name: "n", request }, () => {
+        request.list.push(2);
+      }),
+    );
+    expect(root.calls?.[0]?.contentHash).toBe(contentHash(JSON.stringify({ input: { list: [1] }, name: "n" })));
+  });
+
+  it("gives failures through, and replays the handled ones", async () => {
+    const errors = [new TypeError("async"), Object.assign(new Error("sync"), { code: 7 }), "a text", undefined];
+    const fail = (at: number, make: () => unknown) => journalCall({ kind: "k", name: "n", request: at }, make).then(() => "nothing", (error: unknown) => error);
+    const program = (make: (at: number) => unknown) => async () => {
+      const caught: unknown[] = [];
+      for (const at of errors.keys()) caught.push(await fail(at, () => make(at)));
+      await journalCall({ kind: "k", name: "n", request: "after" }, () => 1);
+      return caught;
+    };
+    const live = (at: number): unknown => {
+      if (at === 0) return Promise.reject(errors[0]);
+      throw errors[at];
+    };
+    const { value, snapshots, root } = await recording(program(live));
+    for (const [at, error] of errors.entries()) expect(value[at]).toBe(error);
+    expect(Object.keys(root.journal.other?.["k"] ?? {})).toHaveLength(1);
+    for (const snapshot of snapshots) {
+      const [first, second, third, fourth] = await runWith(program(unreached), { snapshot });
+      expect(first).toBeInstanceOf(TypeError);
+      expect(first).toMatchObject({ message: "async" });
+      expect(second).toMatchObject({ message: "sync", code: 7 });
+      expect([third, fourth]).toEqual(["a text", undefined]);
+    }
+  });
+
+  it("makes again what could not be recorded, and says where and why in a tombstone", async () => {
+    let made = 0;
+    const program = () => journalCall({ kind: "k", name: "n", request: 1 }, () => ({ n: (made += 1), deep: [{ close: () => {} }] }));
+    const { root, snapshots } = await recording(program);
+    const [row] = Object.values(root.journal.other?.["k"] ?? {});
+    expect(row).toEqual({ output: null, contentHash: root.calls?.[0]?.contentHash, error: expect.stringMatching(/^\/deep\/0\/close: function/) as unknown });
+    for (const snapshot of snapshots) {
+      made = 0;
+      expect(await runWith(program, { snapshot })).toMatchObject({ n: 1 });
+    }
+  });
+
+  it("needs a context", async () => {
+    const error = await journalCall({ kind: "k", name: "n", request: 1 }, unreached).catch((thrown: unknown) => thrown);
+    expect(isContextNotFoundError(error)).toBe(true);
+    expect(error).toMatchObject({ apiName: "journalCall" });
+  });
+});
+
+describe("runFrame", () => {
+  it("is an agent like any other: callId, memory, events, result, error", async () => {
+    const agent = createAgent<{ n: number }, unknown>({ id: "inner", handler: () => getContext()?.callId });
+    const { value, root } = await recording(() => runFrame({ id: "outer", input: { n: 1 } }, ({ n }) => agent({ n: n + 1 })));
+    expect(value).toBe("root/agent:outer:0/agent:inner:0");
+    const outer = root.children["root/agent:outer:0"];
+    expect(outer).toMatchObject({ agentId: "outer", state: { status: "completed", output: value }, generation: { id: 0, props: { n: 1 } } });
+    const error = new Error("e");
+    await expect(runWith(() => runFrame({ id: "f", input: 1 }, () => Promise.reject(error)))).rejects.toBe(error);
+    expect(await runFrame({ id: "alone", input: 1 }, () => getContext()?.callId)).toBe("root/agent:alone:0");
+  });
+
+  it("is the same frame as an agent of its id and input", async () => {
+    const step = (make: () => unknown) => journalCall({ kind: "k", name: "n", request: 1 }, make);
+    const { snapshots } = await recording(() => runFrame({ id: "f", input: undefined }, () => step(() => "done")));
+    for (const snapshot of snapshots) {
+      expect(await runWith(() => createAgent({ id: "f", handler: () => step(unreached) })(), { snapshot })).toBe("done");
+      // No input and an empty one are the same.
+      expect(await runWith(() => runFrame({ id: "f", input: {} }, () => step(unreached)), { snapshot })).toBe("done");
+    }
+  });
+});

@@ -1,0 +1,55 @@
+//! What frames used: before this run and in it.
+
+use super::build::Builder;
+use super::draft::Index;
+use super::event::{Event, Field, Fields};
+use super::tally::Tally;
+use crate::json::Scanner;
+use crate::usage::{Budget, Usage};
+
+impl<'t> Builder<'_, 't> {
+    /// A frame that goes on from a snapshot starts with the budget of that.
+    pub(super) fn budget_state(&mut self, frame: Index, event: &Event, fields: &Fields<'_, 't>) {
+        if let Some(text) = fields.present(Field::BudgetState) {
+            match read_budget(text.as_str()) {
+                Some(budget) => self.frames[frame as usize].budget = Some(budget),
+                None => self.warn_field(event, Field::BudgetState, "a BudgetState object"),
+            }
+        }
+    }
+
+    pub(super) fn usage(&mut self, frame: Index, event: &Event, fields: &Fields<'_, 't>) {
+        let frame = &mut self.frames[frame as usize];
+        let added = if let Some(delta) = fields.text(Field::Delta) {
+            frame.usage.get_or_insert_default().add_json(delta)
+        } else if let Some(own) = fields.text(Field::Own) {
+            // Without the difference the sum so far is taken as it is given.
+            let mut usage = Tally::default();
+            let added = usage.add_json(own);
+            frame.usage = Some(usage);
+            added
+        } else {
+            return;
+        };
+        if added.is_err() {
+            self.warn_field(event, Field::Delta, "a UsageStats object");
+        }
+    }
+}
+
+fn read_budget(text: &str) -> Option<Budget> {
+    let mut scanner = Scanner::new(text);
+    let mut budget = Budget::default();
+    scanner.enter_object().ok()?;
+    let mut first = true;
+    while let Some(key) = scanner.next_member(&mut first).ok()? {
+        let usage = scanner.skip_value().ok()?;
+        let usage = scanner.slice(usage);
+        if key.is("own") {
+            budget.own = Usage::read(usage, "own").ok()?;
+        } else if key.is("aggregate") {
+            budget.aggregate = Usage::read(usage, "aggregate").ok()?;
+        }
+    }
+    Some(budget)
+}

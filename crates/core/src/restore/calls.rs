@@ -1,0 +1,181 @@
+//! Journals the calls of prompts, tools and other kinds.
+
+use super::build::{Builder, index_of};
+use super::draft::{CallDraft, Index, NONE};
+use super::event::{Event, Family, Field, FieldSpan, Fields, SpanIndex};
+use super::outcome::{outcome, request_hash, rows};
+use super::spans::NO_EVENT;
+use super::warnings::code;
+use crate::journal::{Kind, Outcome};
+use crate::json::JsonStr;
+
+impl<'t> Builder<'_, 't> {
+    pub(super) fn call_start(
+        &mut self,
+        place: u64,
+        frame: Index,
+        event: &Event,
+        fields: &Fields<'_, 't>,
+    ) {
+        let call = self.new_call(place, frame, event.span, event.kind.family, fields);
+        self.call_of[event.span as usize] = call;
+    }
+
+    fn new_call(
+        &mut self,
+        start: u64,
+        frame: Index,
+        span: SpanIndex,
+        family: Family,
+        fields: &Fields<'_, 't>,
+    ) -> Index {
+        let (kind, name, call_id) = match family {
+            Family::Tool | Family::Batch => (
+                Kind::Tool,
+                fields.string(Field::ToolName),
+                fields.json_str(Field::JournalCallId),
+            ),
+            Family::Call => {
+                let kind = fields
+                    .json_str(Field::Kind)
+                    .unwrap_or_else(|| JsonStr::from_normalized_body("call"));
+                (
+                    Kind::from_name(kind),
+                    fields.string(Field::Name),
+                    fields.json_str(Field::CallId),
+                )
+            }
+            _ => (Kind::Prompt, None, fields.json_str(Field::CallId)),
+        };
+        let generation = self.generation_at(span, frame);
+        let index = index_of(self.calls.len());
+        let hash = request_hash(fields);
+        self.calls.push(CallDraft {
+            kind,
+            name,
+            call_id,
+            hash,
+            start,
+            end: None,
+            outcome: None,
+            meta: None,
+        });
+        self.generations[generation as usize].calls.push(index);
+        index
+    }
+
+    pub(super) fn call_end(
+        &mut self,
+        place: u64,
+        frame: Index,
+        event: &Event,
+        fields: &Fields<'_, 't>,
+    ) {
+        let mut call = self.call_of[event.span as usize];
+        if call == NONE {
+            call = self.new_call(place, frame, event.span, event.kind.family, fields);
+            self.call_of[event.span as usize] = call;
+        }
+        let output = if event.kind.family == Family::Turn {
+            Field::Message
+        } else {
+            Field::Output
+        };
+        self.end_call(call, place, outcome(fields, output), fields, event);
+    }
+
+    fn end_call(
+        &mut self,
+        call: Index,
+        place: u64,
+        outcome: Outcome,
+        fields: &Fields<'_, 't>,
+        event: &Event,
+    ) {
+        let draft = &mut self.calls[call as usize];
+        draft.hash = request_hash(fields).or(draft.hash.take());
+        draft.end = Some(place);
+        if draft.hash.is_none() && matches!(outcome, Outcome::Output(_)) {
+            let message = format!(
+                "{} has no contentHash; its call cannot be replayed",
+                event.kind.name()
+            );
+            let span = &self.trace.spans.get(event.span).id;
+            self.warnings
+                .add(code::MISSING_HASH, Some(event.line), Some(span), message);
+        }
+        draft.outcome = Some(outcome);
+        draft.meta = fields.present(Field::Meta);
+    }
+
+    /// The model of a turn names the prompt's callId where the events give none.
+    pub(super) fn name_model(&mut self, event: &Event, fields: &Fields<'_, 't>) {
+        let turn = self.trace.spans.get(event.span).parent;
+        let Some(&call) = self
+            .call_of
+            .get(turn as usize)
+            .filter(|call| **call != NONE)
+        else {
+            return;
+        };
+        let draft = &mut self.calls[call as usize];
+        if draft.name.is_none() && draft.kind == Kind::Prompt {
+            draft.name = fields.string(Field::AdapterId);
+        }
+    }
+
+    /// A batch lists all its calls: those whose own events are missing are taken from here.
+    pub(super) fn batch_end(
+        &mut self,
+        place: u64,
+        frame: Index,
+        event: &Event,
+        fields: &Fields<'_, 't>,
+    ) {
+        let Some(range) = fields.range(Field::ToolResults) else {
+            return;
+        };
+        let batch_start = self.trace.spans.get(event.span).start;
+        let start = if batch_start == NO_EVENT {
+            place
+        } else {
+            u64::from(batch_start).min(place)
+        };
+        for row in rows(self.trace.source, range) {
+            match row {
+                Some(row) => self.batch_row((start, place), frame, event, &row),
+                None => self.warn_field(event, Field::ToolResults, "an array of results"),
+            }
+        }
+    }
+
+    fn batch_row(
+        &mut self,
+        (start, end): (u64, u64),
+        frame: Index,
+        event: &Event,
+        row: &[FieldSpan],
+    ) {
+        let fields = Fields {
+            source: self.trace.source,
+            list: row,
+        };
+        let span = fields
+            .string(Field::SpanId)
+            .and_then(|id| self.trace.spans.find(&id));
+        let known = span.map_or(NONE, |span| self.call_of[span as usize]);
+        if known != NONE && self.calls[known as usize].outcome.is_some() {
+            return;
+        }
+        let call = if known == NONE {
+            let call = self.new_call(start, frame, event.span, Family::Batch, &fields);
+            if let Some(span) = span {
+                self.call_of[span as usize] = call;
+            }
+            call
+        } else {
+            known
+        };
+        self.end_call(call, end, outcome(&fields, Field::Output), &fields, event);
+    }
+}

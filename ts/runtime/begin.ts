@@ -1,0 +1,32 @@
+import { calling, type Begun } from "../native.js";
+import { encodeInput } from "../values/encode.js";
+import type { Scope } from "./scope.js";
+
+/** Starts a call whose request is given as a value. */
+export function beginCall(scope: Scope, kind: string, name: string, callId: string, request: unknown): Begun {
+  const text = requestText(kind, name, request);
+  const { normalizer } = scope.run;
+  return calling(() =>
+    scope.frame.begin(
+      JSON.stringify(kind),
+      JSON.stringify(callId),
+      text,
+      scope.frame.hasForeignHashes ? foreignRequestText(kind, name, request) : undefined,
+      normalizer?.document(text, kind),
+    ),
+  );
+}
+
+/** The document that a call is hashed by. */
+function requestText(kind: string, name: string, request: unknown): string {
+  const { text, types } = encodeInput(request);
+  if (kind === "prompt" && types === null) return text;
+  const typed = types === null ? "" : `,"types":${types}`;
+  return `{"input":${text},"name":${JSON.stringify(name)}${typed}}`;
+}
+
+/** The document that recordings of `@rejelly/core` hash a call by. */
+function foreignRequestText(kind: string, name: string, request: unknown): string {
+  const { text } = encodeInput(request);
+  return kind === "prompt" ? text : `{"name":${JSON.stringify(name)},"input":${text}}`;
+}

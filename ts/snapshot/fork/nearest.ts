@@ -1,0 +1,44 @@
+/** Longest rest of two names that is compared letter by letter. */
+const MAX_COMPARED = 64;
+
+/** Names without doubles, the most like `name` first; equally like ones stay in their order. */
+export function nearest(name: string, known: Iterable<string>): string[] {
+  const names = [...new Set(known)].map((text) => ({ text, distance: distance(name, text) }));
+  return names.toSorted((left, right) => left.distance - right.distance).map(({ text }) => text);
+}
+
+/** The known name that `name` is a misspelling of. */
+export function misspelled(name: string, known: readonly string[]): string | undefined {
+  const [first] = nearest(name.toLowerCase(), known);
+  return first !== undefined && distance(name.toLowerCase(), first) <= Math.max(1, first.length / 3) ? first : undefined;
+}
+
+/** How many letters have to be put in, taken out or replaced (Levenshtein); an upper bound where names differ in much. */
+function distance(left: string, right: string): number {
+  let start = 0;
+  const shorter = Math.min(left.length, right.length);
+  while (start < shorter && left[start] === right[start]) start++;
+  let end = 0;
+  while (end < shorter - start && left[left.length - 1 - end] === right[right.length - 1 - end]) end++;
+  return edits(left.slice(start, left.length - end), right.slice(start, right.length - end));
+}
+
+function edits(left: string, right: string): number {
+  if (left.length === 0 || right.length === 0 || Math.max(left.length, right.length) > MAX_COMPARED) {
+    return Math.max(left.length, right.length);
+  }
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= left.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= right.length; column++) {
+      const replaced = at(previous, column - 1) + (left[row - 1] === right[column - 1] ? 0 : 1);
+      current.push(Math.min(replaced, at(previous, column) + 1, at(current, column - 1) + 1));
+    }
+    previous = current;
+  }
+  return at(previous, right.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? 0;
+}
