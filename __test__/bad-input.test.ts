@@ -6,7 +6,10 @@ import { recorded } from "./support/traces.js";
 
 const { events, jsonl } = recorded("c-nested-3");
 
-function restoreError(trace: unknown, options?: Parameters<typeof restoreSnapshot>[1]): Error & { path?: string; spanId?: string } {
+function restoreError(
+  trace: unknown,
+  options?: Parameters<typeof restoreSnapshot>[1],
+): Error & { path?: string; spanId?: string } {
   try {
     restoreSnapshot(trace as TraceEvent[], options);
   } catch (error) {
@@ -18,7 +21,9 @@ function restoreError(trace: unknown, options?: Parameters<typeof restoreSnapsho
 
 async function snapshotError(snapshot: unknown): Promise<Error & { faults?: { path: string }[]; path?: string }> {
   let ran = false;
-  const error: unknown = await runWith(() => (ran = true), { snapshot: snapshot as AgentSnapshot }).catch((caught: unknown) => caught);
+  const error: unknown = await runWith(() => (ran = true), { snapshot: snapshot as AgentSnapshot }).catch(
+    (caught: unknown) => caught,
+  );
   expect(ran).toBe(false);
   expect(error).toBeInstanceOf(Error);
   return error as Error;
@@ -50,7 +55,9 @@ describe("restoreSnapshot refuses", () => {
       "Restore failed: START event is at the beginning of trace, cannot restore before it.",
     );
     const agent = events[1]?.trace.spanId ?? "";
-    expect(restoreError(events, { spanId: agent, anchor: "before" }).message).toBe("Restore failed: Root agent frame not created.");
+    expect(restoreError(events, { spanId: agent, anchor: "before" }).message).toBe(
+      "Restore failed: Root agent frame not created.",
+    );
   });
 
   it("events of two runs, naming them, unless one is chosen", () => {
@@ -105,14 +112,22 @@ describe("restoreSnapshot mends", () => {
 
 /** The frames without the places of starts and ends, which count all events of the list. */
 function withoutOrder(root: AgentSnapshot["root"]): unknown {
-  return JSON.parse(JSON.stringify(root, (key, value: unknown) => (/^(start|end)Order$/.test(key) ? undefined : value)));
+  return JSON.parse(
+    JSON.stringify(root, (key, value: unknown) => (/^(start|end)Order$/.test(key) ? undefined : value)),
+  );
 }
 
 describe("runWith refuses a snapshot", () => {
   it("with twenty faults, all on one line, by dotted paths", async () => {
     const bad = good() as unknown as Record<string, Record<string, unknown>>;
     const usage = { costs: 1, promptTokens: "1", completionTokens: "1", totalTokens: null, callCount: [], items: {} };
-    Object.assign(bad, { processId: 1, timestamp: "now", version: 2, metadata: "tags", provenance: { traceId: 5, anchor: "x", source: "y" } });
+    Object.assign(bad, {
+      processId: 1,
+      timestamp: "now",
+      version: 2,
+      metadata: "tags",
+      provenance: { traceId: 5, anchor: "x", source: "y" },
+    });
     Object.assign(bad["root"] as object, {
       callId: 1,
       agentId: null,
@@ -127,10 +142,26 @@ describe("runWith refuses a snapshot", () => {
     const paths = error.faults?.map(({ path }) => path) ?? [];
     expect(paths.toSorted()).toEqual(
       [
-        "metadata", "processId", "provenance.anchor", "provenance.source", "provenance.traceId", "root.agentId", "root.budgetState.aggregate",
-        "root.budgetState.own.callCount", "root.budgetState.own.completionTokens", "root.budgetState.own.costs", "root.budgetState.own.items",
-        "root.budgetState.own.promptTokens", "root.budgetState.own.totalTokens", "root.callId", "root.journal.prompt.h.contentHash",
-        "root.journal.tool", "root.memory", "root.state.status", "timestamp", "version",
+        "metadata",
+        "processId",
+        "provenance.anchor",
+        "provenance.source",
+        "provenance.traceId",
+        "root.agentId",
+        "root.budgetState.aggregate",
+        "root.budgetState.own.callCount",
+        "root.budgetState.own.completionTokens",
+        "root.budgetState.own.costs",
+        "root.budgetState.own.items",
+        "root.budgetState.own.promptTokens",
+        "root.budgetState.own.totalTokens",
+        "root.callId",
+        "root.journal.prompt.h.contentHash",
+        "root.journal.tool",
+        "root.memory",
+        "root.state.status",
+        "timestamp",
+        "version",
       ].toSorted(),
     );
     for (const path of paths) expect(error.message).toContain(`${path}: `);
@@ -154,7 +185,9 @@ describe("runWith refuses a snapshot", () => {
 
     const text = JSON.stringify(good());
     const nested = text.replace('"memory":{}', `"memory":{"deep":${"[".repeat(100_000)}${"]".repeat(100_000)}}`);
-    expect(() => parseSnapshot(nested)).toThrow(expect.objectContaining({ message: expect.stringContaining("root.memory.deep") }));
+    expect(() => parseSnapshot(nested)).toThrow(
+      expect.objectContaining({ message: expect.stringContaining("root.memory.deep") }),
+    );
 
     const deepFrames = good();
     let frame = deepFrames.root;
@@ -174,7 +207,10 @@ describe("__proto__ keys", () => {
   it("are data like any other, in both directions, and pollute nothing", async () => {
     const text = JSON.stringify(good())
       .replace('"memory":{}', '"memory":{"__proto__":{"polluted":true}}')
-      .replace('"tool":{}', '"tool":{"__proto__":{"output":{"__proto__":{"polluted":true}},"contentHash":"__proto__"}}');
+      .replace(
+        '"tool":{}',
+        '"tool":{"__proto__":{"output":{"__proto__":{"polluted":true}},"contentHash":"__proto__"}}',
+      );
     for (const snapshot of [parseSnapshot(text), JSON.parse(text) as AgentSnapshot]) {
       await runWith(() => expect(Object.keys(dumpSnapshot())).toContain("root"), { snapshot });
     }

@@ -1,7 +1,17 @@
 import { createHash } from "node:crypto";
 
 import canonicalizeInJs from "canonicalize";
-import { callTool, createAgent, equipInstruction, equipSystem, equipTool, promptAgent, runWith, type Tool, type TraceEvent } from "agent-rewind";
+import {
+  callTool,
+  createAgent,
+  equipInstruction,
+  equipSystem,
+  equipTool,
+  promptAgent,
+  runWith,
+  type Tool,
+  type TraceEvent,
+} from "agent-rewind";
 import { canonicalize, contentHash } from "agent-rewind/debugger";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -33,7 +43,10 @@ describe("canonical form", () => {
   });
 
   it("agrees with an independent canonicaliser in JavaScript on 20,000 generated documents", () => {
-    const key = fc.oneof(fc.string({ unit: "grapheme" }), fc.constantFrom("", "__proto__", "constructor", "1", "10", "9", "é", "\u{10000}", "\uffff", "a\nb"));
+    const key = fc.oneof(
+      fc.string({ unit: "grapheme" }),
+      fc.constantFrom("", "__proto__", "constructor", "1", "10", "9", "é", "\u{10000}", "\uffff", "a\nb"),
+    );
     const { value } = fc.letrec((tie) => ({
       value: fc.oneof(
         { maxDepth: 4 },
@@ -74,7 +87,9 @@ describe("canonical form", () => {
   it.each(["", "{", '{"a":1,"a":2}', String.raw`{"a":1,"\u0061":2}`, "1e400", "[1,]", '"\n"', "[".repeat(100_000)])(
     "refuses %j with a typed error",
     (text) => {
-      expect(() => canonicalize(text)).toThrow(expect.objectContaining({ code: expect.stringMatching(/^ERR_REWIND_(INVALID_JSON|LIMIT)$/) }));
+      expect(() => canonicalize(text)).toThrow(
+        expect.objectContaining({ code: expect.stringMatching(/^ERR_REWIND_(INVALID_JSON|LIMIT)$/) }),
+      );
     },
   );
 });
@@ -88,7 +103,11 @@ describe("contentHash", () => {
       parameters: z.object({ b: z.number(), a: z.number() }),
       handler: ({ a, b }: { a: number; b: number }) => a + b,
     };
-    const model = scriptedModel("hashed", (messages) => (messages.length > 2 ? result("3 😀") : toolCall("c", "add", { b: 2, a: 1 })), { provider: "test" });
+    const model = scriptedModel(
+      "hashed",
+      (messages) => (messages.length > 2 ? result("3 😀") : toolCall("c", "add", { b: 2, a: 1 })),
+      { provider: "test" },
+    );
     const agent = createAgent({
       id: "adder",
       model,
@@ -96,7 +115,10 @@ describe("contentHash", () => {
         equipSystem("You add. 😀");
         equipInstruction("1 + 2?");
         equipTool(add);
-        return promptAgent(z.object({ result: z.string() }), { modelOptions: { temperature: 0.5, seed: 7 }, toolChoice: "auto" });
+        return promptAgent(z.object({ result: z.string() }), {
+          modelOptions: { temperature: 0.5, seed: 7 },
+          toolChoice: "auto",
+        });
       },
     });
     await runWith(() => agent(), { eventBus: { emit: (event) => void events.push(event) } });
@@ -114,7 +136,9 @@ describe("contentHash", () => {
       expect(turn.contentHash).toBe(recomputed(document));
     }
     const calls = events.filter((event) => event.type === "tool:call:end");
-    expect(calls.map((call) => (call.type === "tool:call:end" ? call.contentHash : ""))).toEqual([recomputed({ input: { a: 1, b: 2 }, name: "add" })]);
+    expect(calls.map((call) => (call.type === "tool:call:end" ? call.contentHash : ""))).toEqual([
+      recomputed({ input: { a: 1, b: 2 }, name: "add" }),
+    ]);
   });
 
   it("changes with every option, and not with the order of keys", async () => {
@@ -133,7 +157,13 @@ describe("contentHash", () => {
       return turn?.type === "turn:end" ? (turn.contentHash ?? "") : "";
     };
     const hashes = await Promise.all(
-      [{}, { modelOptions: { temperature: 0 } }, { modelOptions: { temperature: 1 } }, { modelOptions: { seed: 1 } }, { toolChoice: "none" }].map(hashOf),
+      [
+        {},
+        { modelOptions: { temperature: 0 } },
+        { modelOptions: { temperature: 1 } },
+        { modelOptions: { seed: 1 } },
+        { toolChoice: "none" },
+      ].map(hashOf),
     );
     expect(new Set(hashes).size).toBe(hashes.length);
     expect(await hashOf({ modelOptions: { a: 1, b: 2 } })).toBe(await hashOf({ modelOptions: { b: 2, a: 1 } }));
@@ -143,10 +173,13 @@ describe("contentHash", () => {
   it("of a tool's input that is more than JSON tells it apart", async () => {
     const hashes: string[] = [];
     const tool: Tool = { name: "t", description: "", parameters: z.object({ at: z.any() }), handler: () => 1 };
-    const eventBus = { emit: (event: TraceEvent) => void (event.type === "tool:call:end" && hashes.push(event.contentHash ?? "")) };
+    const eventBus = {
+      emit: (event: TraceEvent) => void (event.type === "tool:call:end" && hashes.push(event.contentHash ?? "")),
+    };
     await runWith(
       async () => {
-        for (const at of [new Date(0), "1970-01-01T00:00:00.000Z", new Set([1]), [1], 1n, "1"]) await callTool(tool, { at });
+        for (const at of [new Date(0), "1970-01-01T00:00:00.000Z", new Set([1]), [1], 1n, "1"])
+          await callTool(tool, { at });
       },
       { eventBus },
     );

@@ -29,10 +29,17 @@ async function recording(): Promise<AgentSnapshot> {
   );
 }
 
-async function isOn(options: Parameters<typeof runWith>[1] = {}): Promise<{ context: boolean | undefined; event: unknown }> {
+async function isOn(
+  options: Parameters<typeof runWith>[1] = {},
+): Promise<{ context: boolean | undefined; event: unknown }> {
   const events: TraceEvent[] = [];
-  const context = await runWith(() => getContext()?.enableSnapshot, { ...options, eventBus: { emit: (event) => void events.push(event) } });
-  const start = events.find(({ type }) => type === "runWith:start") as { config?: { enableSnapshot?: unknown } } | undefined;
+  const context = await runWith(() => getContext()?.enableSnapshot, {
+    ...options,
+    eventBus: { emit: (event) => void events.push(event) },
+  });
+  const start = events.find(({ type }) => type === "runWith:start") as
+    | { config?: { enableSnapshot?: unknown } }
+    | undefined;
   return { context, event: start?.config?.enableSnapshot };
 }
 
@@ -57,7 +64,11 @@ describe("enableSnapshot", () => {
         expect.unreachable();
       } catch (error) {
         expect(isSnapshotDisabledError(error)).toBe(true);
-        expect(error).toMatchObject({ name: "SnapshotDisabledError", code: "ERR_REWIND_SNAPSHOT_DISABLED", source: "dump" });
+        expect(error).toMatchObject({
+          name: "SnapshotDisabledError",
+          code: "ERR_REWIND_SNAPSHOT_DISABLED",
+          source: "dump",
+        });
       }
     });
   });

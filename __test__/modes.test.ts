@@ -21,7 +21,8 @@ import { z } from "zod";
 
 import { result, scriptedModel, toolCall } from "./support/scripted-model.js";
 
-const step = <T>(name: string, make: () => T | Promise<T>): Promise<T> => journalCall({ kind: "step", name, request: name }, make);
+const step = <T>(name: string, make: () => T | Promise<T>): Promise<T> =>
+  journalCall({ kind: "step", name, request: name }, make);
 
 async function recordingOf(program: () => Promise<unknown>): Promise<AgentSnapshot> {
   return runWith(async () => {
@@ -50,7 +51,12 @@ describe("replay", () => {
       },
     ],
     ["a tombstone", "tombstone", () => step("a", () => ({ run: () => {} })), () => step("a", () => 1)],
-    ["a frame that was never recorded", "no-recording", () => step("a", () => 1), () => runFrame({ id: "new", input: {} }, () => step("a", () => 1))],
+    [
+      "a frame that was never recorded",
+      "no-recording",
+      () => step("a", () => 1),
+      () => runFrame({ id: "new", input: {} }, () => step("a", () => 1)),
+    ],
   ])("rejects %s", async (_what, reason, recorded, program) => {
     const snapshot = await recordingOf(recorded);
     const error: unknown = await replay(program, { snapshot }).catch((caught: unknown) => caught);
@@ -66,7 +72,9 @@ describe("replay", () => {
         return 1;
       }),
     );
-    await expect(replay(() => step("a", () => 1), { snapshot: snapshot as AgentSnapshot })).rejects.toMatchObject({ reason: "in-flight" });
+    await expect(replay(() => step("a", () => 1), { snapshot: snapshot as AgentSnapshot })).rejects.toMatchObject({
+      reason: "in-flight",
+    });
   });
 
   it("rejects at the end even if the agent swallowed the miss, or failed with something else", async () => {
@@ -158,18 +166,19 @@ describe("replay", () => {
 });
 
 describe("resume", () => {
-  const program = async (): Promise<unknown[]> => [await step("a", () => "new a"), await step("b", () => "new b"), await step("c", () => "new c")];
+  const program = async (): Promise<unknown[]> => [
+    await step("a", () => "new a"),
+    await step("b", () => "new b"),
+    await step("c", () => "new c"),
+  ];
 
   it("is the default with a snapshot: hits replay, the rest is made and journaled", async () => {
     const snapshot = await recordingOf(() => step("b", () => "old b"));
-    for (const run of [runWith, resume]) {
-      const dump = await run(
-        async () => {
-          expect(await program()).toEqual(["new a", "old b", "new c"]);
-          return dumpSnapshot();
-        },
-        { snapshot },
-      );
+    const resumed = async (): Promise<AgentSnapshot> => {
+      expect(await program()).toEqual(["new a", "old b", "new c"]);
+      return dumpSnapshot();
+    };
+    for (const dump of [await runWith(resumed, { snapshot }), await resume(resumed, { snapshot })]) {
       expect(await replay(program, { snapshot: dump })).toEqual(["new a", "old b", "new c"]);
     }
   });
@@ -182,36 +191,50 @@ describe("resume", () => {
       return miss.name === "c" ? "error" : "live";
     };
     await expect(resume(program, { snapshot, onMiss })).rejects.toSatisfy(isReplayMissError);
-    expect(asked.map(({ name, reason }) => [name, reason])).toEqual([["a", "not-recorded"], ["c", "not-recorded"]]);
-    expect(asked[0]).toMatchObject({ kind: "step", callId: "root/step:a:0", contentHash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(asked.map(({ name, reason }) => [name, reason])).toEqual([
+      ["a", "not-recorded"],
+      ["c", "not-recorded"],
+    ]);
+    expect(asked[0]).toMatchObject({
+      kind: "step",
+      callId: "root/step:a:0",
+      contentHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
   });
 
   it("keeps a divergence local: siblings go on replaying", async () => {
-    const worker = (changed: number) => (id: number): Promise<unknown> =>
-      runFrame({ id: "worker", input: { id } }, async () => [
-        await step(id === changed ? `changed ${id}` : `first ${id}`, () => `made ${id}`),
-        await step(`second ${id}`, () => `made ${id}`),
-      ]);
+    const worker =
+      (changed: number) =>
+      (id: number): Promise<unknown> =>
+        runFrame({ id: "worker", input: { id } }, async () => [
+          await step(id === changed ? `changed ${id}` : `first ${id}`, () => `made ${id}`),
+          await step(`second ${id}`, () => `made ${id}`),
+        ]);
     const team = (changed: number) => (): Promise<unknown> => Promise.all([1, 2, 3].map(worker(changed)));
     const snapshot = await recordingOf(team(0));
     let report: ReplayReport | undefined;
     await resume(team(2), { snapshot, onReport: (given) => (report = given) });
     expect(report).toMatchObject({ mode: "resume", replayed: 5, live: 1, missed: 1 });
     const frames = report?.frames.filter(({ agentId }) => agentId === "worker") ?? [];
-    expect(frames.map(({ replayed, live: made }) => [replayed, made])).toEqual([[2, 0], [1, 1], [2, 0]]);
+    expect(frames.map(({ replayed, live: made }) => [replayed, made])).toEqual([
+      [2, 0],
+      [1, 1],
+      [2, 0],
+    ]);
     expect(frames[1]?.firstDivergence).toMatchObject({ name: "changed 2", reason: "not-recorded" });
     expect(frames[1]?.unused).toEqual({ calls: 1, frames: 0 });
   });
 
   it("completedFrames: reuse takes recorded results without running handlers", async () => {
     const ran: string[] = [];
-    const child = (name: string) => createAgent({
-      id: "child",
-      handler: async () => {
-        ran.push(name);
-        return step("work", () => `by ${name}`);
-      },
-    });
+    const child = (name: string) =>
+      createAgent({
+        id: "child",
+        handler: async () => {
+          ran.push(name);
+          return step("work", () => `by ${name}`);
+        },
+      });
     const program = (name: string) => async (): Promise<unknown> => [await child(name)(), await step("after", () => 1)];
     const snapshot = await recordingOf(program("first"));
     expect(await resume(program("second"), { snapshot })).toEqual(["by first", 1]);
@@ -251,7 +274,11 @@ describe("the report", () => {
     const snapshot = await recordingOf(() => agent());
     const events: { type: string; report?: ReplayReport }[] = [];
     let report: ReplayReport | undefined;
-    await replay(() => agent(), { snapshot, onReport: (given) => (report = given), eventBus: { emit: (event) => void events.push(event as never) } });
+    await replay(() => agent(), {
+      snapshot,
+      onReport: (given) => (report = given),
+      eventBus: { emit: (event) => void events.push(event as never) },
+    });
     expect(report).toMatchObject({
       mode: "replay",
       replayed: 1,
@@ -279,6 +306,8 @@ describe("options that do not fit", () => {
     [{ memory: "all" }, /options\.memory/],
     [{ completedFrames: "skip" }, /options\.completedFrames/],
     [{ mode: "live", onMiss: () => "live" }, /options\.onMiss/],
+    [{ maxDepth: 0 }, /options\.maxDepth/],
+    [{ maxDepth: 1_000 }, /options\.maxDepth.*1 to 999/],
   ])("%j is refused with what would", async (options, message) => {
     await expect(runWith(() => 1, options as object)).rejects.toThrow(message);
   });

@@ -1,4 +1,16 @@
-import { createAgent, equipInstruction, equipSystem, isNormalizeError, journalCall, promptAgent, replay, runFrame, runWith, type AgentSnapshot, type NormalizeRule } from "agent-rewind";
+import {
+  createAgent,
+  equipInstruction,
+  equipSystem,
+  isNormalizeError,
+  journalCall,
+  promptAgent,
+  replay,
+  runFrame,
+  runWith,
+  type AgentSnapshot,
+  type NormalizeRule,
+} from "agent-rewind";
 import { dumpSnapshot, parseSnapshot, stringifySnapshot } from "agent-rewind/debugger";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -24,10 +36,13 @@ function diary(world: World): { run(): Promise<unknown>; sent: string[] } {
     id: "diary",
     model,
     handler: async ({ day }) => {
-      const note = await journalCall({ kind: "lookup", name: "notes", request: { requestId: world.requestId, page: 1 } }, () => {
-        sent.push(`lookup ${world.requestId}`);
-        return "note";
-      });
+      const note = await journalCall(
+        { kind: "lookup", name: "notes", request: { requestId: world.requestId, page: 1 } },
+        () => {
+          sent.push(`lookup ${world.requestId}`);
+          return "note";
+        },
+      );
       equipSystem(`Today is ${day}.`);
       equipInstruction(`Write about ${note}`);
       return (await promptAgent(z.object({ result: z.string() }))).result;
@@ -78,7 +93,11 @@ describe("normalize", () => {
 
   it("hashes a snapshot anew that was recorded under other rules, or under none", async () => {
     const rules = [dates, requestIds];
-    for (const snapshot of [await recordingOf(first), await recordingOf(first, [dates]), parseSnapshot(stringifySnapshot(await recordingOf(first)))]) {
+    for (const snapshot of [
+      await recordingOf(first),
+      await recordingOf(first, [dates]),
+      parseSnapshot(stringifySnapshot(await recordingOf(first))),
+    ]) {
       expect(await replayed(second, snapshot, rules)).toBe("entry 2");
     }
     const strict = await recordingOf(first, rules);
@@ -97,7 +116,8 @@ describe("normalize", () => {
   it("takes functions, which see the whole document", async () => {
     const rule: NormalizeRule = {
       id: "first-message",
-      apply: (document, kind) => (kind === "prompt" ? { ...document, messages: (document["messages"] as unknown[]).slice(1) } : { kind }),
+      apply: (document, kind) =>
+        kind === "prompt" ? { ...document, messages: (document["messages"] as unknown[]).slice(1) } : { kind },
     };
     const snapshot = await recordingOf(first, [rule]);
     expect(await replayed(second, snapshot, [rule])).toBe("entry 2");
@@ -105,7 +125,13 @@ describe("normalize", () => {
 
   it("finds frames by normalized props, with their memory", async () => {
     const program = (day: string) => (): Promise<unknown> =>
-      Promise.all([1, 2].map((id) => runFrame({ id: "part", input: { id, day } }, () => journalCall({ kind: "k", name: "n", request: id }, () => `made ${day}`))));
+      Promise.all(
+        [1, 2].map((id) =>
+          runFrame({ id: "part", input: { id, day } }, () =>
+            journalCall({ kind: "k", name: "n", request: id }, () => `made ${day}`),
+          ),
+        ),
+      );
     const snapshot = await runWith(
       async () => {
         await program("2026-01-01")();
@@ -113,27 +139,67 @@ describe("normalize", () => {
       },
       { normalize: [dates] },
     );
-    expect(await replay(program("2026-02-02"), { snapshot, normalize: [dates] })).toEqual(["made 2026-01-01", "made 2026-01-01"]);
+    expect(await replay(program("2026-02-02"), { snapshot, normalize: [dates] })).toEqual([
+      "made 2026-01-01",
+      "made 2026-01-01",
+    ]);
   });
 
   it("blanks by pointers, wildcards and escapes included", async () => {
-    const ask = (request: unknown) => (): Promise<unknown> => journalCall({ kind: "k", name: "n", request }, () => "made");
-    const normalize: NormalizeRule[] = [{ id: "ids", pointer: ["/input/rows/*/id", "/input/a~1b", "/input/nowhere/*/x"] }];
+    const ask = (request: unknown) => (): Promise<unknown> =>
+      journalCall({ kind: "k", name: "n", request }, () => "made");
+    const normalize: NormalizeRule[] = [
+      { id: "ids", pointer: ["/input/rows/*/id", "/input/a~1b", "/input/nowhere/*/x"] },
+    ];
     const snapshot = await runWith(
       async () => {
-        await ask({ rows: [{ id: 1, v: 1 }, { id: 2, v: 2 }], "a/b": 1 })();
+        await ask({
+          rows: [
+            { id: 1, v: 1 },
+            { id: 2, v: 2 },
+          ],
+          "a/b": 1,
+        })();
         return dumpSnapshot();
       },
       { normalize },
     );
-    expect(await replay(ask({ rows: [{ id: 8, v: 1 }, { id: 9, v: 2 }], "a/b": 2 }), { snapshot, normalize })).toBe("made");
-    await expect(replay(ask({ rows: [{ id: 8, v: 3 }, { id: 9, v: 2 }], "a/b": 2 }), { snapshot, normalize })).rejects.toThrow(/no answer/);
+    expect(
+      await replay(
+        ask({
+          rows: [
+            { id: 8, v: 1 },
+            { id: 9, v: 2 },
+          ],
+          "a/b": 2,
+        }),
+        { snapshot, normalize },
+      ),
+    ).toBe("made");
+    await expect(
+      replay(
+        ask({
+          rows: [
+            { id: 8, v: 3 },
+            { id: 9, v: 2 },
+          ],
+          "a/b": 2,
+        }),
+        { snapshot, normalize },
+      ),
+    ).rejects.toThrow(/no answer/);
   });
 
   it.each([
     [[{ id: "a" }], /exactly one of pointer, pattern, apply/],
     [[{ id: "", pattern: /x/ }], /normalize\.0\.id/],
-    [[{ id: "a", pattern: /x/ }, { id: "a", pattern: /y/ }], /two rules with the id "a"/],
+    [
+      [
+        { id: "a", pattern: /x/ },
+        { id: "a", pattern: /y/ },
+      ],
+      /two rules with the id "a"/,
+    ],
     [[{ id: "a", pattern: "x" }], /regular expression/],
     [[{ id: "a", pointer: "x" }], /JSON pointer/],
     [[{ id: "a", apply: 1 }], /function/],

@@ -36,7 +36,8 @@ describe("in production, with snapshots off and a trace file", () => {
     });
     const exit = once(child, "exit");
     if (killAfter !== undefined) {
-      while (child.exitCode === null && linesOf(log).length < killAfter) await new Promise((resolve) => setTimeout(resolve, 1));
+      while (child.exitCode === null && linesOf(log).length < killAfter)
+        await new Promise((resolve) => setTimeout(resolve, 1));
       child.kill("SIGKILL");
     }
     const [code] = (await exit) as [number | null];
@@ -46,7 +47,10 @@ describe("in production, with snapshots off and a trace file", () => {
 
   async function resume(snapshot: AgentSnapshot | undefined): Promise<{ made: string[]; result: unknown }> {
     const made: string[] = [];
-    const result = await longRun({ onCall: (name) => made.push(name), ...(snapshot === undefined ? {} : { snapshot }) });
+    const result = await longRun({
+      onCall: (name) => made.push(name),
+      ...(snapshot === undefined ? {} : { snapshot }),
+    });
     return { made, result };
   }
 
@@ -93,7 +97,11 @@ function linesOf(path: string): string[] {
 /** Names of the calls whose end stands in the trace, whole. */
 function endedCalls(trace: string): string[] {
   return linesOf(trace).flatMap((line) => {
-    const event = JSON.parse(line) as { type: string; input?: { key: string }; messages?: { content: { text: string }[] }[] };
+    const event = JSON.parse(line) as {
+      type: string;
+      input?: { key: string };
+      messages?: { content: { text: string }[] }[];
+    };
     if (event.type === "tool:call:end") return [`tool ${event.input?.key}`];
     if (event.type === "turn:end") return [`prompt ${event.messages?.[0]?.content[0]?.text}`];
     return [];

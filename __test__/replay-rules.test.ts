@@ -1,4 +1,16 @@
-import { callTool, createAgent, equipInstruction, equipMemory, journalCall, promptAgent, reborn, runFrame, runWith, type AgentSnapshot, type Tool } from "agent-rewind";
+import {
+  callTool,
+  createAgent,
+  equipInstruction,
+  equipMemory,
+  journalCall,
+  promptAgent,
+  reborn,
+  runFrame,
+  runWith,
+  type AgentSnapshot,
+  type Tool,
+} from "agent-rewind";
 import { dumpSnapshot, parseSnapshot, stringifySnapshot } from "agent-rewind/debugger";
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
@@ -8,15 +20,23 @@ import { result, scriptedModel, textOf, toolCall } from "./support/scripted-mode
 const Result = z.object({ result: z.string() });
 
 /** Runs `program`, dumps at its end, and gives the handle and a copy of it that went through JSON. */
-async function recordingOf(program: () => Promise<unknown>, options: Parameters<typeof runWith>[1] = {}): Promise<AgentSnapshot[]> {
+async function recordingOf(
+  program: () => Promise<unknown>,
+  options: Parameters<typeof runWith>[1] = {},
+): Promise<AgentSnapshot[]> {
   const snapshot = await runWith(async () => {
     await program().catch(() => {});
     return dumpSnapshot();
   }, options);
-  return [snapshot, parseSnapshot(stringifySnapshot(snapshot)), JSON.parse(stringifySnapshot(snapshot)) as AgentSnapshot];
+  return [
+    snapshot,
+    parseSnapshot(stringifySnapshot(snapshot)),
+    JSON.parse(stringifySnapshot(snapshot)) as AgentSnapshot,
+  ];
 }
 
-const step = <T>(name: string, make: () => T | Promise<T>): Promise<T> => journalCall({ kind: "step", name, request: name }, make);
+const step = <T>(name: string, make: () => T | Promise<T>): Promise<T> =>
+  journalCall({ kind: "step", name, request: name }, make);
 const unreached = (): never => {
   throw new Error("made again");
 };
@@ -75,11 +95,28 @@ describe("a replay", () => {
   });
 
   it("brings strings back letter for letter, whatever they look like", async () => {
-    const strings = ['{"a": 1}', "[1.0]", "12345678901234567890", '" 42 "', "", "null", "\ud83d", "\u2028 \u0000 😀", "__proto__"];
-    const echo: Tool = { name: "echo", description: "", parameters: z.object({ at: z.number() }), handler: ({ at }: { at: number }) => strings[at] };
+    const strings = [
+      '{"a": 1}',
+      "[1.0]",
+      "12345678901234567890",
+      '" 42 "',
+      "",
+      "null",
+      "\ud83d",
+      "\u2028 \u0000 😀",
+      "__proto__",
+    ];
+    const echo: Tool = {
+      name: "echo",
+      description: "",
+      parameters: z.object({ at: z.number() }),
+      handler: ({ at }: { at: number }) => strings[at],
+    };
     const model = scriptedModel("m", (messages) => {
       const seen = messages.filter(({ role }) => role === "tool").length;
-      return seen < strings.length ? toolCall(`t${seen}`, "echo", { at: seen }) : result(JSON.stringify(messages.map(textOf)));
+      return seen < strings.length
+        ? toolCall(`t${seen}`, "echo", { at: seen })
+        : result(JSON.stringify(messages.map(textOf)));
     });
     const agent = createAgent({
       id: "reader",
@@ -275,7 +312,9 @@ describe("a replay", () => {
       failing = false;
       expect(await runWith(() => agent(), { snapshot })).toBe("fine");
       failing = true;
-      await expect(runWith(() => agent(), { snapshot, failures: "replay" })).rejects.toMatchObject({ name: "QuotaError" });
+      await expect(runWith(() => agent(), { snapshot, failures: "replay" })).rejects.toMatchObject({
+        name: "QuotaError",
+      });
     }
   });
 
@@ -338,7 +377,11 @@ describe("a replay", () => {
       await Promise.all(order.map(async (id) => results.set(id, await worker({ id }))));
       return [...results].toSorted();
     };
-    const expected = [[1, "done 1"], [2, "done 2"], [3, "done 3"]];
+    const expected = [
+      [1, "done 1"],
+      [2, "done 2"],
+      [3, "done 3"],
+    ];
     for (const snapshot of await recordingOf(program([1, 2, 3]))) {
       const made = vi.fn();
       const replay = await runWith(
@@ -355,10 +398,54 @@ describe("a replay", () => {
     }
   });
 
+  it("that fails early loses nothing: a dump amid it keeps what was not reached", async () => {
+    const agent = (failAt: number, made: string[]) =>
+      createAgent({
+        id: "long",
+        handler: async () => {
+          for (let at = 0; at < 10; at += 1) {
+            if (at === failAt) throw new Error(`failed at ${at}`);
+            await step(`part ${at}`, () => {
+              made.push(`part ${at}`);
+              return at;
+            });
+          }
+          return "done";
+        },
+      });
+    const dumpOf = (failAt: number, made: string[], snapshot?: AgentSnapshot): Promise<AgentSnapshot> =>
+      runWith(
+        async () => {
+          await expect(agent(failAt, made)()).rejects.toThrow(`failed at ${failAt}`);
+          return dumpSnapshot();
+        },
+        snapshot === undefined ? {} : { snapshot },
+      );
+    const made: string[] = [];
+    let snapshot = await dumpOf(8, made);
+    // Attempts to mend it that fail earlier and earlier, each dumped over the one before.
+    for (const failAt of [5, 2, 0]) {
+      snapshot = await dumpOf(failAt, made, snapshot);
+      snapshot = parseSnapshot(stringifySnapshot(snapshot));
+    }
+    expect(made).toHaveLength(8);
+    expect(await runWith(() => agent(-1, made)(), { snapshot })).toBe("done");
+    expect(made).toEqual(Array.from({ length: 10 }, (_, at) => `part ${at}`));
+  });
+
   it("refuses a tool's output that cannot come back, as a failure like any other", async () => {
-    const tool: Tool = { name: "open", description: "", parameters: z.object({}), handler: () => ({ handle: { close: () => {} } }) };
+    const tool: Tool = {
+      name: "open",
+      description: "",
+      parameters: z.object({}),
+      handler: () => ({ handle: { close: () => {} } }),
+    };
     await runWith(async () => {
-      await expect(callTool(tool, {})).rejects.toMatchObject({ name: "InvalidToolOutputError", toolName: "open", path: "/handle/close" });
+      await expect(callTool(tool, {})).rejects.toMatchObject({
+        name: "InvalidToolOutputError",
+        toolName: "open",
+        path: "/handle/close",
+      });
       const dump = dumpSnapshot();
       expect(dump.root.calls?.[0]?.error?.name).toBe("InvalidToolOutputError");
     });

@@ -100,7 +100,13 @@ function rowsEndedIn(events: TraceEvent[]): string[] {
     return "";
   };
   const rows = new Set<string>();
-  for (const event of events as unknown as { type: string; trace: { spanId: string }; success?: boolean; contentHash?: string; toolResults?: { success: boolean; contentHash: string }[] }[]) {
+  for (const event of events as unknown as {
+    type: string;
+    trace: { spanId: string };
+    success?: boolean;
+    contentHash?: string;
+    toolResults?: { success: boolean; contentHash: string }[];
+  }[]) {
     const agent = agentOf(event.trace.spanId);
     if (event.type === "turn:end" && event.success === true) rows.add(`${agent} prompt ${event.contentHash}`);
     for (const result of event.toolResults ?? []) if (result.success) rows.add(`${agent} tool ${result.contentHash}`);

@@ -58,7 +58,11 @@ describe("a snapshot", () => {
     expect(snapshot.metadata).toEqual({ reason: "test" });
     expect(Math.abs(Date.now() - snapshot.timestamp)).toBeLessThan(60_000);
     const frame = snapshot.root.children["root/agent:notes:0"];
-    expect(frame).toMatchObject({ agentId: "notes", memory: { count: 1 }, state: { status: "completed", output: recorded } });
+    expect(frame).toMatchObject({
+      agentId: "notes",
+      memory: { count: 1 },
+      state: { status: "completed", output: recorded },
+    });
     const rows = Object.entries(frame?.journal.tool ?? {});
     expect(rows).toHaveLength(1);
     const [hash, row] = rows[0] as [string, unknown];
@@ -122,7 +126,10 @@ describe("a snapshot", () => {
     (row.output as Note).text = "edited";
     frame.memory["count"] = 40;
     // The row holds the last answer; the one before stands with the calls.
-    expect(await replayed(snapshot)).toEqual({ result: { first: "note a #1", second: "edited", count: 40 }, calls: [] });
+    expect(await replayed(snapshot)).toEqual({
+      result: { first: "note a #1", second: "edited", count: 40 },
+      calls: [],
+    });
 
     const emptied = await dumped();
     const journal = emptied.root.children["root/agent:notes:0"]?.journal;
@@ -156,7 +163,10 @@ describe("a snapshot", () => {
     const frame = snapshot.root.children["root/agent:notes:0"];
     if (frame === undefined) throw new Error("not recorded");
     delete frame.calls;
-    expect(await replayed(snapshot)).toEqual({ result: { first: "note a #2", second: "note a #2", count: 0 }, calls: [] });
+    expect(await replayed(snapshot)).toEqual({
+      result: { first: "note a #2", second: "note a #2", count: 0 },
+      calls: [],
+    });
   });
 
   it("refuses metadata that is not JSON", async () => {

@@ -4,7 +4,15 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 
 import { runWith, type AgentSnapshot } from "agent-rewind";
-import { collectTrace, createTraceWriter, dumpSnapshot, readSnapshot, restoreSnapshot, restoreSnapshotFromFile, writeSnapshot } from "agent-rewind/debugger";
+import {
+  collectTrace,
+  createTraceWriter,
+  dumpSnapshot,
+  readSnapshot,
+  restoreSnapshot,
+  restoreSnapshotFromFile,
+  writeSnapshot,
+} from "agent-rewind/debugger";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { bundleProgram, temporaryFolder } from "./support/process.js";
@@ -40,7 +48,8 @@ describe("a tree of three levels with five parallel branches", () => {
       latency,
       inTheMiddle: () => {
         middle = dumpSnapshot();
-        const ended = (type: string): number => trace.events.filter((event) => (event as { type: string }).type === type).length;
+        const ended = (type: string): number =>
+          trace.events.filter((event) => (event as { type: string }).type === type).length;
         finishedInTheMiddle.model = ended("turn:end");
         finishedInTheMiddle.tool = ended("tool:call:end");
       },

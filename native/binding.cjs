@@ -835,6 +835,7 @@ function __napiStampBindingTarget(exportsObject, target) {
 // linked import resolves to `undefined`.
 module.exports.__napiBindingTarget = __napiStampBindingTarget(nativeBinding, __napiLoadedBindingTarget)
 module.exports = nativeBinding
+module.exports.BudgetHandle = nativeBinding.BudgetHandle
 module.exports.Conversation = nativeBinding.Conversation
 module.exports.Finished = nativeBinding.Finished
 module.exports.FrameHandle = nativeBinding.FrameHandle

@@ -9,6 +9,18 @@
  */
 export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
 
+/** What a frame had used at one moment. Later usage does not change it, and taking it costs nothing. */
+export declare class BudgetHandle {
+  /** The frame's own `UsageStats` without items, as JSON text. */
+  own(): string
+  /** The same with the frames under it. */
+  aggregate(): string
+  /** The frame's own items: JSON text of an array. */
+  ownItems(): string
+  /** The same with the frames under it. */
+  aggregateItems(): string
+}
+
 /** The messages of one conversation: each is read once, however many requests hold it. */
 export declare class Conversation {
   /** `keep`: whether the requests are kept. */
@@ -43,6 +55,11 @@ export declare class FrameHandle {
   begin(kind: string, callId: string, request: string, foreign?: string | undefined | null, normalized?: string | undefined | null): Begun
   /** Starts a prompt: the messages are those appended to the conversation so far. */
   beginPrompt(callId: string, conversation: Conversation, tail: RequestTail, foreign?: string | undefined | null): Begun
+  /**
+   * Why the recording has no answer for a request, given as JSON text: a `MissExplanation` as JSON
+   * text. Absent where no request of the kind was kept.
+   */
+  explain(kind: string, request: string): string | null
   /** Journals a call's output. `meta` is JSON text of an object. */
   succeed(slot: number, output: string, types?: string | undefined | null, meta?: string | undefined | null): boolean
   /** Journals that a call ended with a value that cannot be recorded; `reason` is a JSON literal. */
@@ -77,8 +94,8 @@ export declare class FrameHandle {
   endFailed(error: string): void
   /** Adds a `UsageStats` object, given as JSON text, to this frame and those above it. */
   addUsage(delta: string): void
-  /** The frame's `BudgetState` as JSON text. */
-  budget(): string
+  /** What the frame has used so far. */
+  budget(): BudgetHandle
   /**
    * The whole run as it stands now. `metadata` is JSON text of an object, `normalize` of the list
    * of rules.
@@ -212,6 +229,8 @@ export interface SnapshotFields {
   spanId?: string
   anchor?: string
   source?: string
+  /** JSON text of an object. */
+  forkedFrom?: string
   /** JSON text of an object. */
   metadata?: string
   /** JSON text of an array, where there are any. */

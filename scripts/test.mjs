@@ -1,11 +1,11 @@
 // npm test [-- VITEST ARGS]: all tests, Rust then TypeScript, from a fresh clone too.
 // npm run test:rust, npm run test:js [-- VITEST ARGS]: one half.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { command } from "./lib/paths.mjs";
 import { prepare } from "./lib/prepare.mjs";
-import { run, runNode } from "./lib/run.mjs";
+import { ChildFailed, run, runNode } from "./lib/run.mjs";
 import { main, step } from "./lib/steps.mjs";
 
 const [first, ...rest] = process.argv.slice(2);
@@ -13,45 +13,69 @@ const half = first === "--rust" || first === "--js" ? first : undefined;
 const vitestArgs = half === undefined ? process.argv.slice(2) : rest;
 
 await main(async () => {
-  const results = [];
-  if (half !== "--js") results.push(await step("test Rust", testRust));
+  const counts = [];
+  const failures = [];
+  // Failed tests of one half don't keep the other from being run; anything else does.
+  const test = async (name, action) => {
+    const { failure, ...count } = await step(name, action);
+    counts.push(count);
+    if (failure !== undefined) failures.push(failure);
+  };
+  if (half !== "--js") await test("test Rust", testRust);
   if (half !== "--rust") {
     await prepare();
-    results.push(await step("test TypeScript", testTypeScript));
+    await test("test TypeScript", testTypeScript);
   }
-  const total = (key) => results.reduce((sum, result) => sum + result[key], 0);
+  const total = (key) => counts.reduce((sum, count) => sum + count[key], 0);
   console.log(`${total("passed")} passed, ${total("failed")} failed, ${total("skipped")} skipped`);
+  if (failures.length > 0) throw failures[0];
 });
 
-/** A failure has ended the script before its numbers are needed. */
+/** Runs all of the core's tests and counts them. */
 async function testRust() {
-  const result = { passed: 0, failed: 0, skipped: 0 };
   let output = "";
-  const args = ["test", "--workspace"];
+  const args = ["test", "--workspace", "--no-fail-fast"];
   if (process.env.CI) args.push("--locked");
-  await run("cargo", args, { onOutput: (text) => (output += text) });
-  const line = /^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored/gm;
-  for (const [, passed, failed, skipped] of output.matchAll(line)) {
-    result.passed += Number(passed);
-    result.failed += Number(failed);
-    result.skipped += Number(skipped);
+  const failure = await failureOf(run("cargo", args, { onOutput: (text) => (output += text) }));
+  const count = { passed: 0, failed: 0, skipped: 0 };
+  for (const [, passed, failed, skipped] of output.matchAll(
+    /^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored/gm,
+  )) {
+    count.passed += Number(passed);
+    count.failed += Number(failed);
+    count.skipped += Number(skipped);
   }
-  return result;
+  if (failure !== undefined && count.failed === 0) throw failure;
+  return { ...count, failure };
 }
 
+/** Runs the tests of the built package and counts them. */
 async function testTypeScript() {
   const folder = mkdtempSync(join(tmpdir(), "agent-rewind-test-"));
   const report = join(folder, "report.json");
   try {
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-    await runNode(command("vitest"), ["run", "--project=unit", ...reporters, ...vitestArgs]);
-    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(readFileSync(report, "utf8"));
+    const failure = await failureOf(runNode(command("vitest"), ["run", "--project=unit", ...reporters, ...vitestArgs]));
+    if (failure !== undefined && !existsSync(report)) throw failure;
+    const result = JSON.parse(readFileSync(report, "utf8"));
     return {
-      passed: numPassedTests,
-      failed: numFailedTests,
-      skipped: numPendingTests + numTodoTests,
+      passed: result.numPassedTests,
+      failed: result.numFailedTests,
+      skipped: result.numPendingTests + result.numTodoTests,
+      failure,
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The failure of a child that ended by itself. */
+async function failureOf(child) {
+  try {
+    await child;
+    return undefined;
+  } catch (error) {
+    if (error instanceof ChildFailed && !error.signal) return error;
+    throw error;
   }
 }

@@ -69,7 +69,12 @@ impl Detail {
     fn faults(self, faults: &[Fault]) -> Self {
         let list: Vec<String> = faults
             .iter()
-            .map(|fault| Detail("{".to_owned()).text("path", &fault.path).text("message", &fault.message).close())
+            .map(|fault| {
+                Detail("{".to_owned())
+                    .text("path", &fault.path)
+                    .text("message", &fault.message)
+                    .close()
+            })
             .collect();
         self.raw("faults", &format!("[{}]", list.join(",")))
     }
@@ -84,8 +89,14 @@ impl Detail {
 }
 
 pub fn json_error(error: &JsonError) -> Error<Code> {
-    let code = if error.kind == JsonErrorKind::TooDeep { Code::Limit } else { Code::InvalidJson };
-    Detail::new(&error.to_string()).raw("offset", &error.offset.to_string()).into_error(code)
+    let code = if error.kind == JsonErrorKind::TooDeep {
+        Code::Limit
+    } else {
+        Code::InvalidJson
+    };
+    Detail::new(&error.to_string())
+        .raw("offset", &error.offset.to_string())
+        .into_error(code)
 }
 
 pub fn request_error(error: &RequestTailError) -> Error<Code> {
@@ -98,11 +109,16 @@ pub fn request_error(error: &RequestTailError) -> Error<Code> {
 pub fn snapshot_error(error: &SnapshotError) -> Error<Code> {
     let detail = Detail::new(&error.to_string());
     match error {
-        SnapshotError::Invalid(faults) => detail.faults(&faults.0).into_error(Code::InvalidSnapshot),
-        SnapshotError::NotJson { path, error } => {
-            detail.text("path", path).raw("offset", &error.offset.to_string()).into_error(Code::InvalidSnapshot)
+        SnapshotError::Invalid(faults) => {
+            detail.faults(&faults.0).into_error(Code::InvalidSnapshot)
         }
-        SnapshotError::FramesTooDeep { path, .. } => detail.text("path", path).into_error(Code::Limit),
+        SnapshotError::NotJson { path, error } => detail
+            .text("path", path)
+            .raw("offset", &error.offset.to_string())
+            .into_error(Code::InvalidSnapshot),
+        SnapshotError::FramesTooDeep { path, .. } => {
+            detail.text("path", path).into_error(Code::Limit)
+        }
     }
 }
 
@@ -112,8 +128,12 @@ pub fn restore_error(error: &RestoreError) -> Error<Code> {
         RestoreErrorKind::StartNotFound(span_id) | RestoreErrorKind::EndNotFound(span_id) => {
             detail.text("spanId", span_id).into_error(Code::Restore)
         }
-        RestoreErrorKind::InvalidEvent(fault) => detail.text("path", &fault.path).into_error(Code::Restore),
-        RestoreErrorKind::FramesTooDeep { path, .. } => detail.text("path", path).into_error(Code::Limit),
+        RestoreErrorKind::InvalidEvent(fault) => {
+            detail.text("path", &fault.path).into_error(Code::Restore)
+        }
+        RestoreErrorKind::FramesTooDeep { path, .. } => {
+            detail.text("path", path).into_error(Code::Limit)
+        }
         _ => detail.into_error(Code::Restore),
     }
 }

@@ -3,7 +3,9 @@ use agent_rewind_core::frame::State;
 use agent_rewind_core::hash::{self, ContentHash};
 use agent_rewind_core::journal::{Kind, Outcome};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::live::{Asked, Begun as CoreBegun, FrameInput, LiveFrame, RunOptions as CoreOptions};
+use agent_rewind_core::live::{
+    Asked, Begun as CoreBegun, FrameInput, LiveFrame, RunOptions as CoreOptions,
+};
 use agent_rewind_core::memory::Memory;
 use agent_rewind_core::replay::{Answer, Failures, MemoryChoice, Miss, Source, Verdict};
 use agent_rewind_core::request::{Request, Text};
@@ -12,6 +14,7 @@ use agent_rewind_core::snapshot::{Provenance, Snapshot, Source as SnapshotSource
 use agent_rewind_core::usage::Usage;
 use napi_derive::napi;
 
+use crate::budget::BudgetHandle;
 use crate::error::{Result, json_error, snapshot_error};
 use crate::hash::{Conversation, RequestTail};
 use crate::snapshot::SnapshotHandle;
@@ -93,9 +96,17 @@ pub struct FrameHandle(LiveFrame);
 impl FrameHandle {
     /// Starts a run and gives its root frame.
     #[napi(factory, catch_unwind)]
-    pub fn start_run(root: FrameStart, options: RunOptions, snapshot: Option<&SnapshotHandle>) -> Result<Self> {
+    pub fn start_run(
+        root: FrameStart,
+        options: RunOptions,
+        snapshot: Option<&SnapshotHandle>,
+    ) -> Result<Self> {
         let source = snapshot.map(|handle| Source::of_snapshot(&handle.0));
-        Ok(Self(LiveFrame::start_run(frame_input(root)?, source, run_options(&options))))
+        Ok(Self(LiveFrame::start_run(
+            frame_input(root)?,
+            source,
+            run_options(&options),
+        )))
     }
 
     #[napi(catch_unwind)]
@@ -111,7 +122,9 @@ impl FrameHandle {
         Some(FrameEntry {
             generation: to_number(entry.generation),
             props: props.map(|props| props.text.as_str().to_owned()),
-            props_types: props.and_then(|props| props.types.as_ref()).map(|types| types.as_str().to_owned()),
+            props_types: props
+                .and_then(|props| props.types.as_ref())
+                .map(|types| types.as_str().to_owned()),
             memory: memory_text(&entry.memory),
         })
     }
@@ -147,8 +160,12 @@ impl FrameHandle {
         let hashed = normalized.as_deref().unwrap_or(&request);
         let hash = hash::content_hash(hashed).map_err(|error| json_error(&error))?;
         let request = Request::Document(Text::Own(JsonText::trusted(request)));
-        let asked =
-            Asked { kind: Kind::from_name(json_str(&kind)), call_id: json_str(&call_id), hash, request: Some(request) };
+        let asked = Asked {
+            kind: Kind::from_name(json_str(&kind)),
+            call_id: json_str(&call_id),
+            hash,
+            request: Some(request),
+        };
         self.begin_asked(asked, foreign)
     }
 
@@ -172,15 +189,37 @@ impl FrameHandle {
     }
 
     fn begin_asked(&self, asked: Asked, foreign: Option<String>) -> Result<Begun> {
-        let foreign = foreign.map(|request| hash::legacy_hash(&request)).transpose();
-        let foreign = foreign.map_err(|error| json_error(&error))?.map(|hash| JsonStr::from_plain(&hash));
+        let foreign = foreign
+            .map(|request| hash::legacy_hash(&request))
+            .transpose();
+        let foreign = foreign
+            .map_err(|error| json_error(&error))?
+            .map(|hash| JsonStr::from_plain(&hash));
         let hash = asked.hash;
         Ok(begun_object(self.0.begin_call(asked, foreign), hash))
     }
 
+    /// Why the recording has no answer for a request, given as JSON text: a `MissExplanation` as JSON
+    /// text. Absent where no request of the kind was kept.
+    #[napi(catch_unwind)]
+    pub fn explain(&self, kind: String, request: String) -> Option<String> {
+        let explanation = self
+            .0
+            .explain(&Kind::from_name(json_str(&kind)), &request)?;
+        let mut out = String::new();
+        explanation.write_json(&mut out);
+        Some(out)
+    }
+
     /// Journals a call's output. `meta` is JSON text of an object.
     #[napi(catch_unwind)]
-    pub fn succeed(&self, slot: f64, output: String, types: Option<String>, meta: Option<String>) -> bool {
+    pub fn succeed(
+        &self,
+        slot: f64,
+        output: String,
+        types: Option<String>,
+        meta: Option<String>,
+    ) -> bool {
         self.end_call(slot, Outcome::Output(value(output, types)), meta)
     }
 
@@ -193,11 +232,24 @@ impl FrameHandle {
     /// Journals a call's failure: JSON text of an `ErrorInfo`.
     #[napi(catch_unwind)]
     pub fn fail(&self, slot: f64, error: String, meta: Option<String>) -> bool {
-        self.end_call(slot, Outcome::Failure { error: JsonText::trusted(error), stopped: false }, meta)
+        self.end_call(
+            slot,
+            Outcome::Failure {
+                error: JsonText::trusted(error),
+                stopped: false,
+            },
+            meta,
+        )
     }
 
     fn end_call(&self, slot: f64, outcome: Outcome, meta: Option<String>) -> bool {
-        self.0.end_call(call_slot(slot), Ended { outcome, meta: meta.map(JsonText::trusted) })
+        self.0.end_call(
+            call_slot(slot),
+            Ended {
+                outcome,
+                meta: meta.map(JsonText::trusted),
+            },
+        )
     }
 
     /// Journals the end of a replayed call, recorded at the place `end`. `true` if it overtook an
@@ -253,7 +305,10 @@ impl FrameHandle {
     pub fn unused(&self) -> Option<Unused> {
         let (calls, frames) = self.0.unused()?;
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        Some(Unused { calls: count(calls), frames: count(frames) })
+        Some(Unused {
+            calls: count(calls),
+            frames: count(frames),
+        })
     }
 
     #[napi(catch_unwind)]
@@ -269,7 +324,8 @@ impl FrameHandle {
     /// `key` is a JSON literal, `value` JSON text.
     #[napi(catch_unwind)]
     pub fn set_memory(&self, key: String, value: String, initial: bool) {
-        self.0.set_memory(json_str(&key), JsonText::trusted(value), initial);
+        self.0
+            .set_memory(json_str(&key), JsonText::trusted(value), initial);
     }
 
     #[napi(catch_unwind)]
@@ -297,12 +353,10 @@ impl FrameHandle {
         Ok(())
     }
 
-    /// The frame's `BudgetState` as JSON text.
+    /// What the frame has used so far.
     #[napi(catch_unwind)]
-    pub fn budget(&self) -> String {
-        let mut out = String::new();
-        self.0.budget().write_json(&mut out);
-        out
+    pub fn budget(&self) -> BudgetHandle {
+        BudgetHandle::from(self.0.budget())
     }
 
     /// The whole run as it stands now. `metadata` is JSON text of an object, `normalize` of the list
@@ -325,6 +379,7 @@ impl FrameHandle {
                 span_id: Some(span_id),
                 anchor: None,
                 source: Some(SnapshotSource::Dump),
+                forked_from: None,
             },
             metadata: metadata.map(JsonText::trusted),
             warnings: Vec::new(),
@@ -365,7 +420,7 @@ fn run_options(options: &RunOptions) -> CoreOptions {
 }
 
 fn begun_object(begun: CoreBegun, hash: ContentHash) -> Begun {
-    let Answer { verdict, call } = begun.answer;
+    let Answer { verdict, call, .. } = begun.answer;
     let owned = |text: JsonText| text.as_str().to_owned();
     let (answer, text, types) = match verdict {
         Verdict::Output(value) => ("output", Some(owned(value.text)), value.types.map(owned)),

@@ -36,7 +36,9 @@ impl RequestTail {
     /// place.
     #[napi(constructor, catch_unwind)]
     pub fn new(text: String, normalized: Option<String>) -> Result<Self> {
-        PromptTail::new(text, normalized.as_deref()).map(Self).map_err(|error| request_error(&error))
+        PromptTail::new(text, normalized.as_deref())
+            .map(Self)
+            .map_err(|error| request_error(&error))
     }
 }
 
@@ -55,7 +57,10 @@ impl Conversation {
     /// Appends messages: a JSON array from `JSON.stringify`; `normalized` is hashed in their place.
     #[napi(catch_unwind)]
     pub fn append(&self, messages: String, normalized: Option<String>) -> Result<()> {
-        self.0.borrow_mut().append(messages, normalized.as_deref()).map_err(|error| json_error(&error))
+        self.0
+            .borrow_mut()
+            .append(messages, normalized.as_deref())
+            .map_err(|error| json_error(&error))
     }
 
     /// The contentHash of the request with all messages so far.

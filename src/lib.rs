@@ -5,6 +5,7 @@
 
 #![deny(clippy::all)]
 
+mod budget;
 mod error;
 mod frame;
 mod hash;

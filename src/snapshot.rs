@@ -24,6 +24,8 @@ pub struct SnapshotFields {
     pub anchor: Option<String>,
     pub source: Option<String>,
     /// JSON text of an object.
+    pub forked_from: Option<String>,
+    /// JSON text of an object.
     pub metadata: Option<String>,
     /// JSON text of an array, where there are any.
     pub warnings: Option<String>,
@@ -36,7 +38,9 @@ impl SnapshotHandle {
     /// Reads a snapshot's JSON text.
     #[napi(factory, catch_unwind)]
     pub fn read(text: String) -> Result<Self> {
-        read_snapshot(&Arc::new(text)).map(Self::from).map_err(|error| snapshot_error(&error))
+        read_snapshot(&Arc::new(text))
+            .map(Self::from)
+            .map_err(|error| snapshot_error(&error))
     }
 
     /// JSON text of the root frame.
@@ -49,7 +53,13 @@ impl SnapshotHandle {
 
     #[napi(getter, catch_unwind)]
     pub fn fields(&self) -> SnapshotFields {
-        let Snapshot { process_id, timestamp, provenance, metadata, .. } = &*self.0;
+        let Snapshot {
+            process_id,
+            timestamp,
+            provenance,
+            metadata,
+            ..
+        } = &*self.0;
         SnapshotFields {
             process_id: process_id.clone(),
             timestamp: *timestamp,
@@ -57,9 +67,17 @@ impl SnapshotHandle {
             span_id: provenance.span_id.clone(),
             anchor: provenance.anchor.map(|anchor| anchor.name().to_owned()),
             source: provenance.source.map(|source| source.name().to_owned()),
+            forked_from: provenance
+                .forked_from
+                .as_ref()
+                .map(|text| text.as_str().to_owned()),
             metadata: metadata.as_ref().map(|text| text.as_str().to_owned()),
             warnings: snapshot::warnings_text(&self.0),
-            normalize: self.0.normalize.as_ref().map(|text| text.as_str().to_owned()),
+            normalize: self
+                .0
+                .normalize
+                .as_ref()
+                .map(|text| text.as_str().to_owned()),
         }
     }
 
@@ -96,14 +114,27 @@ pub struct RestoreOptions {
 /// Restores a snapshot from the text of a trace.
 #[napi(catch_unwind)]
 pub fn restore_trace(trace: String, options: RestoreOptions) -> Result<SnapshotHandle> {
-    restore_text(trace, options).map(SnapshotHandle::from).map_err(|error| restore_error(&error))
+    restore_text(trace, options)
+        .map(SnapshotHandle::from)
+        .map_err(|error| restore_error(&error))
 }
 
-fn restore_text(trace: String, options: RestoreOptions) -> std::result::Result<Snapshot, RestoreError> {
-    let origin = if options.from_memory { Origin::Events } else { Origin::Lines };
+fn restore_text(
+    trace: String,
+    options: RestoreOptions,
+) -> std::result::Result<Snapshot, RestoreError> {
+    let origin = if options.from_memory {
+        Origin::Events
+    } else {
+        Origin::Lines
+    };
     let options = CoreOptions {
         span_id: options.span_id,
-        anchor: options.anchor.as_deref().and_then(Anchor::from_name).unwrap_or(Anchor::After),
+        anchor: options
+            .anchor
+            .as_deref()
+            .and_then(Anchor::from_name)
+            .unwrap_or(Anchor::After),
         trace_id: options.trace_id,
         metadata: options.metadata.map(JsonText::trusted),
         now_ms: options.now,
@@ -146,7 +177,11 @@ pub async fn restore_bytes(trace: Buffer, options: RestoreOptions) -> Finished {
 #[napi]
 pub async fn read_bytes(bytes: Buffer) -> Finished {
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    Finished(read_snapshot(&Arc::new(text)).map(Arc::new).map_err(Failure::Read))
+    Finished(
+        read_snapshot(&Arc::new(text))
+            .map(Arc::new)
+            .map_err(Failure::Read),
+    )
 }
 
 /// Reads the bytes of a snapshot.
@@ -161,4 +196,3 @@ pub fn read_bytes_sync(bytes: &[u8]) -> Result<SnapshotHandle> {
 pub fn restore_bytes_sync(trace: &[u8], options: RestoreOptions) -> Result<SnapshotHandle> {
     restore_trace(String::from_utf8_lossy(trace).into_owned(), options)
 }
-

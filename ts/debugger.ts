@@ -6,6 +6,15 @@ export {
   stringifySnapshot,
   writeSnapshot,
 } from "./snapshot/files.js";
+export {
+  ForkError,
+  forkSnapshot,
+  isForkError,
+  type CallIdTarget,
+  type ContentHashTarget,
+  type ForkChange,
+  type ForkTarget,
+} from "./snapshot/fork.js";
 export { canonicalize, contentHash } from "./snapshot/hash.js";
 export { restoreSnapshot } from "./snapshot/restore.js";
 export { collectTrace } from "./trace/collect.js";

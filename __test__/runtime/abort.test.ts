@@ -24,7 +24,11 @@ import { result, scriptedModel, toolCall } from "../support/scripted-model.js";
 const Result = z.object({ result: z.string() });
 const reason = { why: "enough" };
 
-const thrownBy = (promise: Promise<unknown>): Promise<unknown> => promise.then(() => "nothing", (error: unknown) => error);
+const thrownBy = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => "nothing",
+    (error: unknown) => error,
+  );
 
 /** A signal that has aborted. */
 const aborted = AbortSignal.abort(reason);
@@ -69,7 +73,9 @@ describe("an agent under a signal that has aborted", () => {
     const error = await thrownBy(runWith(() => agent(), { signal: controller.signal, eventBus: bus }));
     expect(error).toMatchObject({ name: "AbortError", message: "Operation aborted: stop", reason: "stop" });
     expect(bus.of("agent:end")).toMatchObject([{ success: false, error: { name: "AbortError" } }]);
-    expect(bus.of("generation:end")).toMatchObject([{ success: false, endReason: "error", error: { name: "AbortError" } }]);
+    expect(bus.of("generation:end")).toMatchObject([
+      { success: false, endReason: "error", error: { name: "AbortError" } },
+    ]);
   });
 });
 
@@ -93,7 +99,11 @@ describe("runWith under a signal that has aborted", () => {
     const tool: Tool = { name: "t", description: "", parameters: z.object({}), handler: () => expect.unreachable() };
     await runWith(
       async () => {
-        for (const call of [() => promptAgent(Result), () => callTool(tool, {}), () => journalCall({ kind: "k", name: "n", request: 1 }, () => expect.unreachable())]) {
+        for (const call of [
+          () => promptAgent(Result),
+          () => callTool(tool, {}),
+          () => journalCall({ kind: "k", name: "n", request: 1 }, () => expect.unreachable()),
+        ]) {
           expect(await thrownBy(call())).toMatchObject({ name: "AbortError", reason });
         }
       },
@@ -156,7 +166,10 @@ describe("a signal", () => {
     const controller = new AbortController();
     const ended: AbortSignal[] = [];
     const agent = createAgent({ id: "a", handler: () => void ended.push(signalHere()) });
-    const failing = createAgent({ id: "f", handler: () => (ended.push(signalHere()), getAbortHandle().abort("own reason")) });
+    const failing = createAgent({
+      id: "f",
+      handler: () => (ended.push(signalHere()), getAbortHandle().abort("own reason")),
+    });
     await runWith(
       async () => {
         await agent();
@@ -179,7 +192,9 @@ describe("a signal", () => {
       expect(await thrownBy(frame)).toMatchObject({ name: "AbortError", reason: "by hand" });
       expect(signalHere().aborted).toBe(false);
     });
-    expect(await thrownBy(runFrame({ id: "f", input: 1, signal: aborted }, () => expect.unreachable()))).toMatchObject({ reason });
+    expect(await thrownBy(runFrame({ id: "f", input: 1, signal: aborted }, () => expect.unreachable()))).toMatchObject({
+      reason,
+    });
   });
 
   it("given to a frame of one's own does not cut it off from the run's signal", async () => {
@@ -223,7 +238,10 @@ describe("a model under a signal", () => {
     const controller = new AbortController();
     const model = scriptedModel("m", () => result("ok"));
     const bus = { emit: (event: { type: string }) => event.type === "model:call:start" && controller.abort(reason) };
-    expect(await thrownBy(runWith(() => asker(), { model, signal: controller.signal, eventBus: bus }))).toMatchObject({ name: "AbortError", reason });
+    expect(await thrownBy(runWith(() => asker(), { model, signal: controller.signal, eventBus: bus }))).toMatchObject({
+      name: "AbortError",
+      reason,
+    });
     expect(model.calls).toEqual([]);
   });
 
@@ -241,7 +259,12 @@ describe("a model under a signal", () => {
 
   it("that gives up by itself is not wrapped in a model error", async () => {
     const own = new AbortError("no patience");
-    const model: ModelAdapter = { id: "m", stream: () => { throw own; } };
+    const model: ModelAdapter = {
+      id: "m",
+      stream: () => {
+        throw own;
+      },
+    };
     expect(await thrownBy(runWith(() => asker(), { model }))).toBe(own);
   });
 

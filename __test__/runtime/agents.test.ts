@@ -3,6 +3,7 @@ import {
   createAgent,
   equipMemory,
   getContext,
+  journalCall,
   isMaxDepthExceededError,
   isNestedRunError,
   MaxDepthExceededError,
@@ -10,9 +11,10 @@ import {
   type Agent,
   type Context,
   type Tool,
+  type TraceEvent,
 } from "agent-rewind";
-import { dumpSnapshot } from "agent-rewind/debugger";
-import { describe, expect, it } from "vitest";
+import { dumpSnapshot, restoreSnapshot } from "agent-rewind/debugger";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 
 import { sleep } from "../support/deferred.js";
@@ -53,7 +55,10 @@ describe("an agent outside of runWith", () => {
   });
 
   it("is a new run at each call", async () => {
-    const [first, second] = (await Promise.all([solo({ n: 1 }), solo({ n: 2 })])) as { traceId: string; callId: string }[];
+    const [first, second] = (await Promise.all([solo({ n: 1 }), solo({ n: 2 })])) as {
+      traceId: string;
+      callId: string;
+    }[];
     expect(first?.traceId).toMatch(/^[0-9a-f]{32}$/);
     expect(second?.traceId).not.toBe(first?.traceId);
     expect(second?.callId).toBe(first?.callId);
@@ -67,7 +72,7 @@ describe("sub-agents", () => {
       id: "parent",
       handler: async () => [await whereAmI(), ...(await Promise.all([other(), whereAmI()])), here().callId],
     });
-    const run = await runWith(async () => [...(await parent()) as string[], ...((await parent()) as string[])]);
+    const run = await runWith(async () => [...((await parent()) as string[]), ...((await parent()) as string[])]);
     expect(run).toEqual(
       [0, 1].flatMap((seq) => [
         `root/agent:parent:${seq}/agent:leaf:0`,
@@ -112,7 +117,11 @@ describe("sub-agents", () => {
       },
     });
     const parent = createAgent({ id: "parent", handler: () => thrower() });
-    const caught = async (run: () => Promise<unknown>): Promise<unknown> => run().then(() => "nothing", (error: unknown) => error);
+    const caught = async (run: () => Promise<unknown>): Promise<unknown> =>
+      run().then(
+        () => "nothing",
+        (error: unknown) => error,
+      );
     expect(await caught(() => parent())).toBe(thrown);
     expect(await caught(() => runWith(() => parent()))).toBe(thrown);
   });
@@ -134,7 +143,7 @@ describe("createAgent", () => {
     expect(() => Object.assign(agent, { id: "other" })).toThrow(TypeError);
     const triple = agent.fork({ id: "triple", handler: (n) => 3 * n });
     expect([triple.id, await triple(2), await agent(2)]).toEqual(["triple", 6, 4]);
-    expect(await agent.fork({}) (4)).toBe(8);
+    expect(await agent.fork({})(4)).toBe(8);
   });
 
   it.each([
@@ -170,7 +179,13 @@ describe("createAgent", () => {
       },
     });
     expect(await agent({ x: 1 })).toBe("outer(inner(x=1))");
-    expect(log).toEqual([["outer", "layered", { x: 1 }], ["inner", "layered", { x: 1 }], "handler", "inner ends", "outer ends"]);
+    expect(log).toEqual([
+      ["outer", "layered", { x: 1 }],
+      ["inner", "layered", { x: 1 }],
+      "handler",
+      "inner ends",
+      "outer ends",
+    ]);
     const cut = agent.fork({ middlewares: [{ name: "cut", handler: async () => "instead" }, layer("inner")] });
     expect(await cut({ x: 1 })).toBe("instead");
   });
@@ -212,6 +227,45 @@ describe("runWith", () => {
     expect(await runWith(fn, { initialProps: props })).toBe(props);
     expect(await runWith(fn)).toBeUndefined();
     expect(await runWith(() => "no promise")).toBe("no promise");
+  });
+
+  it("gives a replay the recorded props, where it is given none", async () => {
+    const bus = recorder();
+    const initialProps = { when: new Date(0), n: 1 };
+    const program = async (props: unknown) => ({
+      props,
+      step: await journalCall({ kind: "k", name: "n", request: 1 }, () => "made"),
+      dump: dumpSnapshot(),
+    });
+    const { dump } = await runWith(program, { initialProps, eventBus: bus });
+    for (const snapshot of [dump, restoreSnapshot(JSON.parse(JSON.stringify(bus.events)) as TraceEvent[])]) {
+      expect((await runWith(program, { snapshot })).props).toEqual(initialProps);
+      expect((await runWith(program, { snapshot, initialProps: 7 })).props).toBe(7);
+      expect((await runWith(program, { snapshot, initialProps: undefined })).props).toBeUndefined();
+    }
+  });
+
+  it("lets any number of agents listen to their signals without a warning", async () => {
+    const warned = vi.fn();
+    process.on("warning", warned);
+    try {
+      const listening = createAgent({
+        id: "listening",
+        handler: async () => {
+          here().signal.addEventListener("abort", () => {});
+          await sleep(1);
+        },
+      });
+      await runWith(async () => {
+        for (let at = 0; at < 12; at += 1) here().signal.addEventListener("abort", () => {});
+        await Promise.all(Array.from({ length: 30 }, () => listening()));
+      });
+      await sleep(1);
+      const names = warned.mock.calls.map(([warning]) => (warning as Error).name);
+      expect(names).not.toContain("MaxListenersExceededWarning");
+    } finally {
+      process.off("warning", warned);
+    }
   });
 
   it("rejects with what the function throws, also at once", async () => {
@@ -266,7 +320,10 @@ describe("runWith", () => {
     for (const [index, { callIds, traceId, snapshot, bus }] of runs.entries()) {
       const wait = [1, 3, 2][index] ?? 0;
       expect(callIds).toEqual(["root/agent:worker:0", "root/agent:worker:1"]);
-      expect(Object.values(snapshot.root.children).map(({ memory }) => memory)).toEqual([{ waits: 3 * wait }, { waits: 3 * (wait + 1) }]);
+      expect(Object.values(snapshot.root.children).map(({ memory }) => memory)).toEqual([
+        { waits: 3 * wait },
+        { waits: 3 * (wait + 1) },
+      ]);
       expect(new Set(bus.events.map(({ trace }) => trace.traceId))).toEqual(new Set([traceId]));
       expect(bus.events.map(({ _seq }) => _seq)).toEqual(bus.events.map((_, seq) => seq));
       expect(bus.of("agent:end")).toHaveLength(2);

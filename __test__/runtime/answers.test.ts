@@ -18,11 +18,16 @@ import { scriptedModel, textOf, toolCall, type ScriptedModel } from "../support/
 
 /** A model that gives these answers, one a call, the last one again and again. */
 function answering(...texts: string[]): ScriptedModel {
-  const model: ScriptedModel = scriptedModel("m", () => ({ content: texts[Math.min(model.calls.length, texts.length) - 1] ?? "" }));
+  const model: ScriptedModel = scriptedModel("m", () => ({
+    content: texts[Math.min(model.calls.length, texts.length) - 1] ?? "",
+  }));
   return model;
 }
 
-const agentOf = (schema: Parameters<typeof promptAgent>[0], config: { maxRetries?: number; maxTurnSteps?: number } = {}) =>
+const agentOf = (
+  schema: Parameters<typeof promptAgent>[0],
+  config: { maxRetries?: number; maxTurnSteps?: number } = {},
+) =>
   createAgent({
     id: "asker",
     ...config,
@@ -42,14 +47,15 @@ describe("an answer", () => {
     ["plain JSON", '{"count":1}'],
     ["JSON with white space around it", '\n {"count": 1}\n'],
     ["JSON in a fenced block", 'Here it is:\n```json\n{"count":1}\n```\nDone.'],
-    ["a fenced block without a language", "```\n{\"count\":1}\n```"],
+    ["a fenced block without a language", '```\n{"count":1}\n```'],
     ["JSON in prose", 'The result is {"count":1}, as you asked.'],
   ])("is read from %s, and given as the schema makes it", async (_what, text) => {
     expect(await ask(Count, text)).toEqual({ count: 1, names: [] });
   });
 
   it("is text where the schema wants text, whatever the text looks like", async () => {
-    for (const text of ["hello", "42", '{"a": 1}', "", "null", "```json\n1\n```"]) expect(await ask(z.string(), text)).toBe(text);
+    for (const text of ["hello", "42", '{"a": 1}', "", "null", "```json\n1\n```"])
+      expect(await ask(z.string(), text)).toBe(text);
     expect(await ask(z.enum(["yes", "no"]), "yes")).toBe("yes");
     expect(await ask(z.number(), "42")).toBe(42);
   });
@@ -73,16 +79,26 @@ describe("a wrong answer", () => {
     expect(last[1]).toEqual({ role: "assistant", content: '{"count":1.5,"names":["a","bb"]}' });
     expect(textOf(last[2])).toMatch(/count: .*\n.*names\.0: /);
     expect(textOf(last[4])).toContain("not JSON");
-    expect(bus.of("validation:fail").map(({ attempt, rawText, errors }) => [attempt, rawText, (errors as string[]).length])).toEqual([
+    expect(
+      bus.of("validation:fail").map(({ attempt, rawText, errors }) => [attempt, rawText, (errors as string[]).length]),
+    ).toEqual([
       [0, '{"count":1.5,"names":["a","bb"]}', 2],
       [1, "no JSON at all", 1],
     ]);
-    expect(bus.of("validation:success")).toMatchObject([{ attempt: 2, rawText: '{"count":3}', data: { count: 3, names: [] }, success: true }]);
-    expect(bus.of("promptAgent:end")).toMatchObject([{ totalSteps: 3, success: true, result: { count: 3, names: [] } }]);
+    expect(bus.of("validation:success")).toMatchObject([
+      { attempt: 2, rawText: '{"count":3}', data: { count: 3, names: [] }, success: true },
+    ]);
+    expect(bus.of("promptAgent:end")).toMatchObject([
+      { totalSteps: 3, success: true, result: { count: 3, names: [] } },
+    ]);
   });
 
   it("fails the prompt once maxRetries further answers were wrong too", async () => {
-    for (const [config, attempts] of [[{}, 4], [{ maxRetries: 1 }, 2], [{ maxRetries: 0 }, 1]] as const) {
+    for (const [config, attempts] of [
+      [{}, 4],
+      [{ maxRetries: 1 }, 2],
+      [{ maxRetries: 0 }, 1],
+    ] as const) {
       const model = answering('{"count":"one"}');
       const error = await runWith(() => agentOf(Count, config)(), { model }).catch((thrown: unknown) => thrown);
       expect(isAttemptsExhaustedError(error)).toBe(true);
@@ -119,7 +135,10 @@ describe("turns", () => {
       },
     });
 
-  it.each([[{}, 10], [{ maxTurnSteps: 3 }, 3]])("are at most as many as maxTurnSteps says: %o", async (config, turns) => {
+  it.each([
+    [{}, 10],
+    [{ maxTurnSteps: 3 }, 3],
+  ])("are at most as many as maxTurnSteps says: %o", async (config, turns) => {
     const model: ScriptedModel = scriptedModel("m", () => toolCall(`c${model.calls.length}`, "again", {}));
     const error = await runWith(() => looping(config)(), { model }).catch((thrown: unknown) => thrown);
     expect(isTurnBudgetExceededError(error)).toBe(true);
@@ -128,7 +147,9 @@ describe("turns", () => {
   });
 
   it("may take all of them for the answer", async () => {
-    const model = scriptedModel("m", (messages) => (messages.length < 4 ? toolCall("c", "again", {}) : { content: '{"count":1}' }));
+    const model = scriptedModel("m", (messages) =>
+      messages.length < 4 ? toolCall("c", "again", {}) : { content: '{"count":1}' },
+    );
     expect(await runWith(() => looping({ maxTurnSteps: 3 })(), { model })).toEqual({ count: 1, names: [] });
   });
 });

@@ -18,16 +18,22 @@ import { dumpSnapshot } from "agent-rewind/debugger";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
+import { sleep } from "../support/deferred.js";
 import { recorder } from "../support/recorder.js";
 import { result, scriptedModel } from "../support/scripted-model.js";
 
-const storage = (globalThis as unknown as Record<symbol, AsyncLocalStorage<Context>>)[Symbol.for("agent-rewind/context@1")] as AsyncLocalStorage<Context>;
+const storage = (globalThis as unknown as Record<symbol, AsyncLocalStorage<Context>>)[
+  Symbol.for("agent-rewind/context@1")
+] as AsyncLocalStorage<Context>;
 
 /** Calls a function as code does that has lost the context: native callbacks, other queues. */
 const lost = <R>(fn: () => R): R => storage.exit(fn);
 
 const step = (name: string, context?: Context): Promise<string> =>
-  journalCall({ kind: "step", name, request: name, ...(context === undefined ? {} : { context }) }, () => `did ${name}`);
+  journalCall(
+    { kind: "step", name, request: name, ...(context === undefined ? {} : { context }) },
+    () => `did ${name}`,
+  );
 
 describe("the context", () => {
   it("says where the code stands", async () => {
@@ -37,7 +43,12 @@ describe("the context", () => {
       handler: () => {
         equipMemory("k", [1]);
         const context = captureContext();
-        expect(context).toMatchObject({ callId: "root/agent:outer:0/agent:inner:0", agentId: "inner", depth: 2, enableSnapshot: true });
+        expect(context).toMatchObject({
+          callId: "root/agent:outer:0/agent:inner:0",
+          agentId: "inner",
+          depth: 2,
+          enableSnapshot: true,
+        });
         expect(context.memory).toEqual(new Map([["k", [1]]]));
         expect(context.signal).toBeInstanceOf(AbortSignal);
         return context;
@@ -49,11 +60,19 @@ describe("the context", () => {
         const run = captureContext();
         expect(run).toMatchObject({ callId: "root", agentId: "", depth: 0, enableSnapshot: true, memory: new Map() });
         const [outerContext, innerContext] = (await outer()) as [Context, Context];
-        expect(outerContext).toMatchObject({ callId: "root/agent:outer:0", agentId: "outer", depth: 1, memory: new Map() });
+        expect(outerContext).toMatchObject({
+          callId: "root/agent:outer:0",
+          agentId: "outer",
+          depth: 1,
+          memory: new Map(),
+        });
         expect(new Set([run, outerContext, innerContext].map(({ signal }) => signal)).size).toBe(3);
         expect(new Set([run, outerContext, innerContext].map(({ trace }) => trace.traceId)).size).toBe(1);
         const generations = bus.of("generation:start").map(({ trace }) => trace.spanId);
-        expect([run, outerContext, innerContext].map(({ trace }) => trace.spanId)).toEqual([bus.events[0]?.trace.spanId, ...generations]);
+        expect([run, outerContext, innerContext].map(({ trace }) => trace.spanId)).toEqual([
+          bus.events[0]?.trace.spanId,
+          ...generations,
+        ]);
         expect(getContext()).toBe(run);
       },
       { eventBus: bus },
@@ -77,7 +96,10 @@ describe("the context", () => {
     await runWith(async () => {
       await agent({ n: 1 });
       await agent({ n: 2 });
-      expect(contexts.map((context) => context.run(() => getContext()?.callId))).toEqual(["root/agent:a:0", "root/agent:a:1"]);
+      expect(contexts.map((context) => context.run(() => getContext()?.callId))).toEqual([
+        "root/agent:a:0",
+        "root/agent:a:1",
+      ]);
       expect(getContext()?.callId).toBe("root");
     });
     expect(contexts[0]?.run(() => getContext())).toBe(contexts[0]);
@@ -106,12 +128,15 @@ describe("the context is found again", () => {
       handler: () => {
         const context = captureContext();
         let left = 2;
-        return new ReadableStream<string>({
-          pull: (controller) => {
-            if (left-- === 0) return controller.close();
-            return context.run(async () => controller.enqueue(await step(`pull ${left}`)));
+        return new ReadableStream<string>(
+          {
+            pull: (controller) => {
+              if (left-- === 0) return controller.close();
+              return context.run(async () => controller.enqueue(await step(`pull ${left}`)));
+            },
           },
-        }, { highWaterMark: 0 });
+          { highWaterMark: 0 },
+        );
       },
     });
     await runWith(async () => {
@@ -119,15 +144,23 @@ describe("the context is found again", () => {
         id: "keeper",
         handler: async () => {
           const context = captureContext();
-          const stream = new ReadableStream<string>({ pull: context.bind(async (controller) => (controller.enqueue(await step("pull")), controller.close())) }, { highWaterMark: 0 });
+          const stream = new ReadableStream<string>(
+            { pull: context.bind(async (controller) => (controller.enqueue(await step("pull")), controller.close())) },
+            { highWaterMark: 0 },
+          );
           return lost(() => stream.getReader().read());
         },
       });
       expect(await keeper()).toEqual({ done: false, value: "did pull" });
-      expect(Object.keys(dumpSnapshot().root.children["root/agent:keeper:0"]?.journal.other?.["step"] ?? {})).toHaveLength(1);
+      expect(
+        Object.keys(dumpSnapshot().root.children["root/agent:keeper:0"]?.journal.other?.["step"] ?? {}),
+      ).toHaveLength(1);
       // Read when its agent has ended: it works, and is not recorded.
       const reader = ((await agent()) as ReadableStream<string>).getReader();
-      expect([await lost(() => reader.read()), await lost(() => reader.read())]).toMatchObject([{ value: "did pull 1" }, { value: "did pull 0" }]);
+      expect([await lost(() => reader.read()), await lost(() => reader.read())]).toMatchObject([
+        { value: "did pull 1" },
+        { value: "did pull 0" },
+      ]);
       expect(dumpSnapshot().root.children["root/agent:streamer:0"]?.calls ?? []).toEqual([]);
     });
   });
@@ -157,8 +190,13 @@ describe("the context is found again", () => {
       id: "called-back",
       handler: async () => {
         const context = captureContext();
-        const inCallback = (callback: () => unknown): Promise<unknown> => new Promise((resolve) => lost(() => setTimeout(() => resolve(callback()), 1)));
-        return [await inCallback(() => getContext()?.callId), await inCallback(context.bind(() => getContext()?.callId)), await inCallback(context.bind(() => step("late")))];
+        const inCallback = (callback: () => unknown): Promise<unknown> =>
+          new Promise((resolve) => lost(() => setTimeout(() => resolve(callback()), 1)));
+        return [
+          await inCallback(() => getContext()?.callId),
+          await inCallback(context.bind(() => getContext()?.callId)),
+          await inCallback(context.bind(() => step("late"))),
+        ];
       },
     });
     expect(await runWith(() => agent())).toEqual([undefined, "root/agent:called-back:0", "did late"]);
@@ -186,7 +224,9 @@ describe("a context that is given", () => {
   it("is what the call runs in", async () => {
     await runWith(async () => {
       const context = captureContext();
-      const inside = await lost(() => journalCall({ kind: "step", name: "s", request: 1, context }, () => getContext()?.callId));
+      const inside = await lost(() =>
+        journalCall({ kind: "step", name: "s", request: 1, context }, () => getContext()?.callId),
+      );
       expect(inside).toBe("root");
     });
   });
@@ -229,7 +269,10 @@ describe("the ESM and the CommonJS copy of the package in one process", () => {
         return inner.promptAgent(z.object({ result: z.string() }));
       },
     });
-    const again = outer.createAgent<{ n: number }, unknown>({ id: "again", handler: ({ n }) => (n === 0 ? inner.reborn({ n: 1 }) : sub()) });
+    const again = outer.createAgent<{ n: number }, unknown>({
+      id: "again",
+      handler: ({ n }) => (n === 0 ? inner.reborn({ n: 1 }) : sub()),
+    });
     const program = async () => {
       expect(inner.getContext()?.callId).toBe("root");
       await expect(inner.runWith(() => 1)).rejects.toSatisfy(outer.isNestedRunError);
@@ -239,17 +282,39 @@ describe("the ESM and the CommonJS copy of the package in one process", () => {
     const { value, dumps } = await outer.runWith(program, { model, eventBus: bus });
     expect(value).toEqual({ result: "ok" });
     expect(JSON.parse(JSON.stringify(dumps[0]?.root))).toEqual(JSON.parse(JSON.stringify(dumps[1]?.root)));
-    expect(bus.of("agent:start").map(({ callId }) => callId)).toEqual(["root/agent:again:0", "root/agent:again:0/agent:sub:0"]);
+    expect(bus.of("agent:start").map(({ callId }) => callId)).toEqual([
+      "root/agent:again:0",
+      "root/agent:again:0/agent:sub:0",
+    ]);
     for (const snapshot of dumps) {
       made.length = 0;
-      for (const each of [outer, inner]) expect((await each.runWith(() => again({ n: 0 }), { model, snapshot }))).toEqual({ result: "ok" });
+      for (const each of [outer, inner])
+        expect(await each.runWith(() => again({ n: 0 }), { model, snapshot })).toEqual({ result: "ok" });
       expect(made).toEqual([]);
     }
   });
 
+  it.each([
+    ["ESM around CommonJS", esm, cjs],
+    ["CommonJS around ESM", cjs, esm],
+  ])("abort each other's agents: %s", async (_how, outer, inner) => {
+    const rejections: Promise<unknown>[] = [];
+    const deaf = inner.createAgent({ id: "deaf", handler: () => sleep(3) });
+    const hasty = outer.createAgent({
+      id: "hasty",
+      handler: () => void rejections.push(deaf().catch((error: unknown) => error)),
+    });
+    await outer.runWith(() => hasty());
+    const error = (await rejections[0]) as Error;
+    expect([inner.isAbortError(error), outer.isAbortError(error)]).toEqual([true, true]);
+    expect(error.message).toBe('Operation aborted: its parent agent "hasty" ended before this agent did');
+  });
+
   it("know each other's errors", async () => {
     await expect(cjs.promptAgent(z.string())).rejects.toSatisfy(esm.isContextNotFoundError);
-    const error = await esm.runWith(() => cjs.createAgent({ id: "a", handler: () => cjs.promptAgent(z.string()) })()).catch((thrown: unknown) => thrown);
+    const error = await esm
+      .runWith(() => cjs.createAgent({ id: "a", handler: () => cjs.promptAgent(z.string()) })())
+      .catch((thrown: unknown) => thrown);
     expect(esm.isModelNotFoundError(error)).toBe(true);
     expect(cjs.isModelNotFoundError(error)).toBe(true);
   });
@@ -273,6 +338,9 @@ describe("the ESM and the CommonJS copy of the package in one process", () => {
       },
       { model },
     );
-    expect(model.calls[0]?.messages.map(({ content }) => content)).toEqual([[{ type: "text", text: "esm" }], [{ type: "text", text: "cjs" }]]);
+    expect(model.calls[0]?.messages.map(({ content }) => content)).toEqual([
+      [{ type: "text", text: "esm" }],
+      [{ type: "text", text: "cjs" }],
+    ]);
   });
 });

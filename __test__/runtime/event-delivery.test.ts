@@ -94,10 +94,7 @@ describe("the events of a run", () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
     const rich = richRun();
     const run = (options: object) =>
-      runWith(
-        async () => ({ result: await rich.run(), dump: dumpSnapshot() }),
-        { model: rich.model, ...options },
-      );
+      runWith(async () => ({ result: await rich.run(), dump: dumpSnapshot() }), { model: rich.model, ...options });
     const { result, dump } = await run({ eventBus: makeBus() });
     await sleep(1);
     expect(result).toStrictEqual(richResult);

@@ -20,25 +20,53 @@ import { result, scriptedModel, toolCall } from "../support/scripted-model.js";
 
 /** Own fields by type: as documented, and as added by this package (which older readers skip). */
 const FIELDS: Record<string, { always: string; sometimes?: string; own?: string }> = {
-  "runWith:start": { always: "config dependencies", sometimes: "props restoration" },
-  "runWith:end": { always: "config dependencies duration success metrics", sometimes: "props restoration result error", own: "memory resultTypes" },
+  "runWith:start": { always: "config dependencies", sometimes: "props restoration", own: "propsTypes normalize" },
+  "runWith:end": {
+    always: "config dependencies duration success metrics",
+    sometimes: "props restoration result error",
+    own: "memory propsTypes resultTypes normalize",
+  },
   "agent:start": { always: "props maxReborns", own: "inputHash callId propsTypes" },
-  "agent:end": { always: "props maxReborns duration success generationCount", sometimes: "result error", own: "inputHash callId propsTypes resultTypes" },
+  "agent:end": {
+    always: "props maxReborns duration success generationCount",
+    sometimes: "result error",
+    own: "inputHash callId propsTypes resultTypes",
+  },
   "agent:reborn": { always: "generationId", sometimes: "newProps", own: "newPropsTypes" },
   "generation:start": { always: "generationId props", own: "memory propsTypes" },
-  "generation:end": { always: "generationId props endReason duration success memory", sometimes: "result error", own: "propsTypes resultTypes" },
+  "generation:end": {
+    always: "generationId props endReason duration success memory",
+    sometimes: "result error",
+    own: "propsTypes resultTypes",
+  },
   "promptAgent:start": { always: "generationId policyId" },
   "promptAgent:end": { always: "generationId policyId totalSteps duration success", sometimes: "result error" },
   "turn:start": { always: "step messages messageCount", sometimes: "schema toolConfig", own: "callId contentHash" },
-  "turn:end": { always: "step messages messageCount duration success contentHash cache", sometimes: "schema toolConfig message error resultType", own: "callId tombstone" },
+  "turn:end": {
+    always: "step messages messageCount duration success contentHash cache",
+    sometimes: "schema toolConfig message error resultType",
+    own: "callId tombstone meta",
+  },
   "model:call:start": { always: "adapterId messageCount usedTools", sometimes: "provider" },
-  "model:call:end": { always: "adapterId messageCount usedTools rawText duration success", sometimes: "provider finishReason reasoning toolCalls ttft usage costs error" },
+  "model:call:end": {
+    always: "adapterId messageCount usedTools rawText duration success",
+    sometimes: "provider finishReason reasoning toolCalls ttft usage costs error",
+  },
   "tools:execute:start": { always: "toolCallsCount toolNames" },
-  "tools:execute:end": { always: "toolCallsCount toolNames successCount failureCount duration success toolResults", sometimes: "error" },
+  "tools:execute:end": {
+    always: "toolCallsCount toolNames successCount failureCount duration success toolResults",
+    sometimes: "error",
+  },
   "tool:call:start": { always: "toolName callId journalCallId contentHash input" },
-  "tool:call:end": { always: "toolName callId journalCallId contentHash input duration success cache", sometimes: "output outputTypes tombstone error" },
+  "tool:call:end": {
+    always: "toolName callId journalCallId contentHash input duration success cache",
+    sometimes: "output outputTypes tombstone error",
+  },
   "call:start": { always: "kind name callId contentHash" },
-  "call:end": { always: "kind name callId contentHash duration success cache", sometimes: "output outputTypes tombstone error" },
+  "call:end": {
+    always: "kind name callId contentHash duration success cache",
+    sometimes: "output outputTypes tombstone error",
+  },
   "budget:update": { always: "identifiers delta aggregate own" },
   "validation:success": { always: "rawText attempt data", sometimes: "success", own: "parserId" },
   "validation:fail": { always: "rawText attempt errors", sometimes: "data success", own: "parserId" },
@@ -60,7 +88,12 @@ beforeAll(async () => {
     },
   };
   const rich = richRun();
-  await runWith(() => withCustomSpan("whole", () => rich.run()), { model: rich.model, eventBus: sink, initialProps: { p: 1 }, modelRegistry: { other: rich.model } });
+  await runWith(() => withCustomSpan("whole", () => rich.run()), {
+    model: rich.model,
+    eventBus: sink,
+    initialProps: { p: 1 },
+    modelRegistry: { other: rich.model },
+  });
   await runWith(() => Promise.reject(new TypeError("broken")), { eventBus: sink }).catch(() => {});
 });
 
@@ -74,7 +107,11 @@ describe("the fields of an event", () => {
       expect(Object.keys(event).filter((field) => !allowed.has(field))).toEqual([]);
       const ended = event as { success?: boolean; duration?: number; error?: { name: string; message: string } };
       if ("duration" in event) expect(ended.duration).toBeGreaterThanOrEqual(0);
-      if (ended.success === false && type !== "validation:fail") expect(ended.error).toMatchObject({ name: expect.any(String) as unknown, message: expect.any(String) as unknown });
+      if (ended.success === false && type !== "validation:fail")
+        expect(ended.error).toMatchObject({
+          name: expect.any(String) as unknown,
+          message: expect.any(String) as unknown,
+        });
       if (ended.success === true) expect(ended.error).toBeUndefined();
     }
   });
@@ -108,14 +145,28 @@ describe("the fields of an event", () => {
       // Six model calls of 10 + 7 tokens.
       metrics: { totalPromptTokens: 60, totalCompletionTokens: 42, totalTokens: 102, costs: { microcents: 102 } },
     });
-    expect(failed).toMatchObject({ success: false, error: { name: "TypeError", message: "broken" }, metrics: { totalTokens: 0, costs: {} } });
+    expect(failed).toMatchObject({
+      success: false,
+      error: { name: "TypeError", message: "broken" },
+      metrics: { totalTokens: 0, costs: {} },
+    });
     expect(failed).not.toHaveProperty("result");
   });
 
   it("of agents and generations tell what went in and what came out", () => {
     const leader = bus.of("agent:end").find(({ agentId }) => agentId === "leader");
-    expect(leader).toMatchObject({ props: { round: 0 }, maxReborns: 100, generationCount: 2, success: true, callId: "root/agent:leader:0" });
-    expect(leader?.result).toEqual({ text: "<sum up <lead>>", checked: "upstream 503", found: { key: "<sum up <lead>>", at: "1970-01-01T00:00:00.000Z" } });
+    expect(leader).toMatchObject({
+      props: { round: 0 },
+      maxReborns: 100,
+      generationCount: 2,
+      success: true,
+      callId: "root/agent:leader:0",
+    });
+    expect(leader?.result).toEqual({
+      text: "<sum up <lead>>",
+      checked: "upstream 503",
+      found: { key: "<sum up <lead>>", at: "1970-01-01T00:00:00.000Z" },
+    });
     expect(bus.of("agent:end").find(({ agentId }) => agentId === "checker")).toMatchObject({
       success: false,
       error: { name: "RangeError", message: "upstream 503", details: { code: "E_503" } },
@@ -124,32 +175,87 @@ describe("the fields of an event", () => {
     const generations = bus.of("generation:end").filter(({ agentId }) => agentId === "leader");
     expect(generations).toMatchObject([
       { generationId: 0, props: { round: 0 }, endReason: "reborn", success: true, memory: { rounds: ["<lead>"] } },
-      { generationId: 1, props: { round: 1 }, endReason: "return", success: true, memory: { rounds: ["<lead>", "<sum up <lead>>"] } },
+      {
+        generationId: 1,
+        props: { round: 1 },
+        endReason: "return",
+        success: true,
+        memory: { rounds: ["<lead>", "<sum up <lead>>"] },
+      },
     ]);
-    expect(bus.of("generation:start").filter(({ agentId }) => agentId === "leader")).toMatchObject([{ memory: {} }, { memory: { rounds: ["<lead>"] } }]);
+    expect(bus.of("generation:start").filter(({ agentId }) => agentId === "leader")).toMatchObject([
+      { memory: {} },
+      { memory: { rounds: ["<lead>"] } },
+    ]);
     expect(bus.of("agent:reborn")).toMatchObject([{ generationId: 0, newProps: { round: 1 } }]);
-    expect(bus.of("generation:end").find(({ agentId }) => agentId === "checker")).toMatchObject({ endReason: "error", success: false });
+    expect(bus.of("generation:end").find(({ agentId }) => agentId === "checker")).toMatchObject({
+      endReason: "error",
+      success: false,
+    });
   });
 
   it("of model calls and budgets tell what was used", () => {
     const usage = { promptTokens: 10, completionTokens: 7, totalTokens: 17 };
     const [call] = bus.of("model:call:end");
-    expect(call).toMatchObject({ adapterId: "rich", provider: "scripted", usedTools: true, messageCount: 2, rawText: "", finishReason: "tool_calls", usage, costs: { microcents: 17 } });
+    expect(call).toMatchObject({
+      adapterId: "rich",
+      provider: "scripted",
+      usedTools: true,
+      messageCount: 2,
+      rawText: "",
+      finishReason: "tool_calls",
+      usage,
+      costs: { microcents: 17 },
+    });
     expect(call?.toolCalls?.map(({ id }) => id)).toEqual(["l1", "l2", "l3"]);
     expect(call?.ttft).toBeGreaterThan(0);
     const [update] = bus.of("budget:update");
-    const item = { type: "model", name: "rich", provider: "scripted", costs: { microcents: 17 }, tokens: { prompt: 10, completion: 7, total: 17 } };
+    const item = {
+      type: "model",
+      name: "rich",
+      provider: "scripted",
+      costs: { microcents: 17 },
+      tokens: { prompt: 10, completion: 7, total: 17 },
+    };
     const stats = { ...usage, callCount: 1, costs: { microcents: 17 }, items: [item] };
     expect(update).toMatchObject({ identifiers: ["model:scripted:rich"], delta: stats, aggregate: stats, own: stats });
   });
 
   it("of a batch of tools tell of each call, in order", () => {
     const [batch] = bus.of("tools:execute:end");
-    expect(batch).toMatchObject({ toolCallsCount: 3, toolNames: ["look_up", "delegate", "broken"], successCount: 2, failureCount: 1, success: false });
+    expect(batch).toMatchObject({
+      toolCallsCount: 3,
+      toolNames: ["look_up", "delegate", "broken"],
+      successCount: 2,
+      failureCount: 1,
+      success: false,
+    });
     expect(batch?.toolResults).toMatchObject([
-      { callId: "l1", toolName: "look_up", input: { key: "x" }, output: { key: "x", at: "1970-01-01T00:00:00.000Z" }, outputTypes: { "/at": "date", "/missing": "undefined" }, success: true, cache: false },
-      { callId: "l2", toolName: "delegate", input: { topics: ["a", "b"] }, output: ["<write a>", "<write b>"], success: true, cache: false },
-      { callId: "l3", toolName: "broken", input: {}, success: false, error: { name: "RangeError", message: "upstream 503" }, cache: false },
+      {
+        callId: "l1",
+        toolName: "look_up",
+        input: { key: "x" },
+        output: { key: "x", at: "1970-01-01T00:00:00.000Z" },
+        outputTypes: { "/at": "date", "/missing": "undefined" },
+        success: true,
+        cache: false,
+      },
+      {
+        callId: "l2",
+        toolName: "delegate",
+        input: { topics: ["a", "b"] },
+        output: ["<write a>", "<write b>"],
+        success: true,
+        cache: false,
+      },
+      {
+        callId: "l3",
+        toolName: "broken",
+        input: {},
+        success: false,
+        error: { name: "RangeError", message: "upstream 503" },
+        cache: false,
+      },
     ]);
     const calls = bus.of("tool:call:end").filter(({ callId }) => /^l\d$/.test(callId));
     // They end as they end, before their batch does.
@@ -169,7 +275,9 @@ describe("what an event holds", () => {
     const tool: Tool = { name: "t", description: "", parameters: z.object({}), handler: () => ({ list: [1] }) };
     const agent = createAgent<{ list: number[] }, unknown>({
       id: "changer",
-      model: scriptedModel("m", (messages) => (messages.some(({ role }) => role === "tool") ? result("ok") : toolCall("c", "t", {}))),
+      model: scriptedModel("m", (messages) =>
+        messages.some(({ role }) => role === "tool") ? result("ok") : toolCall("c", "t", {}),
+      ),
       handler: async (props) => {
         props.list.push(2);
         const [memory, set] = equipMemory("list", [1]);
@@ -208,7 +316,9 @@ describe("what an event holds", () => {
     });
     await runWith(() => agent({ when: new Date(0), call: () => {} }), { eventBus: seen, initialProps: { big: 1n } });
     for (const event of seen.events) expect(JSON.parse(JSON.stringify(event))).toEqual(event);
-    expect(seen.of("agent:start")).toMatchObject([{ props: { when: "1970-01-01T00:00:00.000Z" }, propsTypes: { "/when": "date", "/call": "function" } }]);
+    expect(seen.of("agent:start")).toMatchObject([
+      { props: { when: "1970-01-01T00:00:00.000Z" }, propsTypes: { "/when": "date", "/call": "function" } },
+    ]);
     expect(seen.of("validation:success")).toMatchObject([{ data: { when: "1970-01-01T00:00:00.000Z", n: "7" } }]);
     expect(seen.of("promptAgent:end")).toMatchObject([{ result: { when: "1970-01-01T00:00:00.000Z", n: "7" } }]);
     expect(seen.of("agent:end")).toMatchObject([{ resultTypes: { "/map": "map" } }]);
@@ -227,7 +337,15 @@ describe("what an event holds", () => {
       handler: () => promptAgent(z.object({ result: z.string() })),
     });
     await runWith(() => agent({ n: 1 }), { eventBus: late });
-    expect(seen.of("turn:end")).toMatchObject([{ step: 0, messages: [], messageCount: 0, contentHash: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown, message: { role: "assistant" } }]);
+    expect(seen.of("turn:end")).toMatchObject([
+      {
+        step: 0,
+        messages: [],
+        messageCount: 0,
+        contentHash: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
+        message: { role: "assistant" },
+      },
+    ]);
     expect(seen.of("agent:end")).toMatchObject([{ props: { n: 1 }, maxReborns: 100, callId: "root/agent:listened:0" }]);
     expect(seen.of("generation:end")).toMatchObject([{ generationId: 0, props: { n: 1 } }]);
   });

@@ -1,4 +1,13 @@
-import { createAgent, EVENTS, journalCall, runFrame, runWith, TRACE_EVENT_SCHEMA_VERSION, type AgentSnapshot, type TraceEvent } from "agent-rewind";
+import {
+  createAgent,
+  EVENTS,
+  journalCall,
+  runFrame,
+  runWith,
+  TRACE_EVENT_SCHEMA_VERSION,
+  type AgentSnapshot,
+  type TraceEvent,
+} from "agent-rewind";
 import { dumpSnapshot } from "agent-rewind/debugger";
 import { beforeAll, describe, expect, it } from "vitest";
 
@@ -23,15 +32,20 @@ beforeAll(async () => {
     { model: recording.model, eventBus: live },
   );
   const replay = richRun();
-  expect(await runWith(() => replay.run(), { model: replay.model, eventBus: replayed, snapshot })).toStrictEqual(richResult);
+  expect(await runWith(() => replay.run(), { model: replay.model, eventBus: replayed, snapshot })).toStrictEqual(
+    richResult,
+  );
   expect([replay.model.calls, replay.made]).toEqual([[], []]);
   const resume = richRun();
-  expect(await runWith(() => resume.run(), { model: resume.model, eventBus: resumed, snapshot: first as AgentSnapshot })).toStrictEqual(richResult);
+  expect(
+    await runWith(() => resume.run(), { model: resume.model, eventBus: resumed, snapshot: first as AgentSnapshot }),
+  ).toStrictEqual(richResult);
   expect([resume.model.calls.length, resume.made]).toEqual([1, ["broken", "look_up <sum up <lead>>"]]);
 });
 
 /** Without what this package adds at the end of a run. */
-const withoutReport = (events: readonly TraceEvent[]): TraceEvent[] => events.filter(({ type }) => (type as string) !== "replay:report");
+const withoutReport = (events: readonly TraceEvent[]): TraceEvent[] =>
+  events.filter(({ type }) => (type as string) !== "replay:report");
 
 const indented = (depth: number, lines: string[]): string[] => lines.map((line) => "  ".repeat(depth) + line);
 const liveTurn = ["turn", "  model:call", "    budget:update"];
@@ -115,7 +129,12 @@ describe("the events of a run", () => {
     expect(TRACE_EVENT_SCHEMA_VERSION).toBe(1);
     for (const [index, event] of live.events.entries()) {
       expect(Object.values(EVENTS)).toContain(event.type);
-      expect(event).toMatchObject({ schemaVersion: 1, _seq: index, agentId: expect.any(String) as unknown, timestamp: expect.any(Number) as unknown });
+      expect(event).toMatchObject({
+        schemaVersion: 1,
+        _seq: index,
+        agentId: expect.any(String) as unknown,
+        timestamp: expect.any(Number) as unknown,
+      });
       expect(event.trace.traceId).toBe(traceId);
       expect(event.trace.spanId).toMatch(/^[0-9a-f]{16}$/);
       expect(event.trace.parentSpanId).toMatch(event.type.startsWith("runWith") ? /^$/ : /^[0-9a-f]{16}$/);
@@ -124,7 +143,9 @@ describe("the events of a run", () => {
   });
 
   it("name the agent that they are of", () => {
-    const agentOf = (type: string): string[] => [...new Set(live.events.filter((event) => event.type === type).map(({ agentId }) => agentId ?? ""))];
+    const agentOf = (type: string): string[] => [
+      ...new Set(live.events.filter((event) => event.type === type).map(({ agentId }) => agentId ?? "")),
+    ];
     expect(agentOf("runWith:start")).toEqual([""]);
     expect(agentOf("agent:start")).toEqual(["leader", "writer", "checker"]);
     expect(agentOf("turn:end")).toEqual(["leader", "writer"]);
@@ -137,7 +158,8 @@ describe("the events of a replay", () => {
   it("are the same, but for the model calls and what is inside of replayed calls", () => {
     expect(spanTree(withoutReport(replayed.events))).toEqual(treeOf(secondGeneration(false)));
     expect(spanTree(withoutReport(resumed.events))).toEqual(treeOf(firstGeneration(false), secondGeneration(true)));
-    for (const type of ["model:call:start", "model:call:end", "budget:update"] as const) expect(replayed.of(type)).toEqual([]);
+    for (const type of ["model:call:start", "model:call:end", "budget:update"] as const)
+      expect(replayed.of(type)).toEqual([]);
   });
 
   it("say of each turn and each call that it came from the recording", () => {
@@ -157,13 +179,28 @@ describe("the events of a replay", () => {
       events
         .of("turn:end")
         .filter(({ agentId }) => agentId === "leader")
-        .map(({ contentHash, messages, message, resultType, step, schema, toolConfig }) => ({ contentHash, messages, message, resultType, step, schema, toolConfig }));
+        .map(({ contentHash, messages, message, resultType, step, schema, toolConfig }) => ({
+          contentHash,
+          messages,
+          message,
+          resultType,
+          step,
+          schema,
+          toolConfig,
+        }));
     expect(turns(resumed)).toEqual(turns(live));
     expect(turns(replayed)).toEqual(turns(live).slice(2));
     // The model's ids of calls are in the recording; those of callTool are made anew.
     const results = (events: Recorder): unknown =>
       events.of("tools:execute:end").map(({ toolResults }) =>
-        toolResults.map(({ toolName, input, output, outputTypes, error, contentHash }) => ({ toolName, input, output, outputTypes, message: error?.message, contentHash })),
+        toolResults.map(({ toolName, input, output, outputTypes, error, contentHash }) => ({
+          toolName,
+          input,
+          output,
+          outputTypes,
+          message: error?.message,
+          contentHash,
+        })),
       );
     expect(results(resumed)).toEqual(results(live));
     expect(results(replayed)).toEqual((results(live) as unknown[]).slice(1));
@@ -180,7 +217,10 @@ describe("the events of a replay", () => {
         snapshotVersion: 1,
         provenance: snapshot.provenance,
       });
-      expect(replayed.of(type)[0]?.trace.attributes).toEqual({ "restoration.why": "test", "restoration.nested": { n: 1 } });
+      expect(replayed.of(type)[0]?.trace.attributes).toEqual({
+        "restoration.why": "test",
+        "restoration.nested": { n: 1 },
+      });
     }
     expect(replayed.of("agent:start")[0]?.trace.attributes).toBeUndefined();
   });

@@ -7,6 +7,7 @@ import {
   journalCall,
   promptAgent,
   reborn,
+  runFrame,
   runWith,
   type AgentFrameSnapshot,
   type TraceEvent,
@@ -25,9 +26,13 @@ const waiting = createAgent<{ name: string }, string>({
   handler: async ({ name }) => {
     equipMemory("name", name);
     await journalCall({ kind: "step", name: "done", request: name }, () => "finished");
-    return journalCall({ kind: "step", name: "open", request: name }, ({ signal }) => new Promise<string>((_, reject) => {
-      signal.addEventListener("abort", () => reject(signal.reason as Error));
-    }));
+    return journalCall(
+      { kind: "step", name: "open", request: name },
+      ({ signal }) =>
+        new Promise<string>((_, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason as Error));
+        }),
+    );
   },
 });
 const between = createAgent<{ name: string }, string>({ id: "between", handler: ({ name }) => waiting({ name }) });
@@ -36,7 +41,11 @@ const frameAt = (root: AgentFrameSnapshot, ...callIds: string[]): AgentFrameSnap
   callIds.reduce((frame, callId) => frame.children[`${frame.callId}/${callId}`] as AgentFrameSnapshot, root);
 
 /** The events of agents, from one on. */
-const ofAgents = (bus: Recorder, index = 0): string[] => bus.events.slice(index).filter(({ agentId }) => agentId !== "").map(({ type, agentId }) => `${type} ${agentId}`);
+const ofAgents = (bus: Recorder, index = 0): string[] =>
+  bus.events
+    .slice(index)
+    .filter(({ agentId }) => agentId !== "")
+    .map(({ type, agentId }) => `${type} ${agentId}`);
 
 describe("an agent that ends before its sub-agents", () => {
   it.each([
@@ -50,7 +59,8 @@ describe("an agent that ends before its sub-agents", () => {
       id: "hasty",
       handler: async ({ round }) => {
         if (round === 1) return "second";
-        for (const agent of [waiting, between]) agent({ name: agent.id }).catch((error: unknown) => rejections.push(error));
+        for (const agent of [waiting, between])
+          agent({ name: agent.id }).catch((error: unknown) => rejections.push(error));
         await sleep(1);
         return end();
       },
@@ -82,23 +92,62 @@ describe("an agent that ends before its sub-agents", () => {
     ] as AgentFrameSnapshot[];
     for (const orphan of orphans) {
       const parent = orphan === orphans[2] ? "between" : "hasty";
-      expect(orphan.state).toEqual({ status: "failed", error: { name: "AbortError", message: `Operation aborted: its parent agent "${parent}" ended before this agent did` } });
+      expect(orphan.state).toEqual({
+        status: "failed",
+        error: {
+          name: "AbortError",
+          message: `Operation aborted: its parent agent "${parent}" ended before this agent did`,
+        },
+      });
       expect(JSON.parse(JSON.stringify(orphan.state))).toEqual(orphan.state);
     }
     expect(orphans[2]?.memory).toEqual({ name: "between" });
     // What had finished in them is kept; what had not has to be made again.
     expect(Object.values(orphans[2]?.journal.other?.["step"] ?? {}).map(({ output }) => output)).toEqual(["finished"]);
-    expect(orphans[2]?.calls?.map(({ endOrder, error }) => [endOrder !== undefined, error])).toEqual([[true, undefined], [false, undefined]]);
+    expect(orphans[2]?.calls?.map(({ endOrder, error }) => [endOrder !== undefined, error])).toEqual([
+      [true, undefined],
+      [false, undefined],
+    ]);
   });
 
   it("aborts also those that do not listen: they reject, whatever they return", async () => {
     const outcomes: Promise<unknown>[] = [];
     const deaf = createAgent({ id: "deaf", handler: () => sleep(3).then(() => "heard nothing") });
-    const hasty = createAgent({ id: "hasty", handler: () => void outcomes.push(deaf().catch((error: unknown) => error)) });
+    const hasty = createAgent({
+      id: "hasty",
+      handler: () => void outcomes.push(deaf().catch((error: unknown) => error)),
+    });
     await runWith(() => hasty());
     const error = (await outcomes[0]) as Error;
     expect(isAbortError(error)).toBe(true);
     expect(error.message).toBe('Operation aborted: its parent agent "hasty" ended before this agent did');
+  });
+
+  it("does not end the process with their rejections, where nobody waits for them", async () => {
+    const unhandled = vi.fn();
+    process.on("unhandledRejection", unhandled);
+    try {
+      const after = deferred();
+      const hasty = createAgent({
+        id: "hasty",
+        handler: async () => {
+          void waiting({ name: "a" });
+          void between({ name: "b" });
+          void runFrame({ id: "own", input: 1 }, () => sleep(2));
+          void after.promise.then(() => void waiting({ name: "late" }));
+          await sleep(1);
+        },
+      });
+      await runWith(async () => {
+        await hasty();
+        after.resolve();
+        await sleep(5);
+      });
+      await sleep(1);
+      expect(unhandled).not.toHaveBeenCalled();
+    } finally {
+      process.off("unhandledRejection", unhandled);
+    }
   });
 
   it("is restored from its trace as the dump has it", async () => {
@@ -179,8 +228,19 @@ describe("what starts after an agent has ended", () => {
       handler: () => {
         void (async () => {
           await after.promise;
-          const calls = [() => late(), () => callTool({ name: "t", description: "", parameters: z.any(), handler: () => "made" }, {}), () => promptAgent(z.number()), () => journalCall({ kind: "k", name: "n", request: 1 }, () => "made")];
-          for (const call of calls) outcomes.push(await call().then((value: unknown) => value, (error: unknown) => (isAbortError(error) ? "AbortError" : error)));
+          const calls = [
+            () => late(),
+            () => callTool({ name: "t", description: "", parameters: z.any(), handler: () => "made" }, {}),
+            () => promptAgent(z.number()),
+            () => journalCall({ kind: "k", name: "n", request: 1 }, () => "made"),
+          ];
+          for (const call of calls)
+            outcomes.push(
+              await call().then(
+                (value: unknown) => value,
+                (error: unknown) => (isAbortError(error) ? "AbortError" : error),
+              ),
+            );
         })();
         return "gone";
       },
@@ -211,7 +271,9 @@ describe("what starts after an agent has ended", () => {
     await runWith(
       () => {
         const context = getContext();
-        outcome = sleep(2).then(() => context?.run(() => late())).catch((error: unknown) => error);
+        outcome = sleep(2)
+          .then(() => context?.run(() => late()))
+          .catch((error: unknown) => error);
       },
       { eventBus: bus },
     );
@@ -238,7 +300,9 @@ describe("a dump in the middle", () => {
       const all = Promise.all([0, 1, 2].map((n) => worker({ n })));
       await sleep(2);
       const { root } = dumpSnapshot();
-      expect(Object.values(root.children).map(({ state, memory, calls }) => [state.status, memory, calls?.length ?? 0])).toEqual([
+      expect(
+        Object.values(root.children).map(({ state, memory, calls }) => [state.status, memory, calls?.length ?? 0]),
+      ).toEqual([
         ["running", { n: 0 }, 0],
         ["running", { n: 1 }, 1],
         ["completed", { n: 2 }, 1],
@@ -252,11 +316,19 @@ describe("a dump in the middle", () => {
     const inner = createAgent({ id: "inner", handler: () => dumpSnapshot().root });
     const outer = createAgent({
       id: "outer",
-      handler: async () => [await inner(), await callTool({ name: "t", description: "", parameters: z.any(), handler: () => JSON.stringify(dumpSnapshot().root) }, {})],
+      handler: async () => [
+        await inner(),
+        await callTool(
+          { name: "t", description: "", parameters: z.any(), handler: () => JSON.stringify(dumpSnapshot().root) },
+          {},
+        ),
+      ],
     });
     const [fromInner, fromTool] = (await runWith(() => outer())) as [AgentFrameSnapshot, string];
     expect(fromInner.callId).toBe("root");
     expect(frameAt(fromInner, "agent:outer:0", "agent:inner:0").state.status).toBe("running");
-    expect(frameAt(JSON.parse(fromTool) as AgentFrameSnapshot, "agent:outer:0", "agent:inner:0").state.status).toBe("completed");
+    expect(frameAt(JSON.parse(fromTool) as AgentFrameSnapshot, "agent:outer:0", "agent:inner:0").state.status).toBe(
+      "completed",
+    );
   });
 });

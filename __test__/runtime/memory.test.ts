@@ -1,4 +1,12 @@
-import { createAgent, equipInstruction, equipMemory, getContext, promptAgent, runWith } from "agent-rewind";
+import {
+  captureContext,
+  createAgent,
+  equipInstruction,
+  equipMemory,
+  getContext,
+  promptAgent,
+  runWith,
+} from "agent-rewind";
 import { dumpSnapshot } from "agent-rewind/debugger";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -18,13 +26,16 @@ function dumped(): Record<string, unknown> {
 }
 
 /** Runs a function in an agent, and in the frame of runWith. */
-function everywhere(what: string, body: () => unknown): void {
+function everywhere(what: string, checkMemory: () => unknown): void {
   it(`${what}, in an agent`, async () => {
-    const agent = createAgent({ id: "a", handler: () => body() as Promise<unknown> });
-    await agent();
-    await runWith(() => agent());
+    const checkInAgent = createAgent({ id: "a", handler: () => checkMemory() as Promise<unknown> });
+    await checkInAgent();
+    await runWith(() => checkInAgent());
   });
-  it(`${what}, in the frame of runWith`, () => runWith(body));
+  it(`${what}, in the frame of runWith`, async () => {
+    const checkInRun = (): Promise<unknown> => runWith(checkMemory);
+    await checkInRun();
+  });
 }
 
 describe("memory", () => {
@@ -62,16 +73,25 @@ describe("memory", () => {
       return previous;
     });
     kept?.list.push(7);
-    (getContext()?.memory.get("k") as { list: number[] }).list.push(8);
-    getContext()?.memory.set("other", 1);
-    expect([...(getContext()?.memory ?? [])]).toEqual([["k", { list: [4, 6] }]]);
+    const { memory } = captureContext();
+    (memory.get("k") as { list: number[] }).list.push(8);
+    memory.set("other", 1);
+    expect([...captureContext().memory]).toEqual([["k", { list: [4, 6] }]]);
     const snapshot = dumped();
     (snapshot["k"] as { list: number[] }).list.push(9);
     expect(dumped()).toEqual({ k: { list: [4, 6] } });
   });
 
   everywhere("holds any JSON, under any key", () => {
-    const values = { "": null, a: false, "0": 0, "a/b.c~d": "", __proto__x: [[], {}], "\ud83d": "\ud83d", nested: { deep: [{ x: 1.5e300 }] } };
+    const values = {
+      "": null,
+      a: false,
+      "0": 0,
+      "a/b.c~d": "",
+      __proto__x: [[], {}],
+      "\ud83d": "\ud83d",
+      nested: { deep: [{ x: 1.5e300 }] },
+    };
     for (const [key, value] of Object.entries(values)) expect(equipMemory<unknown>(key, value)[0]).toEqual(value);
     equipMemory("__proto__", { polluted: true });
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
@@ -102,13 +122,24 @@ describe("memory", () => {
     });
   });
 
+  it("refuses keys that are no strings", async () => {
+    for (const key of [undefined, 1, null, Symbol("s")]) {
+      await runWith(() => {
+        expect(() => equipMemory(key as never, 1)).toThrow(TypeError);
+        expect(dumped()).toEqual({});
+      });
+    }
+  });
+
   it("refuses a cycle and nesting without end", async () => {
     const loop: Record<string, unknown> = {};
     loop["self"] = loop;
     let deep: unknown = 1;
     for (let level = 0; level < 2_000; level += 1) deep = [deep];
     await runWith(() => {
-      expect(() => equipMemory("loop", loop)).toThrow(/\/self cannot be kept: reference to an object that it is part of/);
+      expect(() => equipMemory("loop", loop)).toThrow(
+        /\/self cannot be kept: reference to an object that it is part of/,
+      );
       expect(() => equipMemory("deep", deep)).toThrow(/nested deeper than 1,000 levels/);
     });
   });
@@ -124,9 +155,15 @@ describe("memory", () => {
     });
     await runWith(async () => {
       equipMemory("seen", 100);
-      expect([await agent({ n: 1 }), await agent({ n: 1 }), ...(await Promise.all([agent({ n: 3 }), agent({ n: 4 })]))]).toEqual([0, 0, 0, 0]);
+      expect([
+        await agent({ n: 1 }),
+        await agent({ n: 1 }),
+        ...(await Promise.all([agent({ n: 3 }), agent({ n: 4 })])),
+      ]).toEqual([0, 0, 0, 0]);
       const { memory, children } = dumpSnapshot().root;
-      expect([memory, ...Object.values(children).map((frame) => frame.memory)]).toEqual([100, 1, 1, 3, 4].map((seen) => ({ seen })));
+      expect([memory, ...Object.values(children).map((frame) => frame.memory)]).toEqual(
+        [100, 1, 1, 3, 4].map((seen) => ({ seen })),
+      );
     });
   });
 

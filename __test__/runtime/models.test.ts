@@ -41,7 +41,11 @@ function streaming(events: unknown[], thrown?: { error: unknown }): ModelAdapter
   };
 }
 
-const thrownBy = (promise: Promise<unknown>): Promise<unknown> => promise.then(() => "nothing", (error: unknown) => error);
+const thrownBy = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => "nothing",
+    (error: unknown) => error,
+  );
 
 describe("the model of an agent", () => {
   it("is its own, or the one that it names in the registry, or that of the run", async () => {
@@ -73,15 +77,18 @@ describe("the model of an agent", () => {
     [{ fast: answering("fast"), good: answering("good") }, ["fast", "good"]],
     [{}, []],
     [undefined, undefined],
-  ])("of an unknown name is missed by an error that lists the registered ones", async (modelRegistry, registeredIds) => {
-    for (const modelId of ["slow", "toString", "__proto__"]) {
-      const agent = asker.fork({ model: modelId });
-      const options = { model: answering("of the run"), ...(modelRegistry === undefined ? {} : { modelRegistry }) };
-      const error = await thrownBy(runWith(() => agent(), options));
-      expect(isModelRegistryNotFoundError(error)).toBe(true);
-      expect(error).toMatchObject({ name: "ModelRegistryNotFoundError", modelId, agentId: "asker", registeredIds });
-    }
-  });
+  ])(
+    "of an unknown name is missed by an error that lists the registered ones",
+    async (modelRegistry, registeredIds) => {
+      for (const modelId of ["slow", "toString", "__proto__"]) {
+        const agent = asker.fork({ model: modelId });
+        const options = { model: answering("of the run"), ...(modelRegistry === undefined ? {} : { modelRegistry }) };
+        const error = await thrownBy(runWith(() => agent(), options));
+        expect(isModelRegistryNotFoundError(error)).toBe(true);
+        expect(error).toMatchObject({ name: "ModelRegistryNotFoundError", modelId, agentId: "asker", registeredIds });
+      }
+    },
+  );
 
   it("is looked for when the agent prompts, and may be replaced in the same generation if it is missed", async () => {
     const agent = createAgent({
@@ -126,18 +133,29 @@ describe("a model that fails", () => {
     ["throws what is no error", streaming([], { error: "upstream 503" }), "upstream 503"],
   ];
 
-  it.each(failures)("fails the prompt with a ModelCallError around what it failed with: one that %s", async (_how, model, cause) => {
-    const bus = recorder();
-    const error = await thrownBy(runWith(() => asker(), { model, eventBus: bus }));
-    expect(isModelCallError(error)).toBe(true);
-    expect(error).toMatchObject({ name: "ModelCallError", modelId: "m", provider: "p", agentId: "asker", code: "ERR_REWIND_MODEL_CALL" });
-    expect((error as Error).cause).toBe(cause);
-    expect((error as Error).message).toMatch(/upstream 503$/);
-    const [callEnd] = bus.of("model:call:end");
-    expect(callEnd).toMatchObject({ success: false, error: { name: "ModelCallError" } });
-    expect(bus.of("turn:end")).toMatchObject([{ success: false, error: { name: "ModelCallError" }, cache: false }]);
-    expect(bus.of("promptAgent:end")).toMatchObject([{ success: false, error: { name: "ModelCallError" }, totalSteps: 0 }]);
-  });
+  it.each(failures)(
+    "fails the prompt with a ModelCallError around what it failed with: one that %s",
+    async (_how, model, cause) => {
+      const bus = recorder();
+      const error = await thrownBy(runWith(() => asker(), { model, eventBus: bus }));
+      expect(isModelCallError(error)).toBe(true);
+      expect(error).toMatchObject({
+        name: "ModelCallError",
+        modelId: "m",
+        provider: "p",
+        agentId: "asker",
+        code: "ERR_REWIND_MODEL_CALL",
+      });
+      expect((error as Error).cause).toBe(cause);
+      expect((error as Error).message).toMatch(/upstream 503$/);
+      const [callEnd] = bus.of("model:call:end");
+      expect(callEnd).toMatchObject({ success: false, error: { name: "ModelCallError" } });
+      expect(bus.of("turn:end")).toMatchObject([{ success: false, error: { name: "ModelCallError" }, cache: false }]);
+      expect(bus.of("promptAgent:end")).toMatchObject([
+        { success: false, error: { name: "ModelCallError" }, totalSteps: 0 },
+      ]);
+    },
+  );
 
   it("with an error event of any form says what the event said", async () => {
     for (const [given, message] of [
@@ -146,7 +164,9 @@ describe("a model that fails", () => {
       [{ code: 429 }, /\{"code":429\}$/],
       [undefined, /undefined$/],
     ] as const) {
-      const error = (await thrownBy(runWith(() => asker(), { model: streaming([{ type: "error", error: given }]) }))) as Error;
+      const error = (await thrownBy(
+        runWith(() => asker(), { model: streaming([{ type: "error", error: given }]) }),
+      )) as Error;
       expect(error.message).toMatch(message);
       expect(isModelCallError(error)).toBe(true);
     }
@@ -163,7 +183,9 @@ describe("a model that fails", () => {
       },
     });
     const root = (await agent()) as Awaited<ReturnType<typeof dumpSnapshot>>["root"];
-    expect(root.calls).toMatchObject([{ kind: "prompt", error: { name: "ModelCallError", cause: { name: "RangeError", message: "upstream 503" } } }]);
+    expect(root.calls).toMatchObject([
+      { kind: "prompt", error: { name: "ModelCallError", cause: { name: "RangeError", message: "upstream 503" } } },
+    ]);
     // A hash that only failed has no row.
     expect(root.journal.prompt).toEqual({});
   });
@@ -177,10 +199,18 @@ describe("a stream", () => {
     ["ends without a finish", [text], undefined, undefined],
     ["ends without a finish, with its usage", [text, { type: "usage", usage }], undefined, usage],
     ["brings its usage with the finish", [text, { type: "finish", finishReason: "stop", usage }], "stop", usage],
-    ["gives events of types to come", [{ type: "heartbeat" }, text, { type: "finish", finishReason: "stop" }], "stop", undefined],
+    [
+      "gives events of types to come",
+      [{ type: "heartbeat" }, text, { type: "finish", finishReason: "stop" }],
+      "stop",
+      undefined,
+    ],
   ])("may be one that %s", async (_how, events, finishReason, used) => {
     const bus = recorder();
-    const model = { ...streaming(events), calculateCost: ({ totalTokens }: typeof usage) => ({ microcents: 2 * totalTokens }) };
+    const model = {
+      ...streaming(events),
+      calculateCost: ({ totalTokens }: typeof usage) => ({ microcents: 2 * totalTokens }),
+    };
     expect(await runWith(() => asker(), { model, eventBus: bus })).toEqual({ result: "ok" });
     const [end] = bus.of("model:call:end");
     expect(end).toMatchObject({ success: true, rawText: text.content });
@@ -192,7 +222,9 @@ describe("a stream", () => {
   });
 
   it("without an answer is a wrong answer, not a failure", async () => {
-    await expect(runWith(() => asker(), { model: streaming([]) })).rejects.toMatchObject({ name: "AttemptsExhaustedError" });
+    await expect(runWith(() => asker(), { model: streaming([]) })).rejects.toMatchObject({
+      name: "AttemptsExhaustedError",
+    });
     const plain = createAgent({ id: "plain", model: streaming([]), handler: () => promptAgent(z.string()) });
     expect(await plain()).toBe("");
   });

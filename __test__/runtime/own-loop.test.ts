@@ -20,9 +20,13 @@ const unreached = (): never => {
 };
 
 /** Runs a program, and gives its result and its snapshots: the dump, the dump after a round trip, and the trace's. */
-async function recording<R>(program: () => Promise<R>): Promise<{ value: R; snapshots: AgentSnapshot[]; root: AgentFrameSnapshot }> {
+async function recording<R>(
+  program: () => Promise<R>,
+): Promise<{ value: R; snapshots: AgentSnapshot[]; root: AgentFrameSnapshot }> {
   const bus = recorder();
-  const { value, dump } = await runWith(async () => ({ value: await program(), dump: dumpSnapshot() }), { eventBus: bus });
+  const { value, dump } = await runWith(async () => ({ value: await program(), dump: dumpSnapshot() }), {
+    eventBus: bus,
+  });
   const text = stringifySnapshot(dump);
   const restored = restoreSnapshot(JSON.parse(JSON.stringify(bus.events)) as typeof bus.events);
   return { value, snapshots: [dump, parseSnapshot(text), restored], root: (JSON.parse(text) as AgentSnapshot).root };
@@ -31,25 +35,36 @@ async function recording<R>(program: () => Promise<R>): Promise<{ value: R; snap
 describe("an agent loop of one's own", () => {
   /** A client as vendors have them. */
   function clientOf(answers: string[]) {
-    const create = vi.fn(async (request: { messages: { role: string; content: string }[] }, _options: { signal: AbortSignal }) => ({
-      choices: [{ message: { role: "assistant", content: answers[request.messages.length - 1] ?? "end" } }],
-    }));
+    const create = vi.fn(
+      async (request: { messages: { role: string; content: string }[] }, _options: { signal: AbortSignal }) => ({
+        choices: [{ message: { role: "assistant", content: answers[request.messages.length - 1] ?? "end" } }],
+      }),
+    );
     return { chat: { completions: { create } }, create };
   }
 
   /** The loop of the README, and then some: asks until it hears "end", and looks something up between. */
-  const research = (client: ReturnType<typeof clientOf>, lookUp: (text: string) => string) => ({ topic }: { topic: string }) =>
-    runFrame({ id: "researcher", input: { topic } }, async (input) => {
-      const messages = [{ role: "user", content: input.topic }];
-      for (;;) {
-        const request = { model: "some-model", messages: [...messages] };
-        const { choices } = await journalCall({ kind: "chat", name: "some-model", request }, ({ signal }) => client.chat.completions.create(request, { signal }));
-        const message = choices[0]?.message ?? { role: "assistant", content: "end" };
-        messages.push(message);
-        if (message.content === "end") return messages.map(({ content }) => content);
-        messages.push({ role: "user", content: await journalCall({ kind: "look-up", name: "index", request: message.content }, () => lookUp(message.content)) });
-      }
-    });
+  const research =
+    (client: ReturnType<typeof clientOf>, lookUp: (text: string) => string) =>
+    ({ topic }: { topic: string }) =>
+      runFrame({ id: "researcher", input: { topic } }, async (input) => {
+        const messages = [{ role: "user", content: input.topic }];
+        for (;;) {
+          const request = { model: "some-model", messages: [...messages] };
+          const { choices } = await journalCall({ kind: "chat", name: "some-model", request }, ({ signal }) =>
+            client.chat.completions.create(request, { signal }),
+          );
+          const message = choices[0]?.message ?? { role: "assistant", content: "end" };
+          messages.push(message);
+          if (message.content === "end") return messages.map(({ content }) => content);
+          messages.push({
+            role: "user",
+            content: await journalCall({ kind: "look-up", name: "index", request: message.content }, () =>
+              lookUp(message.content),
+            ),
+          });
+        }
+      });
 
   it("is replayed call by call, and goes on where its recording ends", async () => {
     const client = clientOf(["first", "?", "second"]);
@@ -58,7 +73,9 @@ describe("an agent loop of one's own", () => {
     const { value, snapshots, root } = await recording(() => run({ topic: "t" }));
     expect(value).toEqual(["t", "first", "found first", "second", "found second", "end"]);
     const frame = root.children["root/agent:researcher:0"];
-    expect(frame?.calls?.map(({ kind, callId }) => `${kind} ${callId.slice("root/agent:researcher:0".length)}`)).toEqual([
+    expect(
+      frame?.calls?.map(({ kind, callId }) => `${kind} ${callId.slice("root/agent:researcher:0".length)}`),
+    ).toEqual([
       "chat /chat:some-model:0",
       "look-up /look-up:index:0",
       "chat /chat:some-model:1",
@@ -84,7 +101,12 @@ describe("an agent loop of one's own", () => {
     for (const snapshot of snapshots) {
       client.create.mockClear();
       const fixed = vi.fn((text: string) => `found ${text}`);
-      expect(await runWith(() => research(client, fixed)({ topic: "t" }), { snapshot })).toEqual(["t", "first", "found first", "end"]);
+      expect(await runWith(() => research(client, fixed)({ topic: "t" }), { snapshot })).toEqual([
+        "t",
+        "first",
+        "found first",
+        "end",
+      ]);
       expect(client.create).toHaveBeenCalledTimes(1);
       expect(fixed.mock.calls).toEqual([["first"]]);
     }
@@ -106,9 +128,16 @@ describe("journalCall", () => {
     const embeddingHash = contentHash(JSON.stringify({ input: ["x"], name: "e" }));
     expect(root.journal.prompt).toEqual({ [promptHash]: { output: message, contentHash: promptHash } });
     expect(root.journal.tool).toEqual({ [toolHash]: { output: "out", contentHash: toolHash } });
-    expect(root.journal.other?.["embedding"]).toEqual({ [embeddingHash]: { output: [0.5], contentHash: embeddingHash } });
+    expect(root.journal.other?.["embedding"]).toEqual({
+      [embeddingHash]: { output: [0.5], contentHash: embeddingHash },
+    });
     expect(Object.keys(root.journal.other ?? {})).toEqual(["embedding", "__proto__"]);
-    expect(root.calls?.map(({ callId }) => callId)).toEqual(["root/prompt:m:0", "root/tool:t:0", "root/embedding:e:0", "root/__proto__:odd/name:0:0"]);
+    expect(root.calls?.map(({ callId }) => callId)).toEqual([
+      "root/prompt:m:0",
+      "root/tool:t:0",
+      "root/embedding:e:0",
+      "root/__proto__:odd/name:0:0",
+    ]);
   });
 
   it("of the kind tool is answered by the recording of a tool, and the other way round", async () => {
@@ -116,7 +145,10 @@ describe("journalCall", () => {
     const tool = { name: "t", description: "", parameters: z.object({ q: z.number() }), handler: made };
     const byTool = () => callTool(tool, { q: 1 });
     const byHand = () => journalCall({ kind: "tool", name: "t", request: { q: 1 } }, made);
-    for (const [first, second] of [[byTool, byHand], [byHand, byTool]] as const) {
+    for (const [first, second] of [
+      [byTool, byHand],
+      [byHand, byTool],
+    ] as const) {
       const { snapshots } = await recording(first);
       made.mockClear();
       for (const snapshot of snapshots) expect(await runWith(second, { snapshot })).toBe("out");
@@ -128,7 +160,11 @@ describe("journalCall", () => {
     const request = { b: 1, a: "ü" };
     await runWith(async () => {
       await journalCall({ kind: "k", name: "n", request }, (info) => {
-        expect(info).toEqual({ callId: "root/k:n:0", contentHash: contentHash('{"name":"n","input":{"a":"ü","b":1}}'), signal: getContext()?.signal });
+        expect(info).toEqual({
+          callId: "root/k:n:0",
+          contentHash: contentHash('{"name":"n","input":{"a":"ü","b":1}}'),
+          signal: getContext()?.signal,
+        });
         expect(info.signal).toBe(getContext()?.signal);
         expect(getContext()?.callId).toBe("root");
       });
@@ -164,16 +200,23 @@ describe("journalCall", () => {
       { x: 1 },
       ["\ud83d"],
     ];
-    const ask = (request: unknown, make: () => unknown): Promise<unknown> => journalCall({ kind: "k", name: "n", request }, make);
-    const { snapshots, root } = await recording(() => Promise.all(requests.map((request, at) => ask(request, () => at))));
+    const ask = (request: unknown, make: () => unknown): Promise<unknown> =>
+      journalCall({ kind: "k", name: "n", request }, make);
+    const { snapshots, root } = await recording(() =>
+      Promise.all(requests.map((request, at) => ask(request, () => at))),
+    );
     expect(new Set(root.calls?.map(({ contentHash: hash }) => hash)).size).toBe(requests.length);
     for (const snapshot of snapshots) {
       const shuffled = requests.map((request, at) => ({ request, at })).toReversed();
-      const again = await runWith(() => Promise.all(shuffled.map(({ request }) => ask(request, unreached))), { snapshot });
+      const again = await runWith(() => Promise.all(shuffled.map(({ request }) => ask(request, unreached))), {
+        snapshot,
+      });
       expect(again).toEqual(shuffled.map(({ at }) => at));
     }
     // No request is the empty one.
-    await runWith(async () => expect(await ask(undefined, unreached)).toBe(0), { snapshot: snapshots[0] as AgentSnapshot });
+    await runWith(async () => expect(await ask(undefined, unreached)).toBe(0), {
+      snapshot: snapshots[0] as AgentSnapshot,
+    });
   });
 
   it("hashes the request as it was at the call", async () => {
@@ -188,7 +231,11 @@ describe("journalCall", () => {
 
   it("gives failures through, and replays the handled ones", async () => {
     const errors = [new TypeError("async"), Object.assign(new Error("sync"), { code: 7 }), "a text", undefined];
-    const fail = (at: number, make: () => unknown) => journalCall({ kind: "k", name: "n", request: at }, make).then(() => "nothing", (error: unknown) => error);
+    const fail = (at: number, make: () => unknown) =>
+      journalCall({ kind: "k", name: "n", request: at }, make).then(
+        () => "nothing",
+        (error: unknown) => error,
+      );
     const program = (make: (at: number) => unknown) => async () => {
       const caught: unknown[] = [];
       for (const at of errors.keys()) caught.push(await fail(at, () => make(at)));
@@ -211,16 +258,63 @@ describe("journalCall", () => {
     }
   });
 
+  it("makes only the failure again that ended the run, also where others were thrown alike", async () => {
+    for (const [thrown, again] of [
+      ["a text", "a text"],
+      [new Error("one"), new Error("one")],
+    ]) {
+      const made: unknown[] = [];
+      const fail = (name: string, error: unknown, broken: boolean) =>
+        journalCall({ kind: "k", name, request: name }, () => {
+          made.push(name);
+          if (broken) throw error;
+          return "fixed";
+        });
+      const program = (broken: boolean) => async () => {
+        await fail("handled", thrown, true).catch(() => {});
+        return runFrame({ id: "f", input: 1 }, async () => {
+          await fail("handled inside", thrown, true).catch(() => {});
+          return fail("last", again, broken);
+        });
+      };
+      const snapshot = await runWith(async () => {
+        await program(true)().catch(() => {});
+        return dumpSnapshot();
+      });
+      made.length = 0;
+      expect(await runWith(program(false), { snapshot })).toBe("fixed");
+      expect(made).toEqual(["last"]);
+    }
+  });
+
   it("makes again what could not be recorded, and says where and why in a tombstone", async () => {
     let made = 0;
-    const program = () => journalCall({ kind: "k", name: "n", request: 1 }, () => ({ n: (made += 1), deep: [{ close: () => {} }] }));
+    const program = () =>
+      journalCall({ kind: "k", name: "n", request: 1 }, () => ({ n: (made += 1), deep: [{ close: () => {} }] }));
     const { root, snapshots } = await recording(program);
     const [row] = Object.values(root.journal.other?.["k"] ?? {});
-    expect(row).toEqual({ output: null, contentHash: root.calls?.[0]?.contentHash, error: expect.stringMatching(/^\/deep\/0\/close: function/) as unknown });
+    expect(row).toEqual({
+      output: null,
+      contentHash: root.calls?.[0]?.contentHash,
+      error: expect.stringMatching(/^\/deep\/0\/close: function/) as unknown,
+    });
     for (const snapshot of snapshots) {
       made = 0;
       expect(await runWith(program, { snapshot })).toMatchObject({ n: 1 });
     }
+  });
+
+  it.each([
+    [{ name: "n" }, "call.kind"],
+    [{ kind: "", name: "n" }, "call.kind"],
+    [{ kind: "k" }, "call.name"],
+    [{ kind: "k", name: 7 }, "call.name"],
+  ])("refuses %o, naming the field", async (wrong, field) => {
+    await runWith(async () => {
+      const call = journalCall({ request: 1, ...wrong } as never, unreached);
+      await expect(call).rejects.toThrow(TypeError);
+      await expect(call).rejects.toThrow(field);
+    });
   });
 
   it("needs a context", async () => {
@@ -233,20 +327,39 @@ describe("journalCall", () => {
 describe("runFrame", () => {
   it("is an agent like any other: callId, memory, events, result, error", async () => {
     const agent = createAgent<{ n: number }, unknown>({ id: "inner", handler: () => getContext()?.callId });
-    const { value, root } = await recording(() => runFrame({ id: "outer", input: { n: 1 } }, ({ n }) => agent({ n: n + 1 })));
+    const { value, root } = await recording(() =>
+      runFrame({ id: "outer", input: { n: 1 } }, ({ n }) => agent({ n: n + 1 })),
+    );
     expect(value).toBe("root/agent:outer:0/agent:inner:0");
     const outer = root.children["root/agent:outer:0"];
-    expect(outer).toMatchObject({ agentId: "outer", state: { status: "completed", output: value }, generation: { id: 0, props: { n: 1 } } });
+    expect(outer).toMatchObject({
+      agentId: "outer",
+      state: { status: "completed", output: value },
+      generation: { id: 0, props: { n: 1 } },
+    });
     const error = new Error("e");
     await expect(runWith(() => runFrame({ id: "f", input: 1 }, () => Promise.reject(error)))).rejects.toBe(error);
     expect(await runFrame({ id: "alone", input: 1 }, () => getContext()?.callId)).toBe("root/agent:alone:0");
+  });
+
+  it("refuses an id that is none", async () => {
+    for (const id of [undefined, "", 1, null]) {
+      for (const run of [
+        () => runFrame({ id: id as never, input: 1 }, unreached),
+        () => runWith(() => runFrame({ id: id as never, input: 1 }, unreached)),
+      ]) {
+        await expect(run()).rejects.toThrow(/^runFrame: frame\.id/);
+      }
+    }
   });
 
   it("is the same frame as an agent of its id and input", async () => {
     const step = (make: () => unknown) => journalCall({ kind: "k", name: "n", request: 1 }, make);
     const { snapshots } = await recording(() => runFrame({ id: "f", input: undefined }, () => step(() => "done")));
     for (const snapshot of snapshots) {
-      expect(await runWith(() => createAgent({ id: "f", handler: () => step(unreached) })(), { snapshot })).toBe("done");
+      expect(await runWith(() => createAgent({ id: "f", handler: () => step(unreached) })(), { snapshot })).toBe(
+        "done",
+      );
       // No input and an empty one are the same.
       expect(await runWith(() => runFrame({ id: "f", input: {} }, () => step(unreached)), { snapshot })).toBe("done");
     }

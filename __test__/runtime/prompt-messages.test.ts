@@ -1,15 +1,10 @@
 import {
-  AfterPromptAgentError,
   createAgent,
   equipInstruction,
-  equipMemory,
   equipSystem,
   equipTool,
   getContext,
-  isAfterPromptAgentError,
-  isContextNotFoundError,
   promptAgent,
-  reborn,
   runWith,
   type ContentPart,
   type Message,
@@ -25,10 +20,19 @@ import { result, scriptedModel, toolCall, type ScriptedModel } from "../support/
 
 const Result = z.object({ result: z.string() });
 const instruction = { rejelly: { kind: "instruction" } };
-const lookUp: Tool = { name: "look_up", description: "looks up", parameters: z.object({ key: z.string() }), handler: ({ key }: { key: string }) => ({ key }) };
+const lookUp: Tool = {
+  name: "look_up",
+  description: "looks up",
+  parameters: z.object({ key: z.string() }),
+  handler: ({ key }: { key: string }) => ({ key }),
+};
 
 /** Prompts once with what `equip` has equipped, and gives what the model was sent. */
-async function sent(equip: () => void, model: ScriptedModel = scriptedModel("m", () => result("ok")), options = {}): Promise<ScriptedModel["calls"]> {
+async function sent(
+  equip: () => void,
+  model: ScriptedModel = scriptedModel("m", () => result("ok")),
+  options = {},
+): Promise<ScriptedModel["calls"]> {
   const agent = createAgent({
     id: "asker",
     handler: async () => {
@@ -66,7 +70,13 @@ describe("the messages of a prompt", () => {
     const model = scriptedModel("m", (messages) =>
       messages.length > 1
         ? result("ok")
-        : { tool_calls: ["b", "a"].map((key) => ({ id: `call-${key}`, name: "look_up", arguments: JSON.stringify({ key }) })) },
+        : {
+            tool_calls: ["b", "a"].map((key) => ({
+              id: `call-${key}`,
+              name: "look_up",
+              arguments: JSON.stringify({ key }),
+            })),
+          },
     );
     const calls = await sent(() => {
       equipInstruction("go");
@@ -99,7 +109,10 @@ describe("the messages of a prompt", () => {
         yield { type: "reasoning", content: "thinking" };
         yield { type: "extra", extra: { signature: "abc" } };
         yield { type: "text", content: "let me look" };
-        yield { type: "tool_call", toolCall: { index: 0, id: "c", name: "look_up", arguments: '{"key":', extra: { thought: 1 } } };
+        yield {
+          type: "tool_call",
+          toolCall: { index: 0, id: "c", name: "look_up", arguments: '{"key":', extra: { thought: 1 } },
+        };
         yield { type: "tool_call", toolCall: { index: 0, arguments: '"k"}' } };
       },
     };
@@ -170,8 +183,13 @@ describe("what an adapter is given", () => {
 
   it("has the second tool of a name in the place of the first, with the middlewares added when it was equipped", async () => {
     const log: string[] = [];
-    const middleware = { name: "log", handler: (_: unknown, next: () => Promise<unknown>) => (log.push("through"), next()) };
-    const model = scriptedModel("m", (messages) => (messages.length > 0 ? result("ok") : toolCall("c", "look_up", { key: "k" })));
+    const middleware = {
+      name: "log",
+      handler: (_: unknown, next: () => Promise<unknown>) => (log.push("through"), next()),
+    };
+    const model = scriptedModel("m", (messages) =>
+      messages.length > 0 ? result("ok") : toolCall("c", "look_up", { key: "k" }),
+    );
     const calls = await sent(() => {
       equipTool(lookUp);
       equipTool({ ...lookUp, description: "looks up better" }, { middleware });
@@ -197,12 +215,17 @@ describe("model options", () => {
   });
 
   it("may have members that are undefined", async () => {
-    expect((await withOptions({ temperature: undefined, seed: 1 }))[0]?.options?.additionalOptions).toEqual({ seed: 1 });
+    expect((await withOptions({ temperature: undefined, seed: 1 }))[0]?.options?.additionalOptions).toEqual({
+      seed: 1,
+    });
   });
 });
 
 /** Runs the agent with a model that first calls the tool, and gives the messages and hashes of the turns. */
-async function traced(handler: (model: ScriptedModel) => Promise<unknown>, meddle: (messages: Message[], options: StreamOptions) => void = () => {}) {
+async function traced(
+  handler: (model: ScriptedModel) => Promise<unknown>,
+  meddle: (messages: Message[], options: StreamOptions) => void = () => {},
+) {
   const bus = recorder();
   const model = scriptedModel("m", (messages, options) => {
     const answer = messages.some(({ role }) => role === "tool") ? result("ok") : toolCall("c", "look_up", { key: "k" });
@@ -212,7 +235,9 @@ async function traced(handler: (model: ScriptedModel) => Promise<unknown>, meddl
   await runWith(() => createAgent({ id: "asker", handler: () => handler(model) })(), { model, eventBus: bus });
   const turns = bus.of("turn:end");
   return {
-    turns: structuredClone(turns.map(({ contentHash, messages, schema, toolConfig }) => ({ contentHash, messages, schema, toolConfig }))),
+    turns: structuredClone(
+      turns.map(({ contentHash, messages, schema, toolConfig }) => ({ contentHash, messages, schema, toolConfig })),
+    ),
     calls: model.calls,
   };
 }
@@ -263,105 +288,19 @@ describe("what was sent", () => {
           expect(error).toBeInstanceOf(TypeError);
         }
       };
-      attempt(() => Object.assign(messages[0] as Message, { content: "changed" }));
-      attempt(() => (messages[0]?.content as ContentPart[]).push({ type: "text", text: "added" }));
+      const first = messages[0] as Message & { content: ContentPart[] };
+      attempt(() => Object.assign(first, { content: "changed" }));
+      attempt(() => first.content.push({ type: "text", text: "added" }));
       messages.reverse();
       messages.push({ role: "user", content: "added" });
       delete options.schema?.["$schema"];
       Object.assign(options.schema?.["properties"] as object, { added: {} });
-      options.tools?.[0]?.parameters && delete options.tools[0].parameters["additionalProperties"];
+      delete options.tools?.[0]?.parameters["additionalProperties"];
       options.tools?.push({ name: "added", description: "", parameters: {} });
       Object.assign(options.additionalOptions?.["nested"] as object, { seed: 8 });
     });
     expect(meddled.turns).toEqual(plain.turns);
     // The schema of the same zod object is made once; nobody may have spoilt it for the next prompt.
     expect((await traced(ask)).turns).toEqual(plain.turns);
-  });
-});
-
-describe("equipping", () => {
-  const equips = {
-    equipSystem: () => equipSystem("late"),
-    equipInstruction: () => equipInstruction("late"),
-    equipTool: () => equipTool(lookUp),
-    promptAgent: () => promptAgent(Result),
-  };
-  const thrownBy = async (call: () => unknown): Promise<unknown> => {
-    try {
-      await call();
-      return "nothing";
-    } catch (error) {
-      return error;
-    }
-  };
-  const model = scriptedModel("m", () => result("ok"));
-
-  it.each(Object.entries(equips))("is refused after the prompt: %s", async (apiName, equip) => {
-    const agent = createAgent({
-      id: "late",
-      model,
-      handler: async () => {
-        await promptAgent(Result);
-        return thrownBy(equip);
-      },
-    });
-    const error = await agent();
-    expect(isAfterPromptAgentError(error)).toBe(true);
-    expect(error).toBeInstanceOf(AfterPromptAgentError);
-    expect(error).toMatchObject({ apiName });
-  });
-
-  it("is refused as soon as the prompt has started", async () => {
-    const agent = createAgent({
-      id: "hasty",
-      model,
-      handler: async () => {
-        const [first, second] = await Promise.allSettled([promptAgent(Result), promptAgent(Result)]);
-        const equip = await thrownBy(equips.equipSystem);
-        return [first.status, isAfterPromptAgentError((second as PromiseRejectedResult).reason), isAfterPromptAgentError(equip)];
-      },
-    });
-    expect(await agent()).toEqual(["fulfilled", true, true]);
-  });
-
-  it("is possible again in the next generation, and memory always", async () => {
-    const agent = createAgent<number, unknown>({
-      id: "reborn",
-      model,
-      handler: async (round) => {
-        equipInstruction(`round ${round}`);
-        await promptAgent(Result);
-        const [, set] = equipMemory("rounds", 0);
-        set((rounds) => rounds + 1);
-        return round === 0 ? reborn(1) : equipMemory("rounds", 0)[0];
-      },
-    });
-    expect(await agent(0)).toBe(2);
-  });
-
-  it.each([...Object.entries(equips), ["equipMemory", () => equipMemory("k", 0)] as const])("needs an agent or a run around it: %s", async (apiName, equip) => {
-    const error = await thrownBy(equip);
-    expect(isContextNotFoundError(error)).toBe(true);
-    expect(error).toMatchObject({ apiName, message: expect.stringContaining(`${apiName}()`) as unknown });
-  });
-
-  it("reaches the agent that it is called in, and no other", async () => {
-    const child = createAgent({
-      id: "child",
-      handler: async () => {
-        equipInstruction("for the child");
-        return promptAgent(Result);
-      },
-    });
-    const seen = scriptedModel("m", () => result("ok"));
-    await runWith(
-      async () => {
-        equipSystem("for the run");
-        await child();
-        return promptAgent(Result);
-      },
-      { model: seen },
-    );
-    expect(seen.calls.map(({ messages }) => messages.map(({ role }) => role))).toEqual([["user"], ["system"]]);
   });
 });

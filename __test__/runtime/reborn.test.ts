@@ -20,7 +20,12 @@ import { z } from "zod";
 import { result, scriptedModel, textOf } from "../support/scripted-model.js";
 
 const Result = z.object({ result: z.string() });
-const echo: Tool = { name: "echo", description: "", parameters: z.object({ n: z.number() }), handler: ({ n }: { n: number }) => n };
+const echo: Tool = {
+  name: "echo",
+  description: "",
+  parameters: z.object({ n: z.number() }),
+  handler: ({ n }: { n: number }) => n,
+};
 const child = createAgent<{ n: number }, string>({ id: "child", handler: () => getContext()?.callId ?? "" });
 
 describe("an agent that is reborn", () => {
@@ -39,7 +44,11 @@ describe("an agent that is reborn", () => {
       },
     });
     expect(await runWith(() => agent({ n: 0 }))).toBe("done");
-    expect(seen).toEqual([[0, []], [1, [0]], [2, [0, 1]]]);
+    expect(seen).toEqual([
+      [0, []],
+      [1, [0]],
+      [2, [0, 1]],
+    ]);
   });
 
   it("keeps its props where no new ones are given", async () => {
@@ -75,8 +84,11 @@ describe("an agent that is reborn", () => {
       frame: import("agent-rewind").AgentFrameSnapshot;
     };
     expect(answer).toBe("generation 1");
-    expect(callIds).toEqual([0, 1].flatMap(() => ["root/agent:phoenix:0/agent:child:0", "root/agent:phoenix:0/step:s:0"]));
-    const ids = (calls: { callId: string }[] | undefined): unknown => calls?.map(({ callId }) => callId.replace("root/agent:phoenix:0", ""));
+    expect(callIds).toEqual(
+      [0, 1].flatMap(() => ["root/agent:phoenix:0/agent:child:0", "root/agent:phoenix:0/step:s:0"]),
+    );
+    const ids = (calls: { callId: string }[] | undefined): unknown =>
+      calls?.map(({ callId }) => callId.replace("root/agent:phoenix:0", ""));
     expect(ids(frame.calls)).toEqual(["/tool:echo:0", "/step:s:0", "/prompt:m:0"]);
     expect(Object.keys(frame.children)).toEqual(["root/agent:phoenix:0/agent:child:0"]);
     expect(frame.generation).toEqual({ id: 1, props: { n: 1 }, memory: {} });
@@ -114,6 +126,27 @@ describe("an agent that is reborn", () => {
     await expect(agent({ left: 101 })).rejects.toSatisfy(isMaxRebornsExceededError);
   });
 
+  it("was reborn before, when it is resumed from a snapshot", async () => {
+    let made = 0;
+    const agent = createAgent({
+      id: "counted",
+      maxReborns: 3,
+      handler: async () => {
+        const [n, set] = equipMemory("n", 0);
+        await journalCall({ kind: "step", name: "s", request: n }, () => (made += 1));
+        set(n + 1);
+        return reborn();
+      },
+    });
+    const snapshot = await runWith(async () => {
+      await agent().catch(() => {});
+      return dumpSnapshot();
+    });
+    expect(made).toBe(4);
+    await expect(runWith(() => agent(), { snapshot, failures: "replay" })).rejects.toSatisfy(isMaxRebornsExceededError);
+    expect(made).toBe(4);
+  });
+
   it("is told apart from any other result", async () => {
     expect(isRebornSignal(reborn())).toBe(true);
     for (const other of [undefined, null, {}, { newProps: 1 }, "reborn"]) expect(isRebornSignal(other)).toBe(false);
@@ -122,13 +155,19 @@ describe("an agent that is reborn", () => {
   });
 
   it("may be a frame of an agent loop of one's own, or be reborn by a middleware", async () => {
-    const loop = (n: number): Promise<string> => runFrame({ id: "loop", input: n }, (given) => (given < 3 ? reborn(given + 1) : `at ${given}`));
+    const loop = (n: number): Promise<string> =>
+      runFrame({ id: "loop", input: n }, (given) => (given < 3 ? reborn(given + 1) : `at ${given}`));
     expect(await loop(0)).toBe("at 3");
     expect(await runWith(() => loop(1))).toBe("at 3");
     let handled = 0;
     const agent = createAgent<number, string>({
       id: "layered",
-      middlewares: [{ name: "again", handler: async ({ props }, next) => ((props as number) < 2 ? reborn((props as number) + 1) : next()) }],
+      middlewares: [
+        {
+          name: "again",
+          handler: async ({ props }, next) => ((props as number) < 2 ? reborn((props as number) + 1) : next()),
+        },
+      ],
       handler: (n) => {
         handled += 1;
         return `at ${n}`;

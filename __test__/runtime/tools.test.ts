@@ -1,63 +1,11 @@
-import {
-  callTool,
-  createAgent,
-  equipTool,
-  getContext,
-  isInvalidToolOutputError,
-  promptAgent,
-  runWith,
-  type AgentSnapshot,
-  type Message,
-  type Tool,
-  type ToolContext,
-  type ToolMiddleware,
-} from "agent-rewind";
+import { callTool, createAgent, getContext, isInvalidToolOutputError, runWith, type AgentSnapshot } from "agent-rewind";
 import { dumpSnapshot } from "agent-rewind/debugger";
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 
 import { deferred, sleep } from "../support/deferred.js";
 import { recorder } from "../support/recorder.js";
-import { result, scriptedModel, type ScriptedModel } from "../support/scripted-model.js";
-
-const Result = z.object({ result: z.string() });
-
-function toolOf<Input>(name: string, handler: (input: Input, context: ToolContext) => unknown, more: Partial<Tool> = {}): Tool {
-  return { name, description: `tool ${name}`, parameters: z.any(), handler: handler as Tool["handler"], ...more };
-}
-
-type Call = [name: string, args: unknown];
-
-/** A model that asks for these calls in its first turn, with `c0`, `c1`, … as their ids, and then answers. */
-function asking(...calls: Call[]): ScriptedModel {
-  const tool_calls = calls.map(([name, args], index) => ({
-    id: `c${index}`,
-    name,
-    arguments: typeof args === "string" ? args : JSON.stringify(args),
-  }));
-  return scriptedModel("m", (messages) => (messages.length > 0 ? result("ok") : { tool_calls }));
-}
-
-const agentWith = (tools: Tool[]) =>
-  createAgent({
-    id: "a",
-    handler: async () => {
-      for (const tool of tools) equipTool(tool);
-      await promptAgent(Result);
-      return dumpSnapshot();
-    },
-  });
-
-/** What the model is told of its calls. */
-async function told(tools: Tool[], ...calls: Call[]): Promise<unknown[]> {
-  const model = asking(...calls);
-  await runWith(() => agentWith(tools)(), { model });
-  const messages = model.calls[1]?.messages.slice(1) ?? [];
-  expect(messages.map(({ role, tool_call_id }) => [role, tool_call_id])).toEqual(calls.map((_, index) => ["tool", `c${index}`]));
-  return messages.map(({ content }: Message) => content);
-}
-
-const failed = (name: string, text: string): string => JSON.stringify({ error: true, message: `Tool "${name}" execution failed: ${text}` });
+import { agentWith, asking, failed, told, toolOf, type Call } from "../support/tools.js";
 
 describe("the tool calls of a turn", () => {
   it("run in parallel, and are answered in their own order", async () => {
@@ -71,13 +19,21 @@ describe("the tool calls of a turn", () => {
       await sleep(3 * (3 - at));
       return `met at ${at}`;
     });
-    expect(await told([meet], ["meet", { at: 0 }], ["meet", { at: 1 }], ["meet", { at: 2 }])).toEqual(["met at 0", "met at 1", "met at 2"]);
+    expect(await told([meet], ["meet", { at: 0 }], ["meet", { at: 1 }], ["meet", { at: 2 }])).toEqual([
+      "met at 0",
+      "met at 1",
+      "met at 2",
+    ]);
     expect(started).toEqual([0, 1, 2]);
   });
 
   it.each<[string, unknown, string]>([
     ["a text as it is", "plain", "plain"],
-    ["a text that looks like JSON as it is", '{"a": 1.0, "big": 12345678901234567890}', '{"a": 1.0, "big": 12345678901234567890}'],
+    [
+      "a text that looks like JSON as it is",
+      '{"a": 1.0, "big": 12345678901234567890}',
+      '{"a": 1.0, "big": 12345678901234567890}',
+    ],
     ["an empty text as it is", "", ""],
     ["an object", { b: 1, a: [null, "x"] }, '{"b":1,"a":[null,"x"]}'],
     ["a number", 42, "42"],
@@ -112,14 +68,22 @@ describe("the tool calls of a turn", () => {
     expect(broken).toBe(failed("broken", "RangeError: upstream 503"));
     expect(odd).toBe(failed("odd", "just a text"));
     expect(unknown).toBe(failed("missing", 'ReferenceError: there is no tool named "missing"'));
-    expect(JSON.parse(invalid as string)).toMatchObject({ error: true, message: expect.stringMatching(/^Tool "strict" execution failed: .*n: /) as unknown });
-    expect(JSON.parse(notJson as string)).toMatchObject({ error: true, message: expect.stringMatching(/^Tool "fine" execution failed: .*not JSON: \{n: 1/) as unknown });
+    expect(JSON.parse(invalid as string)).toMatchObject({
+      error: true,
+      message: expect.stringMatching(/^Tool "strict" execution failed: .*n: /) as unknown,
+    });
+    expect(JSON.parse(notJson as string)).toMatchObject({
+      error: true,
+      message: expect.stringMatching(/^Tool "fine" execution failed: .*not JSON: \{n: 1/) as unknown,
+    });
     expect(fine).toBe("fine");
   });
 
   it("get the input as their schema makes it, and none for no arguments", async () => {
     const inputs: unknown[] = [];
-    const tool = toolOf("t", (input) => inputs.push(input), { parameters: z.object({ n: z.coerce.number().default(7) }) });
+    const tool = toolOf("t", (input) => inputs.push(input), {
+      parameters: z.object({ n: z.coerce.number().default(7) }),
+    });
     await told([tool], ["t", { n: "3", more: 1 }], ["t", ""], ["t", " "]);
     expect(inputs).toEqual([{ n: 3 }, { n: 7 }, { n: 7 }]);
   });
@@ -127,17 +91,25 @@ describe("the tool calls of a turn", () => {
   it("that ask the same twice are two occurrences, each with its own answer on replay", async () => {
     let count = 0;
     const counter = toolOf("count", () => ++count);
-    const calls: Call[] = [["count", {}], ["count", {}]];
+    const calls: Call[] = [
+      ["count", {}],
+      ["count", {}],
+    ];
     const run = async (snapshot?: AgentSnapshot): Promise<unknown[]> => {
       const model = asking(...calls);
-      const dump = await runWith(() => agentWith([counter])(), { model, ...(snapshot === undefined ? {} : { snapshot }) });
+      const dump = await runWith(() => agentWith([counter])(), {
+        model,
+        ...(snapshot === undefined ? {} : { snapshot }),
+      });
       return [dump, model.calls.length];
     };
     const [snapshot] = (await run()) as [AgentSnapshot];
     expect(await run(snapshot)).toMatchObject([{}, 0]);
     expect(count).toBe(2);
     const frame = snapshot.root.children["root/agent:a:0"];
-    expect(frame?.calls?.filter(({ kind }) => kind === "tool").map(({ callId }) => callId)).toEqual([0, 1].map((seq) => `root/agent:a:0/tool:count:${seq}`));
+    expect(frame?.calls?.filter(({ kind }) => kind === "tool").map(({ callId }) => callId)).toEqual(
+      [0, 1].map((seq) => `root/agent:a:0/tool:count:${seq}`),
+    );
   });
 
   it("have the agent's signal, and say where they are", async () => {
@@ -152,13 +124,18 @@ describe("the tool calls of a turn", () => {
 
   it("may call sub-agents, which are sub-agents of the tool's agent", async () => {
     const made = vi.fn((n: number) => `sub ${n}`);
-    const sub = createAgent<{ n: number }, string>({ id: "sub", handler: ({ n }) => callTool(toolOf<number>("inner", made), n) as Promise<string> });
+    const sub = createAgent<{ n: number }, string>({
+      id: "sub",
+      handler: ({ n }) => callTool(toolOf<number>("inner", made), n) as Promise<string>,
+    });
     const outer = toolOf<{ n: number }>("outer", ({ n }) => sub({ n }));
     const model = asking(["outer", { n: 1 }], ["outer", { n: 2 }]);
     const agent = agentWith([outer]);
     const snapshot = (await runWith(() => agent(), { model })) as AgentSnapshot;
     const frame = snapshot.root.children["root/agent:a:0"];
-    expect(Object.entries(frame?.children ?? {}).map(([callId, { agentId, state }]) => [callId, agentId, state.output])).toEqual([
+    expect(
+      Object.entries(frame?.children ?? {}).map(([callId, { agentId, state }]) => [callId, agentId, state.output]),
+    ).toEqual([
       ["root/agent:a:0/agent:sub:0", "sub", "sub 1"],
       ["root/agent:a:0/agent:sub:1", "sub", "sub 2"],
     ]);
@@ -176,7 +153,10 @@ describe("a tool's output that cannot be recorded", () => {
 
   it("is told to the model as a failure, and thrown to callTool", async () => {
     const [content] = await told([open], ["open", {}]);
-    expect(JSON.parse(content as string)).toMatchObject({ error: true, message: expect.stringMatching(/^Tool "open" execution failed: InvalidToolOutputError: /) as unknown });
+    expect(JSON.parse(content as string)).toMatchObject({
+      error: true,
+      message: expect.stringMatching(/^Tool "open" execution failed: InvalidToolOutputError: /) as unknown,
+    });
     const error = await runWith(() => callTool(open, {}).catch((thrown: unknown) => thrown));
     expect(isInvalidToolOutputError(error)).toBe(true);
     expect(error).toMatchObject({ toolName: "open", path: "/list/0/handle", reason: "function" });
@@ -184,79 +164,33 @@ describe("a tool's output that cannot be recorded", () => {
   });
 
   it.each<[string, () => unknown]>([
-    ["a class instance", () => new (class Handle {})()],
+    [
+      "a class instance",
+      () =>
+        new (class Handle {
+          open = true;
+        })(),
+    ],
     ["a symbol", () => Symbol("s")],
-    ["a cycle", () => { const loop: unknown[] = []; loop.push(loop); return loop; }],
+    [
+      "a cycle",
+      () => {
+        const loop: unknown[] = [];
+        loop.push(loop);
+        return loop;
+      },
+    ],
   ])("may be %s, and does not spoil the dump", async (_what, handler) => {
     await runWith(async () => {
       await expect(callTool(toolOf("t", handler), {})).rejects.toSatisfy(isInvalidToolOutputError);
-      expect(await callTool(toolOf("u", () => 1), {})).toBe(1);
+      expect(
+        await callTool(
+          toolOf("u", () => 1),
+          {},
+        ),
+      ).toBe(1);
       expect(dumpSnapshot().root.calls).toMatchObject([{ error: { name: "InvalidToolOutputError" } }, { row: true }]);
     });
-  });
-});
-
-describe("the middlewares of a tool", () => {
-  const log: unknown[] = [];
-  const layer = (name: string, change: (value: unknown) => unknown): ToolMiddleware => ({
-    name,
-    handler: async ({ toolName, input }, next) => {
-      log.push([name, toolName, input]);
-      return `${name}(${String(await next(change(input)))})`;
-    },
-  });
-  const made = vi.fn((input: unknown) => `made ${JSON.stringify(input)}`);
-  const tool = toolOf("t", made, {
-    middlewares: [layer("outer", (input) => ({ ...(input as object), outer: 1 })), layer("inner", (input) => ({ ...(input as object), inner: 2 }))],
-  });
-  const text = 'outer(inner(made {"n":0,"outer":1,"inner":2}))';
-
-  it("are around it, the first outermost, and may change input and output", async () => {
-    log.length = 0;
-    expect(await told([tool], ["t", { n: 0 }])).toEqual([text]);
-    expect(log).toEqual([
-      ["outer", "t", { n: 0 }],
-      ["inner", "t", { n: 0, outer: 1 }],
-    ]);
-  });
-
-  it("are outside of the journal: what is recorded is what the handler got and gave", async () => {
-    made.mockClear();
-    const bus = recorder();
-    const call = async () => ({ text: await callTool(tool, { n: 0 }), dump: dumpSnapshot() });
-    const { dump } = await runWith(call, { eventBus: bus });
-    const rows = Object.values(dump.root.journal.tool);
-    expect(rows.map(({ output }) => output)).toEqual(['made {"n":0,"outer":1,"inner":2}']);
-    expect(bus.of("tool:call:end")).toMatchObject([{ input: { n: 0, outer: 1, inner: 2 }, contentHash: rows[0]?.contentHash }]);
-    log.length = 0;
-    expect((await runWith(call, { snapshot: dump })).text).toBe(text);
-    expect(log).toHaveLength(2);
-    expect(made).toHaveBeenCalledTimes(1);
-  });
-
-  it("may answer themselves, pass the input on as it is, or fail the call", async () => {
-    const cut: ToolMiddleware = { name: "cut", handler: async () => ({ instead: true }) };
-    const pass: ToolMiddleware = { name: "pass", handler: (_, next) => next() };
-    const fail: ToolMiddleware = { name: "fail", handler: () => { throw new TypeError("not allowed"); } };
-    made.mockClear();
-    expect(await told([toolOf("t", made, { middlewares: [pass, cut] })], ["t", { n: 0 }])).toEqual(['{"instead":true}']);
-    expect(await told([toolOf("t", made, { middlewares: [fail] })], ["t", { n: 0 }])).toEqual([failed("t", "TypeError: not allowed")]);
-    expect(made).not.toHaveBeenCalled();
-    expect(await told([toolOf("t", made, { middlewares: [pass, pass] })], ["t", { n: 0 }])).toEqual(['made {"n":0}']);
-  });
-
-  it("may try the handler again: each try is a call", async () => {
-    let tries = 0;
-    const flaky = toolOf("flaky", () => {
-      tries += 1;
-      if (tries === 1) throw new Error("once");
-      return "then";
-    }, { middlewares: [{ name: "retry", handler: (_, next) => next().catch(() => next()) }] });
-    const call = async () => ({ value: await callTool(flaky, {}), dump: dumpSnapshot() });
-    const { dump } = await runWith(call);
-    expect(dump.root.calls?.map(({ callId, error }) => [callId, error?.message])).toEqual([["root/tool:flaky:0", "once"], ["root/tool:flaky:1", undefined]]);
-    expect((await runWith(call, { snapshot: dump })).value).toBe("then");
-    expect(tries).toBe(2);
   });
 });
 
@@ -267,8 +201,18 @@ describe("callTool", () => {
     const error = new RangeError("no");
     await runWith(async () => {
       const output = { n: 1 };
-      expect(await callTool(toolOf("t", () => output), {})).toBe(output);
-      await expect(callTool(toolOf("t", () => Promise.reject(error)), {})).rejects.toBe(error);
+      expect(
+        await callTool(
+          toolOf("t", () => output),
+          {},
+        ),
+      ).toBe(output);
+      await expect(
+        callTool(
+          toolOf("t", () => Promise.reject(error)),
+          {},
+        ),
+      ).rejects.toBe(error);
       await expect(callTool(strict, { n: "1" })).rejects.toThrow(/n: /);
     });
   });
@@ -302,7 +246,11 @@ describe("callTool", () => {
   it("replays a failure as it was", async () => {
     const error = Object.assign(new RangeError("no", { cause: new TypeError("inner") }), { code: "E_NO" });
     const failing = vi.fn(() => Promise.reject(error));
-    const program = async () => ({ caught: await callTool(toolOf("t", failing), {}).catch((thrown: unknown) => thrown), next: await callTool(strict, { n: 1 }), dump: dumpSnapshot() });
+    const program = async () => ({
+      caught: await callTool(toolOf("t", failing), {}).catch((thrown: unknown) => thrown),
+      next: await callTool(strict, { n: 1 }),
+      dump: dumpSnapshot(),
+    });
     const { dump } = await runWith(program);
     const { caught } = await runWith(program, { snapshot: dump });
     expect(failing).toHaveBeenCalledTimes(1);
@@ -329,7 +277,10 @@ describe("what is recorded of a tool call", () => {
       { eventBus: bus },
     );
     expect(Object.values(dump.root.journal.tool)[0]?.output).toEqual({ list: [1] });
-    for (const type of ["tool:call:start", "tool:call:end"] as const) expect(bus.of(type)).toMatchObject([{ input: { list: [1] } }]);
-    expect(bus.of("tools:execute:end")[0]?.toolResults).toMatchObject([{ input: { list: [1] }, output: { list: [1] } }]);
+    for (const type of ["tool:call:start", "tool:call:end"] as const)
+      expect(bus.of(type)).toMatchObject([{ input: { list: [1] } }]);
+    expect(bus.of("tools:execute:end")[0]?.toolResults).toMatchObject([
+      { input: { list: [1] }, output: { list: [1] } },
+    ]);
   });
 });

@@ -3,7 +3,17 @@
 import { appendFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-import { callTool, createAgent, equipInstruction, equipMemory, promptAgent, runWith, type AgentSnapshot, type EventSink, type Tool } from "agent-rewind";
+import {
+  callTool,
+  createAgent,
+  equipInstruction,
+  equipMemory,
+  promptAgent,
+  runWith,
+  type AgentSnapshot,
+  type EventSink,
+  type Tool,
+} from "agent-rewind";
 import { createTraceWriter } from "agent-rewind/debugger";
 import { z } from "zod";
 

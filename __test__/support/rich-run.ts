@@ -37,21 +37,25 @@ export interface RichOptions {
 /** A leader, reborn once, whose tool calls two writers in parallel; a checker whose tool fails. */
 export function richRun({ inTheMiddle, beforeRebirth }: RichOptions = {}): RichRun {
   const made: string[] = [];
-  const model = scriptedModel("rich", (messages) => {
-    const first = textOf(messages.find(({ role }) => role === "user"));
-    const answered = messages.filter(({ role }) => role === "tool").length;
-    if (first.startsWith("lead") && answered === 0) {
-      return {
-        tool_calls: [
-          { id: "l1", name: "look_up", arguments: '{"key":"x"}' },
-          { id: "l2", name: "delegate", arguments: '{"topics":["a","b"]}' },
-          { id: "l3", name: "broken", arguments: "{}" },
-        ],
-      };
-    }
-    if (first.startsWith("write b") && messages.length === 1) return { content: "not JSON" };
-    return result(`<${first}>`);
-  }, { provider: "scripted", latency: (messages) => (textOf(messages[0]).includes("write a") ? 4 : 1) });
+  const model = scriptedModel(
+    "rich",
+    (messages) => {
+      const first = textOf(messages.find(({ role }) => role === "user"));
+      const answered = messages.filter(({ role }) => role === "tool").length;
+      if (first.startsWith("lead") && answered === 0) {
+        return {
+          tool_calls: [
+            { id: "l1", name: "look_up", arguments: '{"key":"x"}' },
+            { id: "l2", name: "delegate", arguments: '{"topics":["a","b"]}' },
+            { id: "l3", name: "broken", arguments: "{}" },
+          ],
+        };
+      }
+      if (first.startsWith("write b") && messages.length === 1) return { content: "not JSON" };
+      return result(`<${first}>`);
+    },
+    { provider: "scripted", latency: (messages) => (textOf(messages[0]).includes("write a") ? 4 : 1) },
+  );
   model.calculateCost = ({ totalTokens }) => ({ microcents: totalTokens });
 
   const lookUp: Tool = {

@@ -1,6 +1,14 @@
 // The recorded scenarios, written again for this package: same agents, prompts and tools.
 
-import { createAgent, equipInstruction, equipMemory, equipSystem, equipTool, promptAgent, type Tool } from "agent-rewind";
+import {
+  createAgent,
+  equipInstruction,
+  equipMemory,
+  equipSystem,
+  equipTool,
+  promptAgent,
+  type Tool,
+} from "agent-rewind";
 import { z } from "zod";
 
 import { result, scriptedModel, textOf, toolCall, type ScriptedModel } from "./scripted-model.js";
@@ -46,10 +54,23 @@ export function toolLoop(): Scenario {
   const tools = { calls: 0 };
   const search = tool(tools, "search", z.object({ q: z.string() }), ({ q }: { q: string }) => ({
     q,
-    hits: [{ title: "napi-rs", rank: 1 }, { title: "neon", rank: 2 }],
+    hits: [
+      { title: "napi-rs", rank: 1 },
+      { title: "neon", rank: 2 },
+    ],
   }));
-  const fetch = tool(tools, "fetch", z.object({ url: z.string() }), ({ url }: { url: string }) => `<html>${url}</html>`);
-  const calc = tool(tools, "calc", z.object({ a: z.number(), b: z.number() }), ({ a, b }: { a: number; b: number }) => a * b);
+  const fetch = tool(
+    tools,
+    "fetch",
+    z.object({ url: z.string() }),
+    ({ url }: { url: string }) => `<html>${url}</html>`,
+  );
+  const calc = tool(
+    tools,
+    "calc",
+    z.object({ a: z.number(), b: z.number() }),
+    ({ a, b }: { a: number; b: number }) => a * b,
+  );
   const model = scriptedModel(
     "fake-b",
     (messages) => {
@@ -88,7 +109,10 @@ export function toolLoop(): Scenario {
 /** Planner, worker and checker, each called by the one before. */
 export function nested(): Scenario {
   const tools = { calls: 0 };
-  const verify = tool(tools, "verify", z.object({ claim: z.string() }), ({ claim }: { claim: string }) => ({ claim, ok: true }));
+  const verify = tool(tools, "verify", z.object({ claim: z.string() }), ({ claim }: { claim: string }) => ({
+    claim,
+    ok: true,
+  }));
   const planModel = scriptedModel("fake-planner", () => result("plan-1"));
   const workModel = scriptedModel("fake-worker", () => result("draft-1"));
   const checkModel = scriptedModel("fake-checker", (messages) =>
@@ -132,13 +156,17 @@ export function nested(): Scenario {
 /** Five sub-agents of one id in parallel, whose ends interleave. */
 export function parallel(latencies: number[] = [5, 1, 4, 2, 3]): Scenario {
   const tools = { calls: 0 };
-  const lookup = tool(tools, "lookup", z.object({ shard: z.number() }), ({ shard }: { shard: number }) => ({ rows: [shard, shard * 10] }));
+  const lookup = tool(tools, "lookup", z.object({ shard: z.number() }), ({ shard }: { shard: number }) => ({
+    rows: [shard, shard * 10],
+  }));
   const shardOf = (text: string): number => Number(text.replace("shard ", ""));
   const shardModel = scriptedModel(
     "fake-shard",
     (messages) => {
       const shard = shardOf(textOf(messages[0]));
-      return messages.some(({ role }) => role === "tool") ? result(`answer ${shard}`) : toolCall(`s${shard}`, "lookup", { shard });
+      return messages.some(({ role }) => role === "tool")
+        ? result(`answer ${shard}`)
+        : toolCall(`s${shard}`, "lookup", { shard });
     },
     { latency: (messages) => latencies[shardOf(textOf(messages[0]))] ?? 1 },
   );

@@ -25,7 +25,8 @@ export function scriptedModel(
       const given = await answer(messages, options);
       if ("content" in given) yield { type: "text", content: given.content };
       else {
-        for (const [index, call] of given.tool_calls.entries()) yield { type: "tool_call", toolCall: { index, ...call } };
+        for (const [index, call] of given.tool_calls.entries())
+          yield { type: "tool_call", toolCall: { index, ...call } };
       }
       yield { type: "usage", usage: { promptTokens: 10, completionTokens: 7, totalTokens: 17 } };
       yield { type: "finish", finishReason: "content" in given ? "stop" : "tool_calls" };

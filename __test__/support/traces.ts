@@ -52,7 +52,10 @@ export function recorded(name: (typeof scenarioNames)[number]): RecordedScenario
   const scenario: RecordedScenario = {
     name,
     jsonl,
-    events: jsonl.trim().split("\n").map((line) => JSON.parse(line) as TraceEvent),
+    events: jsonl
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as TraceEvent),
     frames: meta.frames,
     cuts: meta.cuts,
     dump: (which) => JSON.parse(read(`snapshot-${which}.json`)) as AgentSnapshot,

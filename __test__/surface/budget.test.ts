@@ -62,7 +62,9 @@ describe("equipBudget", () => {
       // A sibling's use is not the parent agent's, which has ended.
       await writer({ text: "b" });
     });
-    expect(inner.map(({ delta, own, aggregate }) => [delta.callCount, own.totalTokens, aggregate.totalTokens, own.costs])).toEqual([
+    expect(
+      inner.map(({ delta, own, aggregate }) => [delta.callCount, own.totalTokens, aggregate.totalTokens, own.costs]),
+    ).toEqual([
       [0, 0, 0, { cents: 2 }],
       [1, 0, 17, { cents: 2 }],
     ]);
@@ -71,7 +73,11 @@ describe("equipBudget", () => {
       own: { callCount: 0, items: [{ type: "tool", name: "search" }] },
       aggregate: { callCount: 1, items: [{ type: "tool" }, { type: "model" }] },
     });
-    expect(outer.map(({ own, aggregate }) => [own.callCount, aggregate.callCount])).toEqual([[0, 0], [0, 1], [0, 2]]);
+    expect(outer.map(({ own, aggregate }) => [own.callCount, aggregate.callCount])).toEqual([
+      [0, 0],
+      [0, 1],
+      [0, 2],
+    ]);
   });
 
   it("is called in the context that it was equipped in, and can stop its agent there", async () => {
@@ -103,7 +109,12 @@ describe("equipBudget", () => {
   });
 
   it.each([
-    ["throws", () => { throw new Error("broken"); }],
+    [
+      "throws",
+      () => {
+        throw new Error("broken");
+      },
+    ],
     ["rejects", () => Promise.reject(new Error("broken"))],
   ])("warns once when the callback %s, and changes nothing for the agent", async (_how, onUpdate) => {
     const agent = createAgent({
@@ -117,7 +128,10 @@ describe("equipBudget", () => {
     expect(await agent()).toEqual({ cents: 6 });
     await new Promise((resolve) => setImmediate(resolve));
     expect(warn).toHaveBeenCalledOnce();
-    expect(warn.mock.calls[0]).toEqual([expect.stringContaining("equipBudget"), expect.objectContaining({ message: "broken" })]);
+    expect(warn.mock.calls[0]).toEqual([
+      expect.stringContaining("equipBudget"),
+      expect.objectContaining({ message: "broken" }),
+    ]);
   });
 
   it("is not told of what the callback itself uses", async () => {
@@ -210,7 +224,14 @@ describe("recordToolUsage", () => {
       totalTokens: 0,
       callCount: 0,
       items: [
-        { type: "tool", name: "search", unit: "request", costs: { cents: 6 }, quantity: 3, details: { engine: "a", region: "eu" } },
+        {
+          type: "tool",
+          name: "search",
+          unit: "request",
+          costs: { cents: 6 },
+          quantity: 3,
+          details: { engine: "a", region: "eu" },
+        },
         { type: "tool", name: "search", unit: "request", costs: { cents: 2 }, quantity: 1, details: { engine: "b" } },
         { type: "tool", name: "search", unit: "request", costs: { cents: 2 }, quantity: 1 },
         { type: "tool", name: "search", unit: "page", costs: { cents: 2 }, quantity: 1 },
@@ -284,7 +305,9 @@ describe("recordToolUsage", () => {
   });
 
   it("needs a run or an agent around it", () => {
-    expect(() => recordToolUsage(search())).toThrow(expect.objectContaining({ name: "ContextNotFoundError", apiName: "recordToolUsage" }));
+    expect(() => recordToolUsage(search())).toThrow(
+      expect.objectContaining({ name: "ContextNotFoundError", apiName: "recordToolUsage" }),
+    );
   });
 });
 
@@ -319,14 +342,26 @@ describe("a model's usage", () => {
     const sink = recorder();
     const model = modelWith({ calculateCost }, { ...tokens, details: { cached: 1, note: "free" } });
     const own = await runWith(() => usageOf(model), { eventBus: sink });
-    expect(own).toMatchObject({ costs: { cents: 4 }, totalTokens: 5, details: { cached: 1 }, items: [{ costs: { cents: 4 } }] });
+    expect(own).toMatchObject({
+      costs: { cents: 4 },
+      totalTokens: 5,
+      details: { cached: 1 },
+      items: [{ costs: { cents: 4 } }],
+    });
     expect(calculateCost).toHaveBeenCalledExactlyOnceWith({ ...tokens, details: { cached: 1, note: "free" } });
     expect(sink.of("model:call:end")).toMatchObject([{ success: true, costs: { cents: 4 }, usage: tokens }]);
     expect(sink.of("budget:update")[0]?.trace.parentSpanId).toBe(sink.of("model:call:end")[0]?.trace.spanId);
   });
 
   it("that cannot be costed does not cost the answer", async () => {
-    const model = modelWith({ calculateCost: () => { throw new Error("no price"); } }, tokens);
+    const model = modelWith(
+      {
+        calculateCost: () => {
+          throw new Error("no price");
+        },
+      },
+      tokens,
+    );
     expect(await usageOf(model)).toMatchObject({ costs: {}, totalTokens: 5, callCount: 1 });
     expect(await usageOf(model)).toMatchObject({ costs: {}, callCount: 1 });
     expect(warn).toHaveBeenCalledOnce();
@@ -334,7 +369,15 @@ describe("a model's usage", () => {
   });
 
   it("that is no number counts as nothing", async () => {
-    const model = modelWith({ calculateCost: () => ({ cents: Number.NaN, credits: 1 }) }, { totalTokens: null, promptTokens: 3 });
-    expect(await usageOf(model)).toMatchObject({ costs: { credits: 1 }, promptTokens: 3, totalTokens: 0, callCount: 1 });
+    const model = modelWith(
+      { calculateCost: () => ({ cents: Number.NaN, credits: 1 }) },
+      { totalTokens: null, promptTokens: 3 },
+    );
+    expect(await usageOf(model)).toMatchObject({
+      costs: { credits: 1 },
+      promptTokens: 3,
+      totalTokens: 0,
+      callCount: 1,
+    });
   });
 });

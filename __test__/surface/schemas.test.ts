@@ -19,7 +19,7 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 
 import { recorder } from "../support/recorder.js";
-import { result, scriptedModel, toolCall } from "../support/scripted-model.js";
+import { result, scriptedModel, textOf, toolCall } from "../support/scripted-model.js";
 
 /** What has no JSON schema of its own: the smallest thing that speaks Standard Schema. */
 function bare<T>(vendor: string, check: (value: unknown) => value is T): StandardSchemaLike<T> {
@@ -57,7 +57,11 @@ async function ask<S extends StandardSchemaLike>(
 }
 
 describe("a schema of valibot", () => {
-  const Trip = v.object({ city: v.string(), days: v.pipe(v.number(), v.minValue(1)), by: v.optional(v.string(), "train") });
+  const Trip = v.object({
+    city: v.string(),
+    days: v.pipe(v.number(), v.minValue(1)),
+    by: v.optional(v.string(), "train"),
+  });
 
   it("checks the answer, and the model is told its JSON schema", async () => {
     const { answer, told } = await ask(Trip, ['{"city":"Oslo","days":3}']);
@@ -66,7 +70,11 @@ describe("a schema of valibot", () => {
     expect(told[0]?.schema).toEqual({
       $schema: DRAFT_07,
       type: "object",
-      properties: { city: { type: "string" }, days: { type: "number", minimum: 1 }, by: { type: "string", default: "train" } },
+      properties: {
+        city: { type: "string" },
+        days: { type: "number", minimum: 1 },
+        by: { type: "string", default: "train" },
+      },
       required: ["city", "days"],
     });
   });
@@ -89,14 +97,22 @@ describe("a schema of valibot", () => {
   });
 
   it("that has no JSON schema is refused with the library's reason, unless one is given", async () => {
-    const schema = v.object({ when: v.pipe(v.any(), v.transform((text) => new Date(String(text))), v.date()) });
+    const schema = v.object({
+      when: v.pipe(
+        v.any(),
+        v.transform((text) => new Date(String(text))),
+        v.date(),
+      ),
+    });
     const dated = v.object({ when: v.date() });
     await expect(ask(dated, [])).rejects.toMatchObject({
       name: "JsonSchemaNotFoundError",
       code: "ERR_REWIND_JSON_SCHEMA_NOT_FOUND",
       owner: "promptAgent",
       vendor: "valibot",
-      message: expect.stringMatching(/valibot.*"date".*Give one with promptAgent\(schema, \{ jsonSchema \}\)/) as string,
+      message: expect.stringMatching(
+        /valibot.*"date".*Give one with promptAgent\(schema, \{ jsonSchema \}\)/,
+      ) as string,
       cause: expect.any(Error) as Error,
     });
     const jsonSchema = { type: "object", properties: { when: { type: "string", format: "date" } } };
@@ -140,7 +156,9 @@ describe("a schema without a JSON schema", () => {
     const agent = createAgent({ id: "a", model, handler: () => promptAgent(bare("tiny", isText)) });
     const error: unknown = await runWith(() => agent(), { eventBus: sink }).catch((thrown: unknown) => thrown);
     expect(isJsonSchemaNotFoundError(error)).toBe(true);
-    expect(error).toMatchObject({ message: expect.stringMatching(/promptAgent.*tiny.*promptAgent\(schema, \{ jsonSchema \}\)/) as string });
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/promptAgent.*tiny.*promptAgent\(schema, \{ jsonSchema \}\)/) as string,
+    });
     expect(model.calls).toEqual([]);
     expect(sink.of("promptAgent:start")).toEqual([]);
   });
@@ -158,7 +176,11 @@ describe("a schema without a JSON schema", () => {
       );
       return Object.keys(snapshot.root.children["root/agent:a:0"]?.journal.prompt ?? {});
     };
-    const [short, same, long] = [await hash({ type: "string" }), await hash({ type: "string" }), await hash({ type: "string", maxLength: 9 })];
+    const [short, same, long] = [
+      await hash({ type: "string" }),
+      await hash({ type: "string" }),
+      await hash({ type: "string", maxLength: 9 }),
+    ];
     expect(short).toEqual(same);
     expect(short).not.toEqual(long);
   });
@@ -176,7 +198,12 @@ describe("a schema without a JSON schema", () => {
   });
 
   it("of a tool is refused by the tool's name, and goes with the tool's jsonSchema", async () => {
-    const tool: Tool<string> = { name: "shout", description: "", parameters: bare("tiny", isText), handler: (text) => text.toUpperCase() };
+    const tool: Tool<string> = {
+      name: "shout",
+      description: "",
+      parameters: bare("tiny", isText),
+      handler: (text) => text.toUpperCase(),
+    };
     await expect(ask(z.string(), ["x"], {}, [tool])).rejects.toMatchObject({
       name: "JsonSchemaNotFoundError",
       owner: 'tool "shout"',
@@ -193,7 +220,13 @@ describe("a schema without a JSON schema", () => {
     ["a list", [object], "jsonSchema must be an object"],
     ["a function in it", { type: "object", properties: { city: () => 1 } }, "jsonSchema.properties.city is not JSON"],
   ])("does not go with one that is %s", async (_what, jsonSchema, message) => {
-    const tool: Tool = { name: "t", description: "", parameters: bare("tiny", isText), jsonSchema: jsonSchema as never, handler: () => 1 };
+    const tool: Tool = {
+      name: "t",
+      description: "",
+      parameters: bare("tiny", isText),
+      jsonSchema: jsonSchema as never,
+      handler: () => 1,
+    };
     await expect(ask(z.string(), [], {}, [tool])).rejects.toThrow(message);
   });
 });
@@ -205,9 +238,14 @@ describe("a JSON schema that is given", () => {
       jsonSchema["description"] = "changed";
       return { content: messages.length > 0 ? '{"city":"Oslo"}' : "{}" };
     });
-    const agent = createAgent({ id: "a", model, handler: () => promptAgent(z.object({ city: z.string() }), { jsonSchema }) });
+    const agent = createAgent({
+      id: "a",
+      model,
+      handler: () => promptAgent(z.object({ city: z.string() }), { jsonSchema }),
+    });
     await agent();
-    expect(model.calls.map(({ options }) => options?.schema)).toEqual(Array(2).fill({ type: "object", description: "as given" }));
+    const told = { type: "object", description: "as given" };
+    expect(model.calls.map(({ options }) => options?.schema)).toEqual([told, told]);
   });
 });
 
@@ -217,11 +255,16 @@ describe("tools", () => {
     ["ArkType", type({ n: "number" })],
     ["zod", z.object({ n: z.number() })],
   ] as [string, StandardSchemaLike<{ n: number }>][])("take parameters of %s", async (_library, parameters) => {
-    const tool: Tool<{ n: number }> = { name: "double", description: "Doubles.", parameters, handler: ({ n }) => 2 * n };
+    const tool: Tool<{ n: number }> = {
+      name: "double",
+      description: "Doubles.",
+      parameters,
+      handler: ({ n }) => 2 * n,
+    };
     const model = scriptedModel("m", (messages) => {
       const answers = messages.filter(({ role }) => role === "tool");
       if (answers.length === 0) return toolCall("c1", "double", { n: "2" });
-      return answers.length === 1 ? toolCall("c2", "double", { n: 2 }) : result(answers.map(({ content }) => content).join(" | "));
+      return answers.length === 1 ? toolCall("c2", "double", { n: 2 }) : result(answers.map(textOf).join(" | "));
     });
     const agent = createAgent({
       id: "a",
@@ -233,15 +276,20 @@ describe("tools", () => {
     });
     const { result: answers } = await agent();
     expect(answers).toMatch(/^{"error":true,.*invalid input: n.* \| 4$/);
-    expect(model.calls[0]?.options?.tools).toMatchObject([{ name: "double", parameters: { type: "object", properties: { n: { type: "number" } }, required: ["n"] } }]);
+    expect(model.calls[0]?.options?.tools).toMatchObject([
+      { name: "double", parameters: { type: "object", properties: { n: { type: "number" } }, required: ["n"] } },
+    ]);
   });
 });
 
 describe("what is no schema", () => {
-  it.each([undefined, null, {}, { type: "string" }, "string"])("is refused before anything is sent: %o", async (none) => {
-    const model = scriptedModel("m", () => result("ok"));
-    const agent = createAgent({ id: "a", model, handler: () => promptAgent(none as never) });
-    await expect(agent()).rejects.toThrow(/promptAgent: expected a schema of zod.*Standard Schema/);
-    expect(model.calls).toEqual([]);
-  });
+  it.each([undefined, null, {}, { type: "string" }, "string"])(
+    "is refused before anything is sent: %o",
+    async (none) => {
+      const model = scriptedModel("m", () => result("ok"));
+      const agent = createAgent({ id: "a", model, handler: () => promptAgent(none as never) });
+      await expect(agent()).rejects.toThrow(/promptAgent: expected a schema of zod.*Standard Schema/);
+      expect(model.calls).toEqual([]);
+    },
+  );
 });

@@ -53,27 +53,43 @@ describe("withCustomSpan", () => {
 
   it.each([
     ["rejects", () => Promise.reject(new RangeError("broken"))],
-    ["throws", (): never => { throw new RangeError("broken"); }],
+    [
+      "throws",
+      (): never => {
+        throw new RangeError("broken");
+      },
+    ],
   ])("ends with the error when its function %s", async (_how, fn) => {
     const sink = recorder();
     await expect(runWith(() => withCustomSpan("s", fn), { eventBus: sink })).rejects.toThrow(RangeError);
-    expect(sink.of("custom:span:end")).toMatchObject([{ success: false, error: { name: "RangeError", message: "broken" } }]);
+    expect(sink.of("custom:span:end")).toMatchObject([
+      { success: false, error: { name: "RangeError", message: "broken" } },
+    ]);
   });
 
   it("leaves the frame as it is: same agent, same journal, same numbers of calls", async () => {
     await runWith(async () => {
       const context = getContext();
       await withCustomSpan("s", async () => {
-        expect(getContext()).toMatchObject({ callId: context?.callId, agentId: context?.agentId, depth: context?.depth });
+        expect(getContext()).toMatchObject({
+          callId: context?.callId,
+          agentId: context?.agentId,
+          depth: context?.depth,
+        });
         expect(getContext()?.trace.traceId).toBe(context?.trace.traceId);
         expect(getContext()?.trace.spanId).not.toBe(context?.trace.spanId);
-        await journalCall({ kind: "step", name: "s", request: 1 }, ({ callId }) => expect(callId).toBe("root/step:s:0"));
+        await journalCall({ kind: "step", name: "s", request: 1 }, ({ callId }) =>
+          expect(callId).toBe("root/step:s:0"),
+        );
       });
       await journalCall({ kind: "step", name: "s", request: 2 }, ({ callId }) => expect(callId).toBe("root/step:s:1"));
     });
   });
 
   it("needs a run or an agent around it", async () => {
-    await expect(withCustomSpan("s", () => 1)).rejects.toMatchObject({ name: "ContextNotFoundError", apiName: "withCustomSpan" });
+    await expect(withCustomSpan("s", () => 1)).rejects.toMatchObject({
+      name: "ContextNotFoundError",
+      apiName: "withCustomSpan",
+    });
   });
 });

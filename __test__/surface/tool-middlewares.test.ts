@@ -1,4 +1,13 @@
-import { augmentTool, callTool, createAgent, equipTool, promptAgent, runWith, type Tool, type ToolMiddleware } from "agent-rewind";
+import {
+  augmentTool,
+  callTool,
+  createAgent,
+  equipTool,
+  promptAgent,
+  runWith,
+  type Tool,
+  type ToolMiddleware,
+} from "agent-rewind";
 import { dumpSnapshot } from "agent-rewind/debugger";
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
@@ -38,7 +47,9 @@ describe("a tool's middlewares", () => {
   it("stand around the handler, the first outermost, those of equipTool inside", async () => {
     const log: string[] = [];
     const tool = { ...doubler(), middlewares: [layer("a", log), layer("b", log)] };
-    const model = scriptedModel("m", (messages) => (messages.length > 0 ? result("ok") : toolCall("c", "double", { n: 4 })));
+    const model = scriptedModel("m", (messages) =>
+      messages.length > 0 ? result("ok") : toolCall("c", "double", { n: 4 }),
+    );
     const agent = createAgent({
       id: "agent",
       model,

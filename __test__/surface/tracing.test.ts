@@ -1,10 +1,21 @@
-import { createAgent, createEventBus, getContext, journalCall, runWith, type AgentSnapshot, type TraceEvent } from "agent-rewind";
+import {
+  createAgent,
+  createEventBus,
+  getContext,
+  journalCall,
+  runWith,
+  type AgentSnapshot,
+  type TraceEvent,
+} from "agent-rewind";
 import { dumpSnapshot, restoreSnapshot } from "agent-rewind/debugger";
 import { describe, expect, it } from "vitest";
 
 import { recorder } from "../support/recorder.js";
 
-const child = createAgent({ id: "child", handler: () => journalCall({ kind: "step", name: "s", request: 1 }, () => 1) });
+const child = createAgent({
+  id: "child",
+  handler: () => journalCall({ kind: "step", name: "s", request: 1 }, () => 1),
+});
 const parent = createAgent({ id: "parent", handler: async () => [await child(), await child()] });
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
@@ -108,7 +119,13 @@ describe("runWith's events", () => {
   it("tell of the run's configuration, its dependencies and what it used", async () => {
     const sink = recorder();
     const model = { id: "m", stream: async function* () {} };
-    await runWith(() => child(), { eventBus: sink, model, modelRegistry: { fast: model, strong: model }, enableSnapshot: false, initialProps: { q: 1 } });
+    await runWith(() => child(), {
+      eventBus: sink,
+      model,
+      modelRegistry: { fast: model, strong: model },
+      enableSnapshot: false,
+      initialProps: { q: 1 },
+    });
     expect(sink.of("runWith:start")).toMatchObject([
       {
         agentId: "",
@@ -118,7 +135,11 @@ describe("runWith's events", () => {
       },
     ]);
     expect(sink.of("runWith:end")).toMatchObject([
-      { success: true, result: 1, metrics: { totalPromptTokens: 0, totalCompletionTokens: 0, totalTokens: 0, costs: {} } },
+      {
+        success: true,
+        result: 1,
+        metrics: { totalPromptTokens: 0, totalCompletionTokens: 0, totalTokens: 0, costs: {} },
+      },
     ]);
   });
 

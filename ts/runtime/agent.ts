@@ -40,7 +40,9 @@ export interface Agent<Props, Result> {
 }
 
 /** Makes an agent: a function whose calls are frames, recorded and replayed. */
-export function createAgent<Props = undefined, Result = unknown>(config: AgentConfig<Props, Result>): Agent<Props, Result> {
+export function createAgent<Props = undefined, Result = unknown>(
+  config: AgentConfig<Props, Result>,
+): Agent<Props, Result> {
   const settings = {
     model: config.model,
     maxRetries: limit(config, "maxRetries", 3),
@@ -51,7 +53,8 @@ export function createAgent<Props = undefined, Result = unknown>(config: AgentCo
   if (typeof config.id !== "string" || config.id === "") {
     throw new TypeError("createAgent: config.id must be a string that is not empty");
   }
-  if (typeof config.handler !== "function") throw new TypeError(`createAgent("${config.id}"): config.handler must be a function`);
+  if (typeof config.handler !== "function")
+    throw new TypeError(`createAgent("${config.id}"): config.handler must be a function`);
   const handler = withMiddlewares(config);
   const call = (props?: Props): Promise<Result> =>
     enterFrame<Props, Result>({ id: config.id, props: props as Props, settings, handler });
@@ -64,12 +67,18 @@ export function createAgent<Props = undefined, Result = unknown>(config: AgentCo
 function limit(config: { id: string }, name: "maxRetries" | "maxTurnSteps" | "maxReborns", fallback: number): number {
   const value: unknown = (config as Record<string, unknown>)[name] ?? fallback;
   if (typeof value !== "number" || Number.isNaN(value) || value < 0) {
-    throw new RangeError(`createAgent("${config.id}"): config.${name} must be a number from 0, received ${String(value)}`);
+    throw new RangeError(
+      `createAgent("${config.id}"): config.${name} must be a number from 0, received ${String(value)}`,
+    );
   }
   return value;
 }
 
-function withMiddlewares<Props, Result>({ id, handler, middlewares = [] }: AgentConfig<Props, Result>): AgentConfig<Props, Result>["handler"] {
+function withMiddlewares<Props, Result>({
+  id,
+  handler,
+  middlewares = [],
+}: AgentConfig<Props, Result>): AgentConfig<Props, Result>["handler"] {
   if (middlewares.length === 0) return handler;
   return async (props) => {
     const enter = async (index: number): Promise<unknown> => {

@@ -2,11 +2,17 @@ import { calling, type Begun } from "../native.js";
 import { encodeInput } from "../values/encode.js";
 import type { Scope } from "./scope.js";
 
+/** A call that has been started, and the document that it asks with. */
+export interface Started {
+  readonly begun: Begun;
+  readonly request: () => string;
+}
+
 /** Starts a call whose request is given as a value. */
-export function beginCall(scope: Scope, kind: string, name: string, callId: string, request: unknown): Begun {
+export function beginCall(scope: Scope, kind: string, name: string, callId: string, request: unknown): Started {
   const text = requestText(kind, name, request);
   const { normalizer } = scope.run;
-  return calling(() =>
+  const begun = calling(() =>
     scope.frame.begin(
       JSON.stringify(kind),
       JSON.stringify(callId),
@@ -15,6 +21,7 @@ export function beginCall(scope: Scope, kind: string, name: string, callId: stri
       normalizer?.document(text, kind),
     ),
   );
+  return { begun, request: () => text };
 }
 
 /** The document that a call is hashed by. */

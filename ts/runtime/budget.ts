@@ -2,7 +2,7 @@ import { requireContext, type Context } from "../context/context.js";
 import { EVENTS } from "../events/names.js";
 import { calling } from "../native.js";
 import type { ModelAdapter, TokenUsage } from "../types/model.js";
-import type { BudgetState, UsageStats } from "../types/snapshot.js";
+import type { BudgetState, UsageItem, UsageStats } from "../types/snapshot.js";
 import { newSpanId } from "./ids.js";
 import type { Scope } from "./scope.js";
 import { modelUsage, toolUsage, type ToolUsage } from "./usage.js";
@@ -32,8 +32,26 @@ export function recordToolUsage(usage: ToolUsage): void {
   addUsage(context.scope, toolUsage(usage), `tool:${usage.name}:${usage.unit}`, context.trace.spanId);
 }
 
+/** The budget as it stands now; what comes later does not change it. */
 export function budgetOf(scope: Scope): BudgetState {
-  return JSON.parse(scope.frame.budget()) as BudgetState;
+  const budget = scope.frame.budget();
+  return {
+    own: usageStats(budget.own(), () => budget.ownItems()),
+    aggregate: usageStats(budget.aggregate(), () => budget.aggregateItems()),
+  };
+}
+
+/** Items are read when somebody looks: there may be many, and most who are told of a use want the sums. */
+function usageStats(totals: string, itemsText: () => string): UsageStats {
+  let items: UsageItem[] | undefined;
+  return Object.defineProperty(JSON.parse(totals) as UsageStats, "items", {
+    configurable: true,
+    enumerable: true,
+    get: () => (items ??= JSON.parse(itemsText()) as UsageItem[]),
+    set: (value: UsageItem[]) => {
+      items = value;
+    },
+  });
 }
 
 /** Adds a model call to the budget of the frame and of those above it. */

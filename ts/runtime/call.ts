@@ -1,18 +1,21 @@
 import { ReplayMissError } from "../errors/index.js";
 import type { Begun, FrameHandle } from "../native.js";
-import type { Miss, MissReason } from "../types/miss.js";
+import type { Miss } from "../types/miss.js";
 import type { CallMeta, ErrorInfo } from "../types/snapshot.js";
 import { decodeValue } from "../values/decode.js";
 import { encodeValue, type Encoded, type Tombstone } from "../values/encode.js";
 import { errorInfoText, fromErrorInfo } from "../values/error-info.js";
 import { addSaved } from "./replay-report.js";
 import type { Scope } from "./scope.js";
+import { UnansweredCall } from "./unanswered-call.js";
 
 /** What is called, and how. */
 export interface CallSpec<T> {
   readonly kind: string;
   readonly name: string;
   readonly callId: string;
+  /** The document that is asked with, as JSON text. */
+  readonly request: () => string;
   readonly make: () => T | Promise<T>;
   /** Makes the failure of a call that gave a value which cannot be journaled; without it the call
    * succeeds, and its entry says why it cannot be replayed. */
@@ -52,20 +55,18 @@ export class CallFailure {
 export async function settle<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
   if (begun.answer === "output") return replayOutput<T>(scope, begun);
   if (begun.answer === "failure") throw await replayFailure(scope, begun);
-  decideMiss(scope, {
-    kind: call.kind,
-    name: call.name,
-    callId: call.callId,
-    contentHash: begun.contentHash,
-    reason: begun.answer as MissReason,
-  });
+  if (scope.run.mode === "replay") await outlast(scope, begun.answer);
+  if (scope.run.replaying) decideMiss(scope, new UnansweredCall(scope.frame, begun, call));
   return makeCall(scope, begun, call);
 }
 
 async function makeCall<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
   const { frame } = scope;
   const startedAt = performance.now();
-  const meta = (): CallMeta => ({ durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000, ...call.meta?.() });
+  const meta = (): CallMeta => ({
+    durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
+    ...call.meta?.(),
+  });
   scope.tally.live += 1;
   scope.run.report.live += 1;
   let value: T;
@@ -95,12 +96,21 @@ async function makeCall<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promi
 }
 
 /**
+ * In a strict replay nothing is made; but what nobody waits for is no miss. A call that was in flight had lost a race or
+ * was left behind: an unchanged program goes on without it as long as anything else is pending.
+ * @throws CallFailure around an AbortError if the frame has ended.
+ */
+async function outlast(scope: Scope, answer: string): Promise<void> {
+  if (answer === "in-flight") await scope.run.releases.idle();
+  if (scope.closed) throw new CallFailure(scope.endedError(), false);
+}
+
+/**
  * Whether a call that the recording has no answer for may be made.
  * @throws CallFailure around a ReplayMissError if not.
  */
 function decideMiss(scope: Scope, miss: Miss): void {
   const { run, tally } = scope;
-  if (!run.replaying) return;
   if (miss.reason === "not-recorded" || miss.reason === "no-recording") {
     tally.missed += 1;
     run.report.missed += 1;

@@ -53,7 +53,8 @@ export class Conversation {
   /** Appends messages that are the package's own: they are frozen, not copied. */
   append(messages: readonly Message[]): void {
     const text = JSON.stringify(messages);
-    const normalized = this.#normalizer?.byMessage === true ? this.#normalizer.messages(text, this.#messages.length) : undefined;
+    const normalized =
+      this.#normalizer?.byMessage === true ? this.#normalizer.messages(text, this.#messages.length) : undefined;
     calling(() => this.#hasher.append(text, normalized));
     for (const message of messages) this.#messages.push(deepFreeze(message));
   }
@@ -67,9 +68,14 @@ export class Conversation {
       return calling(() => frame.beginPrompt(id, this.#hasher, this.#tail, foreign));
     }
     // A rule that reads the whole document: there is no hash to go on from.
-    const text = `{"messages":${JSON.stringify(this.#messages)},${this.#tailText.slice(1)}`;
+    const text = this.document();
     const normalized = this.#normalizer.document(text, "prompt");
     return calling(() => frame.begin('"prompt"', id, text, foreign, normalized));
+  }
+
+  /** The request as one document, as JSON text. */
+  document(): string {
+    return `{"messages":${JSON.stringify(this.#messages)},${this.#tailText.slice(1)}`;
   }
 
   /** The request in the form that recordings of `@rejelly/core` hash. */
@@ -84,7 +90,10 @@ function modelName(model: ModelAdapter): { id: string; provider?: string } {
 }
 
 function tailText(request: PromptRequest, tools: readonly ToolSchema[]): string {
-  const options = { ...request.modelOptions, ...(request.toolChoice === undefined ? {} : { toolChoice: request.toolChoice }) };
+  const options = {
+    ...request.modelOptions,
+    ...(request.toolChoice === undefined ? {} : { toolChoice: request.toolChoice }),
+  };
   return JSON.stringify({
     model: modelName(request.model),
     // Without a member for what was not set, so that a later version may add options.

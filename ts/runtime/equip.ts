@@ -42,9 +42,15 @@ export function equipInstruction(content: string | readonly ContentPart[]): void
 /**
  * Lets the model call a tool. A second tool of the same name takes the place of the first.
  * @throws AfterPromptAgentError once the agent has been prompted in this generation.
+ * @throws TypeError if the tool is none.
  */
 export function equipTool(tool: Tool, options: { middleware?: ToolMiddleware | readonly ToolMiddleware[] } = {}): void {
   const { tools } = generationBeforePrompt("equipTool");
+  if (typeof tool?.name !== "string" || tool.name === "") {
+    throw new TypeError("equipTool: tool.name must be a string that is not empty");
+  }
+  if (typeof tool.handler !== "function")
+    throw new TypeError(`equipTool("${tool.name}"): tool.handler must be a function`);
   const added = options.middleware === undefined ? [] : [options.middleware].flat();
   tools.set(tool.name, added.length === 0 ? tool : { ...tool, middlewares: [...(tool.middlewares ?? []), ...added] });
 }
@@ -67,10 +73,11 @@ export function equipBudget({ onUpdate }: BudgetOptions): void {
  *
  * @param initial what the key holds at first; ignored where it holds something already.
  * @returns the value, and a function that sets it to a new one or to what a function makes of the latest.
- * @throws TypeError if a value is not JSON.
+ * @throws TypeError if the key is no string, or a value is not JSON.
  */
 export function equipMemory<T>(key: string, initial: T): [T, (value: T | ((previous: T) => T)) => void] {
   const { memory } = requireContext("equipMemory").scope;
+  if (typeof key !== "string") throw new TypeError(`equipMemory: the key must be a string, received ${typeof key}`);
   if (!memory.has(key)) memory.set(key, initial, true);
   const set = (value: T | ((previous: T) => T)): void => {
     const next = typeof value === "function" ? (value as (previous: T) => T)(memory.get(key) as T) : value;

@@ -9,6 +9,7 @@ import { encodeInput, encodeValue } from "../values/encode.js";
 import { errorInfoText, fromErrorInfo, toErrorInfo } from "../values/error-info.js";
 import { isDevelopment } from "./environment.js";
 import { newSpanId } from "./ids.js";
+import { encodedFields } from "./output-fields.js";
 import type { Normalizer } from "./normalize.js";
 import { isRebornSignal, type RebornSignal } from "./reborn.js";
 import { RunState, type SpanRef } from "./run-state.js";
@@ -35,18 +36,36 @@ export interface FrameSpec<Props, Result> {
  * @param fn may return `reborn(newInput)` to be called again with its memory kept.
  * @throws MaxDepthExceededError, AbortError, and whatever `fn` throws.
  */
-export async function runFrame<Input, Result>(
+export function runFrame<Input, Result>(
   frame: { id: string; input: Input; signal?: AbortSignal },
   fn: (input: Input) => Result | RebornSignal | Promise<Result | RebornSignal>,
 ): Promise<Result> {
-  return enterFrame({ id: frame.id, props: frame.input, settings: DEFAULT_SETTINGS, handler: fn, signal: frame.signal });
+  return enterFrame({
+    id: frame.id,
+    props: frame.input,
+    settings: DEFAULT_SETTINGS,
+    handler: fn,
+    signal: frame.signal,
+  });
 }
 
 /** Opens a frame under the current one, or as the root of a run of its own, and runs its generations. */
-export async function enterFrame<Props, Result>(spec: FrameSpec<Props, Result>): Promise<Result> {
+export function enterFrame<Props, Result>(spec: FrameSpec<Props, Result>): Promise<Result> {
   const parent = getContext();
-  const { scope, inputHash } = openScope(spec, parent);
-  return new FrameRun<Props, Result>(spec, scope, parent, inputHash).run();
+  let opened: { scope: Scope; inputHash: string };
+  try {
+    if (typeof spec.id !== "string" || spec.id === "") {
+      throw new TypeError("runFrame: frame.id must be a string that is not empty");
+    }
+    opened = openScope(spec, parent);
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
+  const { scope, inputHash } = opened;
+  const result = new FrameRun<Props, Result>(spec, scope, parent, inputHash).run();
+  // Who started it has ended without waiting for it: that it is aborted then must not end the process.
+  scope.onAbandon(() => void result.catch(() => {}));
+  return result;
 }
 
 type FrameInput = Omit<FrameSpec<unknown, unknown>, "handler">;
@@ -89,7 +108,12 @@ function openScope(spec: FrameInput, parent: Context | undefined): { scope: Scop
 }
 
 /** A frame's identity and input, as the core takes them. */
-export function frameStart(callId: string, agentId: string, props: unknown, normalizer: Normalizer | undefined): FrameStart {
+export function frameStart(
+  callId: string,
+  agentId: string,
+  props: unknown,
+  normalizer: Normalizer | undefined,
+): FrameStart {
   const { text, types, exact } = encodeInput(props);
   const typed = types === null ? "" : `,"types":${types}`;
   return {
@@ -107,19 +131,18 @@ class FrameRun<Props, Result> {
   readonly #scope: Scope;
   readonly #parent: Context | undefined;
   readonly #span: SpanRef;
-  readonly #about: object;
+  readonly #inputHash: string;
   readonly #startedAt = performance.now();
   #generations = 0;
+  #about: object | undefined;
 
   constructor(spec: FrameSpec<Props, Result>, scope: Scope, parent: Context | undefined, inputHash: string) {
     this.#spec = spec;
     this.#scope = scope;
     this.#parent = parent;
     this.#span = { spanId: newSpanId(), parentSpanId: parent?.trace.spanId ?? "" };
-    this.#about = scope.run.observed
-      ? { ...propsFields(spec.props), inputHash, callId: scope.callId, maxReborns: spec.settings.maxReborns }
-      : {};
-    scope.emit(EVENTS.AGENT_START, this.#span, this.#about);
+    this.#inputHash = inputHash;
+    if (scope.run.observed) scope.emit(EVENTS.AGENT_START, this.#span, this.#describe());
   }
 
   async run(): Promise<Result> {
@@ -127,11 +150,11 @@ class FrameRun<Props, Result> {
     if (recorded != null && recorded.status !== "running" && this.#mayReuse(recorded)) return this.#reuse(recorded);
     try {
       const result = await this.#generationsUntilReturn();
-      await this.#recordedTurn();
+      if (this.#isEarly()) await this.#recordedTurn();
       this.#complete(result);
       return result;
     } catch (error) {
-      await this.#recordedTurn();
+      if (this.#isEarly()) await this.#recordedTurn();
       this.#fail(error);
       throw error;
     }
@@ -161,6 +184,16 @@ class FrameRun<Props, Result> {
     throw error;
   }
 
+  /**
+   * Whether anything that came before the frame's recorded end is still to come. If not, the frame ends at once, as it
+   * did when it was recorded: nothing that other branches do may come in between.
+   */
+  #isEarly(): boolean {
+    const { run, frame } = this.#scope;
+    const place = run.replaying ? frame.recordedEnd : null;
+    return place != null && (frame.reachEnd() || run.releases.holdsBefore(place));
+  }
+
   /** Waits for the frame's place in the recorded order of ends, so that a race between agents comes out as recorded. */
   async #recordedTurn(): Promise<void> {
     const { run, frame } = this.#scope;
@@ -176,6 +209,8 @@ class FrameRun<Props, Result> {
   async #generationsUntilReturn(): Promise<Result> {
     const scope = this.#scope;
     let props = this.#firstProps();
+    // One that is resumed has been reborn before.
+    this.#generations = scope.generation.id;
     for (;;) {
       this.#generations += 1;
       const result = await this.#generation(props);
@@ -204,19 +239,19 @@ class FrameRun<Props, Result> {
   async #generation(props: Props): Promise<Result | RebornSignal> {
     const scope = this.#scope;
     const span = { spanId: newSpanId(), parentSpanId: this.#span.spanId };
-    const { observed } = scope.run;
-    const about = observed ? { generationId: scope.generation.id, ...propsFields(props) } : {};
+    let about: object | undefined;
+    const describe = (): object => (about ??= { generationId: scope.generation.id, ...propsFields(props) });
     const startedAt = performance.now();
-    if (observed) scope.emit(EVENTS.GENERATION_START, span, { ...about, memory: this.#memory() });
+    if (scope.run.observed) scope.emit(EVENTS.GENERATION_START, span, { ...describe(), memory: this.#memory() });
     try {
       scope.throwIfAborted();
       const result = await storage.run(new Context(scope, span.spanId), async () => this.#spec.handler(props));
       scope.throwIfAborted();
-      if (observed) {
+      if (scope.run.observed) {
         const rebirth = isRebornSignal(result);
         if (rebirth) this.#emitRebirth(span, result);
         scope.emit(EVENTS.GENERATION_END, span, {
-          ...about,
+          ...describe(),
           endReason: rebirth ? "reborn" : "return",
           ...(rebirth ? {} : resultFields(result)),
           duration: performance.now() - startedAt,
@@ -226,9 +261,9 @@ class FrameRun<Props, Result> {
       }
       return result;
     } catch (error) {
-      if (observed) {
+      if (scope.run.observed) {
         scope.emit(EVENTS.GENERATION_END, span, {
-          ...about,
+          ...describe(),
           endReason: "error",
           error: toErrorInfo(error),
           duration: performance.now() - startedAt,
@@ -275,11 +310,19 @@ class FrameRun<Props, Result> {
 
   #emitEnd(fields: object): void {
     this.#scope.emit(EVENTS.AGENT_END, this.#span, {
-      ...this.#about,
+      ...this.#describe(),
       ...fields,
       duration: performance.now() - this.#startedAt,
       generationCount: this.#generations,
     });
+  }
+
+  /** What both events of the agent tell; made when somebody listens, who may have come late. */
+  #describe(): object {
+    const { props, settings } = this.#spec;
+    const { callId } = this.#scope;
+    this.#about ??= { ...propsFields(props), inputHash: this.#inputHash, callId, maxReborns: settings.maxReborns };
+    return this.#about;
   }
 
   #close(): void {
@@ -297,11 +340,3 @@ function resultFields(result: unknown): object {
   const value = { result: JSON.parse(encoded.text) as unknown };
   return encoded.types === null ? value : { ...value, resultTypes: JSON.parse(encoded.types) as unknown };
 }
-
-/** An input as events carry it: JSON, with its types beside it. */
-function encodedFields(name: string, input: unknown): object {
-  const { text, types } = encodeInput(input);
-  const value = { [name]: JSON.parse(text) as unknown };
-  return types === null ? value : { ...value, [`${name}Types`]: JSON.parse(types) as unknown };
-}
-

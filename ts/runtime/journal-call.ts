@@ -43,10 +43,15 @@ export interface CallInfo {
 export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo) => T | Promise<T>): Promise<T> {
   const context = call.context ?? getContext();
   if (context === undefined) throw new ContextNotFoundError("journalCall");
+  for (const field of ["kind", "name"] as const) {
+    const value: unknown = call[field];
+    if (typeof value !== "string" || value === "")
+      throw new TypeError(`journalCall: call.${field} must be a string that is not empty`);
+  }
   const { scope } = context;
   scope.throwIfAborted();
   const callId = scope.nextCallId(call.kind, call.name);
-  const begun = beginCall(scope, call.kind, call.name, callId, call.request);
+  const { begun, request } = beginCall(scope, call.kind, call.name, callId, call.request);
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
   const about = { kind: call.kind, name: call.name, callId, contentHash: begun.contentHash };
   const startedAt = performance.now();
@@ -57,18 +62,31 @@ export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo)
       kind: call.kind,
       name: call.name,
       callId,
+      request,
       make: () => storage.run(inside, () => make({ callId, contentHash: begun.contentHash, signal: scope.signal })),
     });
     if (scope.run.observed) {
       const duration = performance.now() - startedAt;
-      scope.emit(EVENTS.CALL_END, span, { ...about, ...outputFields(ended), duration, success: true, cache: ended.cached });
+      scope.emit(EVENTS.CALL_END, span, {
+        ...about,
+        ...outputFields(ended),
+        duration,
+        success: true,
+        cache: ended.cached,
+      });
     }
     return ended.value;
   } catch (failure) {
     const { error, cached } = failure as CallFailure;
     if (scope.run.observed) {
       const duration = performance.now() - startedAt;
-      scope.emit(EVENTS.CALL_END, span, { ...about, error: toErrorInfo(error), duration, success: false, cache: cached });
+      scope.emit(EVENTS.CALL_END, span, {
+        ...about,
+        error: toErrorInfo(error),
+        duration,
+        success: false,
+        cache: cached,
+      });
     }
     throw error;
   }

@@ -15,6 +15,7 @@ export function modelOf(scope: Scope): ModelAdapter {
   if (typeof model !== "string") return model;
   const registry = scope.run.modelRegistry;
   const found = registry !== undefined && Object.hasOwn(registry, model) ? registry[model] : undefined;
-  if (found === undefined) throw new ModelRegistryNotFoundError(model, scope.agentId, registry && Object.keys(registry));
+  if (found === undefined)
+    throw new ModelRegistryNotFoundError(model, scope.agentId, registry && Object.keys(registry));
   return found;
 }

@@ -68,7 +68,8 @@ export class Normalizer {
 
   /** `place`: where in the document the value stands. */
   #applied(rule: NormalizeRule, value: unknown, kind: string, place: readonly string[]): unknown {
-    if ("pattern" in rule) return mapTexts(value, (text) => text.replaceAll(globally(rule.pattern), rule.replacement ?? `[${rule.id}]`));
+    if ("pattern" in rule)
+      return mapTexts(value, (text) => text.replaceAll(globally(rule.pattern), rule.replacement ?? `[${rule.id}]`));
     if ("pointer" in rule) {
       const pointers = [rule.pointer].flat().map(tokensOf);
       return pointers.reduce((blanked, tokens) => blankAt(blanked, tokens, place, `[${rule.id}]`), value);
@@ -90,7 +91,8 @@ function checkRule(rule: NormalizeRule, index: number): void {
   if ("pattern" in rule && Object.prototype.toString.call(rule.pattern) !== "[object RegExp]") {
     throw new TypeError(`${at}.pattern ("${rule.id}") must be a regular expression`);
   }
-  if ("apply" in rule && typeof rule.apply !== "function") throw new TypeError(`${at}.apply ("${rule.id}") must be a function`);
+  if ("apply" in rule && typeof rule.apply !== "function")
+    throw new TypeError(`${at}.apply ("${rule.id}") must be a function`);
   if ("pointer" in rule) {
     for (const pointer of [rule.pointer].flat()) {
       if (typeof pointer !== "string" || !pointer.startsWith("/")) {
@@ -125,12 +127,16 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
 }
 
 function tokensOf(pointer: string): string[] {
-  return pointer.slice(1).split("/").map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return pointer
+    .slice(1)
+    .split("/")
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
 /** Blanks what stands at the pointer in a document, of which `value` is the part at `place`. */
 function blankAt(value: unknown, tokens: readonly string[], place: readonly string[], blank: string): unknown {
-  if (tokens.length < place.length || !place.every((token, index) => tokens[index] === "*" || tokens[index] === token)) return value;
+  if (tokens.length < place.length || !place.every((token, index) => tokens[index] === "*" || tokens[index] === token))
+    return value;
   const rest = tokens.slice(place.length);
   const holder: Record<string, unknown> = { value };
   let parents: [container: Record<string, unknown>, key: string][] = [[holder, "value"]];

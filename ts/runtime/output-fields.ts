@@ -1,4 +1,17 @@
+import { encodeInput, encodeMarked } from "../values/encode.js";
 import type { Ended } from "./call.js";
+
+/** A value as events show it: a JSON copy. */
+export function shown(value: unknown): unknown {
+  return JSON.parse(encodeMarked(value).text);
+}
+
+/** How events carry an input: as JSON, with its types beside it. */
+export function encodedFields(name: string, input: unknown): object {
+  const { text, types } = encodeInput(input);
+  const value = { [name]: JSON.parse(text) as unknown };
+  return types === null ? value : { ...value, [`${name}Types`]: JSON.parse(types) as unknown };
+}
 
 /** How events carry a call's output: as JSON with its types beside it, or the reason why not. */
 export function outputFields(ended: Ended<unknown>): {

@@ -12,6 +12,7 @@ import { Conversation, type PromptRequest } from "./conversation.js";
 import { deepFreeze } from "./freeze.js";
 import { newSpanId } from "./ids.js";
 import { modelOf } from "./model-choice.js";
+import { shown } from "./output-fields.js";
 import type { Generation } from "./scope.js";
 import { streamWatchers, type StreamConsumer } from "./stream.js";
 import { answerToolCalls } from "./tools.js";
@@ -69,8 +70,11 @@ export async function promptAgent<S extends StandardSchemaLike>(
   scope.emit(EVENTS.PROMPT_AGENT_START, span, about);
   try {
     const result = await prompt.run(schema);
-    const duration = performance.now() - startedAt;
-    scope.emit(EVENTS.PROMPT_AGENT_END, span, { ...about, result, totalSteps: prompt.steps, duration, success: true });
+    if (scope.run.observed) {
+      const duration = performance.now() - startedAt;
+      const ended = { result: shown(result), totalSteps: prompt.steps, duration, success: true };
+      scope.emit(EVENTS.PROMPT_AGENT_END, span, { ...about, ...ended });
+    }
     return result as InferOutput<S>;
   } catch (error) {
     if (scope.run.observed) {
@@ -89,7 +93,9 @@ function ownOption<T>(name: keyof PromptOptions, option: T): T {
   const refused = "tombstone" in encoded ? encoded.tombstone : firstThatIsNotJson(encoded.types);
   if (refused !== undefined) {
     const path = `options.${name}${refused.path.replaceAll("/", ".")}`;
-    throw new TypeError(`promptAgent: ${path} cannot be hashed: ${refused.reason}. Options are JSON; convert the value first.`);
+    throw new TypeError(
+      `promptAgent: ${path} cannot be hashed: ${refused.reason}. Options are JSON; convert the value first.`,
+    );
   }
   return JSON.parse((encoded as Encoded).text) as T;
 }
@@ -103,13 +109,11 @@ function firstThatIsNotJson(types: string | null): { path: string; reason: strin
 /** The messages of the first turn. */
 function firstMessages(generation: Generation): Message[] {
   const systems = generation.systems.map((content): Message => ({ role: "system", content }));
-  const instructions = generation.instructions.map(
-    (parts): Message => ({
-      role: "user",
-      content: parts,
-      extra: { rejelly: { kind: "instruction" } },
-    }),
-  );
+  const instructions = generation.instructions.map((parts): Message => ({
+    role: "user",
+    content: parts,
+    extra: { rejelly: { kind: "instruction" } },
+  }));
   return [...systems, ...instructions];
 }
 
@@ -132,7 +136,9 @@ class Prompt {
       const checked = await this.#check(schema, answer, attempt);
       if ("value" in checked) return checked.value;
       if (attempt >= maxRetries) {
-        throw new AttemptsExhaustedError(this.#context.agentId, attempt + 1, checked.faults, { rawText: textOf(answer) });
+        throw new AttemptsExhaustedError(this.#context.agentId, attempt + 1, checked.faults, {
+          rawText: textOf(answer),
+        });
       }
       this.#conversation.append([answer, askAgain(checked.faults)]);
     }
@@ -161,8 +167,9 @@ class Prompt {
     const span = { spanId: newSpanId(), parentSpanId: this.#context.trace.spanId };
     const about = { rawText, parserId: "json", attempt };
     const { scope } = this.#context;
+    if (!scope.run.observed) return checked;
     if ("value" in checked) {
-      scope.emit(EVENTS.VALIDATION_SUCCESS, span, { ...about, data: checked.value, success: true });
+      scope.emit(EVENTS.VALIDATION_SUCCESS, span, { ...about, data: shown(checked.value), success: true });
     } else {
       scope.emit(EVENTS.VALIDATION_FAIL, span, { ...about, errors: checked.faults, success: false });
     }
@@ -170,7 +177,10 @@ class Prompt {
   }
 }
 
-async function checkAnswer(schema: StandardSchemaLike, rawText: string): Promise<{ value: unknown } | { faults: string[] }> {
+async function checkAnswer(
+  schema: StandardSchemaLike,
+  rawText: string,
+): Promise<{ value: unknown } | { faults: string[] }> {
   const parsed = parseAnswer(rawText);
   // A schema of plain text is met by the text itself.
   const candidate = "ok" in parsed ? parsed.ok : rawText;

@@ -11,7 +11,9 @@ export interface RebornSignal {
  * @param newProps props of the next generation; by default those of this one.
  */
 export function reborn(newProps?: unknown): RebornSignal {
-  return Object.freeze(Object.assign(Object.create(null) as object, { [MARK]: true }, newProps === undefined ? {} : { newProps }));
+  return Object.freeze(
+    Object.assign(Object.create(null) as object, { [MARK]: true }, newProps === undefined ? {} : { newProps }),
+  );
 }
 
 /** Whether a handler's result asks for a new generation. */

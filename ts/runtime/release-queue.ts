@@ -18,8 +18,23 @@ export class ReleaseQueue {
 
   /** Resolves when it is this call's turn. `place` is that of its recorded end, if it has one. */
   turn(place: number | undefined): Promise<void> {
+    return this.#wait(place ?? Number.MAX_SAFE_INTEGER);
+  }
+
+  /** Resolves when nothing else is pending. */
+  idle(): Promise<void> {
+    return this.#wait(Number.POSITIVE_INFINITY);
+  }
+
+  /** Whether something that ended before `place` is still pending. */
+  holdsBefore(place: number): boolean {
+    const first = this.#heap[0];
+    return first !== undefined && first.place < place;
+  }
+
+  #wait(place: number): Promise<void> {
     return new Promise((release) => {
-      this.#push({ place: place ?? Number.POSITIVE_INFINITY, arrival: this.#arrivals++, release });
+      this.#push({ place, arrival: this.#arrivals++, release });
       this.#schedule();
     });
   }

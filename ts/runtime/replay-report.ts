@@ -56,3 +56,22 @@ export function addSaved(saved: ReplayReport["saved"], { durationMs, usage }: Ca
   saved.completionTokens += usage?.completionTokens ?? 0;
   saved.totalTokens += usage?.totalTokens ?? 0;
 }
+
+/** So many divergences are explained in an event; each costs a search among the recorded calls. */
+const MAX_EXPLAINED = 10;
+
+/** The report as plain data, for an event. */
+export function reportData(report: ReplayReport): ReplayReport {
+  let explained = 0;
+  const frames = report.frames.map((frame): FrameReport => {
+    const { firstDivergence } = frame;
+    if (firstDivergence === undefined) return { ...frame };
+    const { kind, name, callId, contentHash, reason } = firstDivergence;
+    const miss: Miss = { kind, name, callId, contentHash, reason };
+    explained += 1;
+    if (explained > MAX_EXPLAINED) return { ...frame, firstDivergence: miss };
+    const { explanation } = firstDivergence;
+    return { ...frame, firstDivergence: explanation === undefined ? miss : { ...miss, explanation } };
+  });
+  return { ...report, frames, saved: { ...report.saved } };
+}

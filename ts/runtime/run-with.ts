@@ -8,14 +8,15 @@ import type { Miss } from "../types/miss.js";
 import type { ModelAdapter } from "../types/model.js";
 import type { AgentSnapshot } from "../types/snapshot.js";
 import { decodeValue } from "../values/decode.js";
-import { encodeInput, encodeMarked, encodeValue } from "../values/encode.js";
+import { encodeMarked, encodeValue } from "../values/encode.js";
 import { errorInfoText, toErrorInfo } from "../values/error-info.js";
 import { budgetOf } from "./budget.js";
 import { isDevelopment, isProduction } from "./environment.js";
 import { DEFAULT_MAX_DEPTH, frameStart } from "./frame.js";
 import { newSpanId } from "./ids.js";
 import { Normalizer, type NormalizeRule } from "./normalize.js";
-import type { ReplayReport } from "./replay-report.js";
+import { encodedFields } from "./output-fields.js";
+import { reportData, type ReplayReport } from "./replay-report.js";
 import { RunState, type EventSink, type SpanRef } from "./run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "./scope.js";
 
@@ -36,7 +37,7 @@ export interface RunWithOptions<Props = unknown> {
   trace?: { traceId?: string; parentSpanId?: string; attributes?: Record<string, unknown> };
   /** Aborts the run's agents. */
   signal?: AbortSignal;
-  /** How deep agents may call agents. Default 50. */
+  /** How deep agents may call agents, at most 999. Default 50. */
   maxDepth?: number;
   /**
    * What the snapshot is used for. "resume" (default with a snapshot): what it holds is replayed, the rest is
@@ -60,9 +61,12 @@ export interface RunWithOptions<Props = unknown> {
    * replays those that were handled. Default "auto". */
   failures?: "auto" | "replay" | "retry";
   /** Which memory frames get back: "auto" is that of the start where there are calls to replay, else the
-   * dumped one; "dump" is always the dumped one. Default "auto". */
+   * dumped one; "dump" is always the dumped one. Default "auto", with mode "replay" "start". */
   memory?: "auto" | "start" | "dump";
 }
+
+/** As deep as a snapshot can hold frames, the root's included. */
+const MAX_FRAMES_DEEP = 999;
 
 const CHOICES: { readonly [Name in "mode" | "completedFrames" | "failures" | "memory"]: readonly string[] } = {
   mode: ["live", "resume", "replay"],
@@ -79,12 +83,20 @@ function checkModes(options: RunWithOptions): void {
       throw new TypeError(`runWith: options.${name} must be one of ${list}, received ${JSON.stringify(value)}`);
     }
   }
+  const { maxDepth } = options;
+  if (maxDepth !== undefined && !(Number.isInteger(maxDepth) && maxDepth >= 1 && maxDepth <= MAX_FRAMES_DEEP)) {
+    throw new RangeError(
+      `runWith: options.maxDepth must be a whole number from 1 to ${MAX_FRAMES_DEEP}, received ${String(maxDepth)}`,
+    );
+  }
   const { mode, snapshot, onMiss } = options;
   if ((mode === "replay" || mode === "resume") && snapshot == null) {
     throw new TypeError(`runWith: options.mode "${mode}" needs options.snapshot`);
   }
   if (onMiss !== undefined && mode !== undefined && mode !== "resume") {
-    throw new TypeError(`runWith: options.onMiss goes with options.mode "resume"; with "${mode}" there is nothing to decide`);
+    throw new TypeError(
+      `runWith: options.onMiss goes with options.mode "resume"; with "${mode}" there is nothing to decide`,
+    );
   }
 }
 
@@ -97,7 +109,13 @@ function checkModes(options: RunWithOptions): void {
  * @throws NormalizeError for a snapshot that was recorded under other rules and does not keep what was asked.
  * @throws whatever the function throws.
  */
-export async function runWith<Result, Props = unknown>(
+export function runWith<Props, Result>(
+  fn: (props: Props) => Promise<Result> | Result,
+  options?: RunWithOptions<Props>,
+): Promise<Result>;
+/** The same, for who writes out only the type of the result. */
+export function runWith<Result>(fn: () => Promise<Result> | Result, options?: RunWithOptions): Promise<Result>;
+export async function runWith<Props, Result>(
   fn: (props: Props) => Promise<Result> | Result,
   options: RunWithOptions<Props> = {},
 ): Promise<Result> {
@@ -164,7 +182,12 @@ class Run<Props, Result> {
         const metrics = metricsOf(scope);
         const duration = performance.now() - startedAt;
         const memory = JSON.parse(scope.memory.text()) as unknown;
-        scope.emit(EVENTS.RUN_WITH_END, this.#span, { ...this.#about, ...fields, duration, metrics, memory }, this.#attributes);
+        scope.emit(
+          EVENTS.RUN_WITH_END,
+          this.#span,
+          { ...this.#about, ...fields, duration, metrics, memory },
+          this.#attributes,
+        );
       }
       scope.close();
     };
@@ -174,7 +197,11 @@ class Run<Props, Result> {
       const encoded = encodeValue(result);
       const text = "tombstone" in encoded ? encodeMarked(result) : encoded;
       scope.frame.complete(text.text, text.types ?? undefined);
-      end({ result: JSON.parse(text.text) as unknown, ...(text.types === null ? {} : { resultTypes: JSON.parse(text.types) as unknown }), success: true });
+      end({
+        result: JSON.parse(text.text) as unknown,
+        ...(text.types === null ? {} : { resultTypes: JSON.parse(text.types) as unknown }),
+        success: true,
+      });
       return result;
     } catch (thrown) {
       // The agent may have caught it and failed with something else.
@@ -192,7 +219,7 @@ class Run<Props, Result> {
     this.#scope.countUnused();
     if (run.observed) {
       const span = { spanId: newSpanId(), parentSpanId: this.#span.spanId };
-      this.#scope.emit(EVENTS.REPLAY_REPORT, span, { report: structuredClone(run.report) });
+      this.#scope.emit(EVENTS.REPLAY_REPORT, span, { report: reportData(run.report) });
     }
     if (onReport === undefined) return;
     try {
@@ -220,10 +247,12 @@ function startFrame(
   const root = frameStart("root", "", options.initialProps, normalizer);
   // A strict replay makes nothing, so it makes no failed call again.
   const failures = options.failures ?? (options.mode === "replay" ? "replay" : undefined);
+  // And it does again what was done, in frames that called nothing too.
+  const memory = options.memory ?? (options.mode === "replay" ? "start" : undefined);
   const settings = {
     ...keeps,
     ...(failures === undefined ? {} : { failures }),
-    ...(options.memory === undefined ? {} : { memory: options.memory }),
+    ...(memory === undefined ? {} : { memory }),
   };
   return calling(() => native.FrameHandle.startRun(root, settings, opened?.handle));
 }
@@ -242,7 +271,7 @@ function describe(
       hasGlobalModel: options.model !== undefined,
       registeredModels: Object.keys(options.modelRegistry ?? {}),
     },
-    ...(options.initialProps === undefined ? {} : { props: JSON.parse(encodeInput(options.initialProps).text) as unknown }),
+    ...(options.initialProps === undefined ? {} : encodedFields("props", options.initialProps)),
     ...(opened === undefined
       ? {}
       : {

@@ -1,8 +1,11 @@
-import { AbortError } from "../errors/index.js";
+import { setMaxListeners } from "node:events";
+
+import { AbortError, isAbortError } from "../errors/index.js";
 import type { FrameHandle } from "../native.js";
 import type { Tool } from "../types/tool.js";
 import type { ContentPart } from "../types/messages.js";
 import type { ModelAdapter } from "../types/model.js";
+import { Failures } from "./failures.js";
 import { MemoryStore } from "./memory-store.js";
 import type { BudgetUpdate } from "./budget.js";
 import type { FrameReport } from "./replay-report.js";
@@ -49,11 +52,6 @@ export class Generation {
   }
 }
 
-interface Failed {
-  readonly error: unknown;
-  readonly mark: () => void;
-}
-
 /** A frame at run time: one for `runWith`, one for each call of an agent. */
 export class Scope {
   readonly run: RunState;
@@ -68,9 +66,11 @@ export class Scope {
   generation: Generation;
   readonly #children = new Set<Scope>();
   readonly #controller = new AbortController();
-  readonly #failures: Failed[] = [];
+  readonly #failures = new Failures();
   readonly #unlinks: (() => void)[] = [];
   #closed = false;
+  #abandoned = false;
+  #onAbandon: () => void = () => {};
 
   constructor(options: {
     run: RunState;
@@ -105,11 +105,11 @@ export class Scope {
     this.memory = new MemoryStore(entry?.memory, (key, text, initial) => {
       if (!this.#closed) this.frame.setMemory(JSON.stringify(key), text, initial);
     });
-    if (this.parent !== undefined) this.parent.#children.add(this);
+    // Any number of sub-agents and calls may listen at the same time; Node would warn of a leak.
+    setMaxListeners(0, this.#controller.signal);
     this.#follow(options.parent?.signal);
     this.#follow(options.signal);
-    // Started by what an ended agent has left running.
-    if (this.parent?.closed === true) this.#close(this.parent.#ended());
+    this.parent?.adopt(this);
   }
 
   get signal(): AbortSignal {
@@ -150,7 +150,13 @@ export class Scope {
   /** What is thrown under the aborted signal. */
   abortError(): AbortError {
     const reason: unknown = this.signal.reason;
-    return reason instanceof AbortError ? reason : new AbortError(reason);
+    return isOwnAbortError(reason) ? reason : new AbortError(reason);
+  }
+
+  /** What a call gets that is left over from a frame that has ended. */
+  endedError(): AbortError {
+    if (this.signal.aborted) return this.abortError();
+    return new AbortError(this.agentId === "" ? "the run has ended" : `its agent "${this.agentId}" has ended`);
   }
 
   /** Hands out an event, unless the frame has ended. */
@@ -164,22 +170,19 @@ export class Scope {
 
   /** Remembers which entry an error came from, for the case that the frame ends with it. */
   remember(error: unknown, mark: () => void): void {
-    this.#failures.push({ error, mark });
+    this.#failures.remember(error, mark);
   }
 
   /** Marks the entries whose error, or one in whose cause chain, the frame ends with. */
   markStopped(error: unknown): void {
-    const chain = causes(error);
-    for (const failed of this.#failures) {
-      if (chain.includes(failed.error)) failed.mark();
-    }
+    this.#failures.mark(error);
   }
 
   /** Ends what still runs under this frame, in this generation. */
   closeChildren(): void {
-    for (const child of this.#children) child.#close(this.#ended());
+    for (const child of this.#children) child.abandon(this.#ended());
     this.#children.clear();
-    this.#failures.length = 0;
+    this.#failures.forget();
   }
 
   /** Notes in the report what was recorded and not asked for. */
@@ -192,7 +195,7 @@ export class Scope {
   close(): void {
     this.countUnused();
     this.closeChildren();
-    if (this.parent !== undefined) this.parent.#children.delete(this);
+    this.parent?.release(this);
     this.#unlink();
     this.#closed = true;
   }
@@ -203,24 +206,38 @@ export class Scope {
     return new AbortError(`${ended} ended before this agent did`);
   }
 
-  #close(reason: AbortError): void {
+  // A parent or child may be of the other copy of the package: private members are not seen across copies.
+
+  /** Takes in a child. One that an ended agent's left-over code starts is abandoned at once. */
+  adopt(child: Scope): void {
+    if (this.#closed) child.abandon(this.#ended());
+    else this.#children.add(child);
+  }
+
+  /** Lets go of a child that has ended. */
+  release(child: Scope): void {
+    this.#children.delete(child);
+  }
+
+  /** Calls a function when the frame is abandoned; at once if it is already. */
+  onAbandon(fn: () => void): void {
+    if (this.#abandoned) fn();
+    else this.#onAbandon = fn;
+  }
+
+  /** Aborts the frame, and those under it, and closes them. */
+  abandon(reason: AbortError): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#abandoned = true;
+    this.#onAbandon();
     this.#unlink();
     this.#controller.abort(reason);
-    for (const child of this.#children) child.#close(reason);
+    for (const child of this.#children) child.abandon(reason);
     this.#children.clear();
   }
 }
 
-function causes(error: unknown): unknown[] {
-  const chain: unknown[] = [];
-  for (let at = error; at !== undefined && !chain.includes(at) && chain.length < 32; ) {
-    chain.push(at);
-    if (typeof at !== "object" || at === null) break;
-    const { errors, cause } = at as { errors?: unknown; cause?: unknown };
-    if (Array.isArray(errors)) chain.push(...(errors as unknown[]));
-    at = cause;
-  }
-  return chain;
+function isOwnAbortError(value: unknown): value is AbortError {
+  return isAbortError(value) && (value as { code?: unknown }).code === "ERR_REWIND_ABORTED";
 }

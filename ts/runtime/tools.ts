@@ -67,7 +67,8 @@ export async function answerToolCalls(
     const request = requests[index] as ToolRequest;
     if (!("error" in outcome)) return { role: "tool", tool_call_id: request.id, content: outcome.text };
     // Not the tool's failures: the agent is to stop, or to be told.
-    if (isReplayMissError(outcome.error) || (isAbortError(outcome.error) && context.signal.aborted)) throw outcome.error;
+    if (isReplayMissError(outcome.error) || (isAbortError(outcome.error) && context.signal.aborted))
+      throw outcome.error;
     return { role: "tool", tool_call_id: request.id, content: failureText(request.toolName, outcome.error) };
   });
 }
@@ -112,16 +113,17 @@ async function runTool(context: Context, request: ToolRequest): Promise<{ outcom
   const call = new ToolRun(context, request);
   try {
     const value = await call.run();
-    return { outcome: { value, text: outputText(call.ended, value) }, result: call.result(startedAt) };
+    return { outcome: { value, text: outputText(request, call.ended, value) }, result: call.result(startedAt) };
   } catch (error) {
     return { outcome: { error }, result: { ...call.result(startedAt), success: false, error: toErrorInfo(error) } };
   }
 }
 
-function outputText(ended: Ended<unknown> | undefined, value: unknown): string {
+function outputText({ tool }: ToolRequest, ended: Ended<unknown> | undefined, value: unknown): string {
   if (typeof value === "string") return value;
-  // A middleware may have put another value in the place of the tool's.
-  if (ended?.encoded !== undefined && ended.value === value) return ended.encoded.text;
+  // A middleware may have changed the tool's output, or put another value in its place.
+  const untouched = tool?.middlewares === undefined || tool.middlewares.length === 0;
+  if (untouched && ended?.encoded !== undefined) return ended.encoded.text;
   const encoded = encodeValue(value);
   return "tombstone" in encoded ? String(value) : encoded.text;
 }
@@ -179,7 +181,7 @@ class ToolRun {
     const { scope } = this.#context;
     scope.throwIfAborted();
     const callId = scope.nextCallId("tool", tool.name);
-    const begun = beginCall(scope, "tool", tool.name, callId, input);
+    const { begun, request } = beginCall(scope, "tool", tool.name, callId, input);
     const span = { spanId: newSpanId(), parentSpanId: this.#context.trace.spanId };
     // What was hashed: the handler may change its input.
     this.#input = scope.run.observed ? (JSON.parse(encodeInput(input).text) as unknown) : input;
@@ -200,6 +202,7 @@ class ToolRun {
         kind: "tool",
         name: tool.name,
         callId,
+        request,
         make: () => storage.run(inside, () => tool.handler(input, { signal: scope.signal, callId })),
         refuse: ({ path, reason }) => new InvalidToolOutputError(tool.name, path, reason),
       });
@@ -209,7 +212,13 @@ class ToolRun {
       this.#cached = cached;
       if (scope.run.observed) {
         const duration = performance.now() - startedAt;
-        scope.emit(EVENTS.TOOL_CALL_END, span, { ...about, error: toErrorInfo(error), duration, success: false, cache: cached });
+        scope.emit(EVENTS.TOOL_CALL_END, span, {
+          ...about,
+          error: toErrorInfo(error),
+          duration,
+          success: false,
+          cache: cached,
+        });
       }
       throw error;
     }

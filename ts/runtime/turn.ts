@@ -29,19 +29,21 @@ export async function takeTurn(
   const callId = scope.nextCallId("prompt", request.model.id);
   const begun = conversation.begin(callId);
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
-  const about = scope.run.observed
-    ? {
-        step,
-        callId,
-        contentHash: begun.contentHash,
-        messages: conversation.messages.slice(),
-        messageCount: conversation.messages.length,
-        ...(request.schema === undefined ? {} : { schema: request.schema }),
-        ...(conversation.tools.length === 0 ? {} : { toolConfig: toolConfig(request, conversation) }),
-      }
-    : {};
+  // Nothing is built for nobody; the messages are the same at the turn's end.
+  const about = (): object =>
+    scope.run.observed
+      ? {
+          step,
+          callId,
+          contentHash: begun.contentHash,
+          messages: conversation.messages.slice(),
+          messageCount: conversation.messages.length,
+          ...(request.schema === undefined ? {} : { schema: request.schema }),
+          ...(conversation.tools.length === 0 ? {} : { toolConfig: toolConfig(request, conversation) }),
+        }
+      : {};
   const startedAt = performance.now();
-  scope.emit(EVENTS.TURN_START, span, about);
+  scope.emit(EVENTS.TURN_START, span, about());
   const inside = new Context(scope, span.spanId);
   const facts = new StreamFacts();
   const tell = (event: StreamEvent, replayed: boolean): void => {
@@ -52,6 +54,7 @@ export async function takeTurn(
       kind: "prompt",
       name: request.model.id,
       callId,
+      request: () => conversation.document(),
       make: () =>
         callModel(inside, request, conversation, (event) => {
           facts.see(event);
@@ -66,7 +69,7 @@ export async function takeTurn(
       });
     }
     scope.emit(EVENTS.TURN_END, span, {
-      ...about,
+      ...about(),
       message,
       ...(ended.tombstone === undefined ? {} : { tombstone: ended.tombstone }),
       ...(ended.meta === undefined ? {} : { meta: ended.meta }),
@@ -80,7 +83,7 @@ export async function takeTurn(
     if (!(failure instanceof CallFailure)) throw failure;
     const { error, cached } = failure;
     scope.emit(EVENTS.TURN_END, span, {
-      ...about,
+      ...about(),
       error: toErrorInfo(error),
       duration: performance.now() - startedAt,
       success: false,

@@ -61,7 +61,10 @@ export function costsOf(model: ModelAdapter, usage: TokenUsage | undefined): Rec
   } catch (error) {
     if (!warned.has(model)) {
       warned.add(model);
-      console.warn(`agent-rewind: calculateCost of the model "${model.id}" threw; its calls are counted without costs.`, error);
+      console.warn(
+        `agent-rewind: calculateCost of the model "${model.id}" threw; its calls are counted without costs.`,
+        error,
+      );
     }
     return undefined;
   }
@@ -75,7 +78,8 @@ export function toolUsage({ name, costs, quantity, unit, details }: ToolUsage): 
   check(typeof unit === "string", "unit", "a string", unit);
   check(Number.isFinite(quantity), "quantity", "a finite number", quantity);
   check(typeof costs === "object" && costs !== null, "costs", "an object of numbers by unit", costs);
-  for (const [key, amount] of Object.entries(costs)) check(Number.isFinite(amount), `costs.${key}`, "a finite number", amount);
+  for (const [key, amount] of Object.entries(costs))
+    check(Number.isFinite(amount), `costs.${key}`, "a finite number", amount);
   const ownCosts = Object.fromEntries(Object.entries(costs));
   const item: ToolUsageItem = {
     type: "tool",
@@ -97,7 +101,8 @@ export function toolUsage({ name, costs, quantity, unit, details }: ToolUsage): 
 
 function check(holds: boolean, field: string, expected: string, received: unknown): void {
   if (holds) return;
-  const shown = typeof received === "number" ? String(received) : received === null ? "null" : `a value of type ${typeof received}`;
+  const shown =
+    typeof received === "number" ? String(received) : received === null ? "null" : `a value of type ${typeof received}`;
   throw new TypeError(`recordToolUsage: usage.${field} must be ${expected}, received ${shown}`);
 }
 

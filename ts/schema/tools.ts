@@ -23,6 +23,9 @@ export function foreignToolSchemas(tools: Iterable<Tool>): ToolSchema[] {
     const { middlewares = [] } = tool;
     const schemas = toolSchemas([tool]);
     if (middlewares.length === 0) return schemas;
-    return schemas.map((schema) => ({ ...schema, middlewares: middlewares.map(({ name, config }) => ({ name, config })) }));
+    return schemas.map((schema) => ({
+      ...schema,
+      middlewares: middlewares.map(({ name, config }) => ({ name, config })),
+    }));
   });
 }

@@ -1,4 +1,4 @@
-import { requireContext } from "../context/context.js";
+import { requireContext, type Context } from "../context/context.js";
 import { SnapshotDisabledError } from "../errors/index.js";
 import type { AgentSnapshot } from "../types/snapshot.js";
 import { snapshotObject } from "./handle.js";
@@ -9,12 +9,13 @@ import { metadataText } from "./metadata.js";
  * whatever the length of the run; what comes later does not change it.
  *
  * @param options.metadata tags of your own; JSON.
+ * @param options.context a context of the run, where the current one is not of it.
  * @throws ContextNotFoundError outside of runs and agents.
  * @throws SnapshotDisabledError when the run is not journaled.
  * @throws TypeError if the metadata is not JSON.
  */
-export function dumpSnapshot(options: { metadata?: Record<string, unknown> } = {}): AgentSnapshot {
-  const context = requireContext("dumpSnapshot");
+export function dumpSnapshot(options: { metadata?: Record<string, unknown>; context?: Context } = {}): AgentSnapshot {
+  const context = options.context ?? requireContext("dumpSnapshot");
   if (!context.enableSnapshot) throw new SnapshotDisabledError({ source: "dump" });
   const { traceId, spanId } = context.trace;
   const { frame, run } = context.scope;

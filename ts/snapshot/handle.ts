@@ -1,7 +1,13 @@
 import { inspect } from "node:util";
 
 import type { SnapshotHandle } from "../native.js";
-import type { AgentFrameSnapshot, AgentSnapshot, Provenance, RecordedRule, SnapshotWarning } from "../types/snapshot.js";
+import type {
+  AgentFrameSnapshot,
+  AgentSnapshot,
+  Provenance,
+  RecordedRule,
+  SnapshotWarning,
+} from "../types/snapshot.js";
 
 /** Handles of the snapshots whose frames nobody has looked at yet. */
 const untouched = new WeakMap<object, SnapshotHandle>();
@@ -21,6 +27,8 @@ export function snapshotObject(handle: SnapshotHandle): AgentSnapshot {
   if (fields.spanId != null) provenance.spanId = fields.spanId;
   if (fields.anchor != null) provenance.anchor = fields.anchor as "before" | "after";
   if (fields.source != null) provenance.source = fields.source as "dump" | "restore";
+  if (fields.forkedFrom != null)
+    provenance.forkedFrom = JSON.parse(fields.forkedFrom) as NonNullable<Provenance["forkedFrom"]>;
   const snapshot = {
     processId: fields.processId,
     timestamp: fields.timestamp,

@@ -67,7 +67,10 @@ class Hasher {
 
   #document(request: KeptRequest, messages: string[][], index: number): string {
     if ("document" in request) return this.#texts[request.document] ?? "null";
-    const all = [...(request.base === undefined ? [] : (messages[request.base] ?? [])), ...request.add.map((at) => this.#texts[at] ?? "null")];
+    const all = [
+      ...(request.base === undefined ? [] : (messages[request.base] ?? [])),
+      ...request.add.map((at) => this.#texts[at] ?? "null"),
+    ];
     messages[index] = all;
     const members = (["model", "options", "schema", "tools"] as const).flatMap((name) => {
       const at = request[name];

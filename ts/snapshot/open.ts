@@ -39,10 +39,13 @@ export function openSnapshot(snapshot: AgentSnapshot, normalizer?: Normalizer): 
 }
 
 function sameRules(left: readonly RecordedRule[], right: readonly RecordedRule[]): boolean {
-  return left.length === right.length && left.every(({ id, definition }, index) => {
-    const other = right[index];
-    return other?.id === id && other.definition === definition;
-  });
+  return (
+    left.length === right.length &&
+    left.every(({ id, definition }, index) => {
+      const other = right[index];
+      return other?.id === id && other.definition === definition;
+    })
+  );
 }
 
 /** As {@link openSnapshot}, whatever the rules that it was recorded under. */
@@ -67,7 +70,10 @@ function jsonText(snapshot: object): string {
     return JSON.stringify(snapshot);
   } catch (cause) {
     if (cause instanceof RangeError) {
-      throw new LimitError("the snapshot is nested too deep: at most 1,000 frames and 1,000 levels of JSON can be read", { path: "root", cause });
+      throw new LimitError(
+        "the snapshot is nested too deep: at most 1,000 frames and 1,000 levels of JSON can be read",
+        { path: "root", cause },
+      );
     }
     throw new InvalidSnapshotError([{ path: "", message: `not JSON: ${(cause as Error).message}` }], { cause });
   }

@@ -13,7 +13,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   [EVENTS.GENERATION_START]: ["generationId", "props", "propsTypes", "memory"],
   [EVENTS.GENERATION_END]: ["generationId", "endReason", "success", "memory"],
   [EVENTS.TURN_START]: ["callId", "contentHash"],
-  [EVENTS.TURN_END]: ["callId", "contentHash", "success", "message", "tombstone", "error"],
+  [EVENTS.TURN_END]: ["callId", "contentHash", "success", "message", "tombstone", "error", "meta"],
   [EVENTS.MODEL_CALL_START]: ["adapterId", "provider"],
   [EVENTS.TOOLS_EXECUTE_END]: ["success", "toolResults"],
   [EVENTS.TOOL_CALL_START]: ["toolName", "journalCallId", "callId", "contentHash"],

@@ -24,9 +24,12 @@ export function restoreSnapshot(
 ): AgentSnapshot {
   try {
     if (typeof trace === "string") return snapshotObject(native.restoreTrace(trace, nativeOptions(options, false)));
-    if (trace instanceof Uint8Array) return snapshotObject(native.restoreBytesSync(trace, nativeOptions(options, false)));
+    if (trace instanceof Uint8Array)
+      return snapshotObject(native.restoreBytesSync(trace, nativeOptions(options, false)));
     if (!Array.isArray(trace)) {
-      throw new RestoreError(`Restore failed: expected an array of events, JSONL text or bytes, received ${typeof trace}.`);
+      throw new RestoreError(
+        `Restore failed: expected an array of events, JSONL text or bytes, received ${typeof trace}.`,
+      );
     }
     return snapshotObject(native.restoreTrace(projectEvents(trace as unknown[]), nativeOptions(options, true)));
   } catch (error) {
@@ -38,7 +41,9 @@ export function restoreSnapshot(
 export function nativeOptions(options: RestoreOptions, fromMemory: boolean): Parameters<typeof native.restoreTrace>[1] {
   const { spanId, anchor, traceId } = options;
   if (anchor !== undefined && anchor !== "before" && anchor !== "after") {
-    throw new RestoreError(`Restore failed: options.anchor must be "before" or "after", received ${JSON.stringify(anchor)}.`);
+    throw new RestoreError(
+      `Restore failed: options.anchor must be "before" or "after", received ${JSON.stringify(anchor)}.`,
+    );
   }
   const metadata = metadataText(options.metadata);
   return {

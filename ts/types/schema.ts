@@ -9,6 +9,8 @@ export interface StandardSchemaLike<Output = unknown> {
 }
 
 /** What a schema gives. */
-export type InferOutput<S> = S extends { readonly "~standard": { readonly types?: { readonly output: infer Output } | undefined } }
+export type InferOutput<S> = S extends {
+  readonly "~standard": { readonly types?: { readonly output: infer Output } | undefined };
+}
   ? Output
   : unknown;

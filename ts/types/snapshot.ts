@@ -193,6 +193,8 @@ export interface Provenance {
   spanId?: string;
   anchor?: "before" | "after";
   source?: "dump" | "restore";
+  /** Own, of a fork: the snapshot that it was made of. */
+  forkedFrom?: { processId: string; timestamp: number };
 }
 
 /** What was missing, doubled or unreadable in a trace, and what was made of it. */

@@ -29,6 +29,10 @@ pub struct Frame {
     pub generation: Generation,
     pub earlier: VectorSync<Arc<Generation>>,
     pub budget: Budget,
+    /// The recorded frame that this one is replaying; what it has not reached of it stays recorded.
+    pub continues: Option<Arc<Frame>>,
+    /// Which child of its recorded parent that is.
+    pub taken: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +92,8 @@ impl Frame {
             generation,
             earlier: VectorSync::new_sync(),
             budget: Budget::default(),
+            continues: None,
+            taken: None,
         }
     }
 

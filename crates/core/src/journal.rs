@@ -117,6 +117,8 @@ pub struct Call {
     pub request: Option<Request>,
     /// What else is known of the call: an object with `durationMs`, and of a prompt `usage`.
     pub meta: Option<JsonText>,
+    /// Which call of the recorded frame this one replays.
+    pub taken: Option<usize>,
 }
 
 /// A row without a list of calls (an old recording, a snapshot made by hand): it answers any

@@ -1,7 +1,9 @@
 //! The core of agent-rewind, free of Node: canonical JSON and content hashes, journals and the
 //! frame tree of a run, immutable snapshots, replay from them, and their restore from traces.
 
+pub mod diff;
 pub mod error;
+pub mod explain;
 pub mod frame;
 pub mod hash;
 pub mod journal;
@@ -16,4 +18,5 @@ pub mod request;
 pub mod restore;
 pub mod run;
 pub mod snapshot;
+pub mod unreached;
 pub mod usage;

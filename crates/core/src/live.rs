@@ -1,11 +1,13 @@
 //! Live frames: what a running agent records, and what it is answered from a recording.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use rpds::VectorSync;
 
+use crate::explain::Explanation;
 use crate::frame::{Frame, State};
 use crate::hash::ContentHash;
 use crate::journal::{Kind, Outcome, RequestHash, Value};
@@ -33,15 +35,41 @@ struct Shared {
     options: RunOptions,
     /// Over the recording, from the first release on.
     progress: RefCell<Option<Progress>>,
+    /// Recorded ends of what has started again and not ended yet.
+    open_ends: RefCell<BTreeSet<u64>>,
     recording: Option<Arc<Frame>>,
 }
 
 impl Shared {
+    /// Something recorded has started again.
+    fn open(&self, end: Option<u64>) {
+        self.open_ends.borrow_mut().extend(end);
+    }
+
+    /// It has ended again.
+    fn close(&self, end: Option<u64>) {
+        if let Some(end) = end {
+            self.open_ends.borrow_mut().remove(&end);
+        }
+    }
+
+    /// Whether all that is open ended after `start` in the recording. While something that ended before is
+    /// open, what started at `start` may still come.
+    fn has_come_to(&self, start: Option<u64>) -> bool {
+        match (self.open_ends.borrow().first(), start) {
+            (Some(first), Some(start)) => *first > start,
+            _ => true,
+        }
+    }
+
     fn reach(&self, place: Option<u64>) -> bool {
         let (Some(place), Some(recording)) = (place, &self.recording) else {
             return false;
         };
-        self.progress.borrow_mut().get_or_insert_with(|| Progress::new(recording)).reach(place)
+        self.progress
+            .borrow_mut()
+            .get_or_insert_with(|| Progress::new(recording))
+            .reach(place)
     }
 }
 
@@ -88,10 +116,27 @@ pub struct Begun {
 #[derive(Debug)]
 struct Ledger {
     budget: RefCell<Budget>,
+    /// Whether a call of the frame, or under it, is new: it was not recorded, or was made and has ended.
+    made: Cell<bool>,
     parent: Option<Rc<Ledger>>,
 }
 
 impl Ledger {
+    fn new(budget: Budget, parent: Option<Rc<Self>>) -> Rc<Self> {
+        Rc::new(Self {
+            budget: RefCell::new(budget),
+            made: Cell::new(false),
+            parent,
+        })
+    }
+
+    fn note_made(&self) {
+        let mut ledger = Some(self);
+        while let Some(current) = ledger.filter(|current| !current.made.replace(true)) {
+            ledger = current.parent.as_deref();
+        }
+    }
+
     fn add(&self, delta: &Usage) {
         self.budget.borrow_mut().own.add(delta);
         let mut ledger = Some(self);
@@ -106,18 +151,28 @@ impl LiveFrame {
     /// Starts a run, over a recording or without one.
     #[must_use]
     pub fn start_run(root: FrameInput, source: Option<Source>, options: RunOptions) -> Self {
+        let first = source
+            .as_ref()
+            .map_or(0, |source| source.frame().next_place());
         let input_hash = root.hash;
-        let entry = source.as_ref().and_then(|source| source.entry(options.memory));
+        let entry = source
+            .as_ref()
+            .and_then(|source| source.entry(options.memory));
         let frame = new_frame(root, source.as_ref(), entry.as_ref());
         let budget = frame.budget.clone();
         let recording = source.as_ref().map(|source| Arc::clone(source.frame()));
-        let shared =
-            Shared { run: RefCell::new(Run::new(frame)), options, progress: RefCell::new(None), recording };
+        let shared = Shared {
+            run: RefCell::new(Run::new(frame, first)),
+            options,
+            progress: RefCell::new(None),
+            open_ends: RefCell::new(BTreeSet::new()),
+            recording,
+        };
         Self {
             shared: Rc::new(shared),
             path: FramePath::default(),
             source,
-            ledger: Rc::new(Ledger { budget: RefCell::new(budget), parent: None }),
+            ledger: Ledger::new(budget, None),
             entry,
             input_hash,
         }
@@ -130,11 +185,16 @@ impl LiveFrame {
         let source = self
             .source
             .as_ref()
-            .and_then(|source| source.child(&input.agent_id, input.hash, &input.call_id));
-        let entry = source.as_ref().and_then(|source| source.entry(self.shared.options.memory));
+            .and_then(|source| source.child(&input.agent_id, input.hash, &input.call_id))
+            // One whose turn has not come may still be found by its content: it lends nothing to another.
+            .filter(|source| source.is_claimed() || self.shared.has_come_to(source.frame().start));
+        let entry = source
+            .as_ref()
+            .and_then(|source| source.entry(self.shared.options.memory));
         let frame = new_frame(input, source.as_ref(), entry.as_ref());
         if let Some(claimed) = source.as_ref().filter(|source| source.is_claimed()) {
             self.shared.reach(claimed.frame().start);
+            self.shared.open(claimed.frame().end);
         }
         let budget = frame.budget.clone();
         let path = if self.shared.options.recording {
@@ -147,7 +207,7 @@ impl LiveFrame {
             // The frame of a parent that has ended stands nowhere, and journals nothing.
             path: path.unwrap_or_else(FramePath::nowhere),
             source,
-            ledger: Rc::new(Ledger { budget: RefCell::new(budget), parent: Some(Rc::clone(&self.ledger)) }),
+            ledger: Ledger::new(budget, Some(Rc::clone(&self.ledger))),
             entry,
             input_hash,
         }
@@ -178,34 +238,62 @@ impl LiveFrame {
     /// Starts a call: looks for its answer in the recording, and journals its start.
     /// `foreign` is the hash that another recorder would have given the request.
     pub fn begin_call(&self, asked: Asked, foreign: Option<JsonStr>) -> Begun {
-        let Asked { kind, call_id, hash, request } = asked;
+        let Asked {
+            kind,
+            call_id,
+            hash,
+            request,
+        } = asked;
         let hash = RequestHash::Sha256(hash);
         let answer = match &self.source {
-            None => Answer { verdict: Verdict::Miss(Miss::NoRecording), call: None },
+            None => Answer::miss(Miss::NoRecording),
             Some(source) => {
                 let failures = self.shared.options.failures;
                 match foreign {
                     None => source.take(&kind, std::slice::from_ref(&hash), failures),
-                    Some(foreign) => source.take(&kind, &[hash.clone(), RequestHash::Foreign(foreign)], failures),
+                    Some(foreign) => source.take(
+                        &kind,
+                        &[hash.clone(), RequestHash::Foreign(foreign)],
+                        failures,
+                    ),
                 }
             }
         };
+        let missed = matches!(answer.verdict, Verdict::Miss(_));
         if let Some(call) = &answer.call {
             self.shared.reach(Some(call.start));
-            if matches!(answer.verdict, Verdict::Miss(_)) {
+            if missed {
                 // It is made now, and its recorded end will not come.
                 self.shared.reach(call.end);
+            } else {
+                self.shared.open(call.end);
             }
+        }
+        if missed && answer.call.is_none() {
+            self.ledger.note_made();
         }
         let slot = if self.shared.options.recording {
             let outcome = match &answer.verdict {
                 Verdict::Output(value) => Outcome::Output(value.clone()),
-                Verdict::Failure(error) => Outcome::Failure { error: error.clone(), stopped: false },
+                Verdict::Failure(error) => Outcome::Failure {
+                    error: error.clone(),
+                    stopped: false,
+                },
                 Verdict::Miss(_) => Outcome::Pending,
             };
             let meta = answer.call.as_ref().and_then(|call| call.meta.clone());
             let request = request.filter(|_| self.shared.options.requests);
-            let call = NewCall { kind, hash, call_id, outcome, request, meta };
+            let start = answer.call.as_ref().map(|call| call.start);
+            let call = NewCall {
+                kind,
+                hash,
+                call_id,
+                outcome,
+                request,
+                meta,
+                taken: answer.position,
+                start,
+            };
             self.shared.run.borrow_mut().begin_call(&self.path, call)
         } else {
             None
@@ -215,15 +303,23 @@ impl LiveFrame {
 
     /// Journals the end of a call that was made.
     pub fn end_call(&self, slot: CallSlot, ended: Ended) -> bool {
-        self.shared.run.borrow_mut().end_call(&self.path, slot, Some(ended))
+        self.ledger.note_made();
+        self.shared
+            .run
+            .borrow_mut()
+            .end_call(&self.path, slot, ended)
     }
 
     /// Journals the end of a replayed call, recorded at the place `end`. `true` if it overtook an
     /// earlier recorded start or end.
     pub fn release_call(&self, slot: Option<CallSlot>, end: Option<u64>) -> bool {
         if let Some(slot) = slot {
-            self.shared.run.borrow_mut().end_call(&self.path, slot, None);
+            self.shared
+                .run
+                .borrow_mut()
+                .release_call(&self.path, slot, end);
         }
+        self.shared.close(end);
         self.shared.reach(end)
     }
 
@@ -236,13 +332,25 @@ impl LiveFrame {
     /// The recorded frame that this one continues.
     #[must_use]
     pub fn recorded(&self) -> Option<&Arc<Frame>> {
-        self.source.as_ref().filter(|source| source.is_claimed()).map(Source::frame)
+        self.source
+            .as_ref()
+            .filter(|source| source.is_claimed())
+            .map(Source::frame)
+    }
+
+    /// Why the recording has no answer for a request document: what the nearest recorded one of its
+    /// kind has different. `None` where no request was kept.
+    #[must_use]
+    pub fn explain(&self, kind: &Kind, actual: &str) -> Option<Explanation> {
+        Explanation::of(&self.source.as_ref()?.candidates(kind), actual)
     }
 
     /// Whether the recorded frame failed with what ended the run.
     #[must_use]
     pub fn failure_ended_the_run(&self) -> bool {
-        self.source.as_ref().is_some_and(Source::failure_ended_the_run)
+        self.source
+            .as_ref()
+            .is_some_and(Source::failure_ended_the_run)
     }
 
     /// How many recorded calls and sub-agents were not asked for; `None` without a recording.
@@ -259,6 +367,7 @@ impl LiveFrame {
         if self.shared.options.recording {
             self.shared.run.borrow_mut().adopt(&self.path, recorded);
         }
+        self.shared.close(recorded.end);
         true
     }
 
@@ -274,19 +383,30 @@ impl LiveFrame {
 
     pub fn set_memory(&self, key: JsonStr, value: JsonText, initial: bool) {
         if self.shared.options.recording {
-            self.shared.run.borrow_mut().set_memory(&self.path, key, value, initial);
+            self.shared
+                .run
+                .borrow_mut()
+                .set_memory(&self.path, key, value, initial);
         }
     }
 
     pub fn next_generation(&self, props: Option<Value>) {
         if self.shared.options.recording {
-            self.shared.run.borrow_mut().next_generation(&self.path, props);
+            self.shared
+                .run
+                .borrow_mut()
+                .next_generation(&self.path, props);
         }
     }
 
     pub fn end(&self, state: State) {
+        self.shared.close(self.recorded_end());
         if self.shared.options.recording {
-            self.shared.run.borrow_mut().end_frame(&self.path, state);
+            let end = self.recorded_end().filter(|_| !self.ledger.made.get());
+            self.shared
+                .run
+                .borrow_mut()
+                .end_frame(&self.path, state, end);
         }
     }
 
@@ -311,7 +431,9 @@ impl LiveFrame {
 }
 
 fn new_frame(input: FrameInput, source: Option<&Source>, entry: Option<&Entry>) -> NewFrame {
-    let recorded = source.filter(|source| source.is_claimed()).map(Source::frame);
+    let recorded = source
+        .filter(|source| source.is_claimed())
+        .map(Source::frame);
     NewFrame {
         call_id: input.call_id,
         agent_id: input.agent_id,
@@ -320,6 +442,12 @@ fn new_frame(input: FrameInput, source: Option<&Source>, entry: Option<&Entry>) 
         props: entry.and_then(|entry| entry.props.clone()).or(input.props),
         memory: entry.map(|entry| entry.memory.clone()).unwrap_or_default(),
         earlier: recorded.map_or_else(VectorSync::new_sync, |frame| frame.earlier.clone()),
-        budget: recorded.map(|frame| frame.budget.clone()).unwrap_or_default(),
+        budget: recorded
+            .map(|frame| frame.budget.clone())
+            .unwrap_or_default(),
+        continues: recorded.cloned(),
+        taken: source
+            .filter(|source| source.is_claimed())
+            .map(Source::position),
     }
 }

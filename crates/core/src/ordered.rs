@@ -13,7 +13,10 @@ pub struct OrderedMap<K: Eq + Hash + Clone, V: Clone> {
 
 impl<K: Eq + Hash + Clone, V: Clone> Default for OrderedMap<K, V> {
     fn default() -> Self {
-        Self { entries: VectorSync::new_sync(), positions: HashTrieMapSync::new_sync() }
+        Self {
+            entries: VectorSync::new_sync(),
+            positions: HashTrieMapSync::new_sync(),
+        }
     }
 }
 

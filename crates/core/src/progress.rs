@@ -33,7 +33,11 @@ impl Progress {
         places.sort_unstable();
         places.dedup();
         let reached = vec![false; places.len()];
-        Self { places, reached, first_open: 0 }
+        Self {
+            places,
+            reached,
+            first_open: 0,
+        }
     }
 
     /// Notes that a place was reached. `true` if an earlier one was not: this one overtook it.

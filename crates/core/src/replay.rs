@@ -39,11 +39,15 @@ pub enum MemoryChoice {
 #[derive(Debug)]
 pub struct RecordedFrame {
     frame: Arc<Frame>,
+    /// Which child of its parent it is.
+    position: usize,
     parent: Option<Rc<RecordedFrame>>,
     claimed: Cell<bool>,
     /// Start of the last call or child of the last generation, once it was asked for.
     last_start: Cell<Option<Option<u64>>>,
     journal: RefCell<Option<JournalIndex>>,
+    /// What others have borrowed: the frame itself, found later by its content, still has all its entries.
+    lent: RefCell<Option<JournalIndex>>,
     children: RefCell<Option<ChildIndex>>,
 }
 
@@ -70,6 +74,19 @@ pub struct Answer {
     pub verdict: Verdict,
     /// The occurrence that was used up; a row without a list of calls has none.
     pub call: Option<Arc<Call>>,
+    /// Which call of the recorded frame that is.
+    pub position: Option<usize>,
+}
+
+impl Answer {
+    #[must_use]
+    pub fn miss(miss: Miss) -> Self {
+        Self {
+            verdict: Verdict::Miss(miss),
+            call: None,
+            position: None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,14 +137,23 @@ impl Source {
         } else {
             Arc::new(run_frame_over(root))
         };
-        let recorded = Rc::new(RecordedFrame::new(frame, None));
+        let recorded = Rc::new(RecordedFrame::new(frame, 0, None));
         recorded.claimed.set(true);
-        Self { recorded, claimed: true }
+        Self {
+            recorded,
+            claimed: true,
+        }
     }
 
     #[must_use]
     pub fn frame(&self) -> &Arc<Frame> {
         &self.recorded.frame
+    }
+
+    /// Which child of its parent the recorded frame is.
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.recorded.position
     }
 
     /// Whether the live frame continues the recorded one, with its memory and budget.
@@ -142,7 +168,11 @@ impl Source {
     pub fn child(&self, agent_id: &JsonStr, input: ContentHash, call_id: &JsonStr) -> Option<Self> {
         let mut slot = self.recorded.children.borrow_mut();
         let index = slot.get_or_insert_with(|| ChildIndex::new(&self.recorded));
-        let same_call_id = index.by_call_id.get(call_id).copied().map(|position| &index.nodes[position]);
+        let same_call_id = index
+            .by_call_id
+            .get(call_id)
+            .copied()
+            .map(|position| &index.nodes[position]);
         // A frame that only lends has no identity to hand on: its children lend too.
         if self.claimed {
             let wanted = (agent_id.clone(), input);
@@ -163,12 +193,18 @@ impl Source {
             }
         }
         let node = same_call_id.filter(|node| !node.claimed.get())?;
-        Some(Self { recorded: Rc::clone(node), claimed: false })
+        Some(Self {
+            recorded: Rc::clone(node),
+            claimed: false,
+        })
     }
 
     fn claim(node: &Rc<RecordedFrame>) -> Self {
         node.claimed.set(true);
-        Self { recorded: Rc::clone(node), claimed: true }
+        Self {
+            recorded: Rc::clone(node),
+            claimed: true,
+        }
     }
 
     /// How the live frame starts; `None` where the recording only lends entries.
@@ -180,7 +216,10 @@ impl Source {
         let frame = self.frame();
         let generation = &frame.generation;
         let at_start = match choice {
-            MemoryChoice::Auto => generation.memory.as_ref().filter(|_| generation.has_records()),
+            MemoryChoice::Auto => generation
+                .memory
+                .as_ref()
+                .filter(|_| generation.has_records()),
             MemoryChoice::Start => generation.memory.as_ref(),
             MemoryChoice::Dump => None,
         };
@@ -191,26 +230,42 @@ impl Source {
         })
     }
 
+    fn journal<R>(&self, use_it: impl FnOnce(&mut JournalIndex) -> R) -> R {
+        let recorded = &self.recorded;
+        let index = if self.claimed {
+            &recorded.journal
+        } else {
+            &recorded.lent
+        };
+        let mut slot = index.borrow_mut();
+        use_it(slot.get_or_insert_with(|| JournalIndex::new(&recorded.frame.generation)))
+    }
+
     /// Whether the recorded journal is keyed by hashes of another recorder.
     #[must_use]
     pub fn has_foreign_hashes(&self) -> bool {
-        self.recorded.journal(|journal| journal.has_foreign_hashes)
+        self.journal(|journal| journal.has_foreign_hashes)
     }
 
     /// Takes the next occurrence of a request. `keys` are the hashes that it may be recorded under.
     #[must_use]
     pub fn take(&self, kind: &Kind, keys: &[RequestHash], failures: Failures) -> Answer {
         let calls = &self.frame().generation.calls;
-        let taken = self.recorded.journal(|journal| {
-            keys.iter().find_map(|hash| journal.take(&(kind.clone(), hash.clone())))
+        let taken = self.journal(|journal| {
+            keys.iter()
+                .find_map(|hash| journal.take(&(kind.clone(), hash.clone())))
         });
-        let (outcome, call) = match taken {
-            Some(Taken::Call(position)) => match calls.get(position) {
-                Some(call) => (call.outcome.clone(), Some(Arc::clone(call))),
-                None => return Answer { verdict: Verdict::Miss(Miss::NotRecorded), call: None },
-            },
-            Some(Taken::Row(outcome)) => (outcome, None),
-            None => return Answer { verdict: Verdict::Miss(Miss::NotRecorded), call: None },
+        let position = match taken {
+            Some(Taken::Call(position)) => Some(position),
+            _ => None,
+        };
+        let call = position
+            .and_then(|position| calls.get(position))
+            .map(Arc::clone);
+        let outcome = match (taken, &call) {
+            (Some(Taken::Row(outcome)), _) => outcome,
+            (_, Some(call)) => call.outcome.clone(),
+            (_, None) => return Answer::miss(Miss::NotRecorded),
         };
         let verdict = match outcome {
             Outcome::Output(value) => Verdict::Output(value),
@@ -223,10 +278,18 @@ impl Source {
                     Failures::Retry => true,
                     Failures::Auto => self.recorded.ended_the_run(stopped, end),
                 };
-                if again { Verdict::Miss(Miss::Retry) } else { Verdict::Failure(error) }
+                if again {
+                    Verdict::Miss(Miss::Retry)
+                } else {
+                    Verdict::Failure(error)
+                }
             }
         };
-        Answer { verdict, call }
+        Answer {
+            verdict,
+            call,
+            position,
+        }
     }
 
     /// Whether this frame's failure ended the run, so that resuming runs it again.
@@ -243,12 +306,18 @@ impl Source {
     #[must_use]
     pub fn candidates(&self, kind: &Kind) -> Vec<Arc<Call>> {
         let calls = &self.frame().generation.calls;
-        self.recorded.journal(|journal| {
+        self.journal(|journal| {
             let of_kind = |used: bool| {
                 let used_up = journal.used.iter();
-                calls.iter().zip(used_up).filter(move |(call, was)| call.kind == *kind && **was == used)
+                calls
+                    .iter()
+                    .zip(used_up)
+                    .filter(move |(call, was)| call.kind == *kind && **was == used)
             };
-            of_kind(false).chain(of_kind(true)).map(|(call, _)| Arc::clone(call)).collect()
+            of_kind(false)
+                .chain(of_kind(true))
+                .map(|(call, _)| Arc::clone(call))
+                .collect()
         })
     }
 
@@ -256,12 +325,19 @@ impl Source {
     #[must_use]
     pub fn unused(&self) -> (usize, usize) {
         let calls = &self.frame().generation.calls;
-        let unused_calls = self.recorded.journal(|journal| {
+        let unused_calls = self.journal(|journal| {
             let open = calls.iter().zip(&journal.used).filter(|(_, used)| !**used);
-            open.filter(|(call, _)| matches!(call.outcome, Outcome::Output(_) | Outcome::Failure { .. })).count()
+            open.filter(|(call, _)| {
+                matches!(call.outcome, Outcome::Output(_) | Outcome::Failure { .. })
+            })
+            .count()
         });
         let unused_children = match &*self.recorded.children.borrow() {
-            Some(index) => index.nodes.iter().filter(|node| !node.claimed.get()).count(),
+            Some(index) => index
+                .nodes
+                .iter()
+                .filter(|node| !node.claimed.get())
+                .count(),
             None => self.frame().generation.children.len(),
         };
         (unused_calls, unused_children)
@@ -269,20 +345,17 @@ impl Source {
 }
 
 impl RecordedFrame {
-    fn new(frame: Arc<Frame>, parent: Option<Rc<Self>>) -> Self {
+    fn new(frame: Arc<Frame>, position: usize, parent: Option<Rc<Self>>) -> Self {
         Self {
-            frame,
+            frame: frame.with_unreached().map_or(frame, Arc::new),
+            position,
             parent,
             claimed: Cell::new(false),
             last_start: Cell::new(None),
             journal: RefCell::new(None),
+            lent: RefCell::new(None),
             children: RefCell::new(None),
         }
-    }
-
-    fn journal<R>(&self, use_it: impl FnOnce(&mut JournalIndex) -> R) -> R {
-        let mut slot = self.journal.borrow_mut();
-        use_it(slot.get_or_insert_with(|| JournalIndex::new(&self.frame.generation)))
     }
 
     /// Whether anything was started in this frame after `end`.
@@ -334,7 +407,10 @@ impl JournalIndex {
     fn new(generation: &Generation) -> Self {
         let mut calls: HashMap<_, VecDeque<usize>> = HashMap::new();
         for (position, call) in generation.calls.iter().enumerate() {
-            calls.entry((call.kind.clone(), call.hash.clone())).or_default().push_back(position);
+            calls
+                .entry((call.kind.clone(), call.hash.clone()))
+                .or_default()
+                .push_back(position);
         }
         let rows = generation
             .rows
@@ -342,9 +418,15 @@ impl JournalIndex {
             .map(|row| ((row.kind.clone(), row.hash.clone()), Arc::clone(row)))
             .collect();
         let used = vec![false; generation.calls.len()];
-        let mut index = Self { calls, used, rows, has_foreign_hashes: false };
+        let mut index = Self {
+            calls,
+            used,
+            rows,
+            has_foreign_hashes: false,
+        };
         let foreign = |(_, hash): &(Kind, RequestHash)| matches!(hash, RequestHash::Foreign(_));
-        index.has_foreign_hashes = index.calls.keys().any(foreign) || index.rows.keys().any(foreign);
+        index.has_foreign_hashes =
+            index.calls.keys().any(foreign) || index.rows.keys().any(foreign);
         index
     }
 
@@ -353,7 +435,9 @@ impl JournalIndex {
             self.used[position] = true;
             return Some(Taken::Call(position));
         }
-        self.rows.get(key).map(|row| Taken::Row(row.outcome.clone()))
+        self.rows
+            .get(key)
+            .map(|row| Taken::Row(row.outcome.clone()))
     }
 }
 
@@ -371,10 +455,15 @@ impl ChildIndex {
         for child in &parent.frame.generation.children {
             let position = index.nodes.len();
             if let Some(input) = child.input_hash {
-                index.by_input.entry((child.agent_id.clone(), input)).or_default().push_back(position);
+                index
+                    .by_input
+                    .entry((child.agent_id.clone(), input))
+                    .or_default()
+                    .push_back(position);
             }
             index.by_call_id.insert(child.call_id.clone(), position);
-            index.nodes.push(Rc::new(RecordedFrame::new(Arc::clone(child), Some(Rc::clone(parent)))));
+            let node = RecordedFrame::new(Arc::clone(child), position, Some(Rc::clone(parent)));
+            index.nodes.push(Rc::new(node));
         }
         index
     }
@@ -384,9 +473,14 @@ impl ChildIndex {
 fn run_frame_over(agent: &Arc<Frame>) -> Frame {
     let mut generation = Generation::new(0, None, None);
     let mut child = Frame::clone(agent);
-    child.call_id = JsonStr::from_normalized_body(&format!("root/agent:{}:0", agent.agent_id.body()));
+    child.call_id =
+        JsonStr::from_normalized_body(&format!("root/agent:{}:0", agent.agent_id.body()));
     generation.children.push_back_mut(Arc::new(child));
-    let mut frame = Frame::new(JsonStr::from_plain("root"), JsonStr::from_plain(""), generation);
+    let mut frame = Frame::new(
+        JsonStr::from_plain("root"),
+        JsonStr::from_plain(""),
+        generation,
+    );
     frame.memory = agent.memory.clone();
     frame.budget = agent.budget.clone();
     frame

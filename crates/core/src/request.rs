@@ -13,7 +13,11 @@ pub enum Request {
     /// The whole document.
     Document(Text),
     /// A prompt: its messages, and the rest.
-    Prompt { conversation: Arc<ConversationMark>, messages: VectorSync<Text>, tail: Arc<Tail> },
+    Prompt {
+        conversation: Arc<ConversationMark>,
+        messages: VectorSync<Text>,
+        tail: Arc<Tail>,
+    },
 }
 
 /// Tells conversations apart by its address: of two prompts of one, the later starts with all
@@ -35,7 +39,10 @@ pub const TAIL_MEMBERS: [&str; 4] = ["model", "options", "schema", "tools"];
 pub enum Text {
     Own(JsonText),
     /// An entry of the table of a snapshot that was read.
-    Shared { table: Arc<TextTable>, index: usize },
+    Shared {
+        table: Arc<TextTable>,
+        index: usize,
+    },
 }
 
 /// The texts of a snapshot's requests; filled when the snapshot has been read to its end.
@@ -47,12 +54,12 @@ impl Text {
     pub fn as_str(&self) -> &str {
         match self {
             Self::Own(text) => text.as_str(),
-            Self::Shared { table, index } => {
-                table.get().and_then(|texts| texts.get(*index)).map_or("", JsonText::as_str)
-            }
+            Self::Shared { table, index } => table
+                .get()
+                .and_then(|texts| texts.get(*index))
+                .map_or("", JsonText::as_str),
         }
     }
-
 }
 
 impl Request {
@@ -101,7 +108,10 @@ impl Prompting {
     /// `keep`: whether requests are kept.
     #[must_use]
     pub fn new(keep: bool) -> Self {
-        Self { keep, ..Self::default() }
+        Self {
+            keep,
+            ..Self::default()
+        }
     }
 
     /// Appends messages: a JSON array from `JSON.stringify`. All or none. `normalized` is hashed in
@@ -149,7 +159,10 @@ impl PromptTail {
             }
         }
         members.sort_by_key(|(name, _)| *name);
-        Ok(Self { hashed, members: Arc::new(members) })
+        Ok(Self {
+            hashed,
+            members: Arc::new(members),
+        })
     }
 }
 
@@ -169,7 +182,9 @@ fn elements(array: String) -> Result<Vec<JsonText>, JsonError> {
 impl PartialEq for Request {
     fn eq(&self, other: &Self) -> bool {
         let (left, right) = (self.pieces(), other.pieces());
-        left.iter().flat_map(|piece| piece.bytes()).eq(right.iter().flat_map(|piece| piece.bytes()))
+        left.iter()
+            .flat_map(|piece| piece.bytes())
+            .eq(right.iter().flat_map(|piece| piece.bytes()))
     }
 }
 
@@ -183,17 +198,33 @@ mod tests {
     #[test]
     fn a_prompt_is_hashed_and_kept_as_one_document() {
         let mut prompting = Prompting::new(true);
-        prompting.append(r#"[{"role":"system","content":"s"}]"#.into(), None).unwrap();
+        prompting
+            .append(r#"[{"role":"system","content":"s"}]"#.into(), None)
+            .unwrap();
         let tail = PromptTail::new(r#"{"tools":[],"model":{"id":"m"}}"#.into(), None).unwrap();
         let first = prompting.request(&tail).unwrap();
-        prompting.append(r#"[{"role":"user","content":"[,]"},{"role":"assistant","content":null}]"#.into(), None).unwrap();
+        prompting
+            .append(
+                r#"[{"role":"user","content":"[,]"},{"role":"assistant","content":null}]"#.into(),
+                None,
+            )
+            .unwrap();
         let second = prompting.request(&tail).unwrap();
         assert_eq!(
             first.pieces().concat(),
             r#"{"messages":[{"role":"system","content":"s"}],"model":{"id":"m"},"tools":[]}"#
         );
-        assert_eq!(prompting.hash(&tail), content_hash(&second.pieces().concat()).unwrap());
-        let (Request::Prompt { messages, .. }, Request::Prompt { messages: longer, .. }) = (&first, &second) else {
+        assert_eq!(
+            prompting.hash(&tail),
+            content_hash(&second.pieces().concat()).unwrap()
+        );
+        let (
+            Request::Prompt { messages, .. },
+            Request::Prompt {
+                messages: longer, ..
+            },
+        ) = (&first, &second)
+        else {
             panic!("prompts");
         };
         let address = |messages: &VectorSync<Text>| messages.get(0).unwrap().as_str().as_ptr();
@@ -203,14 +234,23 @@ mod tests {
     #[test]
     fn what_is_normalized_is_hashed_and_the_original_kept() {
         let mut prompting = Prompting::new(true);
-        prompting.append(r#"["on 2026-11-29"]"#.into(), Some(r#"["on [date]"]"#)).unwrap();
-        let tail = PromptTail::new(r#"{"model":{"id":"m-2"}}"#.into(), Some(r#"{"model":{"id":"m"}}"#)).unwrap();
+        prompting
+            .append(r#"["on 2026-11-29"]"#.into(), Some(r#"["on [date]"]"#))
+            .unwrap();
+        let tail = PromptTail::new(
+            r#"{"model":{"id":"m-2"}}"#.into(),
+            Some(r#"{"model":{"id":"m"}}"#),
+        )
+        .unwrap();
         assert_eq!(
             prompting.hash(&tail),
             content_hash(r#"{"messages":["on [date]"],"model":{"id":"m"}}"#).unwrap()
         );
         let kept = prompting.request(&tail).unwrap().pieces().concat();
-        assert_eq!(kept, r#"{"messages":["on 2026-11-29"],"model":{"id":"m-2"}}"#);
+        assert_eq!(
+            kept,
+            r#"{"messages":["on 2026-11-29"],"model":{"id":"m-2"}}"#
+        );
     }
 
     #[test]

@@ -35,7 +35,10 @@ impl FramePath {
     /// The place of a frame that is not in the tree: all that is told to it is dropped.
     #[must_use]
     pub fn nowhere() -> Self {
-        Self(vec![Step { ended_generations: usize::MAX, child: usize::MAX }])
+        Self(vec![Step {
+            ended_generations: usize::MAX,
+            child: usize::MAX,
+        }])
     }
 }
 
@@ -73,6 +76,9 @@ pub struct NewCall {
     pub outcome: Outcome,
     pub request: Option<Request>,
     pub meta: Option<JsonText>,
+    /// Which recorded call it replays or makes again, and the place of that one's start.
+    pub taken: Option<usize>,
+    pub start: Option<u64>,
 }
 
 /// How a call that was made has ended.
@@ -93,6 +99,9 @@ pub struct NewFrame {
     pub memory: Memory,
     pub earlier: VectorSync<Arc<Generation>>,
     pub budget: Budget,
+    /// The recorded frame that it replays, and which child of its recorded parent that is.
+    pub continues: Option<Arc<Frame>>,
+    pub taken: Option<usize>,
 }
 
 impl NewFrame {
@@ -103,14 +112,26 @@ impl NewFrame {
         frame.start = Some(start);
         frame.earlier = self.earlier;
         frame.budget = self.budget;
+        frame.continues = self.continues;
+        frame.taken = self.taken;
         frame
     }
 }
 
 impl Run {
+    /// `first`: the place of the run's start; what is new gets places from there on.
     #[must_use]
-    pub fn new(root: NewFrame) -> Self {
-        Self { root: Arc::new(root.into_frame(0)), clock: 1 }
+    pub fn new(root: NewFrame, first: u64) -> Self {
+        Self {
+            root: Arc::new(root.into_frame(first)),
+            clock: first.saturating_add(1),
+        }
+    }
+
+    /// The next place in the order of starts and ends.
+    #[must_use]
+    pub fn next_place(&self) -> u64 {
+        self.clock
     }
 
     /// The tree as it stands now. Costs nothing, and never changes afterwards.
@@ -119,10 +140,13 @@ impl Run {
         Arc::clone(&self.root)
     }
 
-    fn tick(&mut self) -> u64 {
-        let now = self.clock;
-        self.clock += 1;
-        now
+    /// The place that is given, or the next one.
+    fn place(&mut self, given: Option<u64>) -> u64 {
+        given.unwrap_or_else(|| {
+            let now = self.clock;
+            self.clock = now.saturating_add(1);
+            now
+        })
     }
 
     /// A frame that still runs; `None` once it, or a frame above it, has ended.
@@ -151,15 +175,19 @@ impl Run {
         Some(frame)
     }
 
-    /// Opens a sub-agent's frame under `parent`; `None` if that has ended.
+    /// Opens a sub-agent's frame under `parent`; `None` if that has ended. A replayed frame keeps the
+    /// place of its recorded start.
     pub fn open_frame(&mut self, parent: &FramePath, frame: NewFrame) -> Option<FramePath> {
-        let start = self.tick();
+        let start = self.place(frame.continues.as_ref().and_then(|recorded| recorded.start));
         let parent_frame = self.live(parent)?;
         let step = Step {
             ended_generations: parent_frame.earlier.len(),
             child: parent_frame.generation.children.len(),
         };
-        parent_frame.generation.children.push_back_mut(Arc::new(frame.into_frame(start)));
+        parent_frame
+            .generation
+            .children
+            .push_back_mut(Arc::new(frame.into_frame(start)));
         let mut path = parent.clone();
         path.0.push(step);
         Some(path)
@@ -167,27 +195,57 @@ impl Run {
 
     /// Journals the start of a call; `None` if the frame has ended.
     pub fn begin_call(&mut self, path: &FramePath, call: NewCall) -> Option<CallSlot> {
-        let start = self.tick();
+        let start = self.place(call.start);
         let frame = self.live(path)?;
-        let slot = CallSlot { ended_generations: frame.earlier.len(), call: frame.generation.calls.len() };
-        let NewCall { kind, hash, call_id, outcome, request, meta } = call;
-        let call = Call { kind, hash, call_id, start, end: None, outcome, request, meta };
+        let slot = CallSlot {
+            ended_generations: frame.earlier.len(),
+            call: frame.generation.calls.len(),
+        };
+        let NewCall {
+            kind,
+            hash,
+            call_id,
+            outcome,
+            request,
+            meta,
+            taken,
+            ..
+        } = call;
+        let call = Call {
+            kind,
+            hash,
+            call_id,
+            start,
+            end: None,
+            outcome,
+            request,
+            meta,
+            taken,
+        };
         frame.generation.calls.push_back_mut(Arc::new(call));
         Some(slot)
     }
 
-    /// Journals the end of a call, with its outcome unless that was known from its start.
-    /// `false` if its frame or generation has ended: then nothing is journaled.
-    pub fn end_call(&mut self, path: &FramePath, slot: CallSlot, ended: Option<Ended>) -> bool {
-        let end = self.tick();
+    /// Journals the end of a call that was made. `false` if its frame or generation has ended: then
+    /// nothing is journaled.
+    pub fn end_call(&mut self, path: &FramePath, slot: CallSlot, ended: Ended) -> bool {
+        let end = self.place(None);
         let Some(call) = self.live_call(path, slot) else {
             return false;
         };
         call.end = Some(end);
-        if let Some(Ended { outcome, meta }) = ended {
-            call.outcome = outcome;
-            call.meta = meta;
-        }
+        call.outcome = ended.outcome;
+        call.meta = ended.meta;
+        true
+    }
+
+    /// Journals the end of a replayed call, at the place of its recorded end.
+    pub fn release_call(&mut self, path: &FramePath, slot: CallSlot, end: Option<u64>) -> bool {
+        let end = self.place(end);
+        let Some(call) = self.live_call(path, slot) else {
+            return false;
+        };
+        call.end = Some(end);
         true
     }
 
@@ -253,12 +311,19 @@ impl Run {
 
     /// Puts a recorded frame in the place of this one, as it stands there, and ends it.
     pub fn adopt(&mut self, path: &FramePath, recorded: &Frame) -> bool {
-        let end = self.tick();
+        let end = self.place(recorded.end);
         let Some(frame) = self.live(path) else {
             return false;
         };
-        let (call_id, start) = (frame.call_id.clone(), frame.start);
-        *frame = Frame { call_id, start, end: Some(end), stopped: false, ..recorded.clone() };
+        let (call_id, start, taken) = (frame.call_id.clone(), frame.start, frame.taken);
+        *frame = Frame {
+            call_id,
+            start,
+            taken,
+            end: Some(end),
+            stopped: false,
+            ..recorded.clone()
+        };
         true
     }
 
@@ -270,13 +335,16 @@ impl Run {
         close_children(&mut frame.generation, &frame.agent_id.clone());
         let next = Generation::new(frame.generation.id + 1, props, Some(frame.memory.clone()));
         let ended = std::mem::replace(&mut frame.generation, next);
+        // What was recorded was the generation that has ended now.
+        frame.continues = None;
         frame.earlier.push_back_mut(Arc::new(ended));
         true
     }
 
-    /// Ends a frame, and with it the frames under it that still run.
-    pub fn end_frame(&mut self, path: &FramePath, state: State) -> bool {
-        let end = self.tick();
+    /// Ends a frame, and with it the frames under it that still run. `end`: the place of its recorded
+    /// end, if it has only replayed.
+    pub fn end_frame(&mut self, path: &FramePath, state: State, end: Option<u64>) -> bool {
+        let end = self.place(end);
         let Some(frame) = self.live(path) else {
             return false;
         };
@@ -292,7 +360,10 @@ impl Run {
 fn close_children(generation: &mut Generation, agent_id: &JsonStr) {
     let running = |generation: &Generation| -> Vec<usize> {
         let children = generation.children.iter().enumerate();
-        children.filter(|(_, child)| child.is_running()).map(|(position, _)| position).collect()
+        children
+            .filter(|(_, child)| child.is_running())
+            .map(|(position, _)| position)
+            .collect()
     };
     for position in running(generation) {
         let Some(child) = generation.children.get_mut(position) else {
@@ -324,32 +395,52 @@ mod tests {
             memory: Memory::default(),
             earlier: VectorSync::new_sync(),
             budget: Budget::default(),
+            continues: None,
+            taken: None,
         }
     }
 
     fn begin(run: &mut Run, path: &FramePath, hash: &str) -> Option<CallSlot> {
         let hash = RequestHash::from_json_str(JsonStr::from_plain(hash));
         let (kind, call_id) = (Kind::Tool, JsonStr::from_plain("id"));
-        let call = NewCall { kind, hash, call_id, outcome: Outcome::Pending, request: None, meta: None };
+        let outcome = Outcome::Pending;
+        let call = NewCall {
+            kind,
+            hash,
+            call_id,
+            outcome,
+            request: None,
+            meta: None,
+            taken: None,
+            start: None,
+        };
         run.begin_call(path, call)
     }
 
     fn output(value: Value) -> Ended {
-        Ended { outcome: Outcome::Output(value), meta: None }
+        Ended {
+            outcome: Outcome::Output(value),
+            meta: None,
+        }
     }
 
     #[test]
     fn a_dump_never_changes() {
-        let mut run = Run::new(new_frame("root", ""));
+        let mut run = Run::new(new_frame("root", ""), 0);
         let root = FramePath::default();
-        let child = run.open_frame(&root, new_frame("root/agent:a:0", "a")).unwrap();
+        let child = run
+            .open_frame(&root, new_frame("root/agent:a:0", "a"))
+            .unwrap();
         let slot = begin(&mut run, &child, "h").unwrap();
         let before = run.snapshot();
-        assert!(run.end_call(&child, slot, Some(output(Value::plain(text("1"))))));
+        assert!(run.end_call(&child, slot, output(Value::plain(text("1")))));
         run.set_memory(&child, JsonStr::from_plain("k"), text("2"), false);
-        assert!(run.end_frame(&child, State::Completed(Value::plain(text("3")))));
+        assert!(run.end_frame(&child, State::Completed(Value::plain(text("3"))), None));
         let frozen = before.generation.children.get(0).unwrap();
-        assert_eq!(frozen.generation.calls.get(0).unwrap().outcome, Outcome::Pending);
+        assert_eq!(
+            frozen.generation.calls.get(0).unwrap().outcome,
+            Outcome::Pending
+        );
         assert!(frozen.memory.is_empty());
         assert!(frozen.is_running());
         let now = run.frame(&child).unwrap();
@@ -359,50 +450,84 @@ mod tests {
 
     #[test]
     fn what_comes_after_the_end_of_a_frame_is_not_journaled() {
-        let mut run = Run::new(new_frame("root", ""));
+        let mut run = Run::new(new_frame("root", ""), 0);
         let root = FramePath::default();
         let child = run.open_frame(&root, new_frame("c", "a")).unwrap();
         let grandchild = run.open_frame(&child, new_frame("g", "b")).unwrap();
         let slot = begin(&mut run, &grandchild, "h").unwrap();
-        assert!(run.end_frame(&child, State::Completed(Value::undefined())));
-        assert!(!run.end_call(&grandchild, slot, Some(output(Value::undefined()))));
+        assert!(run.end_frame(&child, State::Completed(Value::undefined()), None));
+        assert!(!run.end_call(&grandchild, slot, output(Value::undefined())));
         assert_eq!(begin(&mut run, &grandchild, "h2"), None);
         assert_eq!(run.open_frame(&grandchild, new_frame("x", "x")), None);
         let orphan = run.frame(&grandchild).unwrap();
-        assert!(matches!(&orphan.state, State::Failed(Some(error)) if error.as_str().contains("parent agent")));
+        assert!(
+            matches!(&orphan.state, State::Failed(Some(error)) if error.as_str().contains("parent agent"))
+        );
     }
 
     #[test]
     fn a_rebirth_closes_the_generation() {
-        let mut run = Run::new(new_frame("c", "a"));
+        let mut run = Run::new(new_frame("c", "a"), 0);
         let frame = FramePath::default();
         let slot = begin(&mut run, &frame, "h").unwrap();
         let child = run.open_frame(&frame, new_frame("k", "b")).unwrap();
         run.set_memory(&frame, JsonStr::from_plain("n"), text("0"), true);
         run.set_memory(&frame, JsonStr::from_plain("n"), text("1"), false);
         assert!(run.next_generation(&frame, None));
-        assert!(!run.end_call(&frame, slot, None));
+        assert!(!run.end_call(&frame, slot, output(Value::undefined())));
         assert_eq!(begin(&mut run, &child, "h"), None);
         let now = run.frame(&frame).unwrap();
         let key = JsonStr::from_plain("n");
         assert_eq!(now.earlier.len(), 1);
-        assert_eq!(now.earlier.get(0).unwrap().memory.as_ref().unwrap().get(&key), Some(&text("0")));
-        assert_eq!(now.generation.memory.as_ref().unwrap().get(&key), Some(&text("1")));
+        assert_eq!(
+            now.earlier
+                .get(0)
+                .unwrap()
+                .memory
+                .as_ref()
+                .unwrap()
+                .get(&key),
+            Some(&text("0"))
+        );
+        assert_eq!(
+            now.generation.memory.as_ref().unwrap().get(&key),
+            Some(&text("1"))
+        );
         assert_eq!(now.generation.id, 1);
-        assert!(run.frame(&child).is_some(), "a frame of an earlier generation can still be read");
+        assert!(
+            run.frame(&child).is_some(),
+            "a frame of an earlier generation can still be read"
+        );
     }
 
     #[test]
     fn usage_reaches_every_frame_above() {
-        let mut run = Run::new(new_frame("root", ""));
+        let mut run = Run::new(new_frame("root", ""), 0);
         let root = FramePath::default();
         let child = run.open_frame(&root, new_frame("c", "a")).unwrap();
-        let delta = Usage { total_tokens: 5.0, call_count: 1.0, ..Usage::default() };
+        let delta = Usage {
+            total_tokens: 5.0,
+            call_count: 1.0,
+            ..Usage::default()
+        };
         assert!(run.add_usage(&child, &delta));
-        let total = |path: &FramePath| run.frame(path).unwrap().budget.aggregate.total_tokens.to_bits();
+        let total = |path: &FramePath| {
+            run.frame(path)
+                .unwrap()
+                .budget
+                .aggregate
+                .total_tokens
+                .to_bits()
+        };
         assert_eq!(total(&root), 5.0_f64.to_bits());
         assert_eq!(total(&child), 5.0_f64.to_bits());
-        assert_eq!(run.frame(&root).unwrap().budget.own.call_count.to_bits(), 0.0_f64.to_bits());
-        assert_eq!(run.frame(&child).unwrap().budget.own.call_count.to_bits(), 1.0_f64.to_bits());
+        assert_eq!(
+            run.frame(&root).unwrap().budget.own.call_count.to_bits(),
+            0.0_f64.to_bits()
+        );
+        assert_eq!(
+            run.frame(&child).unwrap().budget.own.call_count.to_bits(),
+            1.0_f64.to_bits()
+        );
     }
 }

@@ -29,15 +29,32 @@ pub struct Usage {
 /// What usage is merged by: models by provider and name, tools by name, unit and details.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ItemKey {
-    Model { provider: Option<JsonStr>, name: JsonStr },
+    Model {
+        provider: Option<JsonStr>,
+        name: JsonStr,
+    },
     /// `details` in canonical form.
-    Tool { name: JsonStr, unit: Option<JsonStr>, details: Option<JsonStr> },
+    Tool {
+        name: JsonStr,
+        unit: Option<JsonStr>,
+        details: Option<JsonStr>,
+    },
 }
 
 #[derive(Debug, Clone)]
 pub enum Item {
-    Model { costs: Amounts, prompt: f64, completion: f64, total: f64, details: Amounts },
-    Tool { costs: Amounts, quantity: f64, details: Option<JsonText> },
+    Model {
+        costs: Amounts,
+        prompt: f64,
+        completion: f64,
+        total: f64,
+        details: Amounts,
+    },
+    Tool {
+        costs: Amounts,
+        quantity: f64,
+        details: Option<JsonText>,
+    },
 }
 
 impl Usage {
@@ -60,11 +77,23 @@ impl Usage {
 
     #[must_use]
     pub fn is_zero(&self) -> bool {
-        self.call_count == 0.0 && self.total_tokens == 0.0 && self.items.is_empty() && self.costs.is_empty()
+        self.call_count == 0.0
+            && self.total_tokens == 0.0
+            && self.items.is_empty()
+            && self.costs.is_empty()
     }
 
     /// Writes the `UsageStats` object.
     pub fn write_json(&self, out: &mut String) {
+        self.write_totals(out);
+        out.pop();
+        out.push_str(r#","items":"#);
+        self.write_items(out);
+        out.push('}');
+    }
+
+    /// Writes the `UsageStats` object without its items. Costs the same however many there are.
+    pub fn write_totals(&self, out: &mut String) {
         out.push_str(r#"{"costs":"#);
         write_amounts(&self.costs, out);
         for (name, amount) in [
@@ -80,14 +109,19 @@ impl Usage {
             out.push_str(r#","details":"#);
             write_amounts(&self.details, out);
         }
-        out.push_str(r#","items":["#);
+        out.push('}');
+    }
+
+    /// Writes the array of items.
+    pub fn write_items(&self, out: &mut String) {
+        out.push('[');
         for (index, (key, item)) in self.items.iter().enumerate() {
             if index > 0 {
                 out.push(',');
             }
             write_item(key, item, out);
         }
-        out.push_str("]}");
+        out.push(']');
     }
 
     /// Reads a `UsageStats` object; `path` names it in faults.
@@ -120,8 +154,20 @@ impl Item {
     fn plus(&self, other: &Self) -> Self {
         match (self, other) {
             (
-                Self::Model { costs, prompt, completion, total, details },
-                Self::Model { costs: more_costs, prompt: p, completion: c, total: t, details: more_details },
+                Self::Model {
+                    costs,
+                    prompt,
+                    completion,
+                    total,
+                    details,
+                },
+                Self::Model {
+                    costs: more_costs,
+                    prompt: p,
+                    completion: c,
+                    total: t,
+                    details: more_details,
+                },
             ) => Self::Model {
                 costs: sum(costs, more_costs),
                 prompt: prompt + p,
@@ -130,9 +176,21 @@ impl Item {
                 details: sum(details, more_details),
             },
             (
-                Self::Tool { costs, quantity, details },
-                Self::Tool { costs: more_costs, quantity: more, .. },
-            ) => Self::Tool { costs: sum(costs, more_costs), quantity: quantity + more, details: details.clone() },
+                Self::Tool {
+                    costs,
+                    quantity,
+                    details,
+                },
+                Self::Tool {
+                    costs: more_costs,
+                    quantity: more,
+                    ..
+                },
+            ) => Self::Tool {
+                costs: sum(costs, more_costs),
+                quantity: quantity + more,
+                details: details.clone(),
+            },
             // The key tells models from tools, so the kinds never differ.
             _ => self.clone(),
         }
@@ -185,7 +243,13 @@ fn write_item(key: &ItemKey, item: &Item, out: &mut String) {
         }
     }
     match item {
-        Item::Model { costs, prompt, completion, total, details } => {
+        Item::Model {
+            costs,
+            prompt,
+            completion,
+            total,
+            details,
+        } => {
             out.push_str(r#","costs":"#);
             write_amounts(costs, out);
             out.push_str(r#","tokens":{"prompt":"#);
@@ -200,7 +264,11 @@ fn write_item(key: &ItemKey, item: &Item, out: &mut String) {
             }
             out.push('}');
         }
-        Item::Tool { costs, quantity, details } => {
+        Item::Tool {
+            costs,
+            quantity,
+            details,
+        } => {
             out.push_str(r#","costs":"#);
             write_amounts(costs, out);
             out.push_str(r#","quantity":"#);
@@ -234,7 +302,10 @@ struct RawItem {
 
 impl Reader {
     fn fault(&mut self, path: &str, message: impl Into<String>) {
-        self.faults.push(Fault { path: path.to_owned(), message: message.into() });
+        self.faults.push(Fault {
+            path: path.to_owned(),
+            message: message.into(),
+        });
     }
 
     fn usage(&mut self, scanner: &mut Scanner<'_>, path: &str) -> Result<Usage, JsonError> {
@@ -252,10 +323,19 @@ impl Reader {
             match &*key {
                 "costs" => usage.costs = self.amounts(scanner, &format!("{path}.costs"))?,
                 "details" => usage.details = loose_amounts(scanner)?,
-                "promptTokens" => usage.prompt_tokens = self.number(scanner, &format!("{path}.promptTokens"))?,
-                "completionTokens" => usage.completion_tokens = self.number(scanner, &format!("{path}.completionTokens"))?,
-                "totalTokens" => usage.total_tokens = self.number(scanner, &format!("{path}.totalTokens"))?,
-                "callCount" => usage.call_count = self.number(scanner, &format!("{path}.callCount"))?,
+                "promptTokens" => {
+                    usage.prompt_tokens = self.number(scanner, &format!("{path}.promptTokens"))?
+                }
+                "completionTokens" => {
+                    usage.completion_tokens =
+                        self.number(scanner, &format!("{path}.completionTokens"))?
+                }
+                "totalTokens" => {
+                    usage.total_tokens = self.number(scanner, &format!("{path}.totalTokens"))?
+                }
+                "callCount" => {
+                    usage.call_count = self.number(scanner, &format!("{path}.callCount"))?
+                }
                 "items" => {
                     seen_items = true;
                     usage.items = self.items(scanner, &format!("{path}.items"))?;
@@ -266,7 +346,10 @@ impl Reader {
             }
         }
         if !seen_items {
-            self.fault(&format!("{path}.items"), "required, an array of usage items");
+            self.fault(
+                &format!("{path}.items"),
+                "required, an array of usage items",
+            );
         }
         Ok(usage)
     }
@@ -297,7 +380,11 @@ impl Reader {
         Ok(amounts)
     }
 
-    fn items(&mut self, scanner: &mut Scanner<'_>, path: &str) -> Result<OrderedMap<ItemKey, Item>, JsonError> {
+    fn items(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        path: &str,
+    ) -> Result<OrderedMap<ItemKey, Item>, JsonError> {
         let mut items = OrderedMap::default();
         if scanner.peek() != Some(b'[') {
             self.fault(path, "expected an array of usage items");
@@ -316,7 +403,11 @@ impl Reader {
         Ok(items)
     }
 
-    fn item(&mut self, scanner: &mut Scanner<'_>, path: &str) -> Result<Option<(ItemKey, Item)>, JsonError> {
+    fn item(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        path: &str,
+    ) -> Result<Option<(ItemKey, Item)>, JsonError> {
         if scanner.peek() != Some(b'{') {
             self.fault(path, "expected a usage item");
             scanner.skip_value()?;
@@ -387,8 +478,17 @@ impl RawItem {
         if self.kind.is_some_and(|kind| kind.body() == "model") {
             let [prompt, completion, total] = self.tokens;
             return Some((
-                ItemKey::Model { provider: self.provider, name },
-                Item::Model { costs: self.costs, prompt, completion, total, details: self.token_details },
+                ItemKey::Model {
+                    provider: self.provider,
+                    name,
+                },
+                Item::Model {
+                    costs: self.costs,
+                    prompt,
+                    completion,
+                    total,
+                    details: self.token_details,
+                },
             ));
         }
         let details = self
@@ -397,8 +497,16 @@ impl RawItem {
             .and_then(|details| canonicalize(details.as_str()).ok())
             .map(|text| JsonStr::from_normalized_body(&text));
         Some((
-            ItemKey::Tool { name, unit: self.unit, details },
-            Item::Tool { costs: self.costs, quantity: self.quantity, details: self.details },
+            ItemKey::Tool {
+                name,
+                unit: self.unit,
+                details,
+            },
+            Item::Tool {
+                costs: self.costs,
+                quantity: self.quantity,
+                details: self.details,
+            },
         ))
     }
 }

@@ -32,7 +32,12 @@ fn hash(text: &str) -> ContentHash {
 }
 
 fn input(call_id: &str, agent_id: &str, props: &str) -> FrameInput {
-    FrameInput { call_id: name(call_id), agent_id: name(agent_id), hash: hash(props), props: Some(value(&format!("\"{props}\""))) }
+    FrameInput {
+        call_id: name(call_id),
+        agent_id: name(agent_id),
+        hash: hash(props),
+        props: Some(value(&format!("\"{props}\""))),
+    }
 }
 
 fn start(source: Option<Source>) -> LiveFrame {
@@ -40,12 +45,23 @@ fn start(source: Option<Source>) -> LiveFrame {
 }
 
 fn begin(frame: &LiveFrame, request: &str, foreign: Option<&str>) -> Begun {
-    let asked = Asked { kind: Kind::Tool, call_id: name("t"), hash: hash(request), request: None };
+    let asked = Asked {
+        kind: Kind::Tool,
+        call_id: name("t"),
+        hash: hash(request),
+        request: None,
+    };
     frame.begin_call(asked, foreign.map(name))
 }
 
 fn end(frame: &LiveFrame, begun: &Begun, outcome: Outcome) {
-    assert!(frame.end_call(begun.slot.unwrap(), Ended { outcome, meta: None }));
+    assert!(frame.end_call(
+        begun.slot.unwrap(),
+        Ended {
+            outcome,
+            meta: None
+        }
+    ));
 }
 
 fn tool(frame: &LiveFrame, request: &str, outcome: Outcome) {
@@ -57,20 +73,33 @@ fn output(json: &str) -> Outcome {
 }
 
 fn failure() -> Outcome {
-    Outcome::Failure { error: JsonText::trusted(r#"{"name":"Error","message":"m"}"#.into()), stopped: false }
+    Outcome::Failure {
+        error: JsonText::trusted(r#"{"name":"Error","message":"m"}"#.into()),
+        stopped: false,
+    }
+}
+
+fn in_memory(frame: &LiveFrame) -> Snapshot {
+    Snapshot {
+        process_id: "p".into(),
+        timestamp: 0.0,
+        root: frame.dump(),
+        provenance: Provenance {
+            trace_id: "t".into(),
+            span_id: None,
+            anchor: None,
+            source: None,
+            forked_from: None,
+        },
+        metadata: None,
+        warnings: Vec::new(),
+        normalize: None,
+    }
 }
 
 /// The dump, through its text: a handle and its copy must answer alike.
 fn replayed(frame: &LiveFrame) -> Source {
-    let snapshot = Snapshot {
-        process_id: "p".into(),
-        timestamp: 0.0,
-        root: frame.dump(),
-        provenance: Provenance { trace_id: "t".into(), span_id: None, anchor: None, source: None },
-        metadata: None,
-        warnings: Vec::new(),
-        normalize: None,
-    };
+    let snapshot = in_memory(frame);
     let copy = read_snapshot(&Arc::new(write_snapshot(&snapshot))).unwrap();
     assert_eq!(write_snapshot(&copy), write_snapshot(&snapshot));
     Source::of_snapshot(&copy)
@@ -102,9 +131,19 @@ fn occurrences_answer_once_in_order_of_start() {
     end(&live, &first, output("1"));
     let replay = start(Some(replayed(&live)));
     let answers: Vec<Answer> = (0..3).map(|_| ask(&replay, "q")).collect();
-    assert_eq!(answers.iter().map(text).collect::<Vec<_>>(), ["1", "2", "not recorded"]);
-    let ends: Vec<_> = answers.iter().take(2).map(|answer| answer.call.as_ref().unwrap().end).collect();
-    assert!(ends[0] > ends[1], "the recorded order of ends is told: {ends:?}");
+    assert_eq!(
+        answers.iter().map(text).collect::<Vec<_>>(),
+        ["1", "2", "not recorded"]
+    );
+    let ends: Vec<_> = answers
+        .iter()
+        .take(2)
+        .map(|answer| answer.call.as_ref().unwrap().end)
+        .collect();
+    assert!(
+        ends[0] > ends[1],
+        "the recorded order of ends is told: {ends:?}"
+    );
 }
 
 #[test]
@@ -112,7 +151,12 @@ fn kinds_have_journals_of_their_own() {
     let live = start(None);
     tool(&live, "q", output("1"));
     let replay = start(Some(replayed(&live)));
-    let asked = Asked { kind: Kind::Prompt, call_id: name("p"), hash: hash("q"), request: None };
+    let asked = Asked {
+        kind: Kind::Prompt,
+        call_id: name("p"),
+        hash: hash("q"),
+        request: None,
+    };
     let other = replay.begin_call(asked, None).answer;
     assert_eq!(text(&other), "not recorded");
     assert_eq!(text(&ask(&replay, "q")), "1");
@@ -124,7 +168,11 @@ fn children_are_found_by_content_in_any_order() {
     for (index, props) in ["x", "y", "x"].into_iter().enumerate() {
         let child = live.open_child(input(&format!("root/agent:a:{index}"), "a", props));
         tool(&child, "q", output(&format!("\"{props}{index}\"")));
-        child.set_memory(name("who"), JsonText::trusted(format!("\"{props}{index}\"")), false);
+        child.set_memory(
+            name("who"),
+            JsonText::trusted(format!("\"{props}{index}\"")),
+            false,
+        );
         child.end(State::Completed(value("null")));
     }
     let replay = start(Some(replayed(&live)));
@@ -147,7 +195,11 @@ fn a_child_with_other_props_gets_entries_but_no_memory() {
     let other = replay.open_child(input("root/agent:a:0", "a", "changed"));
     assert!(other.entry().is_none());
     assert_eq!(text(&ask(&other, "same")), "1");
-    assert_eq!(text(&ask(&other, "same")), "not recorded", "an entry is still used once");
+    assert_eq!(
+        text(&ask(&other, "same")),
+        "not recorded",
+        "an entry is still used once"
+    );
     let stranger = replay.open_child(input("root/agent:b:0", "b", "x"));
     assert_eq!(text(&ask(&stranger, "same")), "no recording");
 }
@@ -172,7 +224,13 @@ fn failures_that_were_handled_replay_and_those_that_ended_the_run_are_tried_agai
     child.end(State::Failed(None));
     tool(&live, "next", output("1"));
     let replay = start(Some(replayed(&live)));
-    assert_eq!(text(&ask(&replay.open_child(input("root/agent:a:0", "a", "")), "q")), "failure");
+    assert_eq!(
+        text(&ask(
+            &replay.open_child(input("root/agent:a:0", "a", "")),
+            "q"
+        )),
+        "failure"
+    );
 
     // It made the child fail, and the parent with it, beside a sibling that went on a little longer.
     let live = start(None);
@@ -186,7 +244,13 @@ fn failures_that_were_handled_replay_and_those_that_ended_the_run_are_tried_agai
     child.mark_frame_stopped();
     live.end(State::Failed(None));
     let replay = start(Some(replayed(&live)));
-    assert_eq!(text(&ask(&replay.open_child(input("root/agent:a:0", "a", "")), "q")), "retry");
+    assert_eq!(
+        text(&ask(
+            &replay.open_child(input("root/agent:a:0", "a", "")),
+            "q"
+        )),
+        "retry"
+    );
 
     // The agent returned all the same.
     let live = start(None);
@@ -194,7 +258,13 @@ fn failures_that_were_handled_replay_and_those_that_ended_the_run_are_tried_agai
     tool(&child, "q", failure());
     child.end(State::Completed(value("\"fallback\"")));
     let replay = start(Some(replayed(&live)));
-    assert_eq!(text(&ask(&replay.open_child(input("root/agent:a:0", "a", "")), "q")), "failure");
+    assert_eq!(
+        text(&ask(
+            &replay.open_child(input("root/agent:a:0", "a", "")),
+            "q"
+        )),
+        "failure"
+    );
 }
 
 #[test]
@@ -219,9 +289,22 @@ fn memory_of_the_start_where_there_is_something_to_replay() {
     idle.set_memory(key.clone(), JsonText::trusted("0".into()), true);
     idle.set_memory(key.clone(), JsonText::trusted("1".into()), false);
     let replay = start(Some(replayed(&live)));
-    let memory = |frame: &LiveFrame| frame.entry().unwrap().memory.get(&key).map(|text| text.as_str().to_owned());
-    assert_eq!(memory(&replay.open_child(input("root/agent:a:0", "a", ""))).as_deref(), Some("0"));
-    assert_eq!(memory(&replay.open_child(input("root/agent:b:0", "b", ""))).as_deref(), Some("1"));
+    let memory = |frame: &LiveFrame| {
+        frame
+            .entry()
+            .unwrap()
+            .memory
+            .get(&key)
+            .map(|text| text.as_str().to_owned())
+    };
+    assert_eq!(
+        memory(&replay.open_child(input("root/agent:a:0", "a", ""))).as_deref(),
+        Some("0")
+    );
+    assert_eq!(
+        memory(&replay.open_child(input("root/agent:b:0", "b", ""))).as_deref(),
+        Some("1")
+    );
 }
 
 #[test]
@@ -234,11 +317,27 @@ fn a_later_generation_is_entered_with_its_props() {
     let replay = start(Some(replayed(&live)));
     let child = replay.open_child(input("root/agent:a:0", "a", "x"));
     let entry = child.entry().unwrap();
-    assert_eq!((entry.generation, entry.props.as_ref().unwrap().text.as_str()), (1, "\"again\""));
+    assert_eq!(
+        (
+            entry.generation,
+            entry.props.as_ref().unwrap().text.as_str()
+        ),
+        (1, "\"again\"")
+    );
     assert_eq!(text(&ask(&child, "first")), "not recorded");
     assert_eq!(text(&ask(&child, "second")), "2");
     // The earlier generation is not lost to a dump of the replay.
-    assert_eq!(replay.dump().generation.children.get(0).unwrap().earlier.len(), 1);
+    assert_eq!(
+        replay
+            .dump()
+            .generation
+            .children
+            .get(0)
+            .unwrap()
+            .earlier
+            .len(),
+        1
+    );
 }
 
 #[test]
@@ -253,7 +352,13 @@ fn hashes_of_another_recorder_are_looked_up_beside_ours() {
         process_id: "p".into(),
         timestamp: 0.0,
         root: Arc::new(root),
-        provenance: Provenance { trace_id: "t".into(), span_id: None, anchor: None, source: None },
+        provenance: Provenance {
+            trace_id: "t".into(),
+            span_id: None,
+            anchor: None,
+            source: None,
+            forked_from: None,
+        },
         metadata: None,
         warnings: Vec::new(),
         normalize: None,
@@ -263,19 +368,28 @@ fn hashes_of_another_recorder_are_looked_up_beside_ours() {
     let answer = begin(&replay, "q", Some("1a2b3c")).answer;
     assert_eq!(text(&answer), "1");
     // The replay itself is recorded under our hash.
-    assert!(matches!(replay.dump().generation.calls.get(0).unwrap().hash, RequestHash::Sha256(_)));
+    assert!(matches!(
+        replay.dump().generation.calls.get(0).unwrap().hash,
+        RequestHash::Sha256(_)
+    ));
 }
 
 #[test]
 fn without_recording_a_run_still_replays_and_counts() {
     let live = start(None);
     tool(&live, "q", output("1"));
-    let options = RunOptions { recording: false, ..RECORDING };
+    let options = RunOptions {
+        recording: false,
+        ..RECORDING
+    };
     let replay = LiveFrame::start_run(input("root", "", ""), Some(replayed(&live)), options);
     let begun = begin(&replay, "q", None);
     assert_eq!(text(&begun.answer), "1");
     assert_eq!(begun.slot, None);
-    let usage = agent_rewind_core::usage::Usage { call_count: 1.0, ..Default::default() };
+    let usage = agent_rewind_core::usage::Usage {
+        call_count: 1.0,
+        ..Default::default()
+    };
     let child = replay.open_child(input("root/agent:a:0", "a", ""));
     child.add_usage(&usage);
     assert!((replay.budget().aggregate.call_count - 1.0).abs() < f64::EPSILON);
@@ -285,39 +399,75 @@ fn without_recording_a_run_still_replays_and_counts() {
 #[test]
 fn requests_are_kept_each_message_once() {
     let live = start(None);
-    let tail = PromptTail::new(r#"{"model":{"id":"m"},"tools":[{"name":"a long tool list"}]}"#.into(), None).unwrap();
+    let tail = PromptTail::new(
+        r#"{"model":{"id":"m"},"tools":[{"name":"a long tool list"}]}"#.into(),
+        None,
+    )
+    .unwrap();
     let mut prompting = Prompting::new(true);
     let mut expected = Vec::new();
     for turn in 0..50 {
-        prompting.append(format!(r#"[{{"role":"user","content":"message {turn}"}}]"#), None).unwrap();
+        prompting
+            .append(
+                format!(r#"[{{"role":"user","content":"message {turn}"}}]"#),
+                None,
+            )
+            .unwrap();
         let request = prompting.request(&tail);
         expected.push(request.clone());
-        let asked = Asked { kind: Kind::Prompt, call_id: name("p"), hash: prompting.hash(&tail), request };
+        let asked = Asked {
+            kind: Kind::Prompt,
+            call_id: name("p"),
+            hash: prompting.hash(&tail),
+            request,
+        };
         end(&live, &live.begin_call(asked, None), output("1"));
         let asked = Asked {
             kind: Kind::Tool,
             call_id: name("t"),
             hash: hash("same"),
-            request: Some(Request::Document(Text::Own(JsonText::trusted(r#"{"input":1,"name":"same"}"#.into())))),
+            request: Some(Request::Document(Text::Own(JsonText::trusted(
+                r#"{"input":1,"name":"same"}"#.into(),
+            )))),
         };
         end(&live, &live.begin_call(asked, None), output("2"));
     }
     let child = live.open_child(input("root/agent:a:0", "a", "x"));
-    let asked = Asked { kind: Kind::Prompt, call_id: name("p"), hash: prompting.hash(&tail), request: prompting.request(&tail) };
+    let asked = Asked {
+        kind: Kind::Prompt,
+        call_id: name("p"),
+        hash: prompting.hash(&tail),
+        request: prompting.request(&tail),
+    };
     end(&child, &child.begin_call(asked, None), output("3"));
     let source = replayed(&live);
     let calls = &source.frame().generation.calls;
-    let prompts: Vec<_> = calls.iter().filter(|call| call.kind == Kind::Prompt).map(|call| call.request.clone()).collect();
+    let prompts: Vec<_> = calls
+        .iter()
+        .filter(|call| call.kind == Kind::Prompt)
+        .map(|call| call.request.clone())
+        .collect();
     assert_eq!(prompts, expected);
     let tools = calls.iter().filter(|call| call.kind == Kind::Tool);
     for call in tools {
-        assert_eq!(call.request.as_ref().unwrap().pieces().concat(), r#"{"input":1,"name":"same"}"#);
+        assert_eq!(
+            call.request.as_ref().unwrap().pieces().concat(),
+            r#"{"input":1,"name":"same"}"#
+        );
     }
     let child = source.frame().generation.children.get(0).unwrap();
-    assert_eq!(child.generation.calls.get(0).unwrap().request, *expected.last().unwrap());
+    assert_eq!(
+        child.generation.calls.get(0).unwrap().request,
+        *expected.last().unwrap()
+    );
     let mut written = String::new();
     agent_rewind_core::snapshot::write_frame(source.frame(), &mut written);
-    for once in ["a long tool list", "\"message 0\"", "\"message 49\"", r#"{"input":1,"name":"same"}"#] {
+    for once in [
+        "a long tool list",
+        "\"message 0\"",
+        "\"message 49\"",
+        r#"{"input":1,"name":"same"}"#,
+    ] {
         assert_eq!(written.matches(once).count(), 1, "{once}");
     }
 }
@@ -346,14 +496,20 @@ fn a_release_that_overtakes_is_noticed() {
     end(&live, &first, output("1"));
     let source = replayed(&live);
     let in_order = start(Some(source.clone()));
-    let (slow, fast) = (begin(&in_order, "slow", None), begin(&in_order, "fast", None));
+    let (slow, fast) = (
+        begin(&in_order, "slow", None),
+        begin(&in_order, "fast", None),
+    );
     let place = |begun: &Begun| begun.answer.call.as_ref().unwrap().end;
     assert!(!in_order.release_call(fast.slot, place(&fast)));
     assert!(!in_order.release_call(slow.slot, place(&slow)));
     let source = replayed(&live);
     let changed = start(Some(source));
     let slow = begin(&changed, "slow", None);
-    assert!(changed.release_call(slow.slot, place(&slow)), "the other one had started and ended before");
+    assert!(
+        changed.release_call(slow.slot, place(&slow)),
+        "the other one had started and ended before"
+    );
 }
 
 #[test]
@@ -364,11 +520,89 @@ fn a_recorded_frame_can_be_adopted_whole() {
     child.end(State::Completed(value("\"done\"")));
     let replay = start(Some(replayed(&live)));
     let adopted = replay.open_child(input("root/agent:a:0", "a", "x"));
-    assert!(matches!(&adopted.recorded().unwrap().state, State::Completed(output) if output.text.as_str() == "\"done\""));
+    assert!(
+        matches!(&adopted.recorded().unwrap().state, State::Completed(output) if output.text.as_str() == "\"done\"")
+    );
     assert!(adopted.adopt());
     let dump = replay.dump();
     let frame = dump.generation.children.get(0).unwrap();
     assert_eq!(frame.generation.calls.len(), 1);
     assert_eq!(frame.state, State::Completed(value("\"done\"")));
     assert!(frame.end.is_some());
+}
+
+#[test]
+fn a_dump_amid_a_replay_keeps_what_was_not_reached() {
+    let live = start(None);
+    tool(&live, "a", output("1"));
+    let child = live.open_child(input("root/agent:w:0", "w", "x"));
+    tool(&child, "b", output("2"));
+    tool(&child, "c", output("3"));
+    child.end(State::Completed(value("\"x\"")));
+    let other = live.open_child(input("root/agent:w:1", "w", "y"));
+    tool(&other, "d", output("4"));
+    other.end(State::Completed(value("\"y\"")));
+    tool(&live, "e", output("5"));
+    let first = replayed(&live);
+
+    // The resumed run comes no further than the middle of the first child, where it asks something new.
+    let resumed = start(Some(first.clone()));
+    let begun = begin(&resumed, "a", None);
+    resumed.release_call(begun.slot, begun.answer.call.as_ref().unwrap().end);
+    let child = resumed.open_child(input("root/agent:w:0", "w", "x"));
+    let begun = begin(&child, "b", None);
+    child.release_call(begun.slot, begun.answer.call.as_ref().unwrap().end);
+    tool(&child, "new", output("6"));
+
+    for source in [
+        replayed(&resumed),
+        Source::of_snapshot(&in_memory(&resumed)),
+    ] {
+        let again = start(Some(source));
+        assert_eq!(text(&ask(&again, "a")), "1");
+        let child = again.open_child(input("root/agent:w:0", "w", "x"));
+        assert_eq!(text(&ask(&child, "b")), "2");
+        assert_eq!(text(&ask(&child, "new")), "6");
+        assert_eq!(text(&ask(&child, "c")), "3");
+        assert_eq!(
+            text(&ask(&child, "c")),
+            "not recorded",
+            "nothing is there twice"
+        );
+        let other = again.open_child(input("root/agent:w:1", "w", "y"));
+        assert_eq!(text(&ask(&other, "d")), "4");
+        assert_eq!(text(&ask(&again, "e")), "5");
+        assert_eq!(text(&ask(&again, "e")), "not recorded");
+    }
+}
+
+#[test]
+fn what_is_replayed_keeps_its_places_and_what_is_new_comes_after() {
+    let live = start(None);
+    let first = begin(&live, "a", None);
+    let second = begin(&live, "b", None);
+    end(&live, &second, output("2"));
+    end(&live, &first, output("1"));
+    let recorded: Vec<_> = live
+        .dump()
+        .generation
+        .calls
+        .iter()
+        .map(|call| (call.start, call.end))
+        .collect();
+    let resumed = start(Some(replayed(&live)));
+    for request in ["b", "a"] {
+        let begun = begin(&resumed, request, None);
+        resumed.release_call(begun.slot, begun.answer.call.as_ref().unwrap().end);
+    }
+    tool(&resumed, "new", output("3"));
+    let dump = resumed.dump();
+    let places: Vec<_> = dump
+        .generation
+        .calls
+        .iter()
+        .map(|call| (call.start, call.end))
+        .collect();
+    assert_eq!(places[..2], [recorded[1], recorded[0]]);
+    assert!(places[2].0 > recorded[0].1.unwrap());
 }

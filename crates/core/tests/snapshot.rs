@@ -32,13 +32,14 @@ fn snapshot(root: Value) -> Value {
 
 fn faults(value: &Value) -> Vec<(String, String)> {
     match read(&value.to_string()) {
-        Err(SnapshotError::Invalid(faults)) => {
-            faults.0.into_iter().map(|fault| (fault.path, fault.message)).collect()
-        }
+        Err(SnapshotError::Invalid(faults)) => faults
+            .0
+            .into_iter()
+            .map(|fault| (fault.path, fault.message))
+            .collect(),
         other => panic!("expected faults, got {other:?}"),
     }
 }
-
 
 #[test]
 fn old_dumps_are_accepted_and_written_back_whole() {
@@ -53,9 +54,10 @@ fn old_dumps_are_accepted_and_written_back_whole() {
             assert_eq!(written, write_snapshot(&again));
             if !text.contains("\\ud83d\"") && !text.contains("\\ud83d\\\"") {
                 // serde_json cannot hold lone surrogates; the rest is compared value by value.
-                if let (Ok(original), Ok(mut copy)) =
-                    (serde_json::from_str::<Value>(&text), serde_json::from_str::<Value>(&written))
-                {
+                if let (Ok(original), Ok(mut copy)) = (
+                    serde_json::from_str::<Value>(&text),
+                    serde_json::from_str::<Value>(&written),
+                ) {
                     strip_additions(&mut copy["root"]);
                     assert_eq!(original, copy, "{name}");
                 }
@@ -93,9 +95,18 @@ fn all_faults_are_listed_at_once_with_dotted_paths() {
     let found = faults(&value);
     let paths: Vec<&str> = found.iter().map(|(path, _)| path.as_str()).collect();
     for path in [
-        "version", "provenance.traceId", "provenance.anchor", "timestamp", "root.children.x.state.status",
-        "root.children.x.memory", "root.children.y", "root.journal.prompt.h.contentHash", "root.journal.tool",
-        "root.budgetState.own.costs.usd", "root.budgetState.own.items.0.type", "root.budgetState.aggregate",
+        "version",
+        "provenance.traceId",
+        "provenance.anchor",
+        "timestamp",
+        "root.children.x.state.status",
+        "root.children.x.memory",
+        "root.children.y",
+        "root.journal.prompt.h.contentHash",
+        "root.journal.tool",
+        "root.budgetState.own.costs.usd",
+        "root.budgetState.own.items.0.type",
+        "root.budgetState.aggregate",
     ] {
         assert!(paths.contains(&path), "{path} is not among {paths:?}");
     }
@@ -113,18 +124,31 @@ fn missing_fields_are_named() {
     let found = faults(&json!({"root": {}}));
     let paths: Vec<&str> = found.iter().map(|(path, _)| path.as_str()).collect();
     for path in [
-        "processId", "timestamp", "provenance", "version", "root.callId", "root.agentId", "root.memory",
-        "root.journal", "root.children", "root.state", "root.budgetState",
+        "processId",
+        "timestamp",
+        "provenance",
+        "version",
+        "root.callId",
+        "root.agentId",
+        "root.memory",
+        "root.journal",
+        "root.children",
+        "root.state",
+        "root.budgetState",
     ] {
         assert!(paths.contains(&path), "{path} is not among {paths:?}");
     }
-    assert_eq!(faults(&json!([]))[0].1, "expected a snapshot object, received an array");
+    assert_eq!(
+        faults(&json!([]))[0].1,
+        "expected a snapshot object, received an array"
+    );
 }
 
 #[test]
 fn what_callers_rely_on_is_accepted() {
     let mut root = frame("anything goes", "main");
-    root["journal"]["prompt"]["not a hash"] = json!({"output": {"role": "assistant"}, "contentHash": "x"});
+    root["journal"]["prompt"]["not a hash"] =
+        json!({"output": {"role": "assistant"}, "contentHash": "x"});
     root["somethingNew"] = json!({"a": [1]});
     let mut value = snapshot(root);
     value["metadata"] = json!({"reason": "test"});
@@ -137,17 +161,32 @@ fn depth_is_bounded_by_errors() {
     let nested = |levels: usize| {
         let open = r#"{"callId":"c","agentId":"a","memory":{},"journal":{"prompt":{},"tool":{}},"state":{"status":"running"},"budgetState":{"own":{"items":[]},"aggregate":{"items":[]}},"children":{"c":"#;
         let leaf = r#"{"callId":"c","agentId":"a","memory":{},"journal":{"prompt":{},"tool":{}},"state":{"status":"running"},"budgetState":{"own":{"items":[]},"aggregate":{"items":[]}},"children":{}}"#;
-        let frames = format!("{}{leaf}{}", open.repeat(levels - 1), "}}".repeat(levels - 1));
-        format!(r#"{{"processId":"p","timestamp":1,"root":{frames},"provenance":{{"traceId":"t"}},"version":1}}"#)
+        let frames = format!(
+            "{}{leaf}{}",
+            open.repeat(levels - 1),
+            "}}".repeat(levels - 1)
+        );
+        format!(
+            r#"{{"processId":"p","timestamp":1,"root":{frames},"provenance":{{"traceId":"t"}},"version":1}}"#
+        )
     };
     let deepest = read(&nested(1_000)).unwrap();
     assert_eq!(read(&write_snapshot(&deepest)).unwrap().process_id, "p");
-    assert!(matches!(read(&nested(1_001)), Err(SnapshotError::FramesTooDeep { limit: 1_000, .. })));
-    assert!(matches!(read(&nested(100_000)), Err(SnapshotError::FramesTooDeep { .. })));
+    assert!(matches!(
+        read(&nested(1_001)),
+        Err(SnapshotError::FramesTooDeep { limit: 1_000, .. })
+    ));
+    assert!(matches!(
+        read(&nested(100_000)),
+        Err(SnapshotError::FramesTooDeep { .. })
+    ));
 
     let mut value = snapshot(frame("root", ""));
     value["root"]["memory"]["deep"] = json!("HERE");
-    let text = value.to_string().replace("\"HERE\"", &format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)));
+    let text = value.to_string().replace(
+        "\"HERE\"",
+        &format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)),
+    );
     match read(&text) {
         Err(SnapshotError::Invalid(faults)) => assert_eq!(faults.0[0].path, "root.memory.deep"),
         other => panic!("expected a fault, got {other:?}"),
@@ -156,7 +195,9 @@ fn depth_is_bounded_by_errors() {
 
 #[test]
 fn text_that_is_not_json_is_refused_with_its_place() {
-    let text = snapshot(frame("root", "")).to_string().replace("\"memory\":{}", "\"memory\":{oops}");
+    let text = snapshot(frame("root", ""))
+        .to_string()
+        .replace("\"memory\":{}", "\"memory\":{oops}");
     match read(&text) {
         Err(SnapshotError::NotJson { path, .. }) => assert_eq!(path, "root.memory"),
         other => panic!("expected a fault, got {other:?}"),
@@ -176,13 +217,22 @@ fn occurrences_and_edits_of_rows() {
         {"kind": "embed", "callId": "e", "contentHash": "h", "startOrder": 8, "endOrder": 9, "error": {"name": "E", "message": "m"}},
     ]);
     let read = read(&snapshot(root).to_string()).unwrap();
-    let calls: Vec<_> = read.root.generation.calls.iter().map(|call| (call.call_id.to_string(), &call.outcome)).collect();
+    let calls: Vec<_> = read
+        .root
+        .generation
+        .calls
+        .iter()
+        .map(|call| (call.call_id.to_string(), &call.outcome))
+        .collect();
     let ids: Vec<&str> = calls.iter().map(|(id, _)| id.as_str()).collect();
     // In order of start; the call whose row was taken out is gone.
     assert_eq!(ids, ["a", "b", "d", "e"]);
     assert!(matches!(calls[1].1, Outcome::Output(value) if value.text.as_str() == "\"last\""));
     assert_eq!(*calls[2].1, Outcome::Pending);
-    assert!(matches!(calls[3].1, Outcome::Failure { stopped: false, .. }));
+    assert!(matches!(
+        calls[3].1,
+        Outcome::Failure { stopped: false, .. }
+    ));
     assert_eq!(read.root.generation.rows.len(), 1);
 }
 
@@ -194,17 +244,34 @@ fn edited_memory_wins_over_the_memory_at_the_start() {
         root["generation"] = json!({"id": 0, "memory": at_start});
         snapshot(root).to_string()
     };
-    let written = write_snapshot(&read(&text(json!({"n": 2, "kept": "k", "gone": 1}), json!({"n": 0, "gone": 0}))).unwrap());
+    let written = write_snapshot(
+        &read(&text(
+            json!({"n": 2, "kept": "k", "gone": 1}),
+            json!({"n": 0, "gone": 0}),
+        ))
+        .unwrap(),
+    );
     // As read, nothing has hashes, so all of it counts as edited.
     let mut value: Value = serde_json::from_str(&written).unwrap();
     value["root"]["generation"]["memory"] = json!({"n": 0, "gone": 0});
     value["root"]["memory"]["kept"] = json!("edited");
-    value["root"]["memory"].as_object_mut().unwrap().remove("gone");
+    value["root"]["memory"]
+        .as_object_mut()
+        .unwrap()
+        .remove("gone");
     value["root"]["memory"]["added"] = json!(true);
     let edited = read(&value.to_string()).unwrap();
     let at_start = edited.root.generation.memory.clone().unwrap();
-    let get = |key: &str| at_start.get(&JsonStr::from_plain(key)).map(|text| text.as_str().to_owned());
-    assert_eq!(get("n").as_deref(), Some("0"), "untouched since the dump: that of the start");
+    let get = |key: &str| {
+        at_start
+            .get(&JsonStr::from_plain(key))
+            .map(|text| text.as_str().to_owned())
+    };
+    assert_eq!(
+        get("n").as_deref(),
+        Some("0"),
+        "untouched since the dump: that of the start"
+    );
     assert_eq!(get("kept").as_deref(), Some("\"edited\""));
     assert_eq!(get("gone"), None);
     assert_eq!(get("added").as_deref(), Some("true"));
@@ -214,12 +281,20 @@ fn edited_memory_wins_over_the_memory_at_the_start() {
 fn proto_keys_are_data() {
     let text = snapshot(frame("root", ""))
         .to_string()
-        .replace("\"memory\":{}", r#""memory":{"__proto__":{"polluted":true},"constructor":1}"#)
-        .replace("\"tool\":{}", r#""tool":{"__proto__":{"output":{"__proto__":1},"contentHash":"__proto__"}}"#);
+        .replace(
+            "\"memory\":{}",
+            r#""memory":{"__proto__":{"polluted":true},"constructor":1}"#,
+        )
+        .replace(
+            "\"tool\":{}",
+            r#""tool":{"__proto__":{"output":{"__proto__":1},"contentHash":"__proto__"}}"#,
+        );
     let once = read(&text).unwrap();
     let written = write_snapshot(&once);
     assert!(written.contains(r#""__proto__":{"polluted":true}"#));
-    assert!(written.contains(r#""__proto__":{"output":{"__proto__":1},"contentHash":"__proto__"}"#));
+    assert!(
+        written.contains(r#""__proto__":{"output":{"__proto__":1},"contentHash":"__proto__"}"#)
+    );
 }
 
 #[test]

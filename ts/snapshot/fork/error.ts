@@ -24,9 +24,15 @@ export class ForkError extends RewindError {
     this.known = known;
   }
 
-  /** A name that is not among those known; the message lists them. */
-  static unknown(path: string, message: string, name: string, known: Iterable<string>, at: unknown): ForkError {
-    const names = nearest(name, known);
+  /** A name that is not among those known, or that was not given; the message lists them. */
+  static unknown(
+    path: string,
+    message: string,
+    name: string | undefined,
+    known: Iterable<string>,
+    at: unknown,
+  ): ForkError {
+    const names = name === undefined ? [...new Set(known)] : nearest(name, known);
     return new ForkError(path, `${message} ${listed(names)}`, { at, known: names });
   }
 }

@@ -10,7 +10,9 @@ export function nearest(name: string, known: Iterable<string>): string[] {
 /** The known name that `name` is a misspelling of. */
 export function misspelled(name: string, known: readonly string[]): string | undefined {
   const [first] = nearest(name.toLowerCase(), known);
-  return first !== undefined && distance(name.toLowerCase(), first) <= Math.max(1, first.length / 3) ? first : undefined;
+  return first !== undefined && distance(name.toLowerCase(), first) <= Math.max(1, first.length / 3)
+    ? first
+    : undefined;
 }
 
 /** How many letters have to be put in, taken out or replaced (Levenshtein); an upper bound where names differ in much. */

@@ -1,12 +1,6 @@
 // A snapshot's frames while they are edited: outcomes stand with their calls, and frames know their parents.
 
-import type {
-  AgentFrameSnapshot,
-  CallRecord,
-  GenerationStart,
-  Journal,
-  JournalEntry,
-} from "../../types/snapshot.js";
+import type { AgentFrameSnapshot, CallRecord, GenerationStart, Journal, JournalEntry } from "../../types/snapshot.js";
 
 /** A row that no call names: it answers any number of times. */
 export interface RowNode {
@@ -52,7 +46,8 @@ export function loadFrames(root: AgentFrameSnapshot): FrameNode {
     }
   }
   // Children stand behind their parents.
-  for (const node of order.toReversed()) for (const generation of node.generations) generation.latest = latestOf(generation);
+  for (const node of order.toReversed())
+    for (const generation of node.generations) generation.latest = latestOf(generation);
   return top;
 }
 
@@ -97,7 +92,12 @@ export function withoutCalls(calls: readonly CallRecord[], gone: ReadonlySet<Cal
   return kept;
 }
 
-function frameNode(frame: AgentFrameSnapshot, key: string, parent: FrameNode | undefined, generation: number): FrameNode {
+function frameNode(
+  frame: AgentFrameSnapshot,
+  key: string,
+  parent: FrameNode | undefined,
+  generation: number,
+): FrameNode {
   const earlier = (frame.generations ?? []).map((record) => generationNode(record, startOf(record)));
   return { frame, key, parent, generation, generations: [...earlier, generationNode(frame, frame.generation)] };
 }
@@ -135,7 +135,7 @@ function opened(body: Body): Pick<GenerationNode, "calls" | "rows"> {
 }
 
 function takeOutcome(call: CallRecord, entry: JournalEntry): void {
-  delete call.row;
+  for (const field of ["row", "output", "error", "tombstone"] as const) delete call[field];
   if (entry.error !== undefined && entry.error !== null) {
     call.tombstone = typeof entry.error === "string" ? entry.error : JSON.stringify(entry.error);
   } else if ("output" in entry) {
@@ -177,13 +177,21 @@ function latestOf({ calls, children }: GenerationNode): number {
 
 /** Outcomes stay with the calls: the core writes the rows. */
 function bodyOf({ calls, rows, children }: GenerationNode): Body & { calls: CallRecord[] } {
-  const other = Map.groupBy(rows.filter(({ kind }) => kind !== "prompt" && kind !== "tool"), ({ kind }) => kind);
-  const entries = (of: readonly RowNode[]): Record<string, JournalEntry> =>
-    Object.fromEntries(of.map(({ contentHash, entry }) => [contentHash, entry]));
-  const journal: Journal = {
-    prompt: entries(rows.filter(({ kind }) => kind === "prompt")),
-    tool: entries(rows.filter(({ kind }) => kind === "tool")),
-    ...(other.size === 0 ? {} : { other: Object.fromEntries([...other].map(([kind, of]) => [kind, entries(of)])) }),
-  };
+  const kinds = new Map<string, [string, JournalEntry][]>([
+    ["prompt", []],
+    ["tool", []],
+  ]);
+  for (const { kind, contentHash, entry } of rows) {
+    const known = kinds.get(kind);
+    if (known === undefined) kinds.set(kind, [[contentHash, entry]]);
+    else known.push([contentHash, entry]);
+  }
+  // `fromEntries`, since a key such as "__proto__" is data like any other.
+  const {
+    prompt = {},
+    tool = {},
+    ...other
+  } = Object.fromEntries([...kinds].map(([kind, entries]) => [kind, Object.fromEntries(entries)]));
+  const journal: Journal = { prompt, tool, ...(kinds.size > 2 ? { other } : {}) };
   return { journal, calls, children: Object.fromEntries(children.map(({ key, frame }) => [key, frame])) };
 }

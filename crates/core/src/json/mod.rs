@@ -8,8 +8,8 @@ mod scan;
 mod string;
 mod text;
 
-pub use canonical::{Sink, canonicalize, write_canonical, write_canonical_trusted};
 pub(crate) use canonical::{Elements, order_of_keys};
+pub use canonical::{Sink, canonicalize, write_canonical, write_canonical_trusted};
 pub use error::{JsonError, JsonErrorKind};
 pub use number::{write_number, write_number_token};
 pub use scan::{RawStr, Scanner};

@@ -66,7 +66,11 @@ impl<'a> Scanner<'a> {
 
     /// Starts in the middle, at a byte where a character begins.
     pub(super) fn starting_at(text: &'a str, pos: usize) -> Self {
-        Self { text, pos, string_ends: StringEnds::new() }
+        Self {
+            text,
+            pos,
+            string_ends: StringEnds::new(),
+        }
     }
 
     pub(super) fn text(&self) -> &'a str {
@@ -96,7 +100,10 @@ impl<'a> Scanner<'a> {
 
     #[cold]
     pub(super) fn error<T>(&self, kind: JsonErrorKind) -> Result<T> {
-        Err(JsonError { kind, offset: self.pos })
+        Err(JsonError {
+            kind,
+            offset: self.pos,
+        })
     }
 
     #[cold]
@@ -184,7 +191,11 @@ impl<'a> Scanner<'a> {
             Some(b',') if !*first => {
                 self.pos += 1;
                 // A comma promises another item.
-                if self.peek() == Some(close) { self.unexpected() } else { Ok(true) }
+                if self.peek() == Some(close) {
+                    self.unexpected()
+                } else {
+                    Ok(true)
+                }
             }
             Some(_) if *first => {
                 *first = false;
@@ -198,7 +209,9 @@ impl<'a> Scanner<'a> {
     pub fn string(&mut self) -> Result<RawStr<'a>> {
         self.whitespace();
         let range = self.string_here()?;
-        Ok(RawStr { body: &self.text[range] })
+        Ok(RawStr {
+            body: &self.text[range],
+        })
     }
 
     /// Reads a string literal that begins at once and gives the span of its body.
@@ -264,7 +277,11 @@ impl<'a> Scanner<'a> {
     fn some_digits(&mut self) -> Result<()> {
         let before = self.pos;
         self.digits();
-        if self.pos == before { self.error(JsonErrorKind::BadNumber) } else { Ok(()) }
+        if self.pos == before {
+            self.error(JsonErrorKind::BadNumber)
+        } else {
+            Ok(())
+        }
     }
 
     pub(super) fn number_or_literal(&mut self) -> Result<()> {
@@ -295,7 +312,10 @@ impl<'a> Scanner<'a> {
             match self.peek() {
                 Some(b'{') => {
                     self.pos += 1;
-                    open.push(Container::Object).map_err(|kind| JsonError { kind, offset: self.pos })?;
+                    open.push(Container::Object).map_err(|kind| JsonError {
+                        kind,
+                        offset: self.pos,
+                    })?;
                     if self.peek() != Some(b'}') {
                         self.member_key()?;
                         continue;
@@ -303,7 +323,10 @@ impl<'a> Scanner<'a> {
                 }
                 Some(b'[') => {
                     self.pos += 1;
-                    open.push(Container::Array).map_err(|kind| JsonError { kind, offset: self.pos })?;
+                    open.push(Container::Array).map_err(|kind| JsonError {
+                        kind,
+                        offset: self.pos,
+                    })?;
                     if self.peek() != Some(b']') {
                         continue;
                     }
@@ -361,7 +384,10 @@ struct OpenContainers {
 
 impl Default for OpenContainers {
     fn default() -> Self {
-        Self { bits: [0; MAX_OPEN / 64], depth: 0 }
+        Self {
+            bits: [0; MAX_OPEN / 64],
+            depth: 0,
+        }
     }
 }
 
@@ -387,7 +413,11 @@ impl OpenContainers {
     fn top(&self) -> Option<Container> {
         let last = self.depth.checked_sub(1)?;
         let object = self.bits[last / 64] >> (last % 64) & 1 == 1;
-        Some(if object { Container::Object } else { Container::Array })
+        Some(if object {
+            Container::Object
+        } else {
+            Container::Array
+        })
     }
 }
 
@@ -405,8 +435,17 @@ mod tests {
     #[test]
     fn passes_whole_values() {
         for text in [
-            "null", "true", "false", "0", "-1.5e+10", r#""""#, r#""a\"b\\ \u00e9\ud83d""#, "[]", "{}",
-            r#"[1,[2,{"a":[]}],{}]"#, r#"{"a":{"b":[{"c":null}]},"d":""}"#,
+            "null",
+            "true",
+            "false",
+            "0",
+            "-1.5e+10",
+            r#""""#,
+            r#""a\"b\\ \u00e9\ud83d""#,
+            "[]",
+            "{}",
+            r#"[1,[2,{"a":[]}],{}]"#,
+            r#"{"a":{"b":[{"c":null}]},"d":""}"#,
         ] {
             assert_eq!(skip(text), Ok(text));
             assert_eq!(skip(&format!(" \n{text}\t ")), Ok(text));
@@ -415,13 +454,29 @@ mod tests {
 
     #[test]
     fn refuses_what_is_not_json() {
-        use JsonErrorKind::{BadEscape, BadNumber, ControlCharacter, TrailingText, UnexpectedCharacter, UnexpectedEnd};
+        use JsonErrorKind::{
+            BadEscape, BadNumber, ControlCharacter, TrailingText, UnexpectedCharacter,
+            UnexpectedEnd,
+        };
         for (text, kind) in [
-            ("", UnexpectedEnd), ("[1", UnexpectedEnd), ("\"a", UnexpectedEnd), ("[1,]", UnexpectedCharacter),
-            ("{\"a\":1,}", UnexpectedCharacter), ("{a:1}", UnexpectedCharacter), ("[1 2]", UnexpectedCharacter),
-            ("01", TrailingText), ("1.", BadNumber), ("-", BadNumber), ("1e", BadNumber), (r#""\x""#, BadEscape),
-            (r#""\u12g4""#, BadEscape), ("\"a\nb\"", ControlCharacter), ("nul", UnexpectedCharacter), ("{]", UnexpectedCharacter),
-            ("[}", UnexpectedCharacter), ("1 1", TrailingText),
+            ("", UnexpectedEnd),
+            ("[1", UnexpectedEnd),
+            ("\"a", UnexpectedEnd),
+            ("[1,]", UnexpectedCharacter),
+            ("{\"a\":1,}", UnexpectedCharacter),
+            ("{a:1}", UnexpectedCharacter),
+            ("[1 2]", UnexpectedCharacter),
+            ("01", TrailingText),
+            ("1.", BadNumber),
+            ("-", BadNumber),
+            ("1e", BadNumber),
+            (r#""\x""#, BadEscape),
+            (r#""\u12g4""#, BadEscape),
+            ("\"a\nb\"", ControlCharacter),
+            ("nul", UnexpectedCharacter),
+            ("{]", UnexpectedCharacter),
+            ("[}", UnexpectedCharacter),
+            ("1 1", TrailingText),
         ] {
             assert_eq!(skip(text).map_err(|error| error.kind), Err(kind), "{text}");
         }
@@ -431,13 +486,22 @@ mod tests {
     fn bounds_the_depth() {
         let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         assert!(skip(&nested(MAX_OPEN)).is_ok());
-        assert_eq!(skip(&nested(100_000)).map_err(|error| error.kind), Err(JsonErrorKind::TooDeep));
+        assert_eq!(
+            skip(&nested(100_000)).map_err(|error| error.kind),
+            Err(JsonErrorKind::TooDeep)
+        );
     }
 
     #[test]
     fn finds_control_characters_past_the_first_bytes() {
         let text = format!("\"{}\u{1}\"", "x".repeat(40));
-        assert_eq!(skip(&text), Err(JsonError { kind: JsonErrorKind::ControlCharacter, offset: 41 }));
+        assert_eq!(
+            skip(&text),
+            Err(JsonError {
+                kind: JsonErrorKind::ControlCharacter,
+                offset: 41
+            })
+        );
     }
 
     #[test]

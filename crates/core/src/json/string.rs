@@ -73,7 +73,8 @@ pub(super) fn normalize_body(body: &str) -> Cow<'_, str> {
         if (0xD800..0xDC00).contains(&unit) && rest.starts_with("\\u") {
             let (low, low_length) = decode_escape(rest);
             if (0xDC00..0xE000).contains(&low) {
-                let scalar = 0x1_0000 + ((u32::from(unit) - 0xD800) << 10) + (u32::from(low) - 0xDC00);
+                let scalar =
+                    0x1_0000 + ((u32::from(unit) - 0xD800) << 10) + (u32::from(low) - 0xDC00);
                 out.extend(char::from_u32(scalar));
                 rest = &rest[low_length..];
                 continue;
@@ -111,7 +112,10 @@ pub(super) fn decode_escape(text: &str) -> (u16, usize) {
         Some(b't') => (0x09, 2),
         Some(b'u') => {
             let digits = text.get(2..6).unwrap_or("0");
-            (u16::from_str_radix(digits, 16).unwrap_or(0), 6.min(text.len()))
+            (
+                u16::from_str_radix(digits, 16).unwrap_or(0),
+                6.min(text.len()),
+            )
         }
         Some(other) => (u16::from(*other), 2),
         None => (u16::from(b'\\'), 1),
@@ -163,7 +167,10 @@ mod tests {
 
     #[test]
     fn plain_text_gets_its_escapes() {
-        assert_eq!(JsonStr::from_plain("a\"\\\n\u{1}é").body(), r#"a\"\\\n\u0001é"#);
+        assert_eq!(
+            JsonStr::from_plain("a\"\\\n\u{1}é").body(),
+            r#"a\"\\\n\u0001é"#
+        );
         assert_eq!(JsonStr::from_plain("a\"\n").to_display(), "a\"\n");
     }
 }

@@ -16,14 +16,20 @@ impl JsonText {
     /// A span that [`Scanner::skip_value`] gave for this source, or another that is known to be one value.
     #[must_use]
     pub fn from_span(source: &Arc<String>, range: Range<usize>) -> Self {
-        Self { source: Arc::clone(source), range }
+        Self {
+            source: Arc::clone(source),
+            range,
+        }
     }
 
     /// Takes text that `JSON.stringify` made, which needs no check.
     #[must_use]
     pub fn trusted(text: String) -> Self {
         let range = 0..text.len();
-        Self { source: Arc::new(text), range }
+        Self {
+            source: Arc::new(text),
+            range,
+        }
     }
 
     /// Checks text of any origin.
@@ -31,7 +37,10 @@ impl JsonText {
         let mut scanner = Scanner::new(&text);
         let range = scanner.skip_value()?;
         scanner.finish()?;
-        Ok(Self { source: Arc::new(text), range })
+        Ok(Self {
+            source: Arc::new(text),
+            range,
+        })
     }
 
     #[must_use]

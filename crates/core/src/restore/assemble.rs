@@ -1,16 +1,17 @@
 //! Puts drafts together to the frames of a snapshot, from the leaves up.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use rpds::VectorSync;
 
 use super::build::Builder;
 use super::draft::{CallDraft, FrameDraft, GenerationDraft, Index, RUN_FRAME};
+use super::names::CallNames;
+use super::passes::{Pass, passes};
 use super::tally::Tally;
 use crate::error::RestoreErrorKind;
 use crate::frame::{Frame, Generation, State};
-use crate::journal::{Call, Kind, Outcome, Value};
+use crate::journal::{Call, Outcome};
 use crate::json::JsonStr;
 use crate::limits::MAX_FRAME_DEPTH;
 use crate::memory::Memory;
@@ -50,6 +51,7 @@ struct Assembler<'t> {
     finished: Vec<Option<Arc<Frame>>>,
     /// Usage of the finished children of each frame.
     below: Vec<Option<Tally<'t>>>,
+    names: CallNames<'t>,
     empty: Empty,
 }
 
@@ -80,6 +82,7 @@ impl<'t> Assembler<'t> {
             calls: calls.into_iter().map(Some).collect(),
             finished: vec![None; count],
             below: (0..count).map(|_| None).collect(),
+            names: CallNames::default(),
             empty: Empty {
                 memory: Memory::default(),
                 generation: Generation::new(0, None, None),
@@ -123,32 +126,19 @@ impl<'t> Assembler<'t> {
             first_memory,
             draft.state == State::Running,
         );
-        let memory = passes.memory.unwrap_or_else(|| self.empty.memory.clone());
+        let memory = passes.memory.take();
+        let memory = memory.unwrap_or_else(|| self.empty.memory.clone());
         let mut earlier = self.empty.earlier.clone();
-        let mut counts = Counts::default();
+        self.names.start_frame(&draft.call_id);
         let generation = if self.is_own && !is_run {
             for pass in passes.earlier {
-                let generation =
-                    self.generation(pass, &draft.call_id, &draft.agent_id, &mut counts);
+                let generation = self.generation(pass, &draft.agent_id);
                 earlier.push_back_mut(Arc::new(generation));
-                counts.clear();
+                self.names.start_generation();
             }
-            self.generation(passes.last, &draft.call_id, &draft.agent_id, &mut counts)
+            self.generation(passes.last, &draft.agent_id)
         } else {
-            let mut calls = Vec::new();
-            let mut children = Vec::new();
-            for pass in passes.earlier {
-                calls.extend(pass.calls);
-                children.extend(pass.children);
-            }
-            calls.append(&mut passes.last.calls);
-            children.append(&mut passes.last.children);
-            let united = Pass {
-                calls,
-                children,
-                ..passes.last
-            };
-            self.generation(united, &draft.call_id, &draft.agent_id, &mut counts)
+            self.generation(passes.united(), &draft.agent_id)
         };
         Frame {
             call_id: draft.call_id,
@@ -162,6 +152,8 @@ impl<'t> Assembler<'t> {
             generation,
             earlier,
             budget,
+            continues: None,
+            taken: None,
         }
     }
 
@@ -207,27 +199,26 @@ impl<'t> Assembler<'t> {
         }
     }
 
-    fn generation(
-        &mut self,
-        pass: Pass,
-        call_id: &JsonStr,
-        agent_id: &JsonStr,
-        counts: &mut Counts,
-    ) -> Generation {
+    fn generation(&mut self, pass: Pass, agent_id: &JsonStr) -> Generation {
         let mut generation = self.empty.generation.clone();
         (generation.id, generation.props, generation.memory) = (pass.id, pass.props, pass.memory);
-        let mut drafts: Vec<CallDraft<'t>> = pass
-            .calls
-            .iter()
-            .filter_map(|call| self.calls[*call as usize].take())
-            .collect();
+        let mut calls = pass.calls;
+        let start = |call: &Index| self.calls[*call as usize].as_ref().map(|draft| draft.start);
         // Occurrences are handed out in the order in which the calls were started.
-        drafts.sort_by_key(|draft| draft.start);
-        let must_count = drafts.iter().any(|draft| draft.call_id.is_none());
-        for draft in drafts {
-            if let Some(call) =
-                finish_call(draft, call_id, agent_id, must_count.then_some(&mut *counts))
-            {
+        if !calls.is_sorted_by_key(start) {
+            calls.sort_by_key(start);
+        }
+        let names_itself = |call: &Index| {
+            let draft = self.calls[*call as usize].as_ref();
+            draft.is_some_and(|draft| draft.call_id.is_some())
+        };
+        let must_name = !calls.iter().all(names_itself);
+        for call in calls {
+            let Some(draft) = self.calls[call as usize].take() else {
+                continue;
+            };
+            let named = must_name.then(|| self.names.next(&draft, agent_id));
+            if let Some(call) = finish_call(draft, named) {
                 generation.calls.push_back_mut(Arc::new(call));
             }
         }
@@ -240,119 +231,18 @@ impl<'t> Assembler<'t> {
     }
 }
 
-/// A generation before its calls and children are put in.
-#[derive(Default)]
-struct Pass {
-    id: u64,
-    props: Option<Value>,
-    memory: Option<Memory>,
-    calls: Vec<Index>,
-    children: Vec<Index>,
-}
-
-struct Passes {
-    earlier: Vec<Pass>,
-    last: Pass,
-    /// The memory as it stands, where it is known.
-    memory: Option<Memory>,
-}
-
-/// The generations of a frame, the last one apart. A frame that was reborn but had not begun the
-/// next generation stands at the start of that.
-fn passes(
-    generations: Vec<GenerationDraft>,
-    props: Option<Value>,
-    first_memory: Option<Memory>,
-    is_running: bool,
-) -> Passes {
-    let mut passes: Vec<Pass> = Vec::with_capacity(generations.len());
-    let mut next = Pass {
-        id: 0,
-        props,
-        memory: first_memory,
-        ..Pass::default()
-    };
-    let mut now = None;
-    let mut stands_before_next = true;
-    for draft in generations {
-        let memory = draft.memory.or(next.memory);
-        let props = if draft.has_span {
-            draft.props
-        } else {
-            next.props
-        };
-        let (reborn, end_memory) = draft
-            .end
-            .map_or((false, None), |end| (end.reborn, end.memory));
-        now = end_memory.clone().or_else(|| memory.clone());
-        next = Pass {
-            id: draft.id + 1,
-            props: draft.new_props.or_else(|| props.clone()),
-            memory: end_memory,
-            ..Pass::default()
-        };
-        passes.push(Pass {
-            id: draft.id,
-            props,
-            memory,
-            calls: draft.calls,
-            children: draft.children,
-        });
-        stands_before_next = reborn && is_running;
-    }
-    let last = if stands_before_next {
-        None
-    } else {
-        passes.pop()
-    };
-    let last = last.unwrap_or(next);
-    Passes {
-        earlier: passes,
-        memory: now.or_else(|| last.memory.clone()),
-        last,
-    }
-}
-
-/// How many calls with a name were made, by kind.
-type Counts = HashMap<(Kind, String), u32>;
-
-/// `None` for a call that cannot be found again: its events give no hash.
-fn finish_call(
-    draft: CallDraft<'_>,
-    frame: &JsonStr,
-    agent_id: &JsonStr,
-    counts: Option<&mut Counts>,
-) -> Option<Call> {
-    let CallDraft {
-        kind,
-        name,
-        call_id,
-        hash,
-        start,
-        end,
-        outcome,
-        meta,
-    } = draft;
-    let counted = counts.map(|counts| {
-        let name = name.unwrap_or_else(|| agent_id.body().into()).into_owned();
-        let count = counts.entry((kind.clone(), name.clone())).or_insert(0);
-        *count += 1;
-        (name, *count - 1)
-    });
-    let counted = || {
-        let (name, count) = counted.unwrap_or_default();
-        JsonStr::from_normalized_body(&format!("{}/{}:{name}:{count}", frame.body(), kind.name()))
-    };
-    let call_id = call_id.unwrap_or_else(counted);
-    let outcome = outcome.unwrap_or(Outcome::Pending);
+/// `None` for a call that cannot be found again: its events give no hash. `named` is its callId
+/// where they give none.
+fn finish_call(draft: CallDraft<'_>, named: Option<JsonStr>) -> Option<Call> {
     Some(Call {
-        kind,
-        hash: hash?,
-        call_id,
-        start,
-        end,
-        outcome,
+        kind: draft.kind,
+        hash: draft.hash?,
+        call_id: draft.call_id.or(named)?,
+        start: draft.start,
+        end: draft.end,
+        outcome: draft.outcome.unwrap_or(Outcome::Pending),
         request: None,
-        meta,
+        meta: draft.meta,
+        taken: None,
     })
 }

@@ -2,7 +2,8 @@
 
 use super::build::Builder;
 use super::draft::Index;
-use super::event::{Event, Field, Fields};
+use super::event::Event;
+use super::fields::{Field, Fields};
 use super::tally::Tally;
 use crate::json::Scanner;
 use crate::usage::{Budget, Usage};
@@ -18,14 +19,20 @@ impl<'t> Builder<'_, 't> {
         }
     }
 
-    pub(super) fn usage(&mut self, frame: Index, event: &Event, fields: &Fields<'_, 't>) {
+    pub(super) fn usage(
+        &mut self,
+        place: u64,
+        frame: Index,
+        event: &Event,
+        fields: &Fields<'_, 't>,
+    ) {
         let frame = &mut self.frames[frame as usize];
         let added = if let Some(delta) = fields.text(Field::Delta) {
-            frame.usage.get_or_insert_default().add_json(delta)
+            frame.usage.get_or_insert_default().add_json(delta, place)
         } else if let Some(own) = fields.text(Field::Own) {
             // Without the difference the sum so far is taken as it is given.
             let mut usage = Tally::default();
-            let added = usage.add_json(own);
+            let added = usage.add_json(own, place);
             frame.usage = Some(usage);
             added
         } else {

@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use super::draft::{CallDraft, FrameDraft, GenerationDraft, GenerationEnd, Index, NONE, RUN_FRAME};
-use super::event::{Event, Family, Field, Fields, NO_SPAN, Phase, SpanIndex};
+use super::event::{Event, Family, NO_SPAN, Phase, SpanIndex};
+use super::fields::{Field, Fields};
+use super::idhash::IdHashing;
 use super::outcome::{memory, state, value};
-use super::read::Trace;
 use super::spans::NO_EVENT;
 use super::topology::Topology;
+use super::trace::Trace;
 use super::warnings::{Warnings, code};
 use crate::error::RestoreErrorKind;
 use crate::frame::State;
@@ -36,7 +38,7 @@ pub(super) struct Builder<'a, 't> {
     generation_of: Vec<Index>,
     pub call_of: Vec<Index>,
     /// How many agents with an id were called under a generation, or a frame in other traces.
-    agent_counts: HashMap<(Index, JsonStr), u32>,
+    agent_counts: HashMap<(Index, JsonStr), u32, IdHashing>,
 }
 
 impl<'a, 't> Builder<'a, 't> {
@@ -76,7 +78,7 @@ impl<'a, 't> Builder<'a, 't> {
             frame_of: vec![NONE; spans],
             generation_of: vec![NONE; spans],
             call_of: vec![NONE; spans],
-            agent_counts: HashMap::new(),
+            agent_counts: HashMap::with_hasher(IdHashing::new()),
         }
     }
 
@@ -113,7 +115,7 @@ impl<'a, 't> Builder<'a, 't> {
                 }
                 (Family::Model, _) => self.name_model(event, &fields),
                 (Family::Batch, Phase::End) => self.batch_end(place, frame, event, &fields),
-                (Family::Budget, _) => self.usage(frame, event, &fields),
+                (Family::Budget, _) => self.usage(place, frame, event, &fields),
                 _ => {}
             }
         }

@@ -2,7 +2,8 @@
 
 use super::build::{Builder, index_of};
 use super::draft::{CallDraft, Index, NONE};
-use super::event::{Event, Family, Field, FieldSpan, Fields, SpanIndex};
+use super::event::{Event, Family, SpanIndex};
+use super::fields::{Field, FieldSpan, Fields};
 use super::outcome::{outcome, request_hash, rows};
 use super::spans::NO_EVENT;
 use super::warnings::code;

@@ -1,9 +1,9 @@
 //! How many of the ordered events a snapshot is made from.
 
 use super::RestoreOptions;
-use super::read::Trace;
 use super::select::not_found;
 use super::spans::NO_EVENT;
+use super::trace::Trace;
 use crate::error::RestoreErrorKind;
 use crate::json::JsonStr;
 use crate::snapshot::Anchor;
@@ -45,5 +45,66 @@ pub(super) fn events_kept(
         (Some(0), Anchor::Before) => Err(RestoreErrorKind::NothingBefore),
         (Some(place), Anchor::Before) => Ok(place),
         (Some(place), Anchor::After) => Ok(place + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::restore::fields::Source;
+    use crate::restore::warnings::Warnings;
+    use crate::restore::{Origin, order, read, select};
+
+    fn kept(text: &str, options: &RestoreOptions) -> usize {
+        let text = Arc::new(text.to_owned());
+        let mut warnings = Warnings::default();
+        let mut trace = read::read(Source(&text), Origin::Lines, &mut warnings).unwrap();
+        select::select(&mut trace, options, &mut warnings).unwrap();
+        order::sort(&mut trace, &mut warnings);
+        events_kept(&trace, options).unwrap()
+    }
+
+    /// The cuts that are described beside the recorded traces.
+    #[test]
+    fn keeps_as_many_events_as_it_should() {
+        let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../__test__/fixtures/traces");
+        let mut cuts = 0;
+        for scenario in fs::read_dir(traces).unwrap() {
+            let path = scenario.unwrap().path();
+            let text = fs::read_to_string(path.join("trace.jsonl")).unwrap();
+            let meta = fs::read_to_string(path.join("meta.json")).unwrap();
+            // The memories before the cuts hold what serde_json cannot.
+            let (_, cuts_and_dumps) = meta.split_once("\"cuts\":").unwrap();
+            let meta: Value =
+                serde_json::from_str(&format!("{{\"cuts\":{cuts_and_dumps}")).unwrap();
+            for cut in meta["cuts"].as_array().unwrap() {
+                let asked = &cut["options"];
+                let anchor = Anchor::from_name(asked["anchor"].as_str().unwrap_or("after"));
+                let options = RestoreOptions {
+                    span_id: asked["spanId"].as_str().map(str::to_owned),
+                    anchor: anchor.unwrap(),
+                    trace_id: None,
+                    metadata: None,
+                    now_ms: 0.0,
+                };
+                let wanted = cut["eventsKept"]
+                    .as_u64()
+                    .unwrap_or(text.lines().count() as u64);
+                assert_eq!(
+                    kept(&text, &options) as u64,
+                    wanted,
+                    "{} {asked}",
+                    path.display()
+                );
+                cuts += 1;
+            }
+        }
+        assert!(cuts >= 50);
     }
 }

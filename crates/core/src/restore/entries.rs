@@ -23,6 +23,11 @@ impl<K, V> Default for Entries<K, V> {
 const SEARCHED: usize = 8;
 
 impl<K: Clone + Eq + Hash, V: Default> Entries<K, V> {
+    pub(super) fn clear(&mut self) {
+        self.list.clear();
+        self.places.clear();
+    }
+
     /// The value of a key, a new one if there is none yet.
     pub(super) fn entry(&mut self, key: K) -> &mut V {
         let known = if self.list.len() <= SEARCHED {

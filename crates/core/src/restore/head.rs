@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::event::{EventKind, Field, FieldSet, Source};
+use super::event::EventKind;
+use super::fields::{Field, FieldSet, Source};
 use super::members::Members;
 use crate::json::JsonError;
 
@@ -60,13 +61,18 @@ impl<'t> Head<'t> {
         };
     }
 
-    /// Whether nothing more of the head can come. Where events are numbered, the number comes too.
-    pub(super) fn is_complete(&self, is_numbered: bool) -> bool {
-        self.trace.is_ok()
+    /// Whether nothing more of the head can come. Where events are numbered, the number comes too;
+    /// the first event tells.
+    pub(super) fn is_complete(&self, is_numbered: Option<bool>) -> bool {
+        let has_number = match is_numbered {
+            Some(is_numbered) => !is_numbered || !self.seq.is_nan(),
+            None => false,
+        };
+        has_number
+            && self.trace.is_ok()
             && self.span_id.is_ok()
             && self.parent.is_some()
             && !self.time.is_nan()
-            && !(is_numbered && self.seq.is_nan())
             && matches!(self.kind, TypeField::Event(_))
     }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use memchr::memchr2;
 
-use super::event::Source;
+use super::fields::Source;
 use crate::json::{JsonError, JsonErrorKind, RawStr, Scanner};
 
 /// A reader of an object's members. A value that is nested deeper than JSON values may be is

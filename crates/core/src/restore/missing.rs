@@ -1,8 +1,9 @@
 //! Finds what a trace lacks: starts, ends and parents of spans that other events prove.
 
-use super::event::{Event, Family, Field, NO_SPAN, Phase, SpanIndex};
-use super::read::Trace;
-use super::spans::{EventIndex, NO_EVENT, Span};
+use super::event::{Event, Family, NO_SPAN, Phase, SpanIndex};
+use super::fields::Field;
+use super::spans::{NO_EVENT, Span};
+use super::trace::Trace;
 use super::warnings::{Warnings, code};
 
 /// Reports events that must have been and are not in the list. `kept` events are restored from.
@@ -62,27 +63,25 @@ fn missing_numbers(trace: &Trace<'_>, kept: usize, warnings: &mut Warnings) {
     }
 }
 
-/// Turns and calls end before the prompt or batch that they are part of, generations before their
-/// agent. Agents and other calls may be left running.
+/// Turns and calls end before the prompt or batch that they are part of, unless that is given up;
+/// generations always end before their agent. Agents and other calls may be left running.
 fn lacks_end(trace: &Trace<'_>, kept: usize, span: &Span<'_>) -> bool {
     if span.end != NO_EVENT || span.parent == NO_SPAN {
         return false;
     }
     let parent = trace.spans.get(span.parent);
-    let is_part = matches!(
-        (span.family, parent.family),
+    let Some(end) = trace.events[..kept].get(parent.end as usize) else {
+        return false;
+    };
+    match (span.family, parent.family) {
+        (Family::Generation, Family::Agent) => true,
         (Family::Turn | Family::Batch | Family::Tool, Family::Policy)
-            | (Family::Tool, Family::Batch)
-            | (Family::Generation, Family::Agent)
-    );
-    is_part && ended_well(trace, kept, parent.end)
-}
-
-fn ended_well(trace: &Trace<'_>, kept: usize, end: EventIndex) -> bool {
-    let end = trace.events[..kept].get(end as usize);
-    end.is_some_and(|end| {
-        end.fields(trace.source, &trace.fields).flag(Field::Success) != Some(false)
-    })
+        | (Family::Tool, Family::Batch) => {
+            let success = end.fields(trace.source, &trace.fields).flag(Field::Success);
+            success != Some(false)
+        }
+        _ => false,
+    }
 }
 
 /// A parent without events is the run itself where nothing else is; beside it, it was lost.

@@ -15,25 +15,31 @@ mod draft;
 mod entries;
 mod event;
 mod failure;
+mod fields;
 mod head;
 mod idhash;
 mod members;
 mod missing;
+mod names;
 mod order;
 mod outcome;
+mod passes;
 mod read;
+mod reader;
 mod select;
 mod spans;
 mod tally;
 mod topology;
+mod trace;
+mod usage_json;
 mod warnings;
 
 use std::sync::Arc;
 
 use build::Builder;
-use event::Source;
-use read::Trace;
+use fields::Source;
 use topology::Topology;
+use trace::Trace;
 use warnings::Warnings;
 pub use warnings::code;
 
@@ -94,6 +100,7 @@ pub fn restore(
             span_id: options.span_id.clone(),
             anchor: of_span.map(|_| options.anchor),
             source: Some(Origination::Restore),
+            forked_from: None,
         },
         metadata: options.metadata.clone(),
         warnings: warnings.into_list(),

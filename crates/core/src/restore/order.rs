@@ -6,8 +6,8 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::event::{Event, NO_SPAN, Phase};
-use super::read::Trace;
 use super::spans::{EventIndex, NO_EVENT, Spans};
+use super::trace::Trace;
 use super::warnings::{Warnings, code};
 
 /// Sorts the events and notes where spans start and end.

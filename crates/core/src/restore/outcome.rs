@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::draft::unknown_error;
-use super::event::{Field, FieldSpan, Fields, Source};
+use super::fields::{Field, FieldSpan, Fields, Source};
 use super::members::Members;
 use crate::frame::State;
 use crate::journal::{Outcome, RequestHash, Value};

@@ -1,31 +1,21 @@
-//! Reads the events out of the text of a trace, each line once.
+//! Reads the events out of a text: a long one in parts, at the same time.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
+use std::num::NonZero;
 use std::ops::Range;
+use std::thread;
 
-use memchr::{memchr, memchr_iter};
+use memchr::memchr;
 
 use super::Origin;
-use super::event::{Event, Field, FieldList, FieldSet, FieldSpan, NO_SPAN, Source};
-use super::head::{Head, KNOWN_VALUES, TypeField, UsualHead, read_usual_head};
-use super::members::{Members, container_end, type_name};
-use super::spans::{SpanId, Spans};
-use super::warnings::{Warnings, code};
+use super::fields::Source;
+use super::reader::{LineFault, Part, read_array, read_lines};
+use super::trace::Trace;
+use super::warnings::Warnings;
 use crate::error::{Fault, RestoreErrorKind};
-use crate::json::{JsonError, JsonErrorKind, Scanner};
 
-/// The events of a text, in the order in which they stand there.
-#[derive(Debug)]
-pub(super) struct Trace<'t> {
-    pub source: Source<'t>,
-    pub events: Vec<Event>,
-    /// The kept fields of all events.
-    pub fields: Vec<FieldSpan>,
-    pub spans: Spans<'t>,
-    /// Bodies of the traceIds.
-    pub ids: Vec<Cow<'t, str>>,
-}
+/// A part of a text is worth a thread from this size on.
+const PART_BYTES: usize = 1 << 22;
+const MAX_PARTS: usize = 4;
 
 pub(super) fn read<'t>(
     source: Source<'t>,
@@ -33,360 +23,204 @@ pub(super) fn read<'t>(
     warnings: &mut Warnings,
 ) -> Result<Trace<'t>, RestoreErrorKind> {
     let text = source.text();
-    let lines = estimate_lines(text);
-    let mut reader = Reader {
-        trace: Trace {
-            source,
-            events: Vec::with_capacity(lines),
-            fields: Vec::with_capacity(lines * 2),
-            spans: Spans::with_capacity(lines),
-            ids: Vec::new(),
-        },
-        trace_index: HashMap::new(),
-        origin,
-        warnings,
-        is_numbered: false,
-        last_places: [const { 0..0 }; Field::COUNT],
-        known: Box::new([const { 0..0 }; KNOWN_VALUES]),
-    };
     let start = if text.starts_with('\u{FEFF}') {
         '\u{FEFF}'.len_utf8()
     } else {
         0
     };
-    if origin == Origin::Lines && text[start..].trim_ascii_start().starts_with('[') {
-        reader.array(start)?;
+    let parts = if origin == Origin::Lines && text[start..].trim_ascii_start().starts_with('[') {
+        vec![read_array(source, start, origin)]
     } else {
-        reader.lines(start)?;
-    }
-    Ok(reader.trace)
+        let count = (text.len() / PART_BYTES)
+            .min(MAX_PARTS)
+            .min(thread::available_parallelism().map_or(1, NonZero::get));
+        read_parts(source, &ranges(text, start, count.max(1)), origin)
+    };
+    join(source, parts, warnings)
 }
 
-/// How much of a text is looked at to guess how many lines it has.
-const SAMPLE_BYTES: usize = 1 << 16;
-
-/// About how many lines the text has.
-fn estimate_lines(text: &str) -> usize {
-    let sample = &text.as_bytes()[..text.len().min(SAMPLE_BYTES)];
-    let lines = memchr_iter(b'\n', sample).count() + 1;
-    text.len() / (sample.len() / lines).max(1)
-}
-
-/// Why a line is no event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct LineFault {
-    /// Below the event; empty for the event itself.
-    path: &'static str,
-    expected: &'static str,
-    received: Cow<'static, str>,
-}
-
-impl LineFault {
-    fn new(path: &'static str, expected: &'static str, received: &'static str) -> Self {
-        Self {
-            path,
-            expected,
-            received: Cow::Borrowed(received),
+fn join<'t>(
+    source: Source<'t>,
+    parts: Vec<Part<'t>>,
+    warnings: &mut Warnings,
+) -> Result<Trace<'t>, RestoreErrorKind> {
+    let mut lines = 0;
+    let mut whole: Option<Trace<'t>> = None;
+    for part in parts {
+        warnings.append(part.warnings, lines);
+        if let Some((fault, number)) = part.fault {
+            return Err(invalid_event(fault, lines + number));
         }
-    }
-}
-
-impl From<JsonError> for LineFault {
-    fn from(error: JsonError) -> Self {
-        let received = Cow::Owned(format!("text that is not JSON ({error})"));
-        Self {
-            path: "",
-            expected: "an object",
-            received,
+        match &mut whole {
+            Some(whole) => whole.append(part.trace, lines),
+            None => whole = Some(part.trace),
         }
+        lines += part.lines;
     }
+    Ok(whole.unwrap_or_else(|| Trace::with_capacity(source, 0)))
 }
 
-enum Line {
-    Event(Event),
-    /// The writer dropped so many events here.
-    Gap(Option<u64>),
+fn invalid_event(fault: LineFault, number: u32) -> RestoreErrorKind {
+    let LineFault {
+        path,
+        expected,
+        received,
+    } = fault;
+    RestoreErrorKind::InvalidEvent(Fault {
+        path: format!("events.{}{path}", number - 1),
+        message: format!("expected {expected}, received {received}"),
+    })
 }
 
-struct Reader<'t, 'w> {
-    trace: Trace<'t>,
-    trace_index: HashMap<Cow<'t, str>, u32>,
-    origin: Origin,
-    warnings: &'w mut Warnings,
-    /// Whether events so far have a `_seq`.
-    is_numbered: bool,
-    /// By field.
-    last_places: [Range<usize>; Field::COUNT],
-    /// Places of values that nobody reads, and that come again: conversations, schemas, tools.
-    known: Box<[Range<usize>; KNOWN_VALUES]>,
+/// Cuts the text from `start` on into so many parts of whole lines, of about the same size.
+fn ranges(text: &str, start: usize, count: usize) -> Vec<Range<usize>> {
+    let mut ranges = Vec::with_capacity(count);
+    let mut from = start;
+    for part in 1..=count {
+        let about = start + (text.len() - start) / count * part;
+        let rest = text.as_bytes().get(about.max(from)..).unwrap_or_default();
+        let end = match memchr(b'\n', rest) {
+            Some(length) if part < count => text.len() - rest.len() + length + 1,
+            _ => text.len(),
+        };
+        ranges.push(from..end);
+        from = end;
+    }
+    ranges
 }
 
-impl<'t> Reader<'t, '_> {
-    fn lines(&mut self, start: usize) -> Result<(), RestoreErrorKind> {
-        let bytes = self.trace.source.text().as_bytes();
-        let mut pos = start;
-        let mut number = 0;
-        while pos < bytes.len() {
-            let end = memchr(b'\n', &bytes[pos..]).map_or(bytes.len(), |length| pos + length);
-            number += 1;
-            // A line that was ended was written to its end.
-            let is_ended = end < bytes.len() && bytes[..end].trim_ascii_end().ends_with(b"}");
-            self.line(pos..end, number, is_ended)?;
-            pos = end + 1;
+fn read_parts<'t>(source: Source<'t>, ranges: &[Range<usize>], origin: Origin) -> Vec<Part<'t>> {
+    let read = |range: &Range<usize>| read_lines(source, range.clone(), origin);
+    let Some((first, others)) = ranges.split_first() else {
+        return Vec::new();
+    };
+    thread::scope(|scope| {
+        let spawn = |range| {
+            thread::Builder::new()
+                .spawn_scoped(scope, move || read(range))
+                .ok()
+        };
+        let threads: Vec<_> = others.iter().map(|range| (range, spawn(range))).collect();
+        let mut parts = vec![read(first)];
+        for (range, thread) in threads {
+            // Where there is no thread to be had, this one does its work.
+            let part = thread.and_then(|thread| thread.join().ok());
+            parts.push(part.unwrap_or_else(|| read(range)));
         }
-        Ok(())
-    }
+        parts
+    })
+}
 
-    /// A text that is one JSON array of events.
-    fn array(&mut self, start: usize) -> Result<(), RestoreErrorKind> {
-        let text = self.trace.source.text();
-        let mut base = start;
-        let mut scanner = Scanner::new(&text[base..]);
-        let mut number = 1;
-        let mut first = true;
-        let mut more = scanner
-            .enter_array()
-            .and_then(|()| scanner.next_element(&mut first));
-        loop {
-            match more {
-                Ok(false) => return Ok(()),
-                Ok(true) => {}
-                Err(error) => return self.refuse(error.into(), number),
-            }
-            scanner.peek();
-            let from = base + scanner.position();
-            let range = match scanner.skip_value() {
-                Ok(range) => from..base + range.end,
-                Err(error) => {
-                    let end = match error.kind {
-                        JsonErrorKind::TooDeep => container_end(text.as_bytes(), from),
-                        _ => None,
-                    };
-                    let Some(end) = end else {
-                        return self.refuse(error.into(), number);
-                    };
-                    base = end;
-                    scanner = Scanner::new(&text[base..]);
-                    from..end
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::restore::event::NO_SPAN;
+
+    fn described(text: &str, count: usize, origin: Origin) -> Result<String, RestoreErrorKind> {
+        let text = Arc::new(text.to_owned());
+        let source = Source(&text);
+        let mut warnings = Warnings::default();
+        let parts = read_parts(source, &ranges(&text, 0, count), origin);
+        let trace = join(source, parts, &mut warnings)?;
+        let mut out = String::new();
+        for event in &trace.events {
+            let name = |span| {
+                if span == NO_SPAN {
+                    String::new()
+                } else {
+                    trace.spans.display(span)
                 }
             };
-            self.line(range, number, true)?;
-            number += 1;
-            more = scanner.next_element(&mut first);
+            let fields: Vec<&str> = event
+                .fields(source, &trace.fields)
+                .list
+                .iter()
+                .map(|kept| source.slice(&kept.range))
+                .collect();
+            let id = event.trace.map(|id| &trace.ids[id as usize]);
+            writeln!(
+                out,
+                "{} {:?} {} {} {id:?} {fields:?}",
+                event.line,
+                event.kind,
+                name(event.span),
+                name(event.parent)
+            )
+            .unwrap();
+        }
+        for warning in warnings.into_list() {
+            writeln!(out, "{warning:?}").unwrap();
+        }
+        Ok(out)
+    }
+
+    #[test]
+    fn a_text_read_in_parts_is_the_same() {
+        let event = |number: usize| {
+            format!(
+                r#"{{"type":"agent:start","agentId":"a{number}","timestamp":{number},"trace":{{"traceId":"t{}","spanId":"s{number}","parentSpanId":"s{}"}},"props":{number}}}"#,
+                number % 3,
+                number / 2,
+            )
+        };
+        let mut lines: Vec<String> = (0..40).map(event).collect();
+        let whole = described(&lines.join("\n"), 1, Origin::Events).unwrap();
+        for count in 2..9 {
+            assert_eq!(
+                described(&lines.join("\n"), count, Origin::Events).unwrap(),
+                whole
+            );
+        }
+        lines.insert(3, "rubbish".to_owned());
+        lines.insert(20, String::new());
+        lines.insert(30, r#"{"type":"gap","count":3}"#.to_owned());
+        lines.push("{".to_owned());
+        let text = lines.join("\n");
+        let whole = described(&text, 1, Origin::Lines).unwrap();
+        let fault = described(&text, 1, Origin::Events).unwrap_err();
+        assert!(fault.to_string().starts_with("events.3: "), "{fault}");
+        let late = text.replacen("rubbish", &event(99), 1);
+        let late_fault = described(&late, 1, Origin::Events).unwrap_err();
+        assert!(
+            late_fault.to_string().starts_with("events.20: "),
+            "{late_fault}"
+        );
+        for count in 2..9 {
+            assert_eq!(described(&text, count, Origin::Lines).unwrap(), whole);
+            assert_eq!(described(&text, count, Origin::Events).unwrap_err(), fault);
+            assert_eq!(
+                described(&late, count, Origin::Events).unwrap_err(),
+                late_fault
+            );
         }
     }
 
-    fn line(
-        &mut self,
-        range: Range<usize>,
-        number: u32,
-        whole: bool,
-    ) -> Result<(), RestoreErrorKind> {
-        let line = self.trace.source.slice(&range);
-        // The order of these tests keeps the common case short.
-        if !line.starts_with('{') && self.origin == Origin::Lines && line.trim_ascii().is_empty() {
-            return Ok(());
-        }
-        let first_field = self.trace.fields.len();
-        match self.members(range, number, whole) {
-            Ok(Line::Event(event)) => self.trace.events.push(event),
-            Ok(Line::Gap(count)) => {
-                self.trace.fields.truncate(first_field);
-                let count =
-                    count.map_or_else(|| "events".to_owned(), |count| format!("{count} events"));
-                let message = format!(
-                    "the writer of the trace dropped {count} here; calls recorded in them are made again"
-                );
-                self.warnings.add(code::GAP, Some(number), None, message);
-            }
-            Err(fault) => {
-                self.trace.fields.truncate(first_field);
-                self.refuse(fault, number)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn refuse(&mut self, fault: LineFault, number: u32) -> Result<(), RestoreErrorKind> {
-        let LineFault {
-            path,
-            expected,
-            received,
-        } = fault;
-        match self.origin {
-            Origin::Events => Err(RestoreErrorKind::InvalidEvent(Fault {
-                path: format!("events.{}{path}", number - 1),
-                message: format!("expected {expected}, received {received}"),
-            })),
-            Origin::Lines => {
-                let at = path
-                    .strip_prefix('.')
-                    .map(|path| format!("{path}: "))
-                    .unwrap_or_default();
-                let message = format!(
-                    "not an event, passed over: {at}expected {expected}, received {received}"
-                );
-                self.warnings
-                    .add(code::INVALID_LINE, Some(number), None, message);
-                Ok(())
-            }
-        }
-    }
-
-    /// Reads one event; the fields that it is read for are added to the trace's. A `whole` line is
-    /// not read further than it must be.
-    fn members(
-        &mut self,
-        range: Range<usize>,
-        number: u32,
-        whole: bool,
-    ) -> Result<Line, LineFault> {
-        let first_field = self.trace.fields.len();
-        let (mut head, mut members) = self.head(range)?;
-        let mut seen = self.fields_from(first_field);
-        loop {
-            if whole && head.is_complete(self.is_numbered) && head.wanted & !seen == 0 {
-                break;
-            }
-            let Some(key) = members.next()? else {
-                // A second value on the line makes the first one doubtful too.
-                members.finish()?;
-                break;
-            };
-            match Field::from_key(key) {
-                Some(Field::Type) => head.read_type(members.string()?),
-                Some(Field::Timestamp) => head.time = members.number()?,
-                Some(Field::Seq) => head.seq = members.number()?,
-                Some(Field::Trace) => head.read_trace(&mut members)?,
-                Some(field) if head.wanted & field.bit() != 0 => {
-                    let range = members.value()?;
-                    let range = self.same_as_before(field, range);
-                    self.trace.fields.push(FieldSpan { field, range });
-                    seen |= field.bit() | field.replaces();
+    #[test]
+    fn parts_are_whole_lines() {
+        for text in [
+            "",
+            "\n",
+            "a",
+            "a\nbb\n\nccc\ndddd",
+            "a\nbb\nccc\n",
+            "aaaaaaaaaaaaaaaaaaaa\nb\n",
+            "é\né\né\n",
+        ] {
+            for count in 1..6 {
+                let ranges = ranges(text, 0, count);
+                let joined: String = ranges.iter().map(|range| &text[range.clone()]).collect();
+                assert_eq!(joined, text, "{count}");
+                for range in &ranges[..count - 1] {
+                    assert!(
+                        range.is_empty()
+                            || text[..range.end].ends_with('\n')
+                            || range.end == text.len()
+                    );
                 }
-                _ => members.pass_repeated(&mut self.known[head.known_slot(key.body())])?,
             }
         }
-        let kind = match head.kind {
-            TypeField::Event(kind) => kind,
-            TypeField::Gap => return Ok(Line::Gap(self.gap_count(first_field))),
-            TypeField::Missing(received) => {
-                return Err(LineFault::new(".type", "a string", received));
-            }
-        };
-        let no_object = |received| LineFault::new(".trace", "an object", received);
-        let no_string = |received| LineFault::new(".trace.spanId", "a string", received);
-        head.trace.map_err(no_object)?;
-        let span = SpanId::new(head.span_id.map_err(no_string)?);
-        self.keep_fields(first_field, kind.fields(), number, &span);
-        let spans = &mut self.trace.spans;
-        let parent = match head.parent.filter(|parent| !parent.is_empty()) {
-            Some(parent) => spans.intern_parent(SpanId::new(parent)),
-            None => NO_SPAN,
-        };
-        let span = spans.intern(span);
-        let trace = head.trace_id.map(|id| self.trace_index(id));
-        let fields = FieldList::new(first_field, self.trace.fields.len());
-        let (time, seq) = (head.time, head.seq);
-        self.is_numbered |= !seq.is_nan();
-        Ok(Line::Event(Event {
-            kind,
-            span,
-            parent,
-            trace,
-            line: number,
-            time,
-            seq,
-            fields,
-        }))
-    }
-
-    /// The head of an event if it stands at the beginning as usual, and a reader of what follows.
-    fn head(&mut self, range: Range<usize>) -> Result<(Head<'t>, Members<'t>), LineFault> {
-        let source = self.trace.source;
-        if let Some(UsualHead {
-            head,
-            end,
-            agent_id,
-        }) = read_usual_head(source, range.clone())
-        {
-            if let Some(range) = agent_id
-                && head.wanted & Field::AgentId.bit() != 0
-            {
-                let range = self.same_as_before(Field::AgentId, range);
-                self.trace.fields.push(FieldSpan {
-                    field: Field::AgentId,
-                    range,
-                });
-            }
-            return Ok((head, Members::go_on(source, end..range.end)));
-        }
-        let first_byte = source.slice(&range).trim_ascii_start().bytes().next();
-        if first_byte != Some(b'{') {
-            return Err(LineFault::new("", "an object", type_name(first_byte)));
-        }
-        Ok((Head::default(), Members::enter(source, range)?))
-    }
-
-    fn fields_from(&self, first: usize) -> FieldSet {
-        self.trace.fields[first..]
-            .iter()
-            .fold(0, |seen, kept| seen | kept.field.bit())
-    }
-
-    /// The place of the value that the field had last time, if it is the same: what is read again
-    /// and again then stays in the processor's caches.
-    fn same_as_before(&mut self, field: Field, range: Range<usize>) -> Range<usize> {
-        let source = self.trace.source;
-        let last = &mut self.last_places[field as usize];
-        if last.len() == range.len() && source.slice(last) == source.slice(&range) {
-            return last.clone();
-        }
-        last.clone_from(&range);
-        range
-    }
-
-    fn gap_count(&self, first_field: usize) -> Option<u64> {
-        let count = self.trace.fields[first_field..]
-            .iter()
-            .find(|kept| kept.field == Field::Count)?;
-        self.trace.source.slice(&count.range).parse().ok()
-    }
-
-    fn trace_index(&mut self, id: Cow<'t, str>) -> u32 {
-        // Nearly always there is one only.
-        if self.trace.ids.first() == Some(&id) {
-            return 0;
-        }
-        let next = u32::try_from(self.trace.ids.len()).unwrap_or(u32::MAX);
-        *self.trace_index.entry(id.clone()).or_insert_with(|| {
-            self.trace.ids.push(id);
-            next
-        })
-    }
-
-    /// Drops the fields that such an event is not read for: they were kept while its type was
-    /// unknown, or another one makes them needless.
-    fn keep_fields(&mut self, first: usize, wanted: FieldSet, number: u32, span: &SpanId<'_>) {
-        let fields = &mut self.trace.fields;
-        let has_delta = fields[first..]
-            .iter()
-            .any(|kept| kept.field == Field::Delta);
-        let unwanted = if has_delta { Field::Own.bit() } else { 0 };
-        let mut end = first;
-        for at in first..fields.len() {
-            let FieldSpan { field, range } = &fields[at];
-            if wanted & !unwanted & field.bit() == 0 {
-                continue;
-            }
-            if range.start == range.end {
-                let message = format!("the field {} is nested too deep to be kept", field.key());
-                self.warnings
-                    .add(code::TOO_DEEP, Some(number), Some(span), message);
-            }
-            fields.swap(end, at);
-            end += 1;
-        }
-        fields.truncate(end);
     }
 }

@@ -1,9 +1,11 @@
 //! Chooses the one run that is restored, and drops what was delivered twice.
 
+use std::collections::HashSet;
+
 use super::RestoreOptions;
 use super::event::{Event, Family, NO_SPAN, SpanIndex};
-use super::read::Trace;
 use super::topology::{cut_cycles, nearest};
+use super::trace::Trace;
 use super::warnings::{Warnings, code, display};
 use crate::error::RestoreErrorKind;
 use crate::json::JsonStr;
@@ -137,23 +139,23 @@ fn choose_run(trace: &mut Trace<'_>, target: Option<SpanIndex>, warnings: &mut W
         .filter(|event| is_run(event.span))
         .collect();
     starts.sort_by(|left, right| left.time.total_cmp(&right.time));
-    let mut runs: Vec<SpanIndex> = Vec::new();
-    for event in starts {
-        if runs.last() != Some(&event.span) && !runs.contains(&event.span) {
-            runs.push(event.span);
-        }
-    }
-    let Some(last) = runs.last().copied().filter(|_| runs.len() > 1) else {
+    let mut seen = HashSet::new();
+    let mut runs = starts
+        .iter()
+        .map(|event| event.span)
+        .filter(|span| seen.insert(*span));
+    runs.next();
+    let Some(last) = runs.last() else {
         return;
     };
+    let count = seen.len();
     let run_of = nearest(spans, is_run, |_| false);
     let chosen = target
         .map(|target| run_of[target as usize])
         .filter(|run| *run != NO_SPAN)
         .unwrap_or(last);
     let message = format!(
-        "the trace holds {} runs with the same traceId; the one of span {} was restored, options.spanId chooses another",
-        runs.len(),
+        "the trace holds {count} runs with the same traceId; the one of span {} was restored, options.spanId chooses another",
         spans.display(chosen),
     );
     warnings.add(

@@ -78,6 +78,11 @@ impl<'t> Spans<'t> {
         }
     }
 
+    /// The ids in the order of their indices.
+    pub(super) fn into_ids(self) -> impl Iterator<Item = SpanId<'t>> {
+        self.list.into_iter().map(|span| span.id)
+    }
+
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }

@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 
 use super::entries::Entries;
-use crate::json::{JsonError, JsonStr, JsonText, Scanner, canonicalize};
+use super::usage_json::{RawItem, add_amounts, number, object, value};
+use crate::json::{JsonError, JsonStr, JsonText, Scanner};
 use crate::usage::{Amounts, Item, ItemKey, Usage};
 
 #[derive(Debug, Clone, Default)]
@@ -17,18 +18,18 @@ pub(super) struct Tally<'t> {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Tokens {
-    prompt: f64,
-    completion: f64,
-    total: f64,
+pub(super) struct Tokens {
+    pub prompt: f64,
+    pub completion: f64,
+    pub total: f64,
 }
 
 /// Amounts by unit, or by sort of token.
-type Sums<'t> = Entries<Cow<'t, str>, f64>;
+pub(super) type Sums<'t> = Entries<Cow<'t, str>, f64>;
 
 /// What usage is merged by; see [`ItemKey`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Key<'t> {
+pub(super) enum Key<'t> {
     Model {
         provider: Option<Cow<'t, str>>,
         name: Cow<'t, str>,
@@ -41,8 +42,10 @@ enum Key<'t> {
 }
 
 /// The usage of a model or of a tool.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct Entry<'t> {
+    /// Items stand in the order in which they were first used.
+    first_place: u64,
     costs: Sums<'t>,
     tokens: Tokens,
     token_details: Sums<'t>,
@@ -50,9 +53,23 @@ struct Entry<'t> {
     details: Option<&'t str>,
 }
 
+impl Default for Entry<'_> {
+    fn default() -> Self {
+        Self {
+            first_place: u64::MAX,
+            costs: Sums::default(),
+            tokens: Tokens::default(),
+            token_details: Sums::default(),
+            quantity: 0.0,
+            details: None,
+        }
+    }
+}
+
 impl<'t> Tally<'t> {
-    /// Adds a `UsageStats` object. What is missing in it, or of another type, counts as nothing.
-    pub(super) fn add_json(&mut self, text: &'t str) -> Result<(), JsonError> {
+    /// Adds a `UsageStats` object that came at a `place` in the order of events. What is missing in
+    /// it, or of another type, counts as nothing.
+    pub(super) fn add_json(&mut self, text: &'t str, place: u64) -> Result<(), JsonError> {
         object(&mut Scanner::new(text), |scanner, key| {
             match key {
                 "promptTokens" => self.tokens.prompt += number(scanner)?,
@@ -65,7 +82,7 @@ impl<'t> Tally<'t> {
                     scanner.enter_array()?;
                     let mut first = true;
                     while scanner.next_element(&mut first)? {
-                        self.read_item(scanner)?;
+                        self.read_item(scanner, place)?;
                     }
                 }
                 _ => {
@@ -76,7 +93,7 @@ impl<'t> Tally<'t> {
         })
     }
 
-    fn read_item(&mut self, scanner: &mut Scanner<'t>) -> Result<(), JsonError> {
+    fn read_item(&mut self, scanner: &mut Scanner<'t>, place: u64) -> Result<(), JsonError> {
         if scanner.peek() != Some(b'{') {
             scanner.skip_value()?;
             return Ok(());
@@ -84,13 +101,14 @@ impl<'t> Tally<'t> {
         let mut item = RawItem::default();
         object(scanner, |scanner, key| item.read_field(scanner, key))?;
         if let Some((key, item)) = item.into_key() {
-            self.add_item(key, &item);
+            self.add_item(key, &item, place);
         }
         Ok(())
     }
 
-    fn add_item(&mut self, key: Key<'t>, raw: &RawItem<'t>) {
+    fn add_item(&mut self, key: Key<'t>, raw: &RawItem<'t>, place: u64) {
         let entry = self.items.entry(key);
+        entry.first_place = entry.first_place.min(place);
         add_amounts(raw.costs, &mut entry.costs);
         entry.tokens.add(raw.tokens);
         add_amounts(raw.token_details, &mut entry.token_details);
@@ -106,6 +124,7 @@ impl<'t> Tally<'t> {
         self.details.add(&below.details);
         for (key, item) in &below.items.list {
             let entry = self.items.entry(key.clone());
+            entry.first_place = entry.first_place.min(item.first_place);
             entry.costs.add(&item.costs);
             entry.tokens.add(item.tokens);
             entry.token_details.add(&item.token_details);
@@ -115,19 +134,27 @@ impl<'t> Tally<'t> {
     }
 
     pub(super) fn to_usage(&self) -> Usage {
+        let mut items: Vec<&(Key<'_>, Entry<'_>)> = self.items.list.iter().collect();
+        items.sort_by_key(|(_, entry)| entry.first_place);
+        let costs = amounts(&self.costs);
+        let item = |(key, entry): &(Key<'_>, Entry<'_>)| {
+            // With one model only, its costs are all costs.
+            let same = entry.costs.list == self.costs.list;
+            let costs = if same {
+                costs.clone()
+            } else {
+                amounts(&entry.costs)
+            };
+            (key.to_item_key(), entry.to_item(key, costs))
+        };
         Usage {
-            costs: amounts(&self.costs),
             prompt_tokens: self.tokens.prompt,
             completion_tokens: self.tokens.completion,
             total_tokens: self.tokens.total,
             call_count: self.call_count,
             details: amounts(&self.details),
-            items: self
-                .items
-                .list
-                .iter()
-                .map(|(key, entry)| (key.to_item_key(), entry.to_item(key)))
-                .collect(),
+            items: items.into_iter().map(item).collect(),
+            costs,
         }
     }
 }
@@ -145,74 +172,6 @@ impl Sums<'_> {
         for (unit, amount) in &other.list {
             *self.entry(unit.clone()) += amount;
         }
-    }
-}
-
-/// The fields of an item, before it is known whether it is a model's or a tool's.
-#[derive(Default)]
-struct RawItem<'t> {
-    kind: Option<Cow<'t, str>>,
-    name: Option<Cow<'t, str>>,
-    provider: Option<Cow<'t, str>>,
-    unit: Option<Cow<'t, str>>,
-    costs: &'t str,
-    tokens: Tokens,
-    token_details: &'t str,
-    quantity: f64,
-    details: Option<&'t str>,
-}
-
-impl<'t> RawItem<'t> {
-    fn read_field(&mut self, scanner: &mut Scanner<'t>, key: &str) -> Result<(), JsonError> {
-        match key {
-            "type" => self.kind = string(scanner)?,
-            "name" => self.name = string(scanner)?,
-            "provider" => self.provider = string(scanner)?,
-            "unit" => self.unit = string(scanner)?,
-            "costs" => self.costs = value(scanner)?,
-            "tokens" if scanner.peek() == Some(b'{') => {
-                return object(scanner, |scanner, key| self.read_tokens(scanner, key));
-            }
-            "quantity" => self.quantity = number(scanner)?,
-            "details" => self.details = Some(value(scanner)?),
-            _ => {
-                scanner.skip_value()?;
-            }
-        }
-        Ok(())
-    }
-
-    fn read_tokens(&mut self, scanner: &mut Scanner<'t>, key: &str) -> Result<(), JsonError> {
-        match key {
-            "prompt" => self.tokens.prompt = number(scanner)?,
-            "completion" => self.tokens.completion = number(scanner)?,
-            "total" => self.tokens.total = number(scanner)?,
-            "details" => self.token_details = value(scanner)?,
-            _ => {
-                scanner.skip_value()?;
-            }
-        }
-        Ok(())
-    }
-
-    fn into_key(mut self) -> Option<(Key<'t>, Self)> {
-        let name = self.name.take()?;
-        let key = match self.kind.as_deref()? {
-            "model" => Key::Model {
-                provider: self.provider.take(),
-                name,
-            },
-            "tool" => {
-                let details = self.details.and_then(|details| canonicalize(details).ok());
-                Key::Tool {
-                    name,
-                    unit: self.unit.take(),
-                    details,
-                }
-            }
-            _ => return None,
-        };
-        Some((key, self))
     }
 }
 
@@ -238,17 +197,17 @@ impl Key<'_> {
 }
 
 impl Entry<'_> {
-    fn to_item(&self, key: &Key<'_>) -> Item {
+    fn to_item(&self, key: &Key<'_>, costs: Amounts) -> Item {
         match key {
             Key::Model { .. } => Item::Model {
-                costs: amounts(&self.costs),
+                costs,
                 prompt: self.tokens.prompt,
                 completion: self.tokens.completion,
                 total: self.tokens.total,
                 details: amounts(&self.token_details),
             },
             Key::Tool { .. } => Item::Tool {
-                costs: amounts(&self.costs),
+                costs,
                 quantity: self.quantity,
                 details: self
                     .details
@@ -259,64 +218,9 @@ impl Entry<'_> {
 }
 
 fn amounts(sums: &Sums<'_>) -> Amounts {
-    sums.list
-        .iter()
-        .map(|(unit, amount)| (JsonStr::from_normalized_body(unit), *amount))
-        .collect()
-}
-
-/// Calls `read` with each key of an object; it passes the value.
-fn object<'t>(
-    scanner: &mut Scanner<'t>,
-    mut read: impl FnMut(&mut Scanner<'t>, &str) -> Result<(), JsonError>,
-) -> Result<(), JsonError> {
-    scanner.enter_object()?;
-    let mut first = true;
-    while let Some(key) = scanner.next_member(&mut first)? {
-        read(scanner, &key.normalized())?;
-    }
-    Ok(())
-}
-
-fn value<'t>(scanner: &mut Scanner<'t>) -> Result<&'t str, JsonError> {
-    let range = scanner.skip_value()?;
-    Ok(scanner.slice(range))
-}
-
-fn string<'t>(scanner: &mut Scanner<'t>) -> Result<Option<Cow<'t, str>>, JsonError> {
-    if scanner.peek() == Some(b'"') {
-        return Ok(Some(scanner.string()?.normalized()));
-    }
-    scanner.skip_value()?;
-    Ok(None)
-}
-
-/// A number; 0 for anything else.
-fn number(scanner: &mut Scanner<'_>) -> Result<f64, JsonError> {
-    if let Some(b'-' | b'0'..=b'9') = scanner.peek() {
-        return Ok(scanner.number()?.parse().unwrap_or(0.0));
-    }
-    scanner.skip_value()?;
-    Ok(0.0)
-}
-
-/// Adds the numbers of an object; the rest of it, and what is no object, counts as nothing.
-fn add_amounts<'t>(text: &'t str, sums: &mut Sums<'t>) {
-    if text == "{}" || !text.starts_with('{') {
-        return;
-    }
-    let mut scanner = Scanner::new(text);
-    // The text was checked when the event was read.
-    let _ = scanner.enter_object();
-    let mut first = true;
-    while let Ok(Some(unit)) = scanner.next_member(&mut first) {
-        let is_number = matches!(scanner.peek(), Some(b'-' | b'0'..=b'9'));
-        match number(&mut scanner) {
-            Ok(amount) if is_number => *sums.entry(unit.normalized()) += amount,
-            Ok(_) => {}
-            Err(_) => return,
-        }
-    }
+    let amount =
+        |(unit, amount): &(Cow<'_, str>, f64)| (JsonStr::from_normalized_body(unit), *amount);
+    sums.list.iter().map(amount).collect()
 }
 
 #[cfg(test)]
@@ -335,6 +239,10 @@ mod tests {
         format!(
             r#"{{"costs":{{"usd":1}},"promptTokens":0,"completionTokens":0,"totalTokens":0,"callCount":0,"items":[{{"type":"tool","name":"search","costs":{{"usd":1}},"quantity":1.5,"unit":"{unit}","details":{details}}}]}}"#
         )
+    }
+
+    fn items_of(usage: &str) -> &str {
+        usage.split_once(r#""items":"#).unwrap().1
     }
 
     fn written(usage: &Usage) -> String {
@@ -362,14 +270,25 @@ mod tests {
         let mut halves = [Tally::default(), Tally::default()];
         let mut usage = Usage::default();
         for (place, update) in updates.iter().enumerate() {
-            tally.add_json(update).unwrap();
-            halves[place * 2 / updates.len()].add_json(update).unwrap();
+            tally.add_json(update, place as u64).unwrap();
+            halves[place * 2 / updates.len()]
+                .add_json(update, place as u64)
+                .unwrap();
             usage.add(&Usage::read(update, "delta").unwrap());
         }
         assert_eq!(written(&tally.to_usage()), written(&usage));
-        let [mut first, second] = halves;
-        first.add(&second);
-        assert_eq!(written(&first.to_usage()), written(&usage));
+        let [first, second] = halves;
+        let [backwards, forwards] = [(&second, &first), (&first, &second)].map(|(one, other)| {
+            let mut sum = one.clone();
+            sum.add(other);
+            written(&sum.to_usage())
+        });
+        assert_eq!(forwards, written(&usage));
+        assert_eq!(
+            items_of(&backwards),
+            items_of(&forwards),
+            "whichever is added first"
+        );
     }
 
     #[test]
@@ -380,9 +299,9 @@ mod tests {
             r#"{"items":{},"costs":[1],"promptTokens":"7"}"#,
             r#"{"items":[1,{"type":"model"},{"type":"x","name":"n"}]}"#,
         ] {
-            tally.add_json(text).unwrap();
+            tally.add_json(text, 0).unwrap();
         }
-        assert!(tally.add_json("[1]").is_err());
+        assert!(tally.add_json("[1]", 0).is_err());
         assert_eq!(written(&tally.to_usage()), written(&Usage::default()));
     }
 }

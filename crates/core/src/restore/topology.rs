@@ -103,35 +103,40 @@ pub(super) fn nearest(
         .collect()
 }
 
-/// Cuts the links that make a span its own ancestor.
+/// Cuts the links that make a span its own ancestor: the parent of the one that comes first.
 pub(super) fn cut_cycles(spans: &mut Spans<'_>, events: &[Event], warnings: &mut Warnings) {
-    /// On the way up from this span, or settled before.
-    const SETTLED: SpanIndex = NO_SPAN;
-    let mut visited_from: Vec<Option<SpanIndex>> = vec![None; spans.len()];
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum Mark {
+        New,
+        OnTheWay,
+        Settled,
+    }
+    let mut marks = vec![Mark::New; spans.len()];
     let mut path = Vec::new();
     for event in events {
         let mut current = event.span;
-        let mut last = NO_SPAN;
         while current != NO_SPAN {
-            match visited_from[current as usize] {
-                Some(SETTLED) => break,
-                Some(_) => {
-                    spans.get_mut(last).parent = NO_SPAN;
-                    let message =
-                        "the span is its own ancestor; it is taken as part of the run itself"
-                            .to_owned();
-                    warnings.add(code::PARENT_CYCLE, None, Some(&spans.get(last).id), message);
-                    break;
-                }
-                None => {
-                    visited_from[current as usize] = Some(event.span);
-                    path.push(current);
-                    (last, current) = (current, spans.get(current).parent);
-                }
+            let mark = &mut marks[current as usize];
+            if *mark == Mark::OnTheWay {
+                spans.get_mut(current).parent = NO_SPAN;
+                let message = "the span is its own ancestor; it is taken as part of the run itself";
+                let id = &spans.get(current).id;
+                warnings.add(
+                    code::PARENT_CYCLE,
+                    Some(event.line),
+                    Some(id),
+                    message.to_owned(),
+                );
             }
+            if *mark != Mark::New {
+                break;
+            }
+            *mark = Mark::OnTheWay;
+            path.push(current);
+            current = spans.get(current).parent;
         }
         for passed in path.drain(..) {
-            visited_from[passed as usize] = Some(SETTLED);
+            marks[passed as usize] = Mark::Settled;
         }
     }
 }

@@ -36,7 +36,7 @@ pub mod code {
 pub(super) struct Warnings(Vec<Warning>);
 
 impl Warnings {
-    /// `line` from 1; `span` as the body of its JSON string.
+    /// `line` from 1.
     pub(super) fn add(
         &mut self,
         code: &'static str,
@@ -50,6 +50,14 @@ impl Warnings {
             line: line.map(|line| line as usize),
             span_id: span.map(SpanId::display),
         });
+    }
+
+    /// Adds those of the text that follows, after so many lines.
+    pub(super) fn append(&mut self, next: Self, lines: u32) {
+        self.0.extend(next.0.into_iter().map(|warning| Warning {
+            line: warning.line.map(|line| line + lines as usize),
+            ..warning
+        }));
     }
 
     pub(super) fn into_list(self) -> Vec<Warning> {

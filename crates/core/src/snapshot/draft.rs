@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rpds::VectorSync;
 
 use super::fields::Fields;
-use super::read::Stop;
 use super::requests::{RequestDraft, TABLE_FIELD, read_table};
+use super::stop::Stop;
 use crate::frame::{Frame, Generation, State};
 use crate::hash::{ContentHash, content_hash_any};
 use crate::journal::{Call, Kind, Outcome, RequestHash, Row, Value};
@@ -101,7 +101,9 @@ impl FrameDraft {
             }
             "generation" => {
                 let start = &mut self.body.start;
-                fields.members("expected an object", |fields, key| start.read_field(key, fields))?;
+                fields.members("expected an object", |fields, key| {
+                    start.read_field(key, fields)
+                })?;
             }
             _ => self.body.read_field(key, fields)?,
         }
@@ -128,9 +130,10 @@ impl FrameDraft {
             self.body.start.memory = Some(with_edits(at_start, &memory, hashes));
         }
         let state = match self.state? {
-            State::Completed(value) => {
-                State::Completed(Value { types: self.output_types.or(value.types), text: value.text })
-            }
+            State::Completed(value) => State::Completed(Value {
+                types: self.output_types.or(value.types),
+                text: value.text,
+            }),
             other => other,
         };
         Some(Frame {
@@ -145,6 +148,8 @@ impl FrameDraft {
             generation: self.body.finish(&fields.request_texts),
             earlier: self.earlier,
             budget: self.budget?,
+            continues: None,
+            taken: None,
         })
     }
 }
@@ -161,7 +166,9 @@ fn with_edits(at_start: &Memory, now: &Memory, hashes: &OrderedMap<JsonStr, Json
         .collect();
     for (key, value) in now.iter() {
         let hash = content_hash_any(value.as_str()).map(|hash| hash.to_string());
-        let untouched = hashes.get(key).is_some_and(|known| hash.is_ok_and(|hash| hash == known.body()));
+        let untouched = hashes
+            .get(key)
+            .is_some_and(|known| hash.is_ok_and(|hash| hash == known.body()));
         if !untouched {
             memory.insert(key.clone(), value.clone());
         }
@@ -216,7 +223,12 @@ impl BodyDraft {
     fn rows(&mut self, kind: &Kind, fields: &mut Fields<'_>) -> Result<(), Stop> {
         fields.members("expected an object of journal entries", |fields, hash| {
             let hash = RequestHash::from_json_str(JsonStr::from_normalized_body(hash));
-            let mut row = RowDraft { kind: kind.clone(), hash, output: None, error: None };
+            let mut row = RowDraft {
+                kind: kind.clone(),
+                hash,
+                output: None,
+                error: None,
+            };
             let mut seen_hash = false;
             let is_object = fields.members("expected a journal entry", |fields, key| {
                 match key {
@@ -251,7 +263,9 @@ impl BodyDraft {
         while fields.scanner.next_element(&mut first)? {
             fields.path.push(index.to_string());
             let mut call = CallDraft::default();
-            let is_object = fields.members("expected a call", |fields, key| call.read_field(key, fields))?;
+            let is_object = fields.members("expected a call", |fields, key| {
+                call.read_field(key, fields)
+            })?;
             if is_object {
                 for (name, missing) in [
                     ("kind", call.kind.is_none()),
@@ -281,11 +295,20 @@ impl BodyDraft {
     /// Joins calls with the rows that hold their outcomes. A row that no call names answers by
     /// itself; a call whose row was taken out is gone with it.
     fn finish(self, table: &Arc<TextTable>) -> Generation {
-        let StartDraft { id, props, props_types, memory } = self.start;
-        let props = props.map(|text| Value { text, types: props_types });
+        let StartDraft {
+            id,
+            props,
+            props_types,
+            memory,
+        } = self.start;
+        let props = props.map(|text| Value {
+            text,
+            types: props_types,
+        });
         let mut generation = Generation::new(id, props, memory);
         generation.children = self.children;
-        let mut rows: HashMap<(Kind, RequestHash), (RowDraft, bool)> = HashMap::with_capacity(self.rows.len());
+        let mut rows: HashMap<(Kind, RequestHash), (RowDraft, bool)> =
+            HashMap::with_capacity(self.rows.len());
         let mut order = Vec::with_capacity(self.rows.len());
         for row in self.rows {
             let key = (row.kind.clone(), row.hash.clone());
@@ -296,7 +319,10 @@ impl BodyDraft {
         // Prompts name each other by their places in the list as it stands.
         let mut requests: Vec<Option<Request>> = Vec::with_capacity(self.calls.len());
         for draft in self.calls {
-            let request = draft.request.as_ref().and_then(|request| request.finish(&requests, table));
+            let request = draft
+                .request
+                .as_ref()
+                .and_then(|request| request.finish(&requests, table));
             requests.push(request.clone());
             calls.extend(draft.finish(&mut rows, request));
         }
@@ -305,16 +331,29 @@ impl BodyDraft {
         generation.calls = calls.into_iter().map(Arc::new).collect();
         for key in order {
             if let Some((row, false)) = rows.remove(&key) {
-                let RowDraft { kind, hash, output, error } = row;
+                let RowDraft {
+                    kind,
+                    hash,
+                    output,
+                    error,
+                } = row;
                 let outcome = row_outcome(output, error, None);
-                generation.rows.push_back_mut(Arc::new(Row { kind, hash, outcome }));
+                generation.rows.push_back_mut(Arc::new(Row {
+                    kind,
+                    hash,
+                    outcome,
+                }));
             }
         }
         generation
     }
 }
 
-fn row_outcome(output: Option<JsonText>, error: Option<JsonText>, types: Option<JsonText>) -> Outcome {
+fn row_outcome(
+    output: Option<JsonText>,
+    error: Option<JsonText>,
+    types: Option<JsonText>,
+) -> Outcome {
     match (error, output) {
         (Some(error), _) if error.as_str() != "null" => Outcome::Tombstone(error_text(&error)),
         (_, Some(text)) => Outcome::Output(Value { text, types }),
@@ -326,7 +365,10 @@ fn row_outcome(output: Option<JsonText>, error: Option<JsonText>, types: Option<
 /// A reason given as a string, or whatever else was written there as its text.
 fn error_text(error: &JsonText) -> JsonStr {
     let text = error.as_str();
-    match text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+    match text
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+    {
         Some(body) => JsonStr::from_normalized_body(body),
         None => JsonStr::from_plain(text),
     }
@@ -382,16 +424,32 @@ impl CallDraft {
             *taken = true;
             row_outcome(row.output.clone(), row.error.clone(), self.types)
         } else if let Some(text) = self.output {
-            Outcome::Output(Value { text, types: self.types })
+            Outcome::Output(Value {
+                text,
+                types: self.types,
+            })
         } else if let Some(error) = self.error {
-            Outcome::Failure { error, stopped: self.stopped }
+            Outcome::Failure {
+                error,
+                stopped: self.stopped,
+            }
         } else if let Some(reason) = self.tombstone {
             Outcome::Tombstone(reason)
         } else {
             Outcome::Pending
         };
         let (call_id, start) = (self.call_id?, self.start?);
-        Some(Call { kind, hash, call_id, start, end: self.end, outcome, request, meta: self.meta })
+        Some(Call {
+            kind,
+            hash,
+            call_id,
+            start,
+            end: self.end,
+            outcome,
+            request,
+            meta: self.meta,
+            taken: None,
+        })
     }
 }
 
@@ -482,5 +540,7 @@ fn budget(fields: &mut Fields<'_>) -> Result<Option<Budget>, Stop> {
             }
         }
     }
-    Ok(own.zip(aggregate).map(|(own, aggregate)| Budget { own, aggregate }))
+    Ok(own
+        .zip(aggregate)
+        .map(|(own, aggregate)| Budget { own, aggregate }))
 }

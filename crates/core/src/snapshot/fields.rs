@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::read::Stop;
+use super::stop::Stop;
 use super::{Anchor, Provenance, Source};
 use crate::error::Fault;
 use crate::json::{JsonStr, JsonText, Scanner};
@@ -21,7 +21,13 @@ pub(super) struct Fields<'a> {
 impl<'a> Fields<'a> {
     pub(super) fn new(source: &'a Arc<String>) -> Self {
         let scanner = Scanner::new(source);
-        Self { source, scanner, path: Vec::new(), faults: Vec::new(), request_texts: Arc::default() }
+        Self {
+            source,
+            scanner,
+            path: Vec::new(),
+            faults: Vec::new(),
+            request_texts: Arc::default(),
+        }
     }
 
     pub(super) fn path_text(&self) -> String {
@@ -30,14 +36,21 @@ impl<'a> Fields<'a> {
 
     pub(super) fn fault_here(&mut self, message: &str) {
         let path = self.path_text();
-        self.faults.push(Fault { path, message: message.to_owned() });
+        self.faults.push(Fault {
+            path,
+            message: message.to_owned(),
+        });
     }
 
     /// Notes that a field of the object at the path is missing, unless a fault was noted for it.
     pub(super) fn require(&mut self, name: &str) {
         self.path.push(name.to_owned());
         let path = self.path_text();
-        if !self.faults.iter().any(|fault| fault.path == path || fault.path.starts_with(&format!("{path}."))) {
+        if !self
+            .faults
+            .iter()
+            .any(|fault| fault.path == path || fault.path.starts_with(&format!("{path}.")))
+        {
             self.fault_here("required");
         }
         self.path.pop();
@@ -151,18 +164,22 @@ impl<'a> Fields<'a> {
         let mut span_id = None;
         let mut anchor = None;
         let mut source = None;
+        let mut forked_from = None;
         let is_object = self.members("expected an object", |fields, key| {
             match key {
                 "traceId" => trace_id = fields.plain_string()?,
                 "spanId" => span_id = fields.plain_string()?,
                 "anchor" => {
-                    let choices = [Anchor::Before, Anchor::After].map(|anchor| (anchor.name(), anchor));
+                    let choices =
+                        [Anchor::Before, Anchor::After].map(|anchor| (anchor.name(), anchor));
                     anchor = fields.choice(&choices)?;
                 }
                 "source" => {
-                    let choices = [Source::Dump, Source::Restore].map(|source| (source.name(), source));
+                    let choices =
+                        [Source::Dump, Source::Restore].map(|source| (source.name(), source));
                     source = fields.choice(&choices)?;
                 }
+                "forkedFrom" => forked_from = Some(fields.span()?),
                 _ => {
                     fields.scanner.skip_value()?;
                 }
@@ -172,18 +189,33 @@ impl<'a> Fields<'a> {
         if is_object && trace_id.is_none() {
             self.require("traceId");
         }
-        Ok(trace_id.map(|trace_id| Provenance { trace_id, span_id, anchor, source }))
+        Ok(trace_id.map(|trace_id| Provenance {
+            trace_id,
+            span_id,
+            anchor,
+            source,
+            forked_from,
+        }))
     }
 
     /// One of a few strings.
     pub(super) fn choice<T: Copy>(&mut self, choices: &[(&str, T)]) -> Result<Option<T>, Stop> {
-        let expected = || choices.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(" | ");
+        let expected = || {
+            choices
+                .iter()
+                .map(|(name, _)| format!("\"{name}\""))
+                .collect::<Vec<_>>()
+                .join(" | ")
+        };
         if self.scanner.peek() != Some(b'"') {
             self.unexpected(&format!("expected {}", expected()))?;
             return Ok(None);
         }
         let text = self.scanner.string()?.normalized();
-        let found = choices.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
+        let found = choices
+            .iter()
+            .find(|(name, _)| *name == text)
+            .map(|(_, value)| *value);
         if found.is_none() {
             self.fault_here(&format!("expected {}, received \"{text}\"", expected()));
         }

@@ -4,6 +4,7 @@ mod draft;
 mod fields;
 mod read;
 mod requests;
+mod stop;
 mod write;
 
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub struct Provenance {
     pub span_id: Option<String>,
     pub anchor: Option<Anchor>,
     pub source: Option<Source>,
+    /// The snapshot that this one was forked from: an object.
+    pub forked_from: Option<JsonText>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +66,9 @@ impl Anchor {
 
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Before, Self::After].into_iter().find(|anchor| anchor.name() == name)
+        [Self::Before, Self::After]
+            .into_iter()
+            .find(|anchor| anchor.name() == name)
     }
 }
 
@@ -78,7 +83,9 @@ impl Source {
 
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Dump, Self::Restore].into_iter().find(|source| source.name() == name)
+        [Self::Dump, Self::Restore]
+            .into_iter()
+            .find(|source| source.name() == name)
     }
 }
 

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::draft::{BodyDraft, FrameDraft};
 use super::fields::Fields;
+use super::stop::Stop;
 use super::{Provenance, Snapshot, VERSION};
 use crate::error::{Faults, SnapshotError};
 use crate::frame::{Frame, Generation};
-use crate::json::{JsonError, JsonErrorKind, JsonText};
+use crate::json::{JsonErrorKind, JsonText};
 use crate::limits::MAX_FRAME_DEPTH;
 
 /// Reads the text of a snapshot. Nothing is copied: the values stay spans of `source`.
@@ -15,7 +16,10 @@ use crate::limits::MAX_FRAME_DEPTH;
 /// # Errors
 /// All faults of the shape at once, or the place where the text is not JSON or too deep.
 pub fn read_snapshot(source: &Arc<String>) -> Result<Snapshot, SnapshotError> {
-    let mut reader = Reader { fields: Fields::new(source), stack: Vec::new() };
+    let mut reader = Reader {
+        fields: Fields::new(source),
+        stack: Vec::new(),
+    };
     let read = reader.snapshot();
     let Reader { fields, .. } = reader;
     match read {
@@ -23,27 +27,19 @@ pub fn read_snapshot(source: &Arc<String>) -> Result<Snapshot, SnapshotError> {
             Some(snapshot) if fields.faults.is_empty() => Ok(snapshot),
             _ => Err(SnapshotError::Invalid(Faults(fields.faults))),
         },
-        Err(Stop::FramesTooDeep) => {
-            Err(SnapshotError::FramesTooDeep { path: fields.path_text(), limit: MAX_FRAME_DEPTH })
-        }
+        Err(Stop::FramesTooDeep) => Err(SnapshotError::FramesTooDeep {
+            path: fields.path_text(),
+            limit: MAX_FRAME_DEPTH,
+        }),
         Err(Stop::Json(error)) if error.kind == JsonErrorKind::TooDeep => {
             let mut fields = fields;
             fields.fault_here("nested more than 1,000 levels deep");
             Err(SnapshotError::Invalid(Faults(fields.faults)))
         }
-        Err(Stop::Json(error)) => Err(SnapshotError::NotJson { path: fields.path_text(), error }),
-    }
-}
-
-/// Why reading cannot go on.
-pub(super) enum Stop {
-    Json(JsonError),
-    FramesTooDeep,
-}
-
-impl From<JsonError> for Stop {
-    fn from(error: JsonError) -> Self {
-        Self::Json(error)
+        Err(Stop::Json(error)) => Err(SnapshotError::NotJson {
+            path: fields.path_text(),
+            error,
+        }),
     }
 }
 
@@ -54,19 +50,31 @@ struct Reader<'a> {
 
 /// An object or list that is open, with what was read of it.
 enum Level {
-    Frame { draft: FrameDraft, first: bool },
-    Generation { draft: BodyDraft, first: bool },
+    Frame {
+        draft: FrameDraft,
+        first: bool,
+    },
+    Generation {
+        draft: BodyDraft,
+        first: bool,
+    },
     /// Children of the frame or generation below.
-    Children { first: bool },
+    Children {
+        first: bool,
+    },
     /// Generations of the frame below.
-    Generations { first: bool, index: usize },
+    Generations {
+        first: bool,
+        index: usize,
+    },
 }
 
 impl Reader<'_> {
     fn snapshot(&mut self) -> Result<Option<Snapshot>, Stop> {
         if self.fields.scanner.peek() != Some(b'{') {
             let received = self.fields.describe_next();
-            self.fields.fault_here(&format!("expected a snapshot object, received {received}"));
+            self.fields
+                .fault_here(&format!("expected a snapshot object, received {received}"));
             self.fields.scanner.skip_value()?;
             return Ok(None);
         }
@@ -117,7 +125,15 @@ impl Reader<'_> {
         else {
             return Ok(None);
         };
-        Ok(Some(Snapshot { process_id, timestamp, root, provenance, metadata, warnings: Vec::new(), normalize }))
+        Ok(Some(Snapshot {
+            process_id,
+            timestamp,
+            root,
+            provenance,
+            metadata,
+            warnings: Vec::new(),
+            normalize,
+        }))
     }
 
     fn version(&mut self) -> Result<bool, Stop> {
@@ -156,7 +172,10 @@ impl Reader<'_> {
         if !self.fields.object_opens("expected a frame object")? {
             return Ok(None);
         }
-        self.stack.push(Level::Frame { draft: FrameDraft::default(), first: true });
+        self.stack.push(Level::Frame {
+            draft: FrameDraft::default(),
+            first: true,
+        });
         loop {
             let Some(mut level) = self.stack.pop() else {
                 return Ok(None);
@@ -164,7 +183,9 @@ impl Reader<'_> {
             match &mut level {
                 Level::Frame { draft, first } => {
                     let Some(key) = self.fields.scanner.next_member(first)? else {
-                        let Level::Frame { draft, .. } = level else { continue };
+                        let Level::Frame { draft, .. } = level else {
+                            continue;
+                        };
                         let frame = draft.finish(&mut self.fields);
                         if self.stack.is_empty() {
                             return Ok(frame.map(Arc::new));
@@ -187,7 +208,9 @@ impl Reader<'_> {
                 }
                 Level::Generation { draft, first } => {
                     let Some(key) = self.fields.scanner.next_member(first)? else {
-                        let Level::Generation { draft, .. } = level else { continue };
+                        let Level::Generation { draft, .. } = level else {
+                            continue;
+                        };
                         let generation = draft.finish_generation(&mut self.fields);
                         self.fields.path.pop();
                         self.attach_generation(generation);
@@ -210,7 +233,10 @@ impl Reader<'_> {
                     };
                     self.fields.path.push(key.normalized().into_owned());
                     let enter = if self.fields.object_opens("expected a frame object")? {
-                        Some(Level::Frame { draft: FrameDraft::default(), first: true })
+                        Some(Level::Frame {
+                            draft: FrameDraft::default(),
+                            first: true,
+                        })
                     } else {
                         None
                     };
@@ -224,7 +250,10 @@ impl Reader<'_> {
                     self.fields.path.push(index.to_string());
                     *index += 1;
                     let enter = if self.fields.object_opens("expected a generation object")? {
-                        Some(Level::Generation { draft: BodyDraft::default(), first: true })
+                        Some(Level::Generation {
+                            draft: BodyDraft::default(),
+                            first: true,
+                        })
                     } else {
                         None
                     };
@@ -247,7 +276,11 @@ impl Reader<'_> {
 
     fn enter_children(&mut self, body: &mut BodyDraft) -> Result<Option<Level>, Stop> {
         body.seen_children = true;
-        let depth = self.stack.iter().filter(|level| matches!(level, Level::Children { .. })).count();
+        let depth = self
+            .stack
+            .iter()
+            .filter(|level| matches!(level, Level::Children { .. }))
+            .count();
         if !self.fields.object_opens("expected an object of frames")? {
             return Ok(None);
         }
@@ -265,7 +298,10 @@ impl Reader<'_> {
             return Ok(None);
         }
         self.fields.scanner.enter_array()?;
-        Ok(Some(Level::Generations { first: true, index: 0 }))
+        Ok(Some(Level::Generations {
+            first: true,
+            index: 0,
+        }))
     }
 
     /// Hands a finished frame to the frame or generation whose children are open.

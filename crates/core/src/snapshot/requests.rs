@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rpds::VectorSync;
 
 use super::fields::Fields;
-use super::read::Stop;
+use super::stop::Stop;
 use crate::json::JsonText;
 use crate::request::{ConversationMark, Request, TAIL_MEMBERS, Tail, Text, TextTable};
 
@@ -41,15 +41,26 @@ impl<'a> RequestTable<'a> {
     }
 
     /// Writes the member `request` of the call at `position` of its list.
-    pub(super) fn write_request(&mut self, position: usize, request: &'a Request, out: &mut String) {
+    pub(super) fn write_request(
+        &mut self,
+        position: usize,
+        request: &'a Request,
+        out: &mut String,
+    ) {
         match request {
             Request::Document(text) => {
                 let at = self.position(text.as_str());
                 out.push_str(&format!(r#","request":{{"document":{at}}}"#));
             }
-            Request::Prompt { conversation, messages, tail } => {
+            Request::Prompt {
+                conversation,
+                messages,
+                tail,
+            } => {
                 out.push_str(r#","request":{"#);
-                let last = self.last_prompts.insert(Arc::as_ptr(conversation), (position, messages.len()));
+                let last = self
+                    .last_prompts
+                    .insert(Arc::as_ptr(conversation), (position, messages.len()));
                 let known = match last {
                     Some((base, count)) => {
                         out.push_str(&format!(r#""base":{base},"#));
@@ -59,7 +70,9 @@ impl<'a> RequestTable<'a> {
                 };
                 out.push_str(r#""add":["#);
                 for index in known..messages.len() {
-                    let Some(message) = messages.get(index) else { break };
+                    let Some(message) = messages.get(index) else {
+                        break;
+                    };
                     if index > known {
                         out.push(',');
                     }
@@ -118,24 +131,41 @@ impl RequestDraft {
     }
 
     /// The request; `before` gives those of the list that stand before it.
-    pub(super) fn finish(&self, before: &[Option<Request>], table: &Arc<TextTable>) -> Option<Request> {
-        let text = |index: usize| Text::Shared { table: Arc::clone(table), index };
+    pub(super) fn finish(
+        &self,
+        before: &[Option<Request>],
+        table: &Arc<TextTable>,
+    ) -> Option<Request> {
+        let text = |index: usize| Text::Shared {
+            table: Arc::clone(table),
+            index,
+        };
         if let Some(document) = self.document {
             return Some(Request::Document(text(document)));
         }
         let (conversation, mut messages) = match self.base.map(|base| before.get(base)) {
             None => (Arc::default(), VectorSync::new_sync()),
-            Some(Some(Some(Request::Prompt { conversation, messages, .. }))) => {
-                (Arc::clone(conversation), messages.clone())
-            }
+            Some(Some(Some(Request::Prompt {
+                conversation,
+                messages,
+                ..
+            }))) => (Arc::clone(conversation), messages.clone()),
             // The call that it continues was taken out: what it asked is not known.
             Some(_) => return None,
         };
         for index in &self.add {
             messages.push_back_mut(text(*index));
         }
-        let tail: Tail = self.tail.iter().map(|(name, at)| (*name, text(*at))).collect();
-        Some(Request::Prompt { conversation, messages, tail: Arc::new(tail) })
+        let tail: Tail = self
+            .tail
+            .iter()
+            .map(|(name, at)| (*name, text(*at)))
+            .collect();
+        Some(Request::Prompt {
+            conversation,
+            messages,
+            tail: Arc::new(tail),
+        })
     }
 }
 
@@ -155,7 +185,9 @@ pub(super) fn read_table(fields: &mut Fields<'_>) -> Result<Vec<JsonText>, Stop>
 }
 
 fn index(fields: &mut Fields<'_>) -> Result<Option<usize>, Stop> {
-    Ok(fields.count()?.and_then(|count| usize::try_from(count).ok()))
+    Ok(fields
+        .count()?
+        .and_then(|count| usize::try_from(count).ok()))
 }
 
 fn indexes(fields: &mut Fields<'_>) -> Result<Vec<usize>, Stop> {

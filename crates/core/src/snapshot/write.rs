@@ -51,6 +51,10 @@ fn write_provenance(snapshot: &Snapshot, out: &mut String) {
     if let Some(anchor) = provenance.anchor {
         out.push_str(&format!(r#","anchor":"{}""#, anchor.name()));
     }
+    if let Some(source) = &provenance.forked_from {
+        out.push_str(r#","forkedFrom":"#);
+        out.push_str(source.as_str());
+    }
     if let Some(source) = provenance.source {
         out.push_str(&format!(r#","source":"{}""#, source.name()));
     }
@@ -102,6 +106,8 @@ enum Task<'a> {
 
 /// Writes a root frame and all frames under it; the texts of their requests stand at its end.
 pub fn write_frame(frame: &Frame, out: &mut String) {
+    let settled = frame.settled();
+    let frame = settled.as_ref().unwrap_or(frame);
     let mut requests = RequestTable::default();
     write_frames(frame, &mut requests, out);
     if !requests.is_empty() {
@@ -219,12 +225,16 @@ fn write_tail(frame: &Frame, out: &mut String) {
     if frame.stopped {
         out.push_str(r#","stopped":true"#);
     }
-    if frame.generation.memory.is_some() || frame.generation.props.is_some() || frame.generation.id > 0 {
+    if frame.generation.memory.is_some()
+        || frame.generation.props.is_some()
+        || frame.generation.id > 0
+    {
         out.push_str(r#","generation":{"#);
         write_generation_fields(&frame.generation, out);
         out.push('}');
     }
-    if !frame.memory.is_empty() {
+    // Also for an empty memory: what is added to that by hand counts as edited.
+    if !frame.memory.is_empty() || frame.generation.memory.is_some() {
         out.push_str(r#","memoryHashes":{"#);
         for (index, (key, value)) in frame.memory.iter().enumerate() {
             if index > 0 {
@@ -232,7 +242,9 @@ fn write_tail(frame: &Frame, out: &mut String) {
             }
             key.write_quoted(out);
             // A value that cannot be hashed counts as edited, which is the safe side.
-            let hash = content_hash_any(value.as_str()).map(|hash| hash.to_string()).unwrap_or_default();
+            let hash = content_hash_any(value.as_str())
+                .map(|hash| hash.to_string())
+                .unwrap_or_default();
             out.push_str(&format!(r#":"{hash}""#));
         }
         out.push('}');
@@ -295,7 +307,13 @@ struct RowText<'a> {
 
 impl<'a> Journal<'a> {
     /// The last output stands in the row; a tombstone only where there is no output.
-    fn put(&mut self, kind: &'a Kind, hash: &'a RequestHash, call: Option<usize>, outcome: &'a Outcome) {
+    fn put(
+        &mut self,
+        kind: &'a Kind,
+        hash: &'a RequestHash,
+        call: Option<usize>,
+        outcome: &'a Outcome,
+    ) {
         if matches!(outcome, Outcome::Pending | Outcome::Failure { .. }) {
             return;
         }
@@ -307,17 +325,28 @@ impl<'a> Journal<'a> {
             }
             return;
         }
-        let kind_at = self.kinds.iter().position(|(known, _)| *known == kind).unwrap_or_else(|| {
-            self.kinds.push((kind, Vec::new()));
-            self.kinds.len() - 1
-        });
+        let kind_at = self
+            .kinds
+            .iter()
+            .position(|(known, _)| *known == kind)
+            .unwrap_or_else(|| {
+                self.kinds.push((kind, Vec::new()));
+                self.kinds.len() - 1
+            });
         let rows = &mut self.kinds[kind_at].1;
         self.positions.insert((kind, hash), (kind_at, rows.len()));
-        rows.push(RowText { hash, outcome, call });
+        rows.push(RowText {
+            hash,
+            outcome,
+            call,
+        });
     }
 
     fn calls_in_rows(&self) -> HashSet<usize> {
-        self.kinds.iter().flat_map(|(_, rows)| rows.iter().filter_map(|row| row.call)).collect()
+        self.kinds
+            .iter()
+            .flat_map(|(_, rows)| rows.iter().filter_map(|row| row.call))
+            .collect()
     }
 
     fn write(&self, out: &mut String) {
@@ -325,19 +354,40 @@ impl<'a> Journal<'a> {
         self.write_kind(&Kind::Prompt, out);
         out.push_str(r#","tool":"#);
         self.write_kind(&Kind::Tool, out);
-        let others = self.kinds.iter().filter(|(kind, _)| matches!(kind, Kind::Other(_)));
+        let others = self
+            .kinds
+            .iter()
+            .filter(|(kind, _)| matches!(kind, Kind::Other(_)));
         for (index, (kind, _)) in others.enumerate() {
-            out.push_str(if index == 0 { r#","other":{""# } else { r#",""# });
+            out.push_str(if index == 0 {
+                r#","other":{""#
+            } else {
+                r#",""#
+            });
             out.push_str(kind.name());
             out.push_str("\":");
             self.write_kind(kind, out);
         }
-        out.push_str(if self.kinds.iter().any(|(kind, _)| matches!(kind, Kind::Other(_))) { "}}" } else { "}" });
+        out.push_str(
+            if self
+                .kinds
+                .iter()
+                .any(|(kind, _)| matches!(kind, Kind::Other(_)))
+            {
+                "}}"
+            } else {
+                "}"
+            },
+        );
     }
 
     fn write_kind(&self, wanted: &Kind, out: &mut String) {
         out.push('{');
-        let rows = self.kinds.iter().find(|(kind, _)| *kind == wanted).map_or(&[][..], |(_, rows)| rows);
+        let rows = self
+            .kinds
+            .iter()
+            .find(|(kind, _)| *kind == wanted)
+            .map_or(&[][..], |(_, rows)| rows);
         for (index, row) in rows.iter().enumerate() {
             out.push_str(if index == 0 { "\"" } else { ",\"" });
             let hash = row.hash.to_string();
@@ -385,7 +435,10 @@ fn write_calls<'a>(
 fn write_call(call: &Call, in_row: bool, out: &mut String) {
     out.push_str(&format!(r#"{{"kind":"{}","callId":"#, call.kind.name()));
     call.call_id.write_quoted(out);
-    out.push_str(&format!(r#","contentHash":"{}","startOrder":{}"#, call.hash, call.start));
+    out.push_str(&format!(
+        r#","contentHash":"{}","startOrder":{}"#,
+        call.hash, call.start
+    ));
     if let Some(end) = call.end {
         out.push_str(&format!(r#","endOrder":{end}"#));
     }

@@ -44,7 +44,11 @@ pub fn cut(text: &str, span_id: &str, anchor: Anchor) -> Snapshot {
 }
 
 pub fn codes(snapshot: &Snapshot) -> Vec<&'static str> {
-    snapshot.warnings.iter().map(|warning| warning.code).collect()
+    snapshot
+        .warnings
+        .iter()
+        .map(|warning| warning.code)
+        .collect()
 }
 
 pub fn scenarios() -> Vec<(String, PathBuf)> {
@@ -60,7 +64,10 @@ pub fn scenarios() -> Vec<(String, PathBuf)> {
 }
 
 pub fn trace_of(scenario: &str) -> String {
-    let (_, path) = scenarios().into_iter().find(|(name, _)| name == scenario).unwrap();
+    let (_, path) = scenarios()
+        .into_iter()
+        .find(|(name, _)| name == scenario)
+        .unwrap();
     fs::read_to_string(path.join("trace.jsonl")).unwrap()
 }
 
@@ -112,7 +119,10 @@ impl Json {
 
     pub fn get(&self, key: &str) -> Option<&Self> {
         match self {
-            Self::Object(members) => members.iter().find(|(name, _)| name == key).map(|(_, value)| value),
+            Self::Object(members) => members
+                .iter()
+                .find(|(name, _)| name == key)
+                .map(|(_, value)| value),
             _ => None,
         }
     }
@@ -125,7 +135,9 @@ impl Json {
     }
 
     pub fn field(&self, key: &str) -> &str {
-        self.get(key).unwrap_or_else(|| panic!("no {key} in {self:?}")).text()
+        self.get(key)
+            .unwrap_or_else(|| panic!("no {key} in {self:?}"))
+            .text()
     }
 
     pub fn list(&self, key: &str) -> &[Self] {
@@ -143,14 +155,21 @@ impl Json {
     }
 
     pub fn texts(&self, key: &str) -> Vec<String> {
-        self.list(key).iter().map(|element| element.text().to_owned()).collect()
+        self.list(key)
+            .iter()
+            .map(|element| element.text().to_owned())
+            .collect()
     }
 
     /// In canonical form, so that two values can be compared whatever their spelling.
     pub fn canonical(&self) -> String {
+        canonicalize(&self.written()).unwrap()
+    }
+
+    pub fn written(&self) -> String {
         let mut out = String::new();
         self.write(&mut out);
-        canonicalize(&out).unwrap()
+        out
     }
 
     fn write(&self, out: &mut String) {
@@ -183,9 +202,18 @@ pub fn frames(snapshot: &Snapshot) -> Vec<(Arc<Frame>, Option<usize>)> {
     let mut next = 0;
     while next < list.len() {
         let frame = Arc::clone(&list[next].0);
-        let generations = frame.earlier.iter().map(|generation| &**generation).chain([&frame.generation]);
+        let generations = frame
+            .earlier
+            .iter()
+            .map(|generation| &**generation)
+            .chain([&frame.generation]);
         for generation in generations {
-            list.extend(generation.children.iter().map(|child| (Arc::clone(child), Some(next))));
+            list.extend(
+                generation
+                    .children
+                    .iter()
+                    .map(|child| (Arc::clone(child), Some(next))),
+            );
         }
         next += 1;
     }
@@ -193,7 +221,9 @@ pub fn frames(snapshot: &Snapshot) -> Vec<(Arc<Frame>, Option<usize>)> {
 }
 
 pub fn frame(snapshot: &Snapshot, call_id: &str) -> Arc<Frame> {
-    let found = frames(snapshot).into_iter().find(|(frame, _)| frame.call_id.body() == call_id);
+    let found = frames(snapshot)
+        .into_iter()
+        .find(|(frame, _)| frame.call_id.body() == call_id);
     match found {
         Some((frame, _)) => frame,
         None => panic!("no frame {call_id} in {:?}", call_ids(snapshot)),
@@ -201,7 +231,10 @@ pub fn frame(snapshot: &Snapshot, call_id: &str) -> Arc<Frame> {
 }
 
 pub fn call_ids(snapshot: &Snapshot) -> Vec<String> {
-    frames(snapshot).iter().map(|(frame, _)| frame.call_id.body().to_owned()).collect()
+    frames(snapshot)
+        .iter()
+        .map(|(frame, _)| frame.call_id.body().to_owned())
+        .collect()
 }
 
 pub fn calls(frame: &Frame) -> Vec<Arc<Call>> {
@@ -210,14 +243,24 @@ pub fn calls(frame: &Frame) -> Vec<Arc<Call>> {
 
 /// The calls of all generations.
 pub fn all_calls(frame: &Frame) -> Vec<Arc<Call>> {
-    let earlier = frame.earlier.iter().flat_map(|generation| generation.calls.iter());
-    earlier.chain(frame.generation.calls.iter()).cloned().collect()
+    let earlier = frame
+        .earlier
+        .iter()
+        .flat_map(|generation| generation.calls.iter());
+    earlier
+        .chain(frame.generation.calls.iter())
+        .cloned()
+        .collect()
 }
 
 /// Hashes of the calls that gave an output, in order of start.
 pub fn outputs(frame: &Frame, kind: &Kind) -> Vec<String> {
     let gave = |call: &&Arc<Call>| call.kind == *kind && matches!(call.outcome, Outcome::Output(_));
-    all_calls(frame).iter().filter(gave).map(|call| call.hash.to_string()).collect()
+    all_calls(frame)
+        .iter()
+        .filter(gave)
+        .map(|call| call.hash.to_string())
+        .collect()
 }
 
 pub fn status(frame: &Frame) -> &'static str {
@@ -233,22 +276,43 @@ pub fn memory(frame: &Frame) -> String {
 }
 
 pub fn memory_text(memory: &agent_rewind_core::memory::Memory) -> String {
-    let members: Vec<String> =
-        memory.iter().map(|(key, value)| format!("\"{}\":{}", key.body(), value.as_str())).collect();
+    let members: Vec<String> = memory
+        .iter()
+        .map(|(key, value)| format!("\"{}\":{}", key.body(), value.as_str()))
+        .collect();
     format!("{{{}}}", members.join(","))
 }
 
 pub fn memory_key(frame: &Frame, key: &str) -> Option<String> {
-    frame.memory.get(&JsonStr::from_plain(key)).map(|value| value.as_str().to_owned())
+    frame
+        .memory
+        .get(&JsonStr::from_plain(key))
+        .map(|value| value.as_str().to_owned())
 }
 
 /// A short text for the whole tree, to compare trees by.
 pub fn shape(snapshot: &Snapshot) -> String {
     let mut out = String::new();
     for (frame, _) in frames(snapshot) {
-        write!(out, "{} {} {:?} {}", frame.call_id, status(&frame), frame.input_hash, memory(&frame)).unwrap();
+        write!(
+            out,
+            "{} {} {:?} {}",
+            frame.call_id,
+            status(&frame),
+            frame.input_hash,
+            memory(&frame)
+        )
+        .unwrap();
         for call in all_calls(&frame) {
-            write!(out, " [{} {} {} {:?}]", call.kind.name(), call.hash, call.call_id, call.outcome).unwrap();
+            write!(
+                out,
+                " [{} {} {} {:?}]",
+                call.kind.name(),
+                call.hash,
+                call.call_id,
+                call.outcome
+            )
+            .unwrap();
         }
         out.push('\n');
     }
@@ -269,14 +333,25 @@ impl Log {
     }
 
     pub fn own() -> Self {
-        Self { numbered: true, ..Self::default() }
+        Self {
+            numbered: true,
+            ..Self::default()
+        }
     }
 
     /// `fields` are members, without the braces.
     pub fn event(&mut self, kind: &str, span: &str, parent: &str, fields: &str) -> &mut Self {
         let place = self.lines.len();
-        let seq = if self.numbered { format!(r#","_seq":{place}"#) } else { String::new() };
-        let fields = if fields.is_empty() { String::new() } else { format!(",{fields}") };
+        let seq = if self.numbered {
+            format!(r#","_seq":{place}"#)
+        } else {
+            String::new()
+        };
+        let fields = if fields.is_empty() {
+            String::new()
+        } else {
+            format!(",{fields}")
+        };
         self.lines.push(format!(
             r#"{{"type":"{kind}","schemaVersion":1,"timestamp":{}{seq},"trace":{{"traceId":"t1","spanId":"{span}","parentSpanId":"{parent}"}}{fields}}}"#,
             1_000 + place,
@@ -294,17 +369,37 @@ impl Log {
 
     /// Starts an agent and its first generation; the spans are `<span>` and `<span>.g0`.
     pub fn agent(&mut self, span: &str, parent: &str, id: &str, props: &str) -> &mut Self {
-        self.event("agent:start", span, parent, &format!(r#""agentId":"{id}","props":{props}"#));
+        self.event(
+            "agent:start",
+            span,
+            parent,
+            &format!(r#""agentId":"{id}","props":{props}"#),
+        );
         self.generation(span, 0, props, "{}")
     }
 
     pub fn generation(&mut self, agent: &str, id: u64, props: &str, memory: &str) -> &mut Self {
-        let memory = if self.numbered { format!(r#","memory":{memory}"#) } else { String::new() };
+        let memory = if self.numbered {
+            format!(r#","memory":{memory}"#)
+        } else {
+            String::new()
+        };
         let fields = format!(r#""generationId":{id},"props":{props}{memory}"#);
-        self.event("generation:start", &format!("{agent}.g{id}"), agent, &fields)
+        self.event(
+            "generation:start",
+            &format!("{agent}.g{id}"),
+            agent,
+            &fields,
+        )
     }
 
-    pub fn generation_end(&mut self, agent: &str, id: u64, reason: &str, memory: &str) -> &mut Self {
+    pub fn generation_end(
+        &mut self,
+        agent: &str,
+        id: u64,
+        reason: &str,
+        memory: &str,
+    ) -> &mut Self {
         let fields = format!(
             r#""generationId":{id},"endReason":"{reason}","success":{},"memory":{memory}"#,
             reason != "error"
@@ -315,22 +410,42 @@ impl Log {
     /// Ends generation 0 and the agent, with a result.
     pub fn agent_end(&mut self, span: &str, parent: &str, result: &str) -> &mut Self {
         self.generation_end(span, 0, "return", "{}");
-        self.event("agent:end", span, parent, &format!(r#""success":true,"result":{result}"#))
+        self.event(
+            "agent:end",
+            span,
+            parent,
+            &format!(r#""success":true,"result":{result}"#),
+        )
     }
 
     pub fn agent_fails(&mut self, span: &str, parent: &str, error: &str) -> &mut Self {
         self.generation_end(span, 0, "error", "{}");
-        self.event("agent:end", span, parent, &format!(r#""success":false,"error":{error}"#))
+        self.event(
+            "agent:end",
+            span,
+            parent,
+            &format!(r#""success":false,"error":{error}"#),
+        )
     }
 
     /// A whole turn: start and end.
     pub fn turn(&mut self, span: &str, parent: &str, hash: &str, answer: &str) -> &mut Self {
-        self.turn_start(span, parent, hash).turn_end(span, parent, hash, answer)
+        self.turn_start(span, parent, hash)
+            .turn_end(span, parent, hash, answer)
     }
 
     pub fn turn_start(&mut self, span: &str, parent: &str, hash: &str) -> &mut Self {
-        let own = if self.numbered { format!(r#""contentHash":"{hash}","#) } else { String::new() };
-        self.event("turn:start", span, parent, &format!(r#"{own}"messages":[{{"role":"user"}}],"step":0"#))
+        let own = if self.numbered {
+            format!(r#""contentHash":"{hash}","#)
+        } else {
+            String::new()
+        };
+        self.event(
+            "turn:start",
+            span,
+            parent,
+            &format!(r#"{own}"messages":[{{"role":"user"}}],"step":0"#),
+        )
     }
 
     pub fn turn_end(&mut self, span: &str, parent: &str, hash: &str, answer: &str) -> &mut Self {
@@ -349,5 +464,29 @@ impl Log {
 
     pub fn restore(&self) -> Snapshot {
         lines(&self.text())
+    }
+}
+
+/// Random numbers that are the same in every run of the tests.
+#[derive(Debug)]
+pub struct Scramble(u64);
+
+impl Scramble {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    /// Below `limit`.
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % limit as u64).unwrap()
+    }
+
+    pub fn shuffle<T>(&mut self, list: &mut [T]) {
+        for last in (1..list.len()).rev() {
+            list.swap(last, self.below(last + 1));
+        }
     }
 }

@@ -1,0 +1,104 @@
+import { callTool, runWith, type ToolMiddleware } from "agent-rewind";
+import { dumpSnapshot } from "agent-rewind/debugger";
+import { describe, expect, it, vi } from "vitest";
+
+import { recorder } from "../support/recorder.js";
+import { failed, told, toolOf } from "../support/tools.js";
+
+describe("the middlewares of a tool", () => {
+  const log: unknown[] = [];
+  const layer = (name: string, change: (value: unknown) => unknown): ToolMiddleware => ({
+    name,
+    handler: async ({ toolName, input }, next) => {
+      log.push([name, toolName, input]);
+      return `${name}(${String(await next(change(input)))})`;
+    },
+  });
+  const made = vi.fn((input: unknown) => `made ${JSON.stringify(input)}`);
+  const tool = toolOf("t", made, {
+    middlewares: [
+      layer("outer", (input) => ({ ...(input as object), outer: 1 })),
+      layer("inner", (input) => ({ ...(input as object), inner: 2 })),
+    ],
+  });
+  const text = 'outer(inner(made {"n":0,"outer":1,"inner":2}))';
+
+  it("are around it, the first outermost, and may change input and output", async () => {
+    log.length = 0;
+    expect(await told([tool], ["t", { n: 0 }])).toEqual([text]);
+    expect(log).toEqual([
+      ["outer", "t", { n: 0 }],
+      ["inner", "t", { n: 0, outer: 1 }],
+    ]);
+  });
+
+  it("are outside of the journal: what is recorded is what the handler got and gave", async () => {
+    made.mockClear();
+    const bus = recorder();
+    const call = async () => ({ text: await callTool(tool, { n: 0 }), dump: dumpSnapshot() });
+    const { dump } = await runWith(call, { eventBus: bus });
+    const rows = Object.values(dump.root.journal.tool);
+    expect(rows.map(({ output }) => output)).toEqual(['made {"n":0,"outer":1,"inner":2}']);
+    expect(bus.of("tool:call:end")).toMatchObject([
+      { input: { n: 0, outer: 1, inner: 2 }, contentHash: rows[0]?.contentHash },
+    ]);
+    log.length = 0;
+    expect((await runWith(call, { snapshot: dump })).text).toBe(text);
+    expect(log).toHaveLength(2);
+    expect(made).toHaveBeenCalledTimes(1);
+  });
+
+  it("may answer themselves, pass the input on as it is, or fail the call", async () => {
+    const cut: ToolMiddleware = { name: "cut", handler: async () => ({ instead: true }) };
+    const pass: ToolMiddleware = { name: "pass", handler: (_, next) => next() };
+    const fail: ToolMiddleware = {
+      name: "fail",
+      handler: () => {
+        throw new TypeError("not allowed");
+      },
+    };
+    made.mockClear();
+    expect(await told([toolOf("t", made, { middlewares: [pass, cut] })], ["t", { n: 0 }])).toEqual([
+      '{"instead":true}',
+    ]);
+    expect(await told([toolOf("t", made, { middlewares: [fail] })], ["t", { n: 0 }])).toEqual([
+      failed("t", "TypeError: not allowed"),
+    ]);
+    expect(made).not.toHaveBeenCalled();
+    expect(await told([toolOf("t", made, { middlewares: [pass, pass] })], ["t", { n: 0 }])).toEqual(['made {"n":0}']);
+  });
+
+  it("may change the output in its place: the model is told of the change, the journal is not", async () => {
+    const stamp: ToolMiddleware = {
+      name: "stamp",
+      handler: async (_, next) => Object.assign((await next()) as object, { stamped: true }),
+    };
+    const plain = toolOf("t", () => ({ n: 1 }), { middlewares: [stamp] });
+    expect(await told([plain], ["t", {}])).toEqual(['{"n":1,"stamped":true}']);
+    const call = async () => ({ value: await callTool(plain, {}), dump: dumpSnapshot() });
+    const { dump } = await runWith(call);
+    expect(Object.values(dump.root.journal.tool)[0]?.output).toEqual({ n: 1 });
+    expect((await runWith(call, { snapshot: dump })).value).toEqual({ n: 1, stamped: true });
+  });
+
+  it("may try the handler again: each try is a call", async () => {
+    let tries = 0;
+    const flaky = toolOf(
+      "flaky",
+      () => {
+        tries += 1;
+        if (tries === 1) throw new Error("once");
+        return "then";
+      },
+      { middlewares: [{ name: "retry", handler: (_, next) => next().catch(() => next()) }] },
+    );
+    const call = async () => ({ value: await callTool(flaky, {}), dump: dumpSnapshot() });
+    const { dump } = await runWith(call);
+    expect(dump.root.calls?.map(({ callId, error }) => [callId, error?.message])).toEqual([
+      ["root/tool:flaky:0", "once"],
+      ["root/tool:flaky:1", undefined],
+    ]);
+    expect((await runWith(call, { snapshot: dump })).value).toBe("then");
+    expect(tries).toBe(2);
+  });
+});

@@ -1,0 +1,28 @@
+// A journal of plain objects, dumped and written as one would in JavaScript.
+
+import { open, rename } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/** A copy that later entries do not change. */
+export function deepCopy(snapshot) {
+  return structuredClone(snapshot);
+}
+
+/** Writes a snapshot so that a crash leaves the old file or the new one, as `writeSnapshot` does. */
+export async function writeJson(path, snapshot) {
+  const temporary = `${path}.tmp`;
+  const file = await open(temporary, "w");
+  try {
+    await file.writeFile(JSON.stringify(snapshot));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+  const folder = await open(dirname(path), "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

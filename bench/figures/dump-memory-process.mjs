@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+
+import { runWith } from "agent-rewind";
+import { dumpSnapshot } from "agent-rewind/debugger";
+
+import { bytesInUse } from "../lib/memory.mjs";
+import { journal, withJournal } from "../workloads/entries.mjs";
+
+/** Bytes that a run with its journal and its dumps takes, the dumps spread over the run. */
+export default async function run({ entries, dumps }) {
+  // What is compiled and allocated once is not the run's.
+  await withJournal(500, dumpSnapshot);
+  const before = await bytesInUse();
+  const kept = [];
+  let after;
+  const take = async () => {
+    for (let dump = 1; dump <= dumps; dump++) {
+      await journal((entries / dumps) * (dump - 1), (entries / dumps) * dump);
+      kept.push(dumpSnapshot());
+    }
+    after = await bytesInUse();
+  };
+  await runWith(take, { enableSnapshot: true });
+  assert.equal(kept.at(-1).root.calls.length, entries);
+  assert.equal(kept[0].root.calls.length, entries / dumps);
+  return after - before;
+}

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+
+import { dumpSnapshot, writeSnapshot } from "agent-rewind/debugger";
+
+import { deepCopy, writeJson } from "../baselines/dump-and-write.mjs";
+import { now } from "../lib/clock.mjs";
+import { measure } from "../lib/measure.mjs";
+import { faster } from "../lib/row.mjs";
+import { withJournal } from "../workloads/entries.mjs";
+
+const MEMORY_DISK = "/dev/shm";
+
+export default async function run({ quick }) {
+  const rows = [];
+  for (const entries of quick ? [1000] : [1000, 10_000]) {
+    rows.push(...(await inFolder(tmpdir(), (folder) => measureIn(folder, entries, "disk", quick))));
+    if (existsSync(MEMORY_DISK)) {
+      rows.push(...(await inFolder(MEMORY_DISK, (folder) => measureIn(folder, entries, "in memory", quick))));
+    }
+  }
+  return rows;
+}
+
+async function measureIn(folder, entries, where, quick) {
+  const [ourPath, theirPath] = [join(folder, "ours.json"), join(folder, "theirs.json")];
+  return withJournal(entries, async () => {
+    // The same journal, as plain objects.
+    const live = JSON.parse(JSON.stringify(dumpSnapshot()));
+    const ours = () => writeSnapshot(ourPath, dumpSnapshot());
+    const theirs = () => writeJson(theirPath, deepCopy(live));
+    const timings = await measure({ ours, theirs }, { seconds: quick ? 1 : 4, atMost: 40 });
+    assert.deepEqual(JSON.parse(readFileSync(ourPath, "utf8")).root, JSON.parse(readFileSync(theirPath, "utf8")).root);
+    const busy = { ours: await busyTime(ours), theirs: await busyTime(theirs) };
+    const baseline = "deep copy + JSON.stringify";
+    return [
+      faster(`${entries} entries, ${where}`, timings.ours, { name: baseline, ...timings.theirs }, 10),
+      faster(`${entries} entries, ${where}, event loop held up`, busy.ours, { name: baseline, ...busy.theirs }),
+    ];
+  });
+}
+
+/** Milliseconds in which the event loop could do nothing else. */
+async function busyTime(work) {
+  const times = [];
+  for (let round = 0; round < 5; round++) {
+    globalThis.gc();
+    await new Promise((resolve) => setImmediate(resolve));
+    const [start, before] = [now(), performance.eventLoopUtilization()];
+    await work();
+    times.push(now() - start - performance.eventLoopUtilization(before).idle);
+  }
+  times.sort((left, right) => left - right);
+  return { min: times[0], median: times[times.length >> 1] };
+}
+
+async function inFolder(parent, use) {
+  const folder = mkdtempSync(join(parent, "agent-rewind-bench-"));
+  try {
+    return await use(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,14 @@
+import { cpus, loadavg, release, totalmem, type } from "node:os";
+
+/** What the figures were measured on. */
+export function machine() {
+  const processors = cpus();
+  return {
+    cpu: `${processors[0]?.model.trim() ?? "unknown"} × ${processors.length}`,
+    memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
+    node: process.version,
+    v8: process.versions.v8,
+    os: `${type()} ${release()} ${process.arch}`,
+    load: loadavg()[0],
+  };
+}

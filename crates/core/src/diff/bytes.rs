@@ -1,0 +1,56 @@
+//! How far two texts agree, from either end. In blocks, which the compiler turns into a few wide
+//! comparisons.
+
+const BLOCK: usize = 64;
+
+/// The number of bytes at the start that are equal.
+pub(super) fn common_prefix(left: &[u8], right: &[u8]) -> usize {
+    let (left_blocks, _) = left.as_chunks::<BLOCK>();
+    let (right_blocks, _) = right.as_chunks::<BLOCK>();
+    let equal = |(left, right): &(&[u8; BLOCK], &[u8; BLOCK])| left == right;
+    let whole = BLOCK
+        * left_blocks
+            .iter()
+            .zip(right_blocks)
+            .take_while(equal)
+            .count();
+    let rest = left[whole..].iter().zip(&right[whole..]);
+    whole + rest.take_while(|(left, right)| left == right).count()
+}
+
+/// The number of bytes at the end that are equal.
+pub(super) fn common_suffix(left: &[u8], right: &[u8]) -> usize {
+    let (_, left_blocks) = left.as_rchunks::<BLOCK>();
+    let (_, right_blocks) = right.as_rchunks::<BLOCK>();
+    let equal = |(left, right): &(&[u8; BLOCK], &[u8; BLOCK])| left == right;
+    let blocks = left_blocks.iter().rev().zip(right_blocks.iter().rev());
+    let whole = BLOCK * blocks.take_while(equal).count();
+    let rest_of = |bytes: &[u8]| bytes.len() - whole;
+    let rest = left[..rest_of(left)]
+        .iter()
+        .rev()
+        .zip(right[..rest_of(right)].iter().rev());
+    whole + rest.take_while(|(left, right)| left == right).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agree_up_to_the_first_difference() {
+        for length in 0..200 {
+            let text = vec![b'x'; length];
+            assert_eq!(common_prefix(&text, &text), length);
+            assert_eq!(common_suffix(&text, &text), length);
+            for at in 0..length {
+                let mut other = text.clone();
+                other[at] = b'y';
+                assert_eq!(common_prefix(&text, &other), at);
+                assert_eq!(common_suffix(&text, &other), length - at - 1);
+                assert_eq!(common_prefix(&text, &text[..at]), at);
+                assert_eq!(common_suffix(&text[at..], &text), length - at);
+            }
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Tokens of no meaning: UUIDs and random ids.
+
+/// The shortest token that is taken for random, on its own and behind a prefix such as `call_`.
+const SHORTEST: usize = 8;
+const SHORTEST_PREFIXED: usize = 6;
+
+/// From this length on, digits alone or letters alone may be random.
+const LONG: usize = 16;
+
+/// Longer ones are data: images, signatures.
+const LONGEST: usize = 128;
+
+/// The length of the UUID that `text` begins with, in bytes.
+pub(super) fn uuid(text: &str) -> Option<usize> {
+    const LENGTH: usize = 36;
+    let bytes = text.as_bytes();
+    let is_uuid = bytes
+        .get(..LENGTH)?
+        .iter()
+        .enumerate()
+        .all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        });
+    (is_uuid && !bytes.get(LENGTH).is_some_and(u8::is_ascii_alphanumeric)).then_some(LENGTH)
+}
+
+/// The lengths of the tokens that two texts begin with, if they differ as random ids of one make do.
+/// `prefixed`: a word and a hyphen or underscore stand before them.
+pub(super) fn random_pair(recorded: &str, actual: &str, prefixed: bool) -> Option<(usize, usize)> {
+    let (recorded, actual) = (token(recorded)?, token(actual)?);
+    if parts(recorded).next() == parts(actual).next() {
+        // The others are looked at when they are reached.
+        return None;
+    }
+    let are_random = parts_are_random(recorded, actual, prefixed)
+        || are_scattered(recorded, actual)
+        || are_fractions(recorded, actual);
+    are_random.then_some((recorded.len(), actual.len()))
+}
+
+/// Letters, digits, hyphens and underscores at the start of a text.
+fn token(text: &str) -> Option<&str> {
+    let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let length = text.bytes().take(LONGEST + 1).take_while(is_inside).count();
+    text.get(..length).filter(|_| length <= LONGEST)
+}
+
+fn parts(token: &str) -> impl Iterator<Item = &str> {
+    token.split(['-', '_'])
+}
+
+/// Parts of the same lengths: of those that differ at least one is random, and no other is a word.
+fn parts_are_random(recorded: &str, actual: &str, prefixed: bool) -> bool {
+    if !parts(recorded)
+        .map(str::len)
+        .eq(parts(actual).map(str::len))
+    {
+        return false;
+    }
+    let mut any_random = false;
+    for (at, (left, right)) in parts(recorded).zip(parts(actual)).enumerate() {
+        if left == right {
+            continue;
+        }
+        let shapes = [left, right].map(Shape::of);
+        let is_random = is_random(left, right, shapes, prefixed || at > 0);
+        if !is_random && shapes.iter().all(|shape| shape.digits == 0) {
+            return false;
+        }
+        any_random |= is_random;
+    }
+    any_random
+}
+
+/// For parts of one length.
+fn is_random(left: &str, right: &str, shapes: [Shape; 2], prefixed: bool) -> bool {
+    let length = left.len();
+    let shortest = if prefixed {
+        SHORTEST_PREFIXED
+    } else {
+        SHORTEST
+    };
+    if length < shortest {
+        return false;
+    }
+    let all = |test: fn(&Shape) -> bool| shapes.iter().all(test);
+    let any = |test: fn(&Shape) -> bool| shapes.iter().any(test);
+    if all(|shape| shape.hex && shape.digits > 0) {
+        return prefixed || length >= LONG || any(|shape| shape.letters() > 0);
+    }
+    if !prefixed && !have_one_alphabet(shapes) {
+        return false;
+    }
+    if all(Shape::is_mixed) {
+        return are_unlike(left, right) && (prefixed || !all(|shape| shape.word_and_number));
+    }
+    if any(|shape| shape.is_mixed() && !shape.word_and_number) {
+        // The other came out without digits.
+        return all(|shape| shape.letters() > 0)
+            && (prefixed && length >= SHORTEST || all(Shape::mixes_case));
+    }
+    length >= LONG && all(|shape| shape.letters() > 0 && shape.is_irregular())
+}
+
+/// All sorts of characters, with hyphens and underscores anywhere among them (nanoid).
+fn are_scattered(recorded: &str, actual: &str) -> bool {
+    let shapes = [recorded, actual].map(Shape::of);
+    recorded.len() == actual.len()
+        && recorded.len() >= 10
+        && are_unlike(recorded, actual)
+        && shapes.iter().any(Shape::is_mixed)
+        && shapes.iter().all(Shape::mixes_case)
+}
+
+/// Whether few of their characters are the same. Ids that begin with a time have more in common, and
+/// are longer.
+fn are_unlike(left: &str, right: &str) -> bool {
+    let pairs = left.bytes().zip(right.bytes());
+    let equal = pairs.filter(|(left, right)| left == right).count();
+    left.len() >= 20 || equal * 5 < left.len() * 2
+}
+
+fn have_one_alphabet([left, right]: [Shape; 2]) -> bool {
+    (left.upper > 0) == (right.upper > 0) && (left.lower > 0) == (right.lower > 0)
+}
+
+/// Digits of a random fraction in base 36, whose last zeros are left out.
+fn are_fractions(recorded: &str, actual: &str) -> bool {
+    recorded.len().abs_diff(actual.len()) <= 2
+        && [recorded, actual].iter().all(|token| {
+            let shape = Shape::of(token);
+            let is_plain = shape.upper == 0 && shape.digits + shape.lower == token.len();
+            token.len() >= SHORTEST && is_plain && shape.is_mixed() && shape.is_irregular()
+        })
+}
+
+/// Of which characters a token is made.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    length: usize,
+    digits: usize,
+    upper: usize,
+    lower: usize,
+    /// How often an upper-case letter, a lower-case one or another character follows one of
+    /// another sort.
+    changes: usize,
+    hex: bool,
+    /// A word and a number, such as `chapter12`.
+    word_and_number: bool,
+}
+
+impl Shape {
+    fn of(token: &str) -> Self {
+        let bytes = token.as_bytes();
+        let count = |test: fn(&u8) -> bool| bytes.iter().filter(|byte| test(byte)).count();
+        let sort = |byte: &u8| (byte.is_ascii_lowercase(), byte.is_ascii_uppercase());
+        let (upper, lower) = (count(u8::is_ascii_uppercase), count(u8::is_ascii_lowercase));
+        let word = bytes
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphabetic())
+            .count();
+        let is_one_case = lower == 0 || bytes.iter().skip(1).all(|byte| !byte.is_ascii_uppercase());
+        Self {
+            length: bytes.len(),
+            digits: count(u8::is_ascii_digit),
+            upper,
+            lower,
+            changes: bytes
+                .windows(2)
+                .filter(|pair| sort(&pair[0]) != sort(&pair[1]))
+                .count(),
+            hex: bytes.iter().all(u8::is_ascii_hexdigit),
+            word_and_number: word >= 4 && word == upper + lower && is_one_case,
+        }
+    }
+
+    fn letters(&self) -> usize {
+        self.upper + self.lower
+    }
+
+    fn is_mixed(&self) -> bool {
+        self.digits > 0 && self.letters() > 0
+    }
+
+    /// Upper and lower case in no order that a name has.
+    fn mixes_case(&self) -> bool {
+        self.upper > 0 && self.lower > 0 && self.is_irregular()
+    }
+
+    /// More changes than a name has: `getUserById` has few.
+    fn is_irregular(&self) -> bool {
+        self.changes * 5 >= self.length * 2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uuids() {
+        let text = "3f2b8c1e-9d4a-4f6b-8e7c-1a2b3c4d5e6f";
+        assert_eq!(uuid(text), Some(36));
+        assert_eq!(uuid(&text.to_uppercase()), Some(36));
+        assert_eq!(uuid(&format!("{text}.")), Some(36));
+        assert_eq!(uuid(&format!("{text}0")), None);
+        assert_eq!(uuid(&text[1..]), None);
+        assert_eq!(uuid("3f2b8c1e-9d4a-4f6b-8e7c-1a2b3c4d5eéé"), None);
+    }
+
+    #[test]
+    fn random_ids() {
+        for (recorded, actual) in [
+            ("9f86d081", "1c4768a2"),
+            ("507f1f77bcf86cd799439011", "507f1f77bcf86cd799439012"),
+            ("V1StGXR8_Z5jdHi6B-myT", "qL0x_7Hn2-Pw9vKd3RtYb"),
+            ("01ARZ3NDEKTSV4RRFFQ69G5FAV", "01BX5ZZKBKACTAV9WEVGEMMVRZ"),
+            ("k3j5h2l9x0", "8sdf9sd8f7a2"),
+            ("1179384756102938475", "1179384756102991024"),
+            ("aKxPqWzRtYbNmLsD", "QwErTyUiOpAsDfGh"),
+            ("cjld2cjxh0000qzrmn831i7rn", "cjld2cyuq0000t3rmniod1foy"),
+        ] {
+            assert!(
+                random_pair(recorded, actual, false).is_some(),
+                "{recorded} {actual}"
+            );
+        }
+        for (recorded, actual) in [
+            ("abc123", "def456"),
+            ("100234", "100471"),
+            ("abcd1234", "wxyz5678"),
+        ] {
+            assert!(
+                random_pair(recorded, actual, true).is_some(),
+                "{recorded} {actual}"
+            );
+            assert!(
+                random_pair(recorded, actual, false).is_none(),
+                "{recorded} {actual}"
+            );
+        }
+    }
+
+    #[test]
+    fn words_are_not_random() {
+        for (recorded, actual) in [
+            ("documents", "templates"),
+            ("getCustomerOrders", "getCustomerEmails"),
+            ("chapter12", "chapter13"),
+            ("get_customer_by_email_v2", "set_customer_by_email_v3"),
+            ("report2024", "budget2025"),
+            ("12345678", "87654321"),
+            ("SHORT", "LONG"),
+            ("", "a"),
+            ("settings", "profiles"),
+        ] {
+            for prefixed in [false, true] {
+                if !(prefixed && recorded.starts_with('1')) {
+                    assert_eq!(
+                        random_pair(recorded, actual, prefixed),
+                        None,
+                        "{recorded} {actual}"
+                    );
+                }
+            }
+        }
+    }
+}

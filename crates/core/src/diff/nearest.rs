@@ -1,0 +1,135 @@
+//! The recorded request that comes nearest to one that was not found.
+
+use super::bytes::{common_prefix, common_suffix};
+
+/// The key of the candidate that agrees longest with `actual` from both ends, relative to the longer
+/// of the two; of equally near ones the first. `None` if there are no candidates.
+///
+/// A candidate is a key and its text in pieces, which are never joined. Pieces that a candidate
+/// shares with the one before it, at either end, are the same place in memory and are not read
+/// again: in a conversation each request costs only what it adds.
+pub fn nearest<'a, K, P>(candidates: impl IntoIterator<Item = (K, P)>, actual: &str) -> Option<K>
+where
+    P: AsRef<[&'a str]>,
+{
+    let mut search = Search {
+        actual: actual.as_bytes(),
+        previous: None,
+    };
+    let mut best: Option<(K, Nearness)> = None;
+    for (key, pieces) in candidates {
+        let nearness = search.nearness(pieces);
+        if best
+            .as_ref()
+            .is_none_or(|(_, known)| nearness.exceeds(*known))
+        {
+            best = Some((key, nearness));
+            if nearness.agreed == nearness.longer {
+                break;
+            }
+        }
+    }
+    best.map(|(key, _)| key)
+}
+
+/// A fraction.
+#[derive(Debug, Clone, Copy)]
+struct Nearness {
+    agreed: usize,
+    longer: usize,
+}
+
+impl Nearness {
+    fn exceeds(self, other: Self) -> bool {
+        let product = |agreed: usize, longer: usize| agreed as u128 * longer as u128;
+        product(self.agreed, other.longer) > product(other.agreed, self.longer)
+    }
+}
+
+struct Search<'t, P> {
+    actual: &'t [u8],
+    previous: Option<Previous<P>>,
+}
+
+struct Previous<P> {
+    pieces: P,
+    prefix: usize,
+    suffix: usize,
+}
+
+impl<'a, P: AsRef<[&'a str]>> Search<'_, P> {
+    fn nearness(&mut self, pieces: P) -> Nearness {
+        let texts = pieces.as_ref();
+        let length: usize = texts.iter().map(|piece| piece.len()).sum();
+        let known = self.previous.as_ref();
+        let known_prefix = known.map_or(0, |previous| {
+            shared(texts.iter(), previous.pieces.as_ref().iter()).min(previous.prefix)
+        });
+        let known_suffix = known.map_or(0, |previous| {
+            shared(texts.iter().rev(), previous.pieces.as_ref().iter().rev()).min(previous.suffix)
+        });
+        let prefix = self.prefix(texts, known_prefix);
+        let suffix = self.suffix(texts, known_suffix);
+        self.previous = Some(Previous {
+            pieces,
+            prefix,
+            suffix,
+        });
+        let shorter = length.min(self.actual.len());
+        Nearness {
+            // Where both ends claim the same bytes, they count once.
+            agreed: prefix.saturating_add(suffix).min(shorter),
+            longer: length.max(self.actual.len()),
+        }
+    }
+
+    /// The length of the common start, of which `known` bytes need no look.
+    fn prefix(&self, pieces: &[&str], known: usize) -> usize {
+        let mut end = 0;
+        for piece in pieces {
+            let start = end;
+            end += piece.len();
+            if end <= known {
+                continue;
+            }
+            let rest = self.actual.get(start..).unwrap_or_default();
+            let agreed = common_prefix(piece.as_bytes(), rest);
+            if agreed < piece.len() {
+                return start + agreed;
+            }
+        }
+        end
+    }
+
+    fn suffix(&self, pieces: &[&str], known: usize) -> usize {
+        let mut end = 0;
+        for piece in pieces.iter().rev() {
+            let start = end;
+            end += piece.len();
+            if end <= known {
+                continue;
+            }
+            let rest = self.actual.len().checked_sub(start);
+            let rest = rest
+                .and_then(|rest| self.actual.get(..rest))
+                .unwrap_or_default();
+            let agreed = common_suffix(piece.as_bytes(), rest);
+            if agreed < piece.len() {
+                return start + agreed;
+            }
+        }
+        end
+    }
+}
+
+/// How many bytes two lists of pieces begin with that are the same place in memory.
+fn shared<'p, 'a: 'p>(
+    pieces: impl Iterator<Item = &'p &'a str>,
+    others: impl Iterator<Item = &'p &'a str>,
+) -> usize {
+    pieces
+        .zip(others)
+        .take_while(|(piece, other)| std::ptr::eq(**piece, **other))
+        .map(|(piece, _)| piece.len())
+        .sum()
+}

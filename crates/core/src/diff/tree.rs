@@ -1,0 +1,214 @@
+//! A document in canonical form as a flat list of its values, each before those inside it.
+
+use std::cmp::Ordering;
+
+use crate::json::{JsonError, Scanner, order_of_keys};
+
+#[derive(Debug)]
+pub(super) struct Tree<'a> {
+    nodes: Vec<Node<'a>>,
+}
+
+#[derive(Debug)]
+struct Node<'a> {
+    kind: Kind,
+    text: &'a str,
+    /// The body of the key's literal; empty for elements and the root.
+    key: &'a str,
+    /// Position of the first node that is not inside this one.
+    next: usize,
+    /// Equal for equal texts.
+    hash: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Object,
+    Array,
+    String,
+    Number,
+    Boolean,
+    Null,
+}
+
+/// A container that is being read.
+struct Open {
+    node: usize,
+    start: usize,
+    first: bool,
+}
+
+impl<'a> Tree<'a> {
+    /// Of text in canonical form: equal values have equal texts.
+    pub(super) fn read(canonical: &'a str) -> Result<Self, JsonError> {
+        let mut scanner = Scanner::new(canonical);
+        let mut nodes: Vec<Node<'a>> = Vec::new();
+        let mut open: Vec<Open> = Vec::new();
+        let mut key = "";
+        loop {
+            let kind = Kind::of(scanner.peek());
+            let start = scanner.position();
+            let node = nodes.len();
+            nodes.push(Node {
+                kind,
+                text: "",
+                key,
+                next: node + 1,
+                hash: kind as u64,
+            });
+            match kind {
+                Kind::Object => scanner.enter_object()?,
+                Kind::Array => scanner.enter_array()?,
+                _ => {
+                    let text = scanner.skip_value().map(|span| scanner.slice(span))?;
+                    nodes[node].text = text;
+                    nodes[node].hash = hash_of(text);
+                }
+            }
+            if matches!(kind, Kind::Object | Kind::Array) {
+                open.push(Open {
+                    node,
+                    start,
+                    first: true,
+                });
+            }
+            key = loop {
+                let Some(container) = open.last_mut() else {
+                    scanner.finish()?;
+                    return Ok(Self { nodes });
+                };
+                if nodes[container.node].kind == Kind::Object {
+                    if let Some(key) = scanner.next_member(&mut container.first)? {
+                        break key.body();
+                    }
+                } else if scanner.next_element(&mut container.first)? {
+                    break "";
+                }
+                let (node, start) = (container.node, container.start);
+                open.pop();
+                close(&mut nodes, node, scanner.slice(start..scanner.position()));
+            };
+        }
+    }
+
+    pub(super) fn root(&self) -> Value<'_> {
+        Value {
+            nodes: &self.nodes,
+            at: 0,
+        }
+    }
+}
+
+fn close<'a>(nodes: &mut [Node<'a>], node: usize, text: &'a str) {
+    let next = nodes.len();
+    let mut hash = nodes[node].hash;
+    let mut at = node + 1;
+    while at < next {
+        hash = mix(mix(hash, hash_of(nodes[at].key)), nodes[at].hash);
+        at = nodes[at].next;
+    }
+    let container = &mut nodes[node];
+    (container.text, container.next, container.hash) = (text, next, hash);
+}
+
+/// Only to tell texts apart in most cases: whoever finds equal hashes compares the texts.
+fn hash_of(text: &str) -> u64 {
+    let (words, rest) = text.as_bytes().as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let words = words.iter().chain(std::iter::once(&last));
+    words.fold(text.len() as u64, |hash, word| {
+        mix(hash, u64::from_le_bytes(*word))
+    })
+}
+
+fn mix(hash: u64, word: u64) -> u64 {
+    (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
+}
+
+impl Kind {
+    fn of(first: Option<u8>) -> Self {
+        match first {
+            Some(b'{') => Self::Object,
+            Some(b'[') => Self::Array,
+            Some(b'"') => Self::String,
+            Some(b't' | b'f') => Self::Boolean,
+            Some(b'n') => Self::Null,
+            _ => Self::Number,
+        }
+    }
+}
+
+/// A value in a tree.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Value<'t> {
+    nodes: &'t [Node<'t>],
+    at: usize,
+}
+
+impl<'t> Value<'t> {
+    pub(super) fn kind(self) -> Kind {
+        self.nodes[self.at].kind
+    }
+
+    /// In canonical form.
+    pub(super) fn text(self) -> &'t str {
+        self.nodes[self.at].text
+    }
+
+    /// The text between the quotes of a string.
+    pub(super) fn body(self) -> &'t str {
+        let text = self.text();
+        text.get(1..text.len().saturating_sub(1))
+            .unwrap_or_default()
+    }
+
+    /// The body of the key of a member.
+    pub(super) fn key(self) -> &'t str {
+        self.nodes[self.at].key
+    }
+
+    pub(super) fn same(self, other: Self) -> bool {
+        self.seems_same(other) && self.text() == other.text()
+    }
+
+    /// As [`Value::same`], but now and then wrong; the time does not depend on the size.
+    pub(super) fn seems_same(self, other: Self) -> bool {
+        self.nodes[self.at].hash == other.nodes[other.at].hash
+    }
+
+    /// Any order, the same for values of all trees.
+    pub(super) fn order(self, other: Self) -> Ordering {
+        let hashes = self.nodes[self.at].hash.cmp(&other.nodes[other.at].hash);
+        hashes.then_with(|| self.text().cmp(other.text()))
+    }
+
+    /// As the keys of canonical form are ordered.
+    pub(super) fn order_of_key(self, other: Self) -> Ordering {
+        if self.key() == other.key() {
+            return Ordering::Equal;
+        }
+        order_of_keys(self.key(), other.key())
+    }
+
+    /// The members or elements.
+    pub(super) fn children(self) -> impl Iterator<Item = Value<'t>> {
+        let Self { nodes, at } = self;
+        let end = nodes[at].next;
+        let mut next = at + 1;
+        std::iter::from_fn(move || {
+            (next < end).then(|| {
+                let child = Value { nodes, at: next };
+                next = nodes[next].next;
+                child
+            })
+        })
+    }
+
+    /// The member of a key that needs no escape.
+    pub(super) fn member(self, key: &str) -> Option<Value<'t>> {
+        let is_object = self.kind() == Kind::Object;
+        self.children()
+            .find(|member| is_object && member.key() == key)
+    }
+}

@@ -1,0 +1,67 @@
+//! The events of a trace, as they were read.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::event::{Event, NO_SPAN, SpanIndex};
+use super::fields::{FieldSpan, Source};
+use super::spans::Spans;
+
+/// Events in the order in which they stand in the text.
+#[derive(Debug)]
+pub(super) struct Trace<'t> {
+    pub source: Source<'t>,
+    pub events: Vec<Event>,
+    /// The kept fields of all events.
+    pub fields: Vec<FieldSpan>,
+    pub spans: Spans<'t>,
+    /// Bodies of the traceIds.
+    pub ids: Vec<Cow<'t, str>>,
+    id_index: HashMap<Cow<'t, str>, u32>,
+}
+
+impl<'t> Trace<'t> {
+    /// With room for so many events.
+    pub(super) fn with_capacity(source: Source<'t>, events: usize) -> Self {
+        Self {
+            source,
+            events: Vec::with_capacity(events),
+            fields: Vec::with_capacity(events * 2),
+            spans: Spans::with_capacity(events),
+            ids: Vec::new(),
+            id_index: HashMap::new(),
+        }
+    }
+
+    /// The index of a traceId.
+    pub(super) fn intern_id(&mut self, id: Cow<'t, str>) -> u32 {
+        // Nearly always there is one only.
+        if self.ids.first() == Some(&id) {
+            return 0;
+        }
+        let next = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
+        *self.id_index.entry(id.clone()).or_insert_with(|| {
+            self.ids.push(id);
+            next
+        })
+    }
+
+    /// Adds what was read of the text that follows, after so many lines.
+    pub(super) fn append(&mut self, next: Self, lines: u32) {
+        let span_ids = next.spans.into_ids();
+        let spans: Vec<SpanIndex> = span_ids.map(|id| self.spans.intern(id)).collect();
+        let ids: Vec<u32> = next.ids.into_iter().map(|id| self.intern_id(id)).collect();
+        let first_field = self.fields.len();
+        self.fields.extend(next.fields);
+        self.events.extend(next.events.into_iter().map(|mut event| {
+            event.span = spans[event.span as usize];
+            if event.parent != NO_SPAN {
+                event.parent = spans[event.parent as usize];
+            }
+            event.trace = event.trace.map(|id| ids[id as usize]);
+            event.line += lines;
+            event.fields.move_by(first_field);
+            event
+        }));
+    }
+}

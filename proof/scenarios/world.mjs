@@ -1,0 +1,106 @@
+// What scenarios call: models and tools that count what really reaches them.
+
+import { callTool, createAgent, equipInstruction, equipTool, journalCall, promptAgent } from "agent-rewind";
+import { z } from "zod";
+
+export const Result = z.object({ result: z.string() });
+
+/** The outside of a run: everything that is made passes through it, and it remembers what it was asked. */
+export class World {
+  /** Names of the calls that were made. */
+  made = [];
+  /** How often each thing was asked, also before this run. */
+  counts;
+
+  /** `counts`: what the world remembers from before, when a run is resumed. */
+  constructor(counts = {}) {
+    this.counts = { ...counts };
+  }
+
+  /** How often `name` was asked, with this time. */
+  ask(name) {
+    this.counts[name] = (this.counts[name] ?? 0) + 1;
+    return this.counts[name];
+  }
+
+  /** Lets a call take a few turns of the event loop, as its name says, so that ends interleave. */
+  async make(name) {
+    this.made.push(name);
+    let turns = 1;
+    for (const character of name) turns = (turns * 31 + character.charCodeAt(0)) % 5;
+    for (let turn = 0; turn <= turns; turn += 1) await new Promise(setImmediate);
+  }
+
+  /** A model that answers by a function of its messages: a text, or `{ tool: name, input }`. */
+  model(id, answer) {
+    const world = this;
+    return {
+      id,
+      async *stream(messages, options) {
+        const text = messages.map(textOf).join("|");
+        await world.make(`model ${id} ${text}`);
+        const given = answer(messages, options);
+        if (typeof given === "string") yield { type: "text", content: JSON.stringify({ result: given }) };
+        else {
+          for (const [index, call] of [given].flat().entries()) {
+            const toolCall = {
+              index,
+              id: `${call.tool}-${messages.length}-${index}`,
+              name: call.tool,
+              arguments: JSON.stringify(call.input),
+            };
+            yield { type: "tool_call", toolCall };
+          }
+        }
+        yield { type: "usage", usage: { promptTokens: 10, completionTokens: 5, totalTokens: 15 } };
+        yield { type: "finish", finishReason: "stop" };
+      },
+    };
+  }
+
+  /** A tool whose handler is told how often it was called. */
+  tool(name, handler, parameters = z.object({}).passthrough()) {
+    return {
+      name,
+      description: `tool ${name}`,
+      parameters,
+      handler: async (input) => {
+        await this.make(`tool ${name} ${JSON.stringify(input)}`);
+        return handler(input, this.ask(name));
+      },
+    };
+  }
+
+  /** A journaled call that gives what `answer` gives. */
+  step(name, answer = () => name) {
+    return journalCall({ kind: "step", name, request: name }, async () => {
+      await this.make(`step ${name}`);
+      return answer();
+    });
+  }
+}
+
+export function textOf(message) {
+  if (message.content === null) return "";
+  return typeof message.content === "string"
+    ? message.content
+    : message.content.map((part) => part.text ?? "").join("");
+}
+
+export const toolAnswers = (messages) => messages.filter(({ role }) => role === "tool").length;
+
+/** Prompts an agent of its own with one instruction and some tools. */
+export function asking(id, model, tools = []) {
+  return createAgent({
+    id,
+    model,
+    maxTurnSteps: 60,
+    handler: async ({ text }) => {
+      equipInstruction(text);
+      for (const tool of tools) equipTool(tool);
+      return (await promptAgent(Result)).result;
+    },
+  });
+}
+
+export { callTool, createAgent };

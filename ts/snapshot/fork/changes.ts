@@ -1,0 +1,193 @@
+// What a snapshot is to be changed by: the arguments of `forkSnapshot`, checked.
+
+import type { ErrorInfo } from "../../types/snapshot.js";
+import { encodeValue, type Encoded } from "../../values/encode.js";
+import { toErrorInfo } from "../../values/error-info.js";
+import { ForkError } from "./error.js";
+import { misspelled } from "./nearest.js";
+
+/** Names a call or a frame: by its callId, or more closely. */
+export type ForkTarget = string | CallIdTarget | ContentHashTarget;
+
+export interface CallIdTarget {
+  callId: string;
+  /** Which one, from 0 in order of the starts, where the callId occurs in several generations. Default the last. */
+  occurrence?: number;
+}
+
+export interface ContentHashTarget {
+  contentHash: string;
+  /** Which one, from 0 in order of the starts, where the request was made several times. Default the last. */
+  occurrence?: number;
+  /** The callId of the frame that it was made in. */
+  frame?: string;
+  /** "prompt", "tool" or a kind of the program's own. */
+  kind?: string;
+}
+
+/** A change of one call or frame. */
+export interface ForkChange {
+  /** What is changed: a callId, such as `"root/agent:a:0/tool:search:2"`, or `{ contentHash }`. */
+  at: ForkTarget;
+  /**
+   * Takes the call or frame out, with everything that was started after it had ended: these are made again. With
+   * `output` or `error` beside it, it stays and gives that, and only what came after it is taken out.
+   */
+  drop?: true;
+  /**
+   * What the call gives instead: any value that can be recorded; of a prompt, the assistant message. Of a frame it is
+   * taken with `runWith({ completedFrames: "reuse" })` only, since its handler runs again otherwise.
+   */
+  output?: unknown;
+  /** What the call fails with instead. Of a frame, as with `output`. */
+  error?: Error | ErrorInfo;
+  /** Keys of the frame's memory, which hold at its start and as it stands; JSON. `undefined` takes a key out. */
+  memory?: Record<string, unknown>;
+}
+
+/** A change that has been checked. */
+export interface Change {
+  /** Place in the arguments. */
+  readonly path: string;
+  /** `at` as it was given. */
+  readonly given: unknown;
+  readonly at: CallIdTarget | ContentHashTarget;
+  readonly drop: boolean;
+  readonly output: Encoded | undefined;
+  readonly error: ErrorInfo | undefined;
+  /** Values as JSON text; `undefined` for a key that is taken out. */
+  readonly memory: ReadonlyMap<string, string | undefined> | undefined;
+}
+
+const KEYS = ["at", "drop", "output", "error", "memory"];
+const TARGET_KEYS = ["callId", "contentHash", "occurrence", "frame", "kind"];
+const TARGET = 'a callId, or an object such as { contentHash: "…", occurrence: 0 }';
+
+/** @throws ForkError */
+export function checkChanges(changes: unknown): Change[] {
+  if (!Array.isArray(changes)) return [checkChange(changes, "changes")];
+  return changes.map((change: unknown, index) => checkChange(change, `changes.${index}`));
+}
+
+function checkChange(change: unknown, path: string): Change {
+  if (!isRecord(change))
+    throw new ForkError(path, `expected an object such as { at, output }, received ${received(change)}.`);
+  checkKeys(change, KEYS, path, change["at"]);
+  const checked = {
+    path,
+    given: change["at"],
+    at: checkTarget(change["at"], `${path}.at`),
+    drop: checkDrop(change["drop"], `${path}.drop`),
+    output: "output" in change ? checkOutput(change["output"], `${path}.output`) : undefined,
+    error: checkError(change["error"], `${path}.error`),
+    memory: checkMemory(change["memory"], `${path}.memory`),
+  };
+  const { given: at, drop, output, error, memory } = checked;
+  if (output !== undefined && error !== undefined) {
+    throw new ForkError(path, "give output or error, not both: a call gives the one or fails with the other.", { at });
+  }
+  if (!drop && output === undefined && error === undefined && memory === undefined) {
+    throw new ForkError(path, "nothing to change: give drop, output, error or memory.", { at });
+  }
+  return checked;
+}
+
+function checkTarget(at: unknown, path: string): Change["at"] {
+  if (typeof at === "string") return { callId: at };
+  if (!isRecord(at)) throw new ForkError(path, `expected ${TARGET}, received ${received(at)}.`, { at });
+  checkKeys(at, TARGET_KEYS, path, at);
+  for (const key of ["callId", "contentHash", "frame", "kind"]) {
+    if (at[key] !== undefined && typeof at[key] !== "string") {
+      throw new ForkError(`${path}.${key}`, `expected a string, received ${received(at[key])}.`, { at });
+    }
+  }
+  const { callId, contentHash, occurrence, frame, kind } = at as Partial<CallIdTarget & ContentHashTarget>;
+  if ((callId === undefined) === (contentHash === undefined)) {
+    throw new ForkError(path, `expected ${TARGET}${callId === undefined ? "" : ", not both"}.`, { at });
+  }
+  if (occurrence !== undefined && !(Number.isSafeInteger(occurrence) && occurrence >= 0)) {
+    throw new ForkError(`${path}.occurrence`, `expected a whole number from 0, received ${received(occurrence)}.`, {
+      at,
+    });
+  }
+  if (callId !== undefined && (frame !== undefined || kind !== undefined)) {
+    throw new ForkError(path, "frame and kind go with contentHash: a callId says both already.", { at });
+  }
+  const which = occurrence === undefined ? {} : { occurrence };
+  if (callId !== undefined) return { callId, ...which };
+  return {
+    contentHash: contentHash as string,
+    ...which,
+    ...(frame === undefined ? {} : { frame }),
+    ...(kind === undefined ? {} : { kind }),
+  };
+}
+
+function checkDrop(drop: unknown, path: string): boolean {
+  if (drop === undefined || drop === true) return drop === true;
+  throw new ForkError(path, `expected true, or leave it out; received ${received(drop)}.`);
+}
+
+function checkOutput(output: unknown, path: string): Encoded {
+  const encoded = encodeValue(output);
+  if (!("tombstone" in encoded)) return encoded;
+  const { path: pointer, reason } = encoded.tombstone;
+  throw new ForkError(
+    path,
+    `${pointer === "" ? "the value" : `the value at ${pointer}`} cannot be recorded: ${reason}.`,
+  );
+}
+
+function checkError(error: unknown, path: string): ErrorInfo | undefined {
+  if (error === undefined) return undefined;
+  if (error instanceof Error || Object.prototype.toString.call(error) === "[object Error]") return toErrorInfo(error);
+  if (!isRecord(error) || typeof error["name"] !== "string" || typeof error["message"] !== "string") {
+    throw new ForkError(path, `expected an Error, or { name, message }, received ${received(error)}.`);
+  }
+  return JSON.parse(jsonText(error, path)) as ErrorInfo;
+}
+
+function checkMemory(memory: unknown, path: string): Change["memory"] {
+  if (memory === undefined) return undefined;
+  if (!isRecord(memory)) {
+    throw new ForkError(path, `expected an object with the keys to change, received ${received(memory)}.`);
+  }
+  return new Map(
+    Object.entries(memory).map(([key, value]) => [
+      key,
+      value === undefined ? undefined : jsonText(value, `${path}.${key}`),
+    ]),
+  );
+}
+
+function jsonText(value: unknown, path: string): string {
+  const encoded = encodeValue(value);
+  const [pointer, reason] =
+    "tombstone" in encoded
+      ? [encoded.tombstone.path, encoded.tombstone.reason]
+      : (Object.entries(JSON.parse(encoded.types ?? "{}") as Record<string, string>)[0] ?? []);
+  if (pointer === undefined) return (encoded as Encoded).text;
+  const place = pointer === "" ? "the value" : `the value at ${pointer}`;
+  throw new ForkError(path, `${place} is not JSON (${reason}): convert it first.`);
+}
+
+function checkKeys(value: Record<string, unknown>, known: readonly string[], path: string, at: unknown): void {
+  const unknown = Object.keys(value).find((key) => !known.includes(key));
+  if (unknown === undefined) return;
+  const meant = misspelled(unknown, known);
+  const hint = meant === undefined ? "" : ` Did you mean ${JSON.stringify(meant)}?`;
+  throw ForkError.unknown(path, `unknown key ${JSON.stringify(unknown)}.${hint}`, unknown, known, at);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function received(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "object") return "an object";
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+    ? JSON.stringify(value)
+    : typeof value;
+}
