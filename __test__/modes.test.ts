@@ -235,20 +235,20 @@ describe("resume", () => {
           return step("work", () => `by ${name}`);
         },
       });
-    const program = (name: string) => async (): Promise<unknown> => [await child(name)(), await step("after", () => 1)];
-    const snapshot = await recordingOf(program("first"));
-    expect(await resume(program("second"), { snapshot })).toEqual(["by first", 1]);
+    const family = (name: string) => async (): Promise<unknown> => [await child(name)(), await step("after", () => 1)];
+    const snapshot = await recordingOf(family("first"));
+    expect(await resume(family("second"), { snapshot })).toEqual(["by first", 1]);
     expect(ran).toEqual(["first", "second"]);
     const dump = await resume(
       async () => {
-        expect(await program("third")()).toEqual(["by first", 1]);
+        expect(await family("third")()).toEqual(["by first", 1]);
         return dumpSnapshot();
       },
       { snapshot, completedFrames: "reuse" },
     );
     expect(ran).toEqual(["first", "second"]);
     // What was taken over is in the new recording too.
-    expect(await replay(program("fourth"), { snapshot: dump })).toEqual(["by first", 1]);
+    expect(await replay(family("fourth"), { snapshot: dump })).toEqual(["by first", 1]);
   });
 });
 

@@ -20,6 +20,7 @@ import { result, scriptedModel, type ScriptedModel } from "./scripted-model.js";
 const Result = z.object({ result: z.string() });
 
 /** A tool that takes anything. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- its caller says what the handler takes
 export function toolOf<Input>(
   name: string,
   handler: (input: Input, context: ToolContext) => unknown,

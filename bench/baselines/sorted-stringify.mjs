@@ -12,7 +12,7 @@ export function sortedStringify(value) {
     for (const item of value) text += (text === "" ? "" : ",") + sortedStringify(item);
     return `[${text}]`;
   }
-  for (const key of Object.keys(value).sort()) {
+  for (const key of Object.keys(value).toSorted()) {
     if (value[key] === undefined) continue;
     text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${sortedStringify(value[key])}`;
   }

@@ -8,7 +8,7 @@ import { measure } from "../lib/measure.mjs";
 import { added } from "../lib/row.mjs";
 import { call, output } from "../workloads/entries.mjs";
 
-const CALLS = 200;
+const CALLS = 100;
 const LIMIT = 0.02;
 
 const tool = {
@@ -66,11 +66,11 @@ function journaledCall(parity) {
 
 /** A run of many calls, one after the other. */
 function times(fn, enableSnapshot, eventBus) {
-  const run = async () => {
+  const makeCalls = async () => {
     for (let index = 0; index < CALLS; index++) await fn(index);
   };
   const options = { enableSnapshot, ...(eventBus === undefined ? {} : { eventBus }) };
-  return { units: CALLS, before: () => {}, run: () => runWith(run, options) };
+  return { units: CALLS, before: () => {}, run: () => runWith(makeCalls, options) };
 }
 
 async function check(fn) {

@@ -5,17 +5,27 @@ import { dumpSnapshot, parseSnapshot, stringifySnapshot } from "agent-rewind/deb
 
 import { fittedExponent } from "../lib/fit.mjs";
 import { LINEAR } from "../lib/limits.mjs";
-import { measure } from "../lib/measure.mjs";
+import { measureAll } from "../lib/measure.mjs";
 import { growth, time } from "../lib/row.mjs";
 import { toolLoop } from "../workloads/agent.mjs";
 
 const LIMIT = 0.3;
 
 export default async function run({ quick }) {
+  const sizes = quick ? [125, 250, 500, 1000] : [250, 500, 1000, 2000, 4000];
+  const agents = [];
+  for (const steps of sizes) agents.push(await recordedAgent(steps));
+  const works = agents.flatMap(({ replay, steps }) => [
+    { units: steps, before: () => {}, run: () => replay() },
+    { units: steps, before: () => {}, run: () => replay({ emit() {} }) },
+  ]);
+  const timings = await measureAll(works, { seconds: quick ? 3 : 15, atLeast: 3, atMost: 20 });
+  for (const { check } of agents) check();
+
   const rows = [];
   const points = { quiet: [], observed: [] };
-  for (const steps of quick ? [125, 250, 500, 1000] : [250, 500, 1000, 2000, 4000]) {
-    const { quiet, observed } = await measureSteps(steps, quick);
+  for (const [index, steps] of sizes.entries()) {
+    const [quiet, observed] = timings.slice(2 * index);
     rows.push(time(`${steps} steps, each`, quiet, LIMIT), time(`${steps} steps, each, with events`, observed));
     points.quiet.push({ x: steps, y: quiet.min * steps });
     points.observed.push({ x: steps, y: observed.min * steps });
@@ -27,7 +37,7 @@ export default async function run({ quick }) {
   return rows;
 }
 
-async function measureSteps(steps, quick) {
+async function recordedAgent(steps) {
   const { agent, model, calls } = toolLoop(steps);
   let text;
   const record = async () => {
@@ -35,19 +45,11 @@ async function measureSteps(steps, quick) {
     text = stringifySnapshot(dumpSnapshot());
   };
   await runWith(record, { model, enableSnapshot: true });
-  assert.deepEqual(calls, { model: steps, tool: steps - 1 });
+  // Not one call may be made again.
+  const check = () => assert.deepEqual(calls, { model: steps, tool: steps - 1 });
+  check();
   const snapshot = parseSnapshot(text);
   const replay = (eventBus) =>
     runWith(() => agent(), { model, snapshot, enableSnapshot: true, ...(eventBus === undefined ? {} : { eventBus }) });
-  const before = () => {};
-  const timings = await measure(
-    {
-      quiet: { units: steps, before, run: () => replay() },
-      observed: { units: steps, before, run: () => replay({ emit() {} }) },
-    },
-    { seconds: quick ? 1 : 3, atMost: 20 },
-  );
-  // Not one call was made again.
-  assert.deepEqual(calls, { model: steps, tool: steps - 1 });
-  return timings;
+  return { steps, replay, check };
 }

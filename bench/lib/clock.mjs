@@ -1,5 +1,6 @@
-// A clock that stands still while this thread waits for a processor: on a machine that has other
-// things to do, that wait is most of the noise. Where the system doesn't tell, it is the wall clock.
+// Clocks that leave out the time in which this thread was ready to run but had no processor: on a
+// machine that does other things too, that is most of the noise. Only Linux tells; elsewhere `now` is
+// the wall clock, and `busy` unknown.
 
 import { openSync, readSync } from "node:fs";
 
@@ -16,17 +17,25 @@ export function now() {
   }
 }
 
+/** Milliseconds for which this thread has used a processor. */
+export function busy() {
+  return file === undefined ? undefined : schedulerStatistics()[0] / 1e6;
+}
+
+function waited() {
+  return file === undefined ? 0 : schedulerStatistics()[1] / 1e6;
+}
+
+/** Nanoseconds on a processor, and nanoseconds of waiting for one. */
+function schedulerStatistics() {
+  const length = readSync(file, buffer, 0, buffer.length, 0);
+  return buffer.toString("latin1", 0, length).split(" ").map(Number);
+}
+
 function open() {
   try {
     return openSync("/proc/thread-self/schedstat", "r");
   } catch {
     return undefined;
   }
-}
-
-/** Milliseconds for which this thread was ready to run and did not. */
-function waited() {
-  if (file === undefined) return 0;
-  const length = readSync(file, buffer, 0, buffer.length, 0);
-  return Number(buffer.toString("latin1", 0, length).split(" ")[1]) / 1e6;
 }

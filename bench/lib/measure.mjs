@@ -23,29 +23,40 @@ const BATCH = 4;
  */
 
 /**
- * Warms up, then takes samples of all works in turns until the time is used up.
+ * Times works by name: see `measureAll`.
  *
  * @template {string} Name
  * @param {Record<Name, Work | (() => unknown)>} works
- * @param {{ seconds?: number, atLeast?: number, atMost?: number }} [options] the time for all of them,
- *   and bounds on the samples of each
+ * @param {Parameters<typeof measureAll>[1]} [options]
  * @returns {Promise<Record<Name, Timing>>}
  */
-export async function measure(works, { seconds = 1, atLeast = 5, atMost = 200 } = {}) {
+export async function measure(works, options) {
+  const names = Object.keys(works);
+  const timings = await measureAll(Object.values(works), options);
+  return Object.fromEntries(names.map((name, index) => [name, timings[index]]));
+}
+
+/**
+ * Warms up, then takes samples of all works in turns until the time is used up.
+ *
+ * @param {(Work | (() => unknown))[]} works
+ * @param {{ seconds?: number, atLeast?: number, atMost?: number }} [options] the time for all of them,
+ *   and bounds on the samples of each
+ * @returns {Promise<Timing[]>}
+ */
+export async function measureAll(works, { seconds = 1, atLeast = 5, atMost = 200 } = {}) {
   const entrants = [];
-  for (const [name, work] of Object.entries(works)) {
-    entrants.push(await warmUp(name, typeof work === "function" ? { run: work } : work));
-  }
+  for (const work of works) entrants.push(await warmUp(typeof work === "function" ? { run: work } : work));
   const end = performance.now() + seconds * 1000;
   for (let round = 0; round < atMost && (round < atLeast || performance.now() < end); round++) {
     for (const entrant of entrants) entrant.times.push(await sample(entrant));
   }
-  return Object.fromEntries(entrants.map(({ name, times }) => [name, summary(times)]));
+  return entrants.map(({ times }) => summary(times));
 }
 
 /** Runs the work until it is compiled, and finds out how often it fits into a sample. */
-async function warmUp(name, { run, before, units = 1 }) {
-  const entrant = { name, run, before, units, repeats: 1, times: [] };
+async function warmUp({ run, before, units = 1 }) {
+  const entrant = { run, before, units, repeats: 1, times: [] };
   let best = Infinity;
   const end = performance.now() + WARM_UP;
   do {

@@ -162,8 +162,10 @@ export const scenarios = {
     const parent = createAgent({
       id: "parent",
       handler: async () => {
-        const why = await fragile().catch((error) => `${error.name}: ${error.message} (${error.cause?.message})`);
-        return [why, await world.step(`recover from ${why}`)];
+        const why = await fragile().catch(
+          (error) => `${error.name}: ${error.message} (${String(error.cause?.message)})`,
+        );
+        return [why, await world.step(`recover from ${String(why)}`)];
       },
     });
     return () => parent();

@@ -59,7 +59,7 @@ export function enterFrame<Props, Result>(spec: FrameSpec<Props, Result>): Promi
     }
     opened = openScope(spec, parent);
   } catch (error) {
-    return Promise.reject(error as Error);
+    return Promise.reject(error);
   }
   const { scope, inputHash } = opened;
   const result = new FrameRun<Props, Result>(spec, scope, parent, inputHash).run();

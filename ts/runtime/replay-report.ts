@@ -1,41 +1,7 @@
 import type { CallMeta } from "../types/snapshot.js";
 
 import type { Miss } from "../types/miss.js";
-
-/** What became of the calls of a frame. */
-export interface FrameReport {
-  readonly callId: string;
-  readonly agentId: string;
-  /** "own": the frame continued a recorded one; "lent": it was answered from one with other props; "none". */
-  readonly recording: "own" | "lent" | "none";
-  /** Calls answered from the recording. */
-  replayed: number;
-  /** Calls that were made. */
-  live: number;
-  /** Calls that the recording had no entry for. */
-  missed: number;
-  /** Replayed ends that came before an earlier recorded start or end. */
-  overtaken: number;
-  /** The recorded result was taken, and the handler not run. */
-  reused: boolean;
-  /** The first call that the recording had no entry for. */
-  firstDivergence?: Miss;
-  /** What was recorded and not asked for. */
-  unused?: { calls: number; frames: number };
-}
-
-/** What became of the calls of a run. */
-export interface ReplayReport {
-  readonly mode: "live" | "resume" | "replay";
-  replayed: number;
-  live: number;
-  missed: number;
-  overtaken: number;
-  /** The frames of a run that replayed, in order of their starts. */
-  frames: FrameReport[];
-  /** What the replayed calls had cost when they were made. */
-  saved: { milliseconds: number; promptTokens: number; completionTokens: number; totalTokens: number };
-}
+import type { FrameReport, ReplayReport } from "../types/report.js";
 
 export function emptyReport(mode: ReplayReport["mode"]): ReplayReport {
   return {

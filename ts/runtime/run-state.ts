@@ -5,10 +5,11 @@ import type { ReplayMissError } from "../errors/index.js";
 import type { TraceEvent } from "../types/events.js";
 import type { Miss } from "../types/miss.js";
 import type { ModelAdapter } from "../types/model.js";
+import type { ReplayReport } from "../types/report.js";
 import { newTraceId } from "./ids.js";
 import type { Normalizer } from "./normalize.js";
 import { ReleaseQueue } from "./release-queue.js";
-import { emptyReport, type ReplayReport } from "./replay-report.js";
+import { emptyReport } from "./replay-report.js";
 
 /** Whoever takes events: a bus, a trace writer. */
 export interface EventSink {

@@ -6,6 +6,7 @@ import { calling, native, type FrameHandle } from "../native.js";
 import { openSnapshot, type OpenSnapshot } from "../snapshot/open.js";
 import type { Miss } from "../types/miss.js";
 import type { ModelAdapter } from "../types/model.js";
+import type { ReplayReport } from "../types/report.js";
 import type { AgentSnapshot } from "../types/snapshot.js";
 import { decodeValue } from "../values/decode.js";
 import { encodeMarked, encodeValue } from "../values/encode.js";
@@ -16,7 +17,7 @@ import { DEFAULT_MAX_DEPTH, frameStart } from "./frame.js";
 import { newSpanId } from "./ids.js";
 import { Normalizer, type NormalizeRule } from "./normalize.js";
 import { encodedFields } from "./output-fields.js";
-import { reportData, type ReplayReport } from "./replay-report.js";
+import { reportData } from "./replay-report.js";
 import { RunState, type EventSink, type SpanRef } from "./run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "./scope.js";
 
@@ -191,25 +192,34 @@ class Run<Props, Result> {
       }
       scope.close();
     };
-    try {
-      const result = await storage.run(new Context(scope, this.#span.spanId), async () => fn(this.#props()));
-      if (scope.run.refused !== undefined) throw scope.run.refused;
-      const encoded = encodeValue(result);
-      const text = "tombstone" in encoded ? encodeMarked(result) : encoded;
-      scope.frame.complete(text.text, text.types ?? undefined);
-      end({
-        result: JSON.parse(text.text) as unknown,
-        ...(text.types === null ? {} : { resultTypes: JSON.parse(text.types) as unknown }),
-        success: true,
-      });
-      return result;
-    } catch (thrown) {
-      // The agent may have caught it and failed with something else.
-      const error: unknown = scope.run.refused ?? thrown;
+    const outcome = await this.#outcome(fn);
+    if ("error" in outcome) {
+      const { error } = outcome;
       scope.markStopped(error);
       scope.frame.endFailed(errorInfoText(error));
       end({ error: toErrorInfo(error), success: false });
       throw error;
+    }
+    const { result } = outcome;
+    const encoded = encodeValue(result);
+    const { text, types } = "tombstone" in encoded ? encodeMarked(result) : encoded;
+    scope.frame.complete(text, types ?? undefined);
+    end({
+      result: JSON.parse(text) as unknown,
+      ...(types === null ? {} : { resultTypes: JSON.parse(types) as unknown }),
+      success: true,
+    });
+    return result;
+  }
+
+  /** What the function gave or failed with; or the call that was not allowed, which the agent may have caught. */
+  async #outcome(fn: (props: Props) => Promise<Result> | Result): Promise<{ result: Result } | { error: unknown }> {
+    const scope = this.#scope;
+    try {
+      const result = await storage.run(new Context(scope, this.#span.spanId), async () => fn(this.#props()));
+      return scope.run.refused === undefined ? { result } : { error: scope.run.refused };
+    } catch (error) {
+      return { error: scope.run.refused ?? error };
     }
   }
 
@@ -231,7 +241,7 @@ class Run<Props, Result> {
   }
 
   #props(): Props {
-    if ("initialProps" in this.#options) return this.#options.initialProps as Props;
+    if ("initialProps" in this.#options) return this.#options.initialProps;
     const entry = this.#scope.frame.entry();
     if (typeof entry?.props !== "string" || entry.props === "{}") return undefined as Props;
     return decodeValue(entry.props, entry.propsTypes ?? null) as Props;

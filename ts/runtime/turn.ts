@@ -162,7 +162,7 @@ function streamOptions(request: PromptRequest, { tools }: Conversation, signal: 
       ...(schema === undefined ? {} : { schema }),
       ...(tools.length === 0 ? {} : { tools: tools as ToolSchema[] }),
       ...(toolChoice === undefined ? {} : { toolChoice }),
-      ...(modelOptions === undefined ? {} : { additionalOptions: modelOptions as Record<string, unknown> }),
+      ...(modelOptions === undefined ? {} : { additionalOptions: modelOptions }),
     }),
   };
 }

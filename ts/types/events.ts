@@ -3,6 +3,7 @@
 import type { Message, ToolCall, ToolChoice } from "./messages.js";
 import type { TokenUsage, ToolSchema } from "./model.js";
 import type { CallMeta, ErrorInfo, Provenance, UsageStats } from "./snapshot.js";
+import type { ReplayReport } from "./report.js";
 
 /** Place of an event in the tree of spans. */
 export interface TraceRef {
@@ -251,6 +252,11 @@ export interface BudgetUpdateEvent extends EventBase<"budget:update"> {
   own: UsageStats;
 }
 
+/** What was replayed and what was made; at the end of a run, in a span of its own. */
+export interface ReplayReportEvent extends EventBase<"replay:report"> {
+  report: ReplayReport;
+}
+
 interface ValidationFields {
   rawText: string;
   parserId?: string;
@@ -307,6 +313,7 @@ export type TraceEvent =
   | CallStartEvent
   | CallEndEvent
   | BudgetUpdateEvent
+  | ReplayReportEvent
   | ValidationSuccessEvent
   | ValidationFailEvent
   | CustomSpanStartEvent

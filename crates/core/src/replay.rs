@@ -3,7 +3,7 @@
 //! An entry answers only the request that it recorded, once, in the order in which the calls were
 //! started. Nothing here changes the recording: what was used up is noted beside it.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub struct RecordedFrame {
     parent: Option<Rc<RecordedFrame>>,
     claimed: Cell<bool>,
     /// Start of the last call or child of the last generation, once it was asked for.
-    last_start: Cell<Option<Option<u64>>>,
+    last_start: OnceCell<Option<u64>>,
     journal: RefCell<Option<JournalIndex>>,
     /// What others have borrowed: the frame itself, found later by its content, still has all its entries.
     lent: RefCell<Option<JournalIndex>>,
@@ -351,7 +351,7 @@ impl RecordedFrame {
             position,
             parent,
             claimed: Cell::new(false),
-            last_start: Cell::new(None),
+            last_start: OnceCell::new(),
             journal: RefCell::new(None),
             lent: RefCell::new(None),
             children: RefCell::new(None),
@@ -360,11 +360,9 @@ impl RecordedFrame {
 
     /// Whether anything was started in this frame after `end`.
     fn started_after(&self, end: Option<u64>) -> bool {
-        let last = self.last_start.get().unwrap_or_else(|| {
-            let last = last_start(&self.frame.generation);
-            self.last_start.set(Some(last));
-            last
-        });
+        let last = *self
+            .last_start
+            .get_or_init(|| last_start(&self.frame.generation));
         match (last, end) {
             (Some(last), Some(end)) => last > end,
             // Without an order the failure is taken for handled: a replay repeats nothing.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::frame::{Frame, State};
-use crate::journal::{Call, Outcome};
+use crate::journal::Call;
 use crate::json::JsonStr;
 
 impl Frame {
@@ -21,7 +21,8 @@ impl Frame {
         let taken: HashSet<usize> = live.calls.iter().filter_map(|call| call.taken).collect();
         let mut calls: Vec<Arc<Call>> = live.calls.iter().map(Arc::clone).collect();
         for (position, call) in recorded.calls.iter().enumerate() {
-            if !taken.contains(&position) && call.outcome != Outcome::Pending {
+            // Those too that were in flight: the others would move up in the order of occurrences.
+            if !taken.contains(&position) {
                 calls.push(Arc::clone(call));
             }
         }
@@ -165,7 +166,9 @@ fn free_name(call_id: &JsonStr, names: &HashSet<JsonStr>) -> JsonStr {
     }
     let body = call_id.body();
     let stem = body.rsplit_once(':').map_or(body, |(stem, _)| stem);
-    (names.len()..)
+    // One of so many must be free.
+    let last = names.len() * 2;
+    (names.len()..=last)
         .map(|seq| JsonStr::from_normalized_body(&format!("{stem}:{seq}")))
         .find(|name| !names.contains(name))
         .unwrap_or_else(|| call_id.clone())

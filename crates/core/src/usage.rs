@@ -324,17 +324,17 @@ impl Reader {
                 "costs" => usage.costs = self.amounts(scanner, &format!("{path}.costs"))?,
                 "details" => usage.details = loose_amounts(scanner)?,
                 "promptTokens" => {
-                    usage.prompt_tokens = self.number(scanner, &format!("{path}.promptTokens"))?
+                    usage.prompt_tokens = self.number(scanner, &format!("{path}.promptTokens"))?;
                 }
                 "completionTokens" => {
                     usage.completion_tokens =
-                        self.number(scanner, &format!("{path}.completionTokens"))?
+                        self.number(scanner, &format!("{path}.completionTokens"))?;
                 }
                 "totalTokens" => {
-                    usage.total_tokens = self.number(scanner, &format!("{path}.totalTokens"))?
+                    usage.total_tokens = self.number(scanner, &format!("{path}.totalTokens"))?;
                 }
                 "callCount" => {
-                    usage.call_count = self.number(scanner, &format!("{path}.callCount"))?
+                    usage.call_count = self.number(scanner, &format!("{path}.callCount"))?;
                 }
                 "items" => {
                     seen_items = true;
@@ -355,12 +355,11 @@ impl Reader {
     }
 
     fn number(&mut self, scanner: &mut Scanner<'_>, path: &str) -> Result<f64, JsonError> {
-        match read_number(scanner)? {
-            Some(number) => Ok(number),
-            None => {
-                self.fault(path, "expected a number");
-                Ok(0.0)
-            }
+        if let Some(number) = read_number(scanner)? {
+            Ok(number)
+        } else {
+            self.fault(path, "expected a number");
+            Ok(0.0)
         }
     }
 
@@ -521,12 +520,11 @@ fn string(scanner: &mut Scanner<'_>) -> Result<Option<JsonStr>, JsonError> {
 }
 
 fn read_number(scanner: &mut Scanner<'_>) -> Result<Option<f64>, JsonError> {
-    match scanner.peek() {
-        Some(b'-' | b'0'..=b'9') => Ok(scanner.number()?.parse().ok()),
-        _ => {
-            scanner.skip_value()?;
-            Ok(None)
-        }
+    if let Some(b'-' | b'0'..=b'9') = scanner.peek() {
+        Ok(scanner.number()?.parse().ok())
+    } else {
+        scanner.skip_value()?;
+        Ok(None)
     }
 }
 

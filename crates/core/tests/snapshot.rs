@@ -1,4 +1,10 @@
 //! Snapshots as text: what is written is read again, and every fault is named by its path.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may fail by panicking"
+)]
 
 use std::fs;
 use std::path::Path;

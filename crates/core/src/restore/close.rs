@@ -80,14 +80,19 @@ impl Builder<'_, '_> {
                 .filter(|child| is_end(self.frame_failure(*child)));
             let call = calls.max_by_key(|call| self.calls[*call as usize].end);
             let child = children.max_by_key(|child| self.frames[*child as usize].end);
-            if let Some(call) = call
-                && let Some(Outcome::Failure { stopped, .. }) =
-                    &mut self.calls[call as usize].outcome
-            {
-                *stopped = true;
-            }
-            if let Some(child) = child {
-                self.frames[child as usize].stopped = true;
+            let call_end = call.and_then(|call| self.calls[call as usize].end);
+            let child_end = child.and_then(|child| self.frames[child as usize].end);
+            // Of several with the same error it was the last one; the others had been handled.
+            match (call, child) {
+                (Some(call), _) if call_end >= child_end => {
+                    if let Some(Outcome::Failure { stopped, .. }) =
+                        &mut self.calls[call as usize].outcome
+                    {
+                        *stopped = true;
+                    }
+                }
+                (_, Some(child)) => self.frames[child as usize].stopped = true,
+                _ => {}
             }
         }
     }

@@ -128,15 +128,12 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn flag(&mut self) -> Result<bool, Stop> {
-        match self.scanner.peek() {
-            Some(b't' | b'f') => {
-                let text = self.span()?;
-                Ok(text.as_str() == "true")
-            }
-            _ => {
-                self.unexpected("expected a boolean")?;
-                Ok(false)
-            }
+        if let Some(b't' | b'f') = self.scanner.peek() {
+            let text = self.span()?;
+            Ok(text.as_str() == "true")
+        } else {
+            self.unexpected("expected a boolean")?;
+            Ok(false)
         }
     }
 

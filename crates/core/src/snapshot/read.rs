@@ -51,7 +51,8 @@ struct Reader<'a> {
 /// An object or list that is open, with what was read of it.
 enum Level {
     Frame {
-        draft: FrameDraft,
+        // Large beside the other levels.
+        draft: Box<FrameDraft>,
         first: bool,
     },
     Generation {
@@ -173,7 +174,7 @@ impl Reader<'_> {
             return Ok(None);
         }
         self.stack.push(Level::Frame {
-            draft: FrameDraft::default(),
+            draft: Box::default(),
             first: true,
         });
         loop {
@@ -234,7 +235,7 @@ impl Reader<'_> {
                     self.fields.path.push(key.normalized().into_owned());
                     let enter = if self.fields.object_opens("expected a frame object")? {
                         Some(Level::Frame {
-                            draft: FrameDraft::default(),
+                            draft: Box::default(),
                             first: true,
                         })
                     } else {

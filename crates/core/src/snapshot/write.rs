@@ -139,7 +139,7 @@ fn write_frames<'a>(frame: &'a Frame, requests: &mut RequestTable<'a>, out: &mut
                     out.push_str(r#","generations":["#);
                     tasks.push(Task::Text("]}"));
                     let first = tasks.len();
-                    for generation in frame.earlier.iter() {
+                    for generation in &frame.earlier {
                         tasks.push(Task::Generation(generation));
                         tasks.push(Task::Text(","));
                     }
@@ -164,7 +164,7 @@ fn write_frames<'a>(frame: &'a Frame, requests: &mut RequestTable<'a>, out: &mut
 
 fn push_children<'a>(generation: &'a Generation, tasks: &mut Vec<Task<'a>>) {
     let first = tasks.len();
-    for child in generation.children.iter() {
+    for child in &generation.children {
         if tasks.len() > first {
             tasks.push(Task::Text(","));
         }
@@ -283,7 +283,7 @@ fn write_memory(memory: &Memory, out: &mut String) {
 /// Writes the rows, one a hash, and gives the calls whose outcome stands in a row.
 fn write_journal(generation: &Generation, out: &mut String) -> HashSet<usize> {
     let mut journal = Journal::default();
-    for row in generation.rows.iter() {
+    for row in &generation.rows {
         journal.put(&row.kind, &row.hash, None, &row.outcome);
     }
     for (position, call) in generation.calls.iter().enumerate() {

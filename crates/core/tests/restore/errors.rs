@@ -165,8 +165,5 @@ fn one_json_array_is_a_trace_too() {
     let odd = array.replacen("[\n", "[\n null, 7, {\"type\":\"x\"},\n", 1);
     let snapshot = crate::support::lines(&odd);
     assert_eq!(codes(&snapshot), ["invalid-line"; 3]);
-    assert_eq!(
-        crate::support::call_ids(&snapshot),
-        crate::support::call_ids(&whole)
-    );
+    assert_eq!(call_ids(&snapshot), call_ids(&whole));
 }

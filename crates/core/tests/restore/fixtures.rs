@@ -132,7 +132,7 @@ fn ended_calls(events: &[Json]) -> (Vec<String>, Vec<String>) {
     for event in events {
         match event.field("type") {
             "turn:end" if event.field("success") == "true" => {
-                prompts.push(event.field("contentHash").to_owned())
+                prompts.push(event.field("contentHash").to_owned());
             }
             "tools:execute:end" => {
                 for row in event.list("toolResults") {
@@ -219,8 +219,7 @@ fn budgets_are_those_that_the_events_give() {
             };
             let last = events
                 .iter()
-                .filter(is_update)
-                .next_back()
+                .rfind(is_update)
                 .and_then(|event| event.get("own"))
                 .unwrap();
             assert_eq!(

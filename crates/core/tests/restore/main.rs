@@ -1,4 +1,15 @@
 //! Restore: recorded traces against what is known about them, and traces made by hand for each rule.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may fail by panicking"
+)]
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the numbers are the tests' own"
+)]
 
 mod damage;
 mod errors;

@@ -116,7 +116,7 @@ fn a_batch_repairs_the_calls_whose_events_were_lost_and_doubles_none() {
         r#"root/agent:a:0/tool:x:2 h2 3-Some(7) Failure { error: {"name":"E","message":"m"}, stopped: false }"#,
         r#"root/agent:a:0/tool:x:3 h3 3-Some(7) Output(Value { text: null, types: Some({"":"undefined"}) })"#,
         r#"root/agent:a:0/tool:x:0 h0 4-Some(6) Output(Value { text: "first", types: None })"#,
-        r#"root/agent:a:0/tool:x:1 h1 5-Some(7) Output(Value { text: 1, types: None })"#,
+        r"root/agent:a:0/tool:x:1 h1 5-Some(7) Output(Value { text: 1, types: None })",
     ];
     // Without a callId of its own a call gets the number that it has among those of its name.
     let numbered = |text: &str| text.split_once(' ').map(|(_, rest)| rest.to_owned());
@@ -162,7 +162,10 @@ fn tools_called_outside_of_a_prompt_and_calls_of_other_kinds_appear_alike() {
     assert_eq!(kinds, ["tool", "http", "prompt"]);
     assert_eq!(found[2].kind, Kind::Prompt);
     assert_eq!(
-        found[2].meta.as_ref().map(|meta| meta.as_str()),
+        found[2]
+            .meta
+            .as_ref()
+            .map(agent_rewind_core::json::JsonText::as_str),
         Some(r#"{"durationMs":2}"#)
     );
 }
@@ -590,7 +593,10 @@ fn rules_of_normalization_come_back() {
         .agent("b", "run", "b", "{}");
     let snapshot = log.restore();
     assert_eq!(
-        snapshot.normalize.as_ref().map(|rules| rules.as_str()),
+        snapshot
+            .normalize
+            .as_ref()
+            .map(agent_rewind_core::json::JsonText::as_str),
         Some(r#"[{"id":"x","definition":"d"}]"#)
     );
     assert_eq!(

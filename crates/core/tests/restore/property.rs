@@ -118,7 +118,7 @@ proptest! {
         let mut lines: Vec<String> = trace_of(scenario).lines().map(str::to_owned).collect();
         if numbered {
             for (place, line) in lines.iter_mut().enumerate() {
-                *line = line.replacen("{", &format!(r#"{{"_seq":{place},"#), 1);
+                *line = line.replacen('{', &format!(r#"{{"_seq":{place},"#), 1);
             }
         }
         let span = lines.get(target).and_then(|line| line.split_once(r#""spanId":""#)).and_then(|(_, rest)| rest.get(..16).map(str::to_owned));

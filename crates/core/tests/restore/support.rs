@@ -283,13 +283,6 @@ pub fn memory_text(memory: &agent_rewind_core::memory::Memory) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-pub fn memory_key(frame: &Frame, key: &str) -> Option<String> {
-    frame
-        .memory
-        .get(&JsonStr::from_plain(key))
-        .map(|value| value.as_str().to_owned())
-}
-
 /// A short text for the whole tree, to compare trees by.
 pub fn shape(snapshot: &Snapshot) -> String {
     let mut out = String::new();
