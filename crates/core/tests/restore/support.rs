@@ -8,7 +8,7 @@ use std::sync::Arc;
 use agent_rewind_core::error::{RestoreError, RestoreErrorKind};
 use agent_rewind_core::frame::{Frame, State};
 use agent_rewind_core::journal::{Call, Kind, Outcome};
-use agent_rewind_core::json::{JsonStr, Scanner, canonicalize};
+use agent_rewind_core::json::{Scanner, canonicalize};
 use agent_rewind_core::restore::{Origin, RestoreOptions, restore};
 use agent_rewind_core::snapshot::{Anchor, Snapshot};
 
