@@ -1,0 +1,215 @@
+// What must hold for a program, whatever the schedule.
+
+import { parseSnapshot, restoreSnapshot, stringifySnapshot } from "agent-rewind/debugger";
+
+import { Random } from "../lib/random.mjs";
+import { generateProgram } from "./generate.mjs";
+import { entriesOf } from "./entries.mjs";
+import { comparable, errorNames, firstDifference, same } from "./outcome.mjs";
+import { anyPace, runProgram } from "./runs.mjs";
+
+/** Errors that programs end with by themselves. */
+const OWN_ERRORS = new Set(["StepError", "ProgramError", "AggregateError", "RangeError", "ModelCallError"]);
+
+/**
+ * @typedef {object} Fault
+ * @property {"wrong" | "repeated" | "foreign" | "journals"} kind a replay ended otherwise or asked for more; a call
+ *   that had ended was made again; a run ended with an error that is not the program's; schedules of a program
+ *   without races left different journals
+ * @property {number} schedule
+ * @property {string} run which of the runs
+ * @property {string} difference the first
+ */
+
+/** A tally of what was run. */
+export class Counts {
+  programs = 0;
+  raceFree = 0;
+  recordings = 0;
+  calls = 0;
+  replays = 0;
+  resumes = 0;
+  throughJson = 0;
+  fromTraces = 0;
+  remade = 0;
+  borrowed = 0;
+  overtaken = 0;
+}
+
+/** Program number `number` of a seed. */
+export function programOf(seed, number) {
+  return generateProgram(new Random(seed, "program", number));
+}
+
+/**
+ * Records a program under seeded schedules, and replays each recording.
+ *
+ * @param {import("./generate.mjs").Program} program
+ * @param {object} options
+ * @param {string | number} options.seed
+ * @param {number} options.number of the program
+ * @param {readonly number[]} options.schedules
+ * @param {number} [options.instant] probability that a call of a recording ends as it starts
+ * @param {Counts} [options.counts]
+ * @returns {Promise<Fault[]>} what did not hold
+ */
+export async function checkProgram(program, { seed, number, schedules, instant = 0, counts = new Counts() }) {
+  counts.programs += 1;
+  if (program.raceFree) counts.raceFree += 1;
+  const faults = [];
+  let first;
+  for (const schedule of schedules) {
+    const check = new ScheduleCheck(program, { seed, number, schedule, counts, instant });
+    const recording = await check.run();
+    faults.push(...check.faults);
+    if (!program.raceFree || recording === undefined) continue;
+    const entries = entriesOf(recording.end.snapshot);
+    first ??= entries;
+    if (!same(first, entries))
+      faults.push({ kind: "journals", schedule, run: "recording", difference: firstDifference(first, entries) });
+  }
+  return faults;
+}
+
+class ScheduleCheck {
+  faults = [];
+  #program;
+  #counts;
+  #schedule;
+  #seeds;
+  #instant;
+  #askers = new Map();
+
+  constructor(program, { seed, number, schedule, counts, instant }) {
+    this.#program = program;
+    this.#counts = counts;
+    this.#schedule = schedule;
+    this.#seeds = [seed, number, schedule];
+    this.#instant = instant;
+  }
+
+  #random(purpose) {
+    return new Random(...this.#seeds, purpose);
+  }
+
+  #fault(kind, run, difference) {
+    this.faults.push({ kind, schedule: this.#schedule, run, difference });
+  }
+
+  async run() {
+    const counts = this.#counts;
+    const sample = this.#random("sample");
+    const traced = sample.chance(0.3);
+    const recording = await runProgram(this.#program, {
+      random: this.#random("recording"),
+      pace: { busy: 1, instant: this.#instant },
+      moments: 3,
+      traced,
+    });
+    counts.recordings += 1;
+    counts.calls += recording.world.made.length;
+    this.#askers = recording.world.askers;
+    if (!this.#isOwn("recording", recording)) return undefined;
+    const { end, inside, middle } = recording;
+
+    const replayed = await this.#replay("replay", recording, end);
+    if (sample.chance(0.2)) await this.#replay("replay of the replay", recording, replayed.end);
+    if (this.#program.raceFree) await this.#replay("replay from inside", recording, inside);
+    await this.#resume("resume from the end", recording, sample.pick([inside, end]));
+    // Where calls race that are still to be made, the program may go on in another way, and ask for other things.
+    const moments = this.#program.raceFree ? middle : [];
+    for (const [index, moment] of moments.entries()) {
+      const name = `resume from dump ${index}`;
+      const resumed = await this.#resume(name, recording, moment);
+      for (const again of resumed.middle) await this.#resume(`${name}, and again`, recording, again);
+    }
+
+    if (sample.chance(0.3)) {
+      counts.throughJson += 1;
+      const moment = sample.pick([end, ...moments]);
+      const text = stringifySnapshot(moment.snapshot);
+      const snapshot = sample.chance(0.5) ? parseSnapshot(text) : JSON.parse(JSON.stringify(moment.snapshot));
+      if (moment === end) await this.#replay("replay through JSON", recording, { ...moment, snapshot });
+      else await this.#resume("resume through JSON", recording, { ...moment, snapshot });
+    }
+    if (traced) await this.#fromTrace(recording, sample, moments);
+    return recording;
+  }
+
+  async #fromTrace(recording, sample, moments) {
+    const { events, end } = recording;
+    if (!events.some(({ type }) => type === "agent:start" || type === "call:start" || type === "tool:call:start"))
+      return;
+    this.#counts.fromTraces += 1;
+    await this.#replay("replay from the trace", recording, { ...end, snapshot: restoreSnapshot(events) });
+    const moment = sample.pick([end, ...moments]);
+    const kept = events.slice(0, moment.events);
+    if (!kept.some(({ type }) => type === "call:end" || type === "tool:call:end")) return;
+    await this.#resume("resume from a part of the trace", recording, { ...moment, snapshot: restoreSnapshot(kept) });
+  }
+
+  /** Nothing may be made, and all must be as it was. */
+  async #replay(name, recording, from) {
+    this.#counts.replays += 1;
+    const random = this.#random(name);
+    const run = await runProgram(this.#program, { random, pace: anyPace(random), from, mode: "replay" });
+    const expected = comparable(recording.outcome);
+    const actual = comparable(run.outcome);
+    const { order, made } = run.world;
+    if (!same(actual, expected)) this.#fault("wrong", name, `outcome${firstDifference(expected, actual)}`);
+    else if (!same(order, recording.world.order))
+      this.#fault("wrong", name, `order${firstDifference(recording.world.order, order)}`);
+    if (this.#checkAddresses(name, run) > 0) this.#fault("wrong", name, "borrowed an answer");
+    if (made.length > 0) this.#fault("repeated", name, `made ${made[0]}`);
+    this.#counts.overtaken += run.report?.overtaken ?? 0;
+    return run;
+  }
+
+  /** What had ended may not be made. */
+  async #resume(name, recording, from) {
+    this.#counts.resumes += 1;
+    const random = this.#random(name);
+    const moments = random.chance(0.3) ? 1 : 0;
+    const run = await runProgram(this.#program, { random, pace: anyPace(random), moments, from, mode: "resume" });
+    this.#counts.remade += run.world.made.length;
+    const borrowed = this.#checkAddresses(name, run);
+    const repeated = run.world.made.find((call) => from.finished.has(call));
+    // An entry answers once: what a frame with other props has borrowed is made again by the frame that it was of.
+    if (repeated !== undefined && borrowed === 0) this.#fault("repeated", name, `made ${repeated}`);
+    if (this.#isOwn(name, run) && this.#program.raceFree) {
+      const expected = comparable(recording.outcome);
+      const actual = comparable(run.outcome);
+      if (!same(actual, expected)) this.#fault("wrong", name, `outcome${firstDifference(expected, actual)}`);
+    }
+    return run;
+  }
+
+  /**
+   * Every answer must have come to the call that it was made for, unless its frame has other props than the recorded one
+   * in its place and borrows from that. Gives how many did; in a replay of the same program none may.
+   */
+  #checkAddresses(name, { world, report }) {
+    let borrowed = 0;
+    for (const { frame, addressee, text } of world.misdirected) {
+      const [, owner] = text.match(/for ([0-9a-f]{8})/) ?? [];
+      const lender = this.#askers.get(owner);
+      const borrows = report?.frames.some(({ callId, recording }) => callId === frame.callId && recording === "lent");
+      if (borrows && lender !== undefined) borrowed += 1;
+      else
+        this.#fault(
+          "wrong",
+          name,
+          `${frame.key} (${frame.callId}), ${addressee} got ${text} of ${lender?.key} (${lender?.callId})`,
+        );
+    }
+    this.#counts.borrowed += borrowed;
+    return borrowed;
+  }
+
+  #isOwn(name, { outcome: { error } }) {
+    const foreign = errorNames(error).find((each) => !OWN_ERRORS.has(each));
+    if (foreign === undefined) return true;
+    this.#fault("foreign", name, `ended with ${error.stack}`);
+    return false;
+  }
+}
