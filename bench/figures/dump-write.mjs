@@ -8,6 +8,7 @@ import { dumpSnapshot, writeSnapshot } from "agent-rewind/debugger";
 import { deepCopy, writeJson } from "../baselines/dump-and-write.mjs";
 import { busy } from "../lib/clock.mjs";
 import { measure } from "../lib/measure.mjs";
+import { collectGarbage } from "../lib/memory.mjs";
 import { faster } from "../lib/row.mjs";
 import { withJournal } from "../workloads/entries.mjs";
 
@@ -49,7 +50,7 @@ async function measureIn(folder, entries, where, quick) {
 async function busyTime(work) {
   const times = [];
   for (let round = 0; round < 5; round++) {
-    globalThis.gc();
+    await collectGarbage();
     const start = busy();
     await work();
     times.push(busy() - start);

@@ -1,6 +1,7 @@
 // Times pieces of work in turns, so that whatever else the machine does slows them all alike.
 
 import { now } from "./clock.mjs";
+import { collectGarbage } from "./memory.mjs";
 
 /** Milliseconds that a warm-up, and a sample of quick work, take. */
 const WARM_UP = 100;
@@ -69,7 +70,7 @@ async function warmUp({ run, before, units = 1 }) {
 /** Milliseconds of one unit. What others left behind is collected first, and not paid for here. */
 async function sample({ run, before, units, repeats }) {
   await before?.();
-  globalThis.gc();
+  await collectGarbage();
   const start = now();
   for (let repeat = 0; repeat < repeats; repeat++) {
     const result = run();

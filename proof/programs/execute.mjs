@@ -41,7 +41,7 @@ export async function execute(program, world) {
     await run(program.body, scope);
     return {
       log: scope.log,
-      shared: program.raceFree ? scope.shared.toSorted((left, right) => left - right) : scope.shared,
+      shared: program.raceFree ? scope.shared.toSorted(byText) : scope.shared,
     };
   } finally {
     // What its left-over branches do is nobody's business.
@@ -303,4 +303,9 @@ function errorText(error) {
   const inner = error.cause === undefined ? "" : ` because of ${errorText(error.cause)}`;
   const several = error.errors === undefined ? "" : ` of ${error.errors.map(errorText).join(" and ")}`;
   return `${error.name} ${error.message} ${error.code ?? ""}${inner}${several}`;
+}
+
+/** The order in which texts are sorted by default. */
+function byText(left, right) {
+  return String(left) < String(right) ? -1 : 1;
 }
