@@ -56,9 +56,9 @@ try {
 
 async function main() {
   const { model } = endpoint;
-  const { question } = args;
-  const agentWithBug = createFilesAgent({ root: args.library, calls: toolCalls, buggy: true });
-  const agent = createFilesAgent({ root: args.library, calls: toolCalls });
+  const { question, library: root } = args;
+  const agentWithBug = createFilesAgent({ root, calls: toolCalls, buggy: true });
+  const agent = createFilesAgent({ root, calls: toolCalls });
   print(`${question}\n(${endpoint.description})`);
 
   // 1. The run goes wrong in the agent's own code, after nearly all calls. Its state is dumped where it failed.
