@@ -337,7 +337,7 @@ describe("a replay", () => {
   });
 
   it("races come out as recorded, also under fake timers", async () => {
-    const delays = { slow: 20, fast: 1, middle: 10 };
+    const delays = { slow: 120, fast: 1, middle: 60 };
     const program = async (wait: (name: keyof typeof delays) => Promise<void>): Promise<unknown> => {
       const order: string[] = [];
       const call = (name: keyof typeof delays): Promise<string> =>
