@@ -32,7 +32,7 @@ async function measureIn(folder, entries, where, quick) {
     const live = JSON.parse(JSON.stringify(dumpSnapshot()));
     const ours = () => writeSnapshot(ourPath, dumpSnapshot());
     const theirs = () => writeJson(theirPath, deepCopy(live));
-    const timings = await measure({ ours, theirs }, { seconds: quick ? 1 : 4, atMost: 40 });
+    const timings = await measure({ ours, theirs }, { seconds: quick ? 1 : 2.5, atMost: 40 });
     assert.deepEqual(JSON.parse(readFileSync(ourPath, "utf8")).root, JSON.parse(readFileSync(theirPath, "utf8")).root);
     const baseline = "deep copy + JSON.stringify";
     const rows = [faster(`${entries} entries, ${where}`, timings.ours, { name: baseline, ...timings.theirs }, 10)];

@@ -38,7 +38,7 @@ export default async function run({ quick }) {
       recorded: times(called, true),
       observed: times(called, true, { emit() {} }),
     };
-    const timings = await measure(works, { seconds: quick ? 1.5 : 4 });
+    const timings = await measure(works, { seconds: quick ? 1 : 2.5 });
     const bare = { name: "the function alone", ...timings.alone };
     const unrecorded = { name: "enableSnapshot: false", ...timings.unrecorded };
     // A tool's input is checked, recorded or not; a call of one's own is made without the package.

@@ -19,7 +19,7 @@ export default async function run({ quick }) {
     { units: steps, before: () => {}, run: () => replay() },
     { units: steps, before: () => {}, run: () => replay({ emit() {} }) },
   ]);
-  const timings = await measureAll(works, { seconds: quick ? 3 : 15, atLeast: 3, atMost: 20 });
+  const timings = await measureAll(works, { seconds: quick ? 2 : 8, atLeast: 3, atMost: 20 });
   for (const { check } of agents) check();
 
   const rows = [];

@@ -13,13 +13,13 @@ const SHAPES = ["one long agent", "wide and parallel"];
 export default async function run({ quick }) {
   const rows = [];
   for (const shape of SHAPES) {
-    const events = await traceOf(shape, quick ? 16_000 : 100_000);
+    const events = await traceOf(shape, quick ? 6000 : 100_000);
     // What it gives shares nothing with the events either.
     const theirs = () => JSON.stringify(restoreByParent(events));
     assertSameFrames(restoreSnapshot(events).root, JSON.parse(theirs()));
     const parts = [...(await smallerTraces(shape, events)), events];
     const ours = parts.map((part) => () => restoreSnapshot(part));
-    const timings = await measureAll([...ours, theirs], { seconds: quick ? 1 : 5, atMost: 20 });
+    const timings = await measureAll([...ours, theirs], { seconds: quick ? 0.5 : 3, atLeast: 3, atMost: 20 });
 
     const baseline = { name: "a pass + JSON.stringify", ...timings.at(-1) };
     rows.push(ratio(`${shape}, ${events.length} events`, timings.at(-2), baseline, 1.5));

@@ -11,12 +11,12 @@ import { shapes, smallerTraces, traceOf } from "../workloads/trace.mjs";
 export default async function run({ quick }) {
   const rows = [];
   for (const shape of Object.keys(shapes)) {
-    const files = await traceFiles(shape, quick ? 16_000 : 100_000);
+    const files = await traceFiles(shape, quick ? 6000 : 100_000);
     const { bytes, events } = files.at(-1);
     const theirs = () => restoreByParent(parseLines(bytes));
     assertSameFrames(restoreSnapshot(bytes).root, theirs());
     const ours = files.map((file) => () => restoreSnapshot(file.bytes));
-    const timings = await measureAll([...ours, theirs], { seconds: quick ? 1 : 5, atMost: 20 });
+    const timings = await measureAll([...ours, theirs], { seconds: quick ? 0.5 : 3, atLeast: 3, atMost: 20 });
 
     const name = `${shape}, ${events} events, ${(bytes.length / 1e6).toFixed(0)} MB`;
     const baseline = { name: "JSON.parse of lines + a pass", ...timings.at(-1) };

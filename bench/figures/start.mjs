@@ -18,7 +18,7 @@ export default async function run({ quick }) {
   const object = JSON.parse(text);
   await check(handle, parseSnapshot(buffer), object);
 
-  const seconds = quick ? 1.5 : 4;
+  const seconds = quick ? 1 : 3;
   const fromBuffer = await measure(
     {
       ours: () => start(parseSnapshot(buffer)),

@@ -4,7 +4,7 @@ use super::build::Builder;
 use super::draft::Index;
 use super::event::Event;
 use super::fields::{Field, Fields};
-use super::tally::Tally;
+use super::payload::Payload;
 use crate::json::Scanner;
 use crate::usage::{Budget, Usage};
 
@@ -26,20 +26,16 @@ impl<'t> Builder<'_, 't> {
         event: &Event,
         fields: &Fields<'_, 't>,
     ) {
-        let frame = &mut self.frames[frame as usize];
-        let added = if let Some(delta) = fields.text(Field::Delta) {
-            frame.usage.get_or_insert_default().add_json(delta, place)
-        } else if let Some(own) = fields.text(Field::Own) {
-            // Without the difference the sum so far is taken as it is given.
-            let mut usage = Tally::default();
-            let added = usage.add_json(own, place);
-            frame.usage = Some(usage);
-            added
-        } else {
-            return;
+        let usage = match self.take_payload(event) {
+            Some(Payload::Usage(Some(usage))) => usage,
+            Some(_) => return self.warn_field(event, Field::Delta, "a UsageStats object"),
+            None => return,
         };
-        if added.is_err() {
-            self.warn_field(event, Field::Delta, "a UsageStats object");
+        let mut usage = *usage;
+        usage.came_at(place);
+        match &mut self.frames[frame as usize].usage {
+            Some(known) if fields.range(Field::Delta).is_some() => known.add(&usage),
+            known => *known = Some(usage),
         }
     }
 }

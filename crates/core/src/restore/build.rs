@@ -1,20 +1,20 @@
 //! Replays the kept events into drafts of frames, generations and calls.
 
 use std::collections::HashMap;
+use std::fmt::Write;
 
 use super::draft::{CallDraft, FrameDraft, GenerationDraft, GenerationEnd, Index, NONE, RUN_FRAME};
 use super::event::{Event, Family, NO_SPAN, Phase, SpanIndex};
 use super::fields::{Field, Fields};
 use super::idhash::IdHashing;
-use super::outcome::{memory, state, value};
+use super::outcome::{state, value};
+use super::payload::{Payload, input_of};
 use super::spans::NO_EVENT;
 use super::topology::Topology;
 use super::trace::Trace;
 use super::warnings::{Warnings, code};
 use crate::error::RestoreErrorKind;
 use crate::frame::State;
-use crate::hash::{ContentHash, input_hash};
-use crate::journal::Value;
 use crate::json::{JsonStr, JsonText};
 use crate::limits::MAX_FRAME_DEPTH;
 use crate::memory::Memory;
@@ -30,6 +30,7 @@ pub(super) struct Builder<'a, 't> {
     pub is_continued: bool,
     /// The rules that requests were normalized by.
     pub normalize: Option<JsonText>,
+    payloads: Vec<Option<Payload<'t>>>,
     /// A frame stands behind its parent.
     pub frames: Vec<FrameDraft<'t>>,
     pub generations: Vec<GenerationDraft>,
@@ -45,6 +46,7 @@ impl<'a, 't> Builder<'a, 't> {
     pub(super) fn new(
         trace: &'a Trace<'t>,
         topology: &'a Topology,
+        payloads: Vec<Option<Payload<'t>>>,
         warnings: &'a mut Warnings,
     ) -> Self {
         let spans = trace.spans.len();
@@ -65,6 +67,21 @@ impl<'a, 't> Builder<'a, 't> {
             budget: None,
             usage: None,
         };
+        let starts = |event: &&Event, family| {
+            event.kind.family == family && event.kind.phase == Phase::Start
+        };
+        let count = |family| {
+            trace
+                .events
+                .iter()
+                .filter(|event| starts(event, family))
+                .count()
+        };
+        let agents = count(Family::Agent) + 1;
+        let mut frames = Vec::with_capacity(agents);
+        frames.push(run);
+        let mut generations = Vec::with_capacity(agents);
+        generations.push(GenerationDraft::default());
         Self {
             trace,
             topology,
@@ -72,9 +89,10 @@ impl<'a, 't> Builder<'a, 't> {
             is_own: trace.events.iter().any(|event| !event.seq.is_nan()),
             is_continued: false,
             normalize: None,
-            frames: vec![run],
-            generations: vec![GenerationDraft::default()],
-            calls: Vec::new(),
+            payloads,
+            frames,
+            generations,
+            calls: Vec::with_capacity(count(Family::Turn) + count(Family::Tool)),
             frame_of: vec![NONE; spans],
             generation_of: vec![NONE; spans],
             call_of: vec![NONE; spans],
@@ -114,7 +132,7 @@ impl<'a, 't> Builder<'a, 't> {
                     self.call_end(place, frame, event, &fields);
                 }
                 (Family::Model, _) => self.name_model(event, &fields),
-                (Family::Batch, Phase::End) => self.batch_end(place, frame, event, &fields),
+                (Family::Batch, Phase::End) => self.batch_end(place, frame, event),
                 (Family::Budget, _) => self.usage(place, frame, event, &fields),
                 _ => {}
             }
@@ -137,13 +155,13 @@ impl<'a, 't> Builder<'a, 't> {
         let props = value(fields, Field::Props, Field::PropsTypes);
         let run = &mut self.frames[RUN_FRAME as usize];
         run.start = Some(place);
-        run.input_hash = hash_of(props.as_ref());
+        run.input_hash = input_of(fields);
         run.props = props;
         self.budget_state(RUN_FRAME, event, fields);
         self.normalize = fields
             .present(Field::Normalize)
             .filter(|rules| rules.as_str().starts_with('['));
-        self.generations[0].memory = self.memory(event, fields);
+        self.generations[0].memory = self.take_memory(event);
         self.is_continued = fields
             .present(Field::Restoration)
             .is_some_and(|restoration| {
@@ -156,7 +174,7 @@ impl<'a, 't> Builder<'a, 't> {
         let frame = &mut self.frames[RUN_FRAME as usize];
         frame.end = Some(place);
         frame.state = state(fields);
-        let memory = self.memory(event, fields);
+        let memory = self.take_memory(event);
         let state = self.frames[RUN_FRAME as usize].state.clone();
         self.generations[0].end = Some(GenerationEnd {
             reborn: false,
@@ -165,12 +183,19 @@ impl<'a, 't> Builder<'a, 't> {
         });
     }
 
-    fn memory(&mut self, event: &Event, fields: &Fields<'_, 't>) -> Option<Memory> {
-        let memory = memory(fields)?;
-        if memory.is_err() {
+    /// What was made of the event's fields when they were read; it can be had once.
+    pub fn take_payload(&mut self, event: &Event) -> Option<Payload<'t>> {
+        self.payloads.get_mut(event.payload as usize)?.take()
+    }
+
+    fn take_memory(&mut self, event: &Event) -> Option<Memory> {
+        let Some(Payload::Memory(memory)) = self.take_payload(event) else {
+            return None;
+        };
+        if memory.is_none() {
             self.warn_field(event, Field::Memory, "an object");
         }
-        memory.ok()
+        memory
     }
 
     fn generation_end(&mut self, frame: Index, event: &Event, fields: &Fields<'_, 't>) {
@@ -179,7 +204,7 @@ impl<'a, 't> Builder<'a, 't> {
             reborn: fields
                 .string(Field::EndReason)
                 .is_some_and(|reason| reason == "reborn"),
-            memory: self.memory(event, fields),
+            memory: self.take_memory(event),
             state: state(fields),
         };
         self.generations[generation as usize].end = Some(end);
@@ -225,13 +250,10 @@ impl<'a, 't> Builder<'a, 't> {
             .json_str(Field::AgentId)
             .unwrap_or_else(|| JsonStr::from_normalized_body(""));
         let props = value(&fields, Field::Props, Field::PropsTypes);
-        let input_hash = match fields
-            .string(Field::InputHash)
-            .and_then(|text| text.parse().ok())
-        {
-            Some(hash) => Some(hash),
-            None if fields.is_too_deep(Field::Props) => None,
-            None => hash_of(props.as_ref()),
+        let payload = event.and_then(|event| self.take_payload(event));
+        let input_hash = match payload {
+            Some(Payload::Input(hash)) => Some(hash),
+            _ => input_of(&fields),
         };
         let depth = self.frames[parent as usize].depth + 1;
         if depth > MAX_FRAME_DEPTH {
@@ -292,13 +314,16 @@ impl<'a, 't> Builder<'a, 't> {
                 .strip_prefix(parent_id)
                 .is_some_and(|rest| rest.starts_with("/agent:"))
         };
-        match fields.json_str(Field::CallId).filter(is_below) {
-            Some(call_id) => call_id,
-            None => JsonStr::from_normalized_body(&format!(
-                "{parent_id}/agent:{}:{number}",
-                agent_id.body()
-            )),
+        if let Some(call_id) = fields.json_str(Field::CallId).filter(is_below) {
+            return call_id;
         }
+        let mut call_id = String::with_capacity(parent_id.len() + agent_id.body().len() + 32);
+        call_id.push_str(parent_id);
+        call_id.push_str("/agent:");
+        call_id.push_str(agent_id.body());
+        // Writing to a String cannot fail.
+        let _ = write!(call_id, ":{number}");
+        JsonStr::from_normalized_body(&call_id)
     }
 
     /// The generation that a span of the frame was made in: the one above it, else the last one.
@@ -340,7 +365,7 @@ impl<'a, 't> Builder<'a, 't> {
             draft.props = value(&fields, Field::Props, Field::PropsTypes);
             // The end of a generation holds the memory at the end.
             if event.kind.phase == Phase::Start {
-                draft.memory = self.memory(&event, &fields);
+                draft.memory = self.take_memory(&event);
             }
         }
         let last = self.frames[frame as usize].generations.last().copied();
@@ -360,15 +385,6 @@ impl<'a, 't> Builder<'a, 't> {
         self.generation_of[span as usize] = index;
         index
     }
-}
-
-/// Props that are not there are the same input as an empty object.
-fn hash_of(props: Option<&Value>) -> Option<ContentHash> {
-    let text = props.map_or("{}", |props| props.text.as_str());
-    let types = props
-        .and_then(|props| props.types.as_ref())
-        .map(JsonText::as_str);
-    input_hash(text, types).ok()
 }
 
 pub(super) fn index_of(length: usize) -> Index {

@@ -4,10 +4,11 @@ use super::build::{Builder, index_of};
 use super::draft::{CallDraft, Index, NONE};
 use super::event::{Event, Family, SpanIndex};
 use super::fields::{Field, FieldSpan, Fields};
-use super::outcome::{outcome, request_hash, rows};
+use super::outcome::outcome;
+use super::payload::{Payload, Row};
 use super::spans::NO_EVENT;
 use super::warnings::code;
-use crate::journal::{Kind, Outcome};
+use crate::journal::{Kind, Outcome, RequestHash};
 use crate::json::JsonStr;
 
 impl<'t> Builder<'_, 't> {
@@ -18,8 +19,17 @@ impl<'t> Builder<'_, 't> {
         event: &Event,
         fields: &Fields<'_, 't>,
     ) {
+        let hash = self.take_hash(event);
         let call = self.new_call(place, frame, event.span, event.kind.family, fields);
+        self.calls[call as usize].hash = hash;
         self.call_of[event.span as usize] = call;
+    }
+
+    fn take_hash(&mut self, event: &Event) -> Option<RequestHash> {
+        match self.take_payload(event) {
+            Some(Payload::Hash(hash)) => Some(hash),
+            _ => None,
+        }
     }
 
     fn new_call(
@@ -50,12 +60,11 @@ impl<'t> Builder<'_, 't> {
         };
         let generation = self.generation_at(span, frame);
         let index = index_of(self.calls.len());
-        let hash = request_hash(fields);
         self.calls.push(CallDraft {
             kind,
             name,
             call_id,
-            hash,
+            hash: None,
             start,
             end: None,
             outcome: None,
@@ -82,19 +91,21 @@ impl<'t> Builder<'_, 't> {
         } else {
             Field::Output
         };
-        self.end_call(call, place, outcome(fields, output), fields, event);
+        let hash = self.take_hash(event);
+        self.end_call(call, place, hash, outcome(fields, output), fields, event);
     }
 
     fn end_call(
         &mut self,
         call: Index,
         place: u64,
+        hash: Option<RequestHash>,
         outcome: Outcome,
         fields: &Fields<'_, 't>,
         event: &Event,
     ) {
         let draft = &mut self.calls[call as usize];
-        draft.hash = request_hash(fields).or(draft.hash.take());
+        draft.hash = hash.or(draft.hash.take());
         draft.end = Some(place);
         if draft.hash.is_none() && matches!(outcome, Outcome::Output(_)) {
             let message = format!(
@@ -126,14 +137,8 @@ impl<'t> Builder<'_, 't> {
     }
 
     /// A batch lists all its calls: those whose own events are missing are taken from here.
-    pub(super) fn batch_end(
-        &mut self,
-        place: u64,
-        frame: Index,
-        event: &Event,
-        fields: &Fields<'_, 't>,
-    ) {
-        let Some(range) = fields.range(Field::ToolResults) else {
+    pub(super) fn batch_end(&mut self, place: u64, frame: Index, event: &Event) {
+        let Some(Payload::Rows(rows)) = self.take_payload(event) else {
             return;
         };
         let batch_start = self.trace.spans.get(event.span).start;
@@ -142,9 +147,9 @@ impl<'t> Builder<'_, 't> {
         } else {
             u64::from(batch_start).min(place)
         };
-        for row in rows(self.trace.source, range) {
-            match row {
-                Some(row) => self.batch_row((start, place), frame, event, &row),
+        for Row { hash, fields } in rows {
+            match fields {
+                Some(fields) => self.batch_row((start, place), frame, event, hash, &fields),
                 None => self.warn_field(event, Field::ToolResults, "an array of results"),
             }
         }
@@ -155,6 +160,7 @@ impl<'t> Builder<'_, 't> {
         (start, end): (u64, u64),
         frame: Index,
         event: &Event,
+        hash: Option<RequestHash>,
         row: &[FieldSpan],
     ) {
         let fields = Fields {
@@ -177,6 +183,7 @@ impl<'t> Builder<'_, 't> {
         } else {
             known
         };
-        self.end_call(call, end, outcome(&fields, Field::Output), &fields, event);
+        let outcome = outcome(&fields, Field::Output);
+        self.end_call(call, end, hash, outcome, &fields, event);
     }
 }

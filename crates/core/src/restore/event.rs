@@ -1,11 +1,15 @@
 //! What is kept of an event: what it is, where it belongs, when it was, and spans of its fields.
 
 use super::fields::{Field, FieldList, FieldSet, FieldSpan, Fields, Source};
+use super::payload::PayloadIndex;
 
 /// Index into [`Spans`](super::spans::Spans).
 pub(super) type SpanIndex = u32;
 /// Stands for "no span".
 pub(super) const NO_SPAN: SpanIndex = SpanIndex::MAX;
+
+/// Stands for "no traceId".
+pub(super) const NO_TRACE: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Event {
@@ -13,8 +17,8 @@ pub(super) struct Event {
     pub span: SpanIndex,
     /// [`NO_SPAN`] for none.
     pub parent: SpanIndex,
-    /// Index of the traceId; `None` where the event has none.
-    pub trace: Option<u32>,
+    /// Index of the traceId; [`NO_TRACE`] where the event has none.
+    pub trace: u32,
     /// Line of the file or place in the list; from 1.
     pub line: u32,
     /// Milliseconds since 1970; NaN where the event has none.
@@ -23,6 +27,7 @@ pub(super) struct Event {
     pub seq: f64,
     /// The event's part of the list of kept fields.
     pub fields: FieldList,
+    pub payload: PayloadIndex,
 }
 
 /// What sort of span an event belongs to.
@@ -161,10 +166,7 @@ impl Event {
         source: Source<'t>,
         list: &'a [FieldSpan],
     ) -> Fields<'a, 't> {
-        Fields {
-            source,
-            list: self.fields.of(list),
-        }
+        self.fields.with(source, list)
     }
 }
 

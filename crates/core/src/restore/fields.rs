@@ -103,10 +103,11 @@ impl FieldList {
         }
     }
 
-    /// The event's part of the list of all fields.
-    pub(super) fn of(self, list: &[FieldSpan]) -> &[FieldSpan] {
+    /// The fields themselves, out of the list of all fields.
+    pub(super) fn with<'a, 't>(self, source: Source<'t>, list: &'a [FieldSpan]) -> Fields<'a, 't> {
         let first = self.first as usize;
-        list.get(first..first + self.count as usize).unwrap_or(&[])
+        let list = list.get(first..first + self.count as usize).unwrap_or(&[]);
+        Fields { source, list }
     }
 
     /// Says that so many fields were put before.

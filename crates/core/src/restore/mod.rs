@@ -24,6 +24,7 @@ mod names;
 mod order;
 mod outcome;
 mod passes;
+mod payload;
 mod read;
 mod reader;
 mod select;
@@ -116,7 +117,8 @@ fn frames(
 ) -> Result<(Arc<Frame>, Option<JsonText>), RestoreErrorKind> {
     missing::warn_of_missing_events(trace, kept, warnings);
     let topology = Topology::new(&mut trace.spans, &trace.events);
-    let mut builder = Builder::new(trace, &topology, warnings);
+    let payloads = std::mem::take(&mut trace.payloads);
+    let mut builder = Builder::new(trace, &topology, payloads, warnings);
     builder.apply(&trace.events[..kept])?;
     builder.close_orphans();
     builder.mark_stopped();

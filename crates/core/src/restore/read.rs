@@ -2,6 +2,7 @@
 
 use std::num::NonZero;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use memchr::memchr;
@@ -13,9 +14,10 @@ use super::trace::Trace;
 use super::warnings::Warnings;
 use crate::error::{Fault, RestoreErrorKind};
 
-/// A part of a text is worth a thread from this size on.
+/// A long text is cut into parts of this size. They are smaller than the share of a thread, because
+/// some take longer than others.
 const PART_BYTES: usize = 1 << 22;
-const MAX_PARTS: usize = 4;
+const MAX_THREADS: usize = 4;
 
 pub(super) fn read<'t>(
     source: Source<'t>,
@@ -31,10 +33,9 @@ pub(super) fn read<'t>(
     let parts = if origin == Origin::Lines && text[start..].trim_ascii_start().starts_with('[') {
         vec![read_array(source, start, origin)]
     } else {
-        let count = (text.len() / PART_BYTES)
-            .min(MAX_PARTS)
-            .min(thread::available_parallelism().map_or(1, NonZero::get));
-        read_parts(source, &ranges(text, start, count.max(1)), origin)
+        let ranges = ranges(text, start, (text.len() / PART_BYTES).max(1));
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        read_parts(source, &ranges, origin, cores.min(MAX_THREADS))
     };
     join(source, parts, warnings)
 }
@@ -89,26 +90,45 @@ fn ranges(text: &str, start: usize, count: usize) -> Vec<Range<usize>> {
     ranges
 }
 
-fn read_parts<'t>(source: Source<'t>, ranges: &[Range<usize>], origin: Origin) -> Vec<Part<'t>> {
-    let read = |range: &Range<usize>| read_lines(source, range.clone(), origin);
-    let Some((first, others)) = ranges.split_first() else {
-        return Vec::new();
-    };
-    thread::scope(|scope| {
-        let spawn = |range| {
-            thread::Builder::new()
-                .spawn_scoped(scope, move || read(range))
-                .ok()
-        };
-        let threads: Vec<_> = others.iter().map(|range| (range, spawn(range))).collect();
-        let mut parts = vec![read(first)];
-        for (range, thread) in threads {
-            // Where there is no thread to be had, this one does its work.
-            let part = thread.and_then(|thread| thread.join().ok());
-            parts.push(part.unwrap_or_else(|| read(range)));
+/// Reads the parts with so many threads, this one among them.
+fn read_parts<'t>(
+    source: Source<'t>,
+    ranges: &[Range<usize>],
+    origin: Origin,
+    threads: usize,
+) -> Vec<Part<'t>> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some((index, range)) = take(&next, ranges) {
+            done.push((index, read_lines(source, range.clone(), origin)));
         }
-        parts
-    })
+        done
+    };
+    let mut parts: Vec<Option<Part<'t>>> = ranges.iter().map(|_| None).collect();
+    thread::scope(|scope| {
+        let others = 1..threads.min(ranges.len());
+        // Where no thread is to be had, this one does all the work.
+        let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = others.filter_map(spawn).collect();
+        let done = work();
+        let by_others = others
+            .into_iter()
+            .filter_map(|thread| thread.join().ok())
+            .flatten();
+        for (index, part) in done.into_iter().chain(by_others) {
+            parts[index] = Some(part);
+        }
+    });
+    let read = |(index, part): (usize, Option<Part<'t>>)| {
+        part.unwrap_or_else(|| read_lines(source, ranges[index].clone(), origin))
+    };
+    parts.into_iter().enumerate().map(read).collect()
+}
+
+fn take<'r>(next: &AtomicUsize, ranges: &'r [Range<usize>]) -> Option<(usize, &'r Range<usize>)> {
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    Some((index, ranges.get(index)?))
 }
 
 #[cfg(test)]
@@ -123,7 +143,7 @@ mod tests {
         let text = Arc::new(text.to_owned());
         let source = Source(&text);
         let mut warnings = Warnings::default();
-        let parts = read_parts(source, &ranges(&text, 0, count), origin);
+        let parts = read_parts(source, &ranges(&text, 0, count), origin, 1 + count % 3);
         let trace = join(source, parts, &mut warnings)?;
         let mut out = String::new();
         for event in &trace.events {
@@ -140,7 +160,7 @@ mod tests {
                 .iter()
                 .map(|kept| source.slice(&kept.range))
                 .collect();
-            let id = event.trace.map(|id| &trace.ids[id as usize]);
+            let id = trace.ids.get(event.trace as usize);
             writeln!(
                 out,
                 "{} {:?} {} {} {id:?} {fields:?}",

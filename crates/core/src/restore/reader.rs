@@ -6,10 +6,11 @@ use std::ops::Range;
 use memchr::{memchr, memchr_iter};
 
 use super::Origin;
-use super::event::{Event, EventKind, Family, NO_SPAN, Phase};
+use super::event::{Event, EventKind, Family, NO_SPAN, NO_TRACE, Phase};
 use super::fields::{Field, FieldList, FieldSet, FieldSpan, Source};
 use super::head::{Head, KNOWN_VALUES, TypeField, UsualHead, read_usual_head};
 use super::members::{Members, container_end, type_name};
+use super::payload::payload_of;
 use super::spans::SpanId;
 use super::trace::Trace;
 use super::warnings::{Warnings, code};
@@ -243,6 +244,7 @@ impl<'t> Reader<'t> {
         number: u32,
         whole: bool,
     ) -> Result<Line, LineFault> {
+        let source = self.trace.source;
         let first_field = self.trace.fields.len();
         let (mut head, mut members) = self.head(range)?;
         if self.is_numbered == Some(false) && head.kind == TypeField::Event(TURN_START) {
@@ -291,8 +293,13 @@ impl<'t> Reader<'t> {
             None => NO_SPAN,
         };
         let span = spans.intern(span);
-        let trace = head.trace_id.map(|id| self.trace.intern_id(id));
+        let trace = match head.trace_id {
+            Some(id) => self.trace.intern_id(id),
+            None => NO_TRACE,
+        };
         let fields = FieldList::new(first_field, self.trace.fields.len());
+        let payload = payload_of(kind, &fields.with(source, &self.trace.fields));
+        let payload = self.trace.add_payload(payload);
         let (time, seq) = (head.time, head.seq);
         self.is_numbered = Some(self.is_numbered == Some(true) || !seq.is_nan());
         Ok(Line::Event(Event {
@@ -304,6 +311,7 @@ impl<'t> Reader<'t> {
             time,
             seq,
             fields,
+            payload,
         }))
     }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::RestoreOptions;
-use super::event::{Event, Family, NO_SPAN, SpanIndex};
+use super::event::{Event, Family, NO_SPAN, NO_TRACE, SpanIndex};
 use super::topology::{cut_cycles, nearest};
 use super::trace::Trace;
 use super::warnings::{Warnings, code, display};
@@ -29,7 +29,7 @@ pub(super) fn select(
     // An event without a traceId belongs to whichever run its spans lead to.
     trace
         .events
-        .retain(|event| event.trace.is_none() || event.trace == chosen);
+        .retain(|event| event.trace == NO_TRACE || Some(event.trace) == chosen);
     drop_duplicates(trace, warnings);
     trace.spans.note_events(&trace.events);
     cut_cycles(&mut trace.spans, &trace.events, warnings);
@@ -85,7 +85,8 @@ fn choose_trace(
                 .events
                 .iter()
                 .filter(|event| event.span == target)
-                .filter_map(|event| event.trace)
+                .map(|event| event.trace)
+                .filter(|trace| *trace != NO_TRACE)
                 .collect();
             of_target.sort_unstable();
             of_target.dedup();

@@ -67,9 +67,8 @@ impl Default for Entry<'_> {
 }
 
 impl<'t> Tally<'t> {
-    /// Adds a `UsageStats` object that came at a `place` in the order of events. What is missing in
-    /// it, or of another type, counts as nothing.
-    pub(super) fn add_json(&mut self, text: &'t str, place: u64) -> Result<(), JsonError> {
+    /// Adds a `UsageStats` object. What is missing in it, or of another type, counts as nothing.
+    pub(super) fn add_json(&mut self, text: &'t str) -> Result<(), JsonError> {
         object(&mut Scanner::new(text), |scanner, key| {
             match key {
                 "promptTokens" => self.tokens.prompt += number(scanner)?,
@@ -82,7 +81,7 @@ impl<'t> Tally<'t> {
                     scanner.enter_array()?;
                     let mut first = true;
                     while scanner.next_element(&mut first)? {
-                        self.read_item(scanner, place)?;
+                        self.read_item(scanner)?;
                     }
                 }
                 _ => {
@@ -93,7 +92,7 @@ impl<'t> Tally<'t> {
         })
     }
 
-    fn read_item(&mut self, scanner: &mut Scanner<'t>, place: u64) -> Result<(), JsonError> {
+    fn read_item(&mut self, scanner: &mut Scanner<'t>) -> Result<(), JsonError> {
         if scanner.peek() != Some(b'{') {
             scanner.skip_value()?;
             return Ok(());
@@ -101,14 +100,13 @@ impl<'t> Tally<'t> {
         let mut item = RawItem::default();
         object(scanner, |scanner, key| item.read_field(scanner, key))?;
         if let Some((key, item)) = item.into_key() {
-            self.add_item(key, &item, place);
+            self.add_item(key, &item);
         }
         Ok(())
     }
 
-    fn add_item(&mut self, key: Key<'t>, raw: &RawItem<'t>, place: u64) {
+    fn add_item(&mut self, key: Key<'t>, raw: &RawItem<'t>) {
         let entry = self.items.entry(key);
-        entry.first_place = entry.first_place.min(place);
         add_amounts(raw.costs, &mut entry.costs);
         entry.tokens.add(raw.tokens);
         add_amounts(raw.token_details, &mut entry.token_details);
@@ -116,7 +114,14 @@ impl<'t> Tally<'t> {
         entry.details = entry.details.or(raw.details);
     }
 
-    /// Adds what frames below used.
+    /// Says at which place in the order of events all of it came.
+    pub(super) fn came_at(&mut self, place: u64) {
+        for (_, entry) in &mut self.items.list {
+            entry.first_place = place;
+        }
+    }
+
+    /// Adds what came at another place, or what frames below used.
     pub(super) fn add(&mut self, below: &Self) {
         self.tokens.add(below.tokens);
         self.call_count += below.call_count;
@@ -270,10 +275,11 @@ mod tests {
         let mut halves = [Tally::default(), Tally::default()];
         let mut usage = Usage::default();
         for (place, update) in updates.iter().enumerate() {
-            tally.add_json(update, place as u64).unwrap();
-            halves[place * 2 / updates.len()]
-                .add_json(update, place as u64)
-                .unwrap();
+            let mut one = Tally::default();
+            one.add_json(update).unwrap();
+            one.came_at(place as u64);
+            tally.add(&one);
+            halves[place * 2 / updates.len()].add(&one);
             usage.add(&Usage::read(update, "delta").unwrap());
         }
         assert_eq!(written(&tally.to_usage()), written(&usage));
@@ -299,9 +305,9 @@ mod tests {
             r#"{"items":{},"costs":[1],"promptTokens":"7"}"#,
             r#"{"items":[1,{"type":"model"},{"type":"x","name":"n"}]}"#,
         ] {
-            tally.add_json(text, 0).unwrap();
+            tally.add_json(text).unwrap();
         }
-        assert!(tally.add_json("[1]", 0).is_err());
+        assert!(tally.add_json("[1]").is_err());
         assert_eq!(written(&tally.to_usage()), written(&Usage::default()));
     }
 }

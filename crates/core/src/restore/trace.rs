@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::event::{Event, NO_SPAN, SpanIndex};
+use super::event::{Event, NO_SPAN, NO_TRACE, SpanIndex};
 use super::fields::{FieldSpan, Source};
+use super::payload::{NO_PAYLOAD, Payload, PayloadIndex};
 use super::spans::Spans;
 
 /// Events in the order in which they stand in the text.
@@ -14,6 +15,8 @@ pub(super) struct Trace<'t> {
     pub events: Vec<Event>,
     /// The kept fields of all events.
     pub fields: Vec<FieldSpan>,
+    /// What was made of them.
+    pub payloads: Vec<Option<Payload<'t>>>,
     pub spans: Spans<'t>,
     /// Bodies of the traceIds.
     pub ids: Vec<Cow<'t, str>>,
@@ -27,6 +30,7 @@ impl<'t> Trace<'t> {
             source,
             events: Vec::with_capacity(events),
             fields: Vec::with_capacity(events * 2),
+            payloads: Vec::with_capacity(events / 2),
             spans: Spans::with_capacity(events),
             ids: Vec::new(),
             id_index: HashMap::new(),
@@ -46,6 +50,14 @@ impl<'t> Trace<'t> {
         })
     }
 
+    pub(super) fn add_payload(&mut self, payload: Option<Payload<'t>>) -> PayloadIndex {
+        if payload.is_none() {
+            return NO_PAYLOAD;
+        }
+        self.payloads.push(payload);
+        u32::try_from(self.payloads.len() - 1).unwrap_or(NO_PAYLOAD)
+    }
+
     /// Adds what was read of the text that follows, after so many lines.
     pub(super) fn append(&mut self, next: Self, lines: u32) {
         let span_ids = next.spans.into_ids();
@@ -53,12 +65,19 @@ impl<'t> Trace<'t> {
         let ids: Vec<u32> = next.ids.into_iter().map(|id| self.intern_id(id)).collect();
         let first_field = self.fields.len();
         self.fields.extend(next.fields);
+        let first_payload = u32::try_from(self.payloads.len()).unwrap_or(NO_PAYLOAD);
+        self.payloads.extend(next.payloads);
         self.events.extend(next.events.into_iter().map(|mut event| {
             event.span = spans[event.span as usize];
             if event.parent != NO_SPAN {
                 event.parent = spans[event.parent as usize];
             }
-            event.trace = event.trace.map(|id| ids[id as usize]);
+            if event.trace != NO_TRACE {
+                event.trace = ids[event.trace as usize];
+            }
+            if event.payload != NO_PAYLOAD {
+                event.payload = event.payload.saturating_add(first_payload);
+            }
             event.line += lines;
             event.fields.move_by(first_field);
             event
