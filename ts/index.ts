@@ -1,4 +1,4 @@
-export { captureContext, getContext, type Context } from "./context/context.js";
+export { captureContext, getContext, type Context } from "./run-context/context.js";
 export * from "./errors/index.js";
 export { createEventBus, getGlobalEventBus } from "./events/bus.js";
 export type { EventBus } from "./events/bus.js";

@@ -1,4 +1,4 @@
-import { getContext } from "../context/context.js";
+import { getContext } from "../run-context/context.js";
 
 /** Aborts an agent from inside. */
 export interface AbortHandle {

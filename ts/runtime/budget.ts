@@ -1,4 +1,4 @@
-import { requireContext, type Context } from "../context/context.js";
+import { requireContext, type Context } from "../run-context/context.js";
 import { EVENTS } from "../events/names.js";
 import { calling } from "../native.js";
 import type { ModelAdapter, TokenUsage } from "../types/model.js";

@@ -1,4 +1,4 @@
-import { requireContext } from "../context/context.js";
+import { requireContext } from "../run-context/context.js";
 import { AfterPromptAgentError } from "../errors/index.js";
 import type { ContentPart } from "../types/messages.js";
 import type { Tool, ToolMiddleware } from "../types/tool.js";

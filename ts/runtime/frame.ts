@@ -1,5 +1,5 @@
-import { Context, getContext } from "../context/context.js";
-import { storage } from "../context/store.js";
+import { Context, getContext } from "../run-context/context.js";
+import { storage } from "../run-context/store.js";
 import { MaxDepthExceededError, MaxRebornsExceededError } from "../errors/index.js";
 import { EVENTS } from "../events/names.js";
 import { calling, native, type FrameHandle, type FrameStart, type RecordedState } from "../native.js";

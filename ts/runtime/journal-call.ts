@@ -1,7 +1,7 @@
-import { Context, getContext } from "../context/context.js";
+import { Context, getContext } from "../run-context/context.js";
 import { ContextNotFoundError } from "../errors/index.js";
 import { EVENTS } from "../events/names.js";
-import { storage } from "../context/store.js";
+import { storage } from "../run-context/store.js";
 import { toErrorInfo } from "../values/error-info.js";
 import { beginCall } from "./begin.js";
 import { CallFailure, settle } from "./call.js";

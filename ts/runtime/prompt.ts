@@ -1,4 +1,4 @@
-import { Context, requireContext } from "../context/context.js";
+import { Context, requireContext } from "../run-context/context.js";
 import { AfterPromptAgentError, AttemptsExhaustedError, TurnBudgetExceededError } from "../errors/index.js";
 import { EVENTS } from "../events/names.js";
 import { parseAnswer } from "../model/answer.js";

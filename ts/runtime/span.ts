@@ -1,5 +1,5 @@
-import { Context, requireContext } from "../context/context.js";
-import { storage } from "../context/store.js";
+import { Context, requireContext } from "../run-context/context.js";
+import { storage } from "../run-context/store.js";
 import { EVENTS } from "../events/names.js";
 import { toErrorInfo } from "../values/error-info.js";
 import { newSpanId } from "./ids.js";

@@ -1,5 +1,5 @@
-import { Context } from "../context/context.js";
-import { storage } from "../context/store.js";
+import { Context } from "../run-context/context.js";
+import { storage } from "../run-context/store.js";
 import { AbortError, isAbortError, ModelCallError } from "../errors/index.js";
 import { EVENTS } from "../events/names.js";
 import { collectStream, type CollectedStream } from "../model/collect.js";

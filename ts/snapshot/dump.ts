@@ -1,4 +1,4 @@
-import { requireContext, type Context } from "../context/context.js";
+import { requireContext, type Context } from "../run-context/context.js";
 import { SnapshotDisabledError } from "../errors/index.js";
 import type { AgentSnapshot } from "../types/snapshot.js";
 import { snapshotObject } from "./handle.js";
