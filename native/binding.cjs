@@ -849,3 +849,4 @@ module.exports.readBytesSync = nativeBinding.readBytesSync
 module.exports.restoreBytes = nativeBinding.restoreBytes
 module.exports.restoreBytesSync = nativeBinding.restoreBytesSync
 module.exports.restoreTrace = nativeBinding.restoreTrace
+module.exports.writeTextFile = nativeBinding.writeTextFile

@@ -119,8 +119,11 @@ export declare class SnapshotHandle {
   /** JSON text of the root frame. */
   rootText(): string
   get fields(): SnapshotFields
-  /** JSON bytes of the root frame, written on another thread. */
-  rootBytes(): Promise<Buffer>
+  /**
+   * Replaces a file by `head`, the text of the root frame, and `tail`, on another thread.
+   * `temporary` is a name in the same folder that is free.
+   */
+  writeFile(path: string, temporary: string, head: string, tail: string): Promise<FileFailure | null>
 }
 
 /** What became of a request. */
@@ -143,6 +146,16 @@ export declare function canonicalize(text: string): string
 
 /** SHA-256, 64 lower-case hex digits, of the RFC 8785 form of any JSON text. */
 export declare function contentHash(text: string): string
+
+export interface FileFailure {
+  /** As Node names it: "open", "write", "fsync" or "rename". */
+  syscall: string
+  /** The number of the operating system. */
+  errno?: number
+  /** As Node names it, where the number says nothing to Node. */
+  code: string
+  message: string
+}
 
 /** How a frame with a recording starts. */
 export interface FrameEntry {
@@ -244,3 +257,9 @@ export interface Unused {
   calls: number
   frames: number
 }
+
+/**
+ * Replaces a file by the given text, on another thread. `temporary` is a name in the same folder that is
+ * free.
+ */
+export declare function writeTextFile(path: string, temporary: string, text: string): Promise<FileFailure | null>

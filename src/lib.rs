@@ -9,6 +9,7 @@
 
 mod budget;
 mod error;
+mod file;
 mod frame;
 mod hash;
 mod snapshot;

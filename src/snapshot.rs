@@ -3,11 +3,15 @@ use std::sync::Arc;
 use agent_rewind_core::error::{RestoreError, SnapshotError};
 use agent_rewind_core::json::JsonText;
 use agent_rewind_core::restore::{Origin, RestoreOptions as CoreOptions, restore};
-use agent_rewind_core::snapshot::{self, Anchor, Snapshot, read_snapshot, write_frame};
+use agent_rewind_core::snapshot::{
+    self, Anchor, Snapshot, read_snapshot, stream_frame, write_frame,
+};
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
 use crate::error::{Result, restore_error, snapshot_error};
+use crate::file::{self, FileFailure};
+use crate::text;
 
 /// An immutable snapshot. Taking and keeping one costs nothing; its text is written on demand.
 #[napi]
@@ -81,13 +85,23 @@ impl SnapshotHandle {
         }
     }
 
-    /// JSON bytes of the root frame, written on another thread.
+    /// Replaces a file by `head`, the text of the root frame, and `tail`, on another thread.
+    /// `temporary` is a name in the same folder that is free.
     #[napi]
-    pub async fn root_bytes(&self) -> Buffer {
+    pub async fn write_file(
+        &self,
+        path: String,
+        temporary: String,
+        head: String,
+        tail: String,
+    ) -> Option<FileFailure> {
         let snapshot = Arc::clone(&self.0);
-        let mut out = String::new();
-        write_frame(&snapshot.root, &mut out);
-        Buffer::from(out.into_bytes())
+        file::replace(&path, &temporary, move |sink| {
+            let spill = &mut |text: &mut String| sink.take(text);
+            let mut end = stream_frame(&snapshot.root, head, spill);
+            end.push_str(&tail);
+            sink.take(&mut end);
+        })
     }
 }
 
@@ -168,7 +182,7 @@ impl Finished {
 /// their own lines.
 #[napi]
 pub async fn restore_bytes(trace: Buffer, options: RestoreOptions) -> Finished {
-    let text = String::from_utf8_lossy(&trace).into_owned();
+    let text = text::from_bytes(&trace);
     let restored = restore_text(text, options).map_err(Failure::Restore);
     Finished(restored.map(Arc::new))
 }
@@ -176,7 +190,7 @@ pub async fn restore_bytes(trace: Buffer, options: RestoreOptions) -> Finished {
 /// Reads the bytes of a snapshot file on another thread.
 #[napi]
 pub async fn read_bytes(bytes: Buffer) -> Finished {
-    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let text = text::from_bytes(&bytes);
     Finished(
         read_snapshot(&Arc::new(text))
             .map(Arc::new)
@@ -187,12 +201,11 @@ pub async fn read_bytes(bytes: Buffer) -> Finished {
 /// Reads the bytes of a snapshot.
 #[napi(catch_unwind)]
 pub fn read_bytes_sync(bytes: &[u8]) -> Result<SnapshotHandle> {
-    let text = String::from_utf8_lossy(bytes).into_owned();
-    SnapshotHandle::read(text)
+    SnapshotHandle::read(text::from_bytes(bytes))
 }
 
 /// Restores from the bytes of a trace.
 #[napi(catch_unwind)]
 pub fn restore_bytes_sync(trace: &[u8], options: RestoreOptions) -> Result<SnapshotHandle> {
-    restore_trace(String::from_utf8_lossy(trace).into_owned(), options)
+    restore_trace(text::from_bytes(trace), options)
 }

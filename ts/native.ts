@@ -12,6 +12,7 @@ import type * as Binding from "../native/binding.cjs";
 
 export type Native = typeof Binding;
 export type FrameHandle = Binding.FrameHandle;
+export type FileFailure = Binding.FileFailure;
 export type SnapshotHandle = Binding.SnapshotHandle;
 export type Conversation = Binding.Conversation;
 export type RequestTail = Binding.RequestTail;

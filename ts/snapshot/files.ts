@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { open, readFile, rename, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { getSystemErrorName } from "node:util";
 
-import { fromNativeError, native, type SnapshotHandle } from "../native.js";
+import { fromNativeError, native, type FileFailure, type SnapshotHandle } from "../native.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
 import { handleOf, snapshotObject, withoutRoot } from "./handle.js";
 import { checkSnapshot } from "./open.js";
@@ -64,42 +65,29 @@ export async function readSnapshot(path: string): Promise<AgentSnapshot> {
 }
 
 /**
- * Writes a snapshot file: whoever reads it sees the old one or the new one, whole, also after a crash.
+ * Writes a snapshot file: whoever reads it sees the old one or the new one, whole, also after a crash. The work is done
+ * on another thread.
  * @throws InvalidSnapshotError, and errors of the file system.
  */
 export async function writeSnapshot(path: string, snapshot: AgentSnapshot): Promise<void> {
   const handle = checkedHandle(snapshot);
-  const { head, tail } = aroundRoot(snapshot);
-  const chunks = handle === undefined ? [JSON.stringify(snapshot)] : [head, await handle.rootBytes(), tail];
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
-  try {
-    const file = await open(temporary, "wx");
-    try {
-      for (const chunk of chunks) await file.writeFile(chunk);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
+  let failure: FileFailure | null;
+  if (handle === undefined) {
+    failure = await native.writeTextFile(path, temporary, JSON.stringify(snapshot));
+  } else {
+    const { head, tail } = aroundRoot(snapshot);
+    failure = await handle.writeFile(path, temporary, head, tail);
   }
-  await syncFolder(dirname(path));
+  if (failure !== null) throw fileSystemError(failure, failure.syscall === "rename" ? path : temporary);
 }
 
-/** Makes the rename last. Where folders cannot be synced (Windows), there is nothing to do. */
-async function syncFolder(path: string): Promise<void> {
-  try {
-    const folder = await open(path, "r");
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
-  } catch {
-    // The file itself is safe.
-  }
+/** An error as those of node:fs are. */
+function fileSystemError({ syscall, errno, code: known, message }: FileFailure, path: string): Error {
+  const isNumberOfNode = errno !== undefined && process.platform !== "win32";
+  const code = isNumberOfNode ? getSystemErrorName(-errno) : known;
+  const fields = { code, syscall, path, ...(isNumberOfNode && { errno: -errno }) };
+  return Object.assign(new Error(`${code}: ${message}, ${syscall} '${path}'`), fields);
 }
 
 /**

@@ -51,9 +51,27 @@ impl RequestHash {
             Err(_) => Self::Foreign(text),
         }
     }
+
+    /// From the body of a JSON string, as `JSON.stringify` writes it.
+    #[must_use]
+    pub fn read(body: &str) -> Self {
+        match body.parse() {
+            Ok(hash) => Self::Sha256(hash),
+            Err(_) => Self::Foreign(JsonStr::from_normalized_body(body)),
+        }
+    }
 }
 
-/// Writes the hash as the body of a JSON string.
+impl RequestHash {
+    /// Writes the hash as the body of a JSON string.
+    pub fn push_to(&self, out: &mut String) {
+        match self {
+            Self::Sha256(hash) => hash.push_hex(out),
+            Self::Foreign(text) => out.push_str(text.body()),
+        }
+    }
+}
+
 impl fmt::Display for RequestHash {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

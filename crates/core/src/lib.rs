@@ -4,8 +4,10 @@
 pub mod diff;
 pub mod error;
 pub mod explain;
+pub mod file;
 pub mod frame;
 pub mod hash;
+mod id_hash;
 pub mod journal;
 pub mod json;
 pub mod limits;

@@ -17,7 +17,6 @@ mod event;
 mod failure;
 mod fields;
 mod head;
-mod idhash;
 mod members;
 mod missing;
 mod names;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::event::{Event, Family, NO_SPAN, Phase, SpanIndex};
-use super::idhash::IdHashing;
 use super::warnings::display;
+use crate::id_hash::IdHashing;
 
 /// Place of an event in the ordered list; [`NO_EVENT`] for none.
 pub(super) type EventIndex = u32;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use rpds::VectorSync;
 
-use super::fields::Fields;
+use super::fields::{Fields, Segment};
 use super::requests::{RequestDraft, TABLE_FIELD, read_table};
 use super::stop::Stop;
 use crate::frame::{Frame, Generation, State};
 use crate::hash::{ContentHash, content_hash_any};
+use crate::id_hash::IdHashing;
 use crate::journal::{Call, Kind, Outcome, RequestHash, Row, Value};
 use crate::json::{JsonStr, JsonText};
 use crate::memory::Memory;
@@ -46,8 +47,8 @@ struct RowDraft {
 
 #[derive(Default)]
 struct CallDraft {
-    kind: Option<JsonStr>,
-    hash: Option<JsonStr>,
+    kind: Option<Kind>,
+    hash: Option<RequestHash>,
     call_id: Option<JsonStr>,
     start: Option<u64>,
     end: Option<u64>,
@@ -89,7 +90,7 @@ impl FrameDraft {
             "outputTypes" => self.output_types = Some(fields.span()?),
             "budgetState" => self.budget = budget(fields)?,
             "inputHash" => {
-                self.input_hash = fields.string()?.and_then(|text| text.body().parse().ok());
+                self.input_hash = fields.string_body()?.and_then(|body| body.parse().ok());
             }
             "startOrder" => self.start = fields.count()?,
             "endOrder" => self.end = fields.count()?,
@@ -222,7 +223,7 @@ impl BodyDraft {
 
     fn rows(&mut self, kind: &Kind, fields: &mut Fields<'_>) -> Result<(), Stop> {
         fields.members("expected an object of journal entries", |fields, hash| {
-            let hash = RequestHash::from_json_str(JsonStr::from_normalized_body(hash));
+            let hash = RequestHash::read(hash);
             let mut row = RowDraft {
                 kind: kind.clone(),
                 hash,
@@ -235,7 +236,7 @@ impl BodyDraft {
                     "output" => row.output = Some(fields.span()?),
                     "contentHash" => {
                         seen_hash = true;
-                        fields.string()?;
+                        fields.string_body()?;
                     }
                     "error" => row.error = Some(fields.span()?),
                     _ => {
@@ -261,7 +262,7 @@ impl BodyDraft {
         let mut first = true;
         let mut index = 0;
         while fields.scanner.next_element(&mut first)? {
-            fields.path.push(index.to_string());
+            fields.path.push(Segment::Index(index));
             let mut call = CallDraft::default();
             let is_object = fields.members("expected a call", |fields, key| {
                 call.read_field(key, fields)
@@ -307,14 +308,7 @@ impl BodyDraft {
         });
         let mut generation = Generation::new(id, props, memory);
         generation.children = self.children;
-        let mut rows: HashMap<(Kind, RequestHash), (RowDraft, bool)> =
-            HashMap::with_capacity(self.rows.len());
-        let mut order = Vec::with_capacity(self.rows.len());
-        for row in self.rows {
-            let key = (row.kind.clone(), row.hash.clone());
-            order.push(key.clone());
-            rows.insert(key, (row, false));
-        }
+        let mut index = RowIndex::new(&self.rows);
         let mut calls: Vec<Call> = Vec::with_capacity(self.calls.len());
         // Prompts name each other by their places in the list as it stands.
         let mut requests: Vec<Option<Request>> = Vec::with_capacity(self.calls.len());
@@ -324,28 +318,53 @@ impl BodyDraft {
                 .as_ref()
                 .and_then(|request| request.finish(&requests, table));
             requests.push(request.clone());
-            calls.extend(draft.finish(&mut rows, request));
+            calls.extend(draft.finish(&mut index, request));
         }
+        let named = index.named;
         // Occurrences are handed out in the order in which the calls were started.
         calls.sort_by_key(|call| call.start);
         generation.calls = calls.into_iter().map(Arc::new).collect();
-        for key in order {
-            if let Some((row, false)) = rows.remove(&key) {
-                let RowDraft {
-                    kind,
-                    hash,
-                    output,
-                    error,
-                } = row;
-                let outcome = row_outcome(output, error, None);
-                generation.rows.push_back_mut(Arc::new(Row {
-                    kind,
-                    hash,
-                    outcome,
-                }));
-            }
+        let free = self.rows.into_iter().zip(named).filter(|(_, named)| !named);
+        for (row, _) in free {
+            generation.rows.push_back_mut(Arc::new(Row {
+                outcome: row_outcome(row.output, row.error, None),
+                kind: row.kind,
+                hash: row.hash,
+            }));
         }
         generation
+    }
+}
+
+/// The rows by what they answer. Of rows with the same key the last one counts.
+struct RowIndex<'r> {
+    rows: &'r [RowDraft],
+    places: HashMap<(&'r Kind, &'r RequestHash), usize, IdHashing>,
+    /// The rows that a call named, and those that do not count.
+    named: Vec<bool>,
+}
+
+impl<'r> RowIndex<'r> {
+    fn new(rows: &'r [RowDraft]) -> Self {
+        let mut named = vec![false; rows.len()];
+        let mut places = HashMap::with_capacity_and_hasher(rows.len(), IdHashing::new());
+        for (place, row) in rows.iter().enumerate() {
+            if let Some(earlier) = places.insert((&row.kind, &row.hash), place) {
+                named[earlier] = true;
+            }
+        }
+        Self {
+            rows,
+            places,
+            named,
+        }
+    }
+
+    /// The row that a call names.
+    fn name(&mut self, kind: &Kind, hash: &RequestHash) -> Option<&'r RowDraft> {
+        let place = *self.places.get(&(kind, hash))?;
+        self.named[place] = true;
+        Some(&self.rows[place])
     }
 }
 
@@ -392,8 +411,8 @@ impl StartDraft {
 impl CallDraft {
     fn read_field(&mut self, key: &str, fields: &mut Fields<'_>) -> Result<(), Stop> {
         match key {
-            "kind" => self.kind = fields.string()?,
-            "contentHash" => self.hash = fields.string()?,
+            "kind" => self.kind = fields.kind()?,
+            "contentHash" => self.hash = fields.string_body()?.map(|body| RequestHash::read(&body)),
             "callId" => self.call_id = fields.string()?,
             "startOrder" => self.start = fields.count()?,
             "endOrder" => self.end = fields.count()?,
@@ -412,16 +431,10 @@ impl CallDraft {
         Ok(())
     }
 
-    fn finish(
-        self,
-        rows: &mut HashMap<(Kind, RequestHash), (RowDraft, bool)>,
-        request: Option<Request>,
-    ) -> Option<Call> {
-        let kind = Kind::from_name(self.kind?);
-        let hash = RequestHash::from_json_str(self.hash?);
+    fn finish(self, rows: &mut RowIndex<'_>, request: Option<Request>) -> Option<Call> {
+        let (kind, hash) = (self.kind?, self.hash?);
         let outcome = if self.in_row {
-            let (row, taken) = rows.get_mut(&(kind.clone(), hash.clone()))?;
-            *taken = true;
+            let row = rows.name(&kind, &hash)?;
             row_outcome(row.output.clone(), row.error.clone(), self.types)
         } else if let Some(text) = self.output {
             Outcome::Output(Value {

@@ -1,10 +1,13 @@
 //! The small fields of a snapshot, and the faults found in them.
 
+use std::borrow::Cow;
+use std::fmt::Write;
 use std::sync::Arc;
 
 use super::stop::Stop;
 use super::{Anchor, Provenance, Source};
 use crate::error::Fault;
+use crate::journal::Kind;
 use crate::json::{JsonStr, JsonText, Scanner};
 use crate::request::TextTable;
 
@@ -12,10 +15,18 @@ use crate::request::TextTable;
 pub(super) struct Fields<'a> {
     source: &'a Arc<String>,
     pub(super) scanner: Scanner<'a>,
-    pub(super) path: Vec<String>,
+    pub(super) path: Vec<Segment<'a>>,
     pub(super) faults: Vec<Fault>,
     /// Filled when the root has been read to its end.
     pub(super) request_texts: Arc<TextTable>,
+    /// The kind of call that was read last: most follow one like them.
+    last_kind: Option<Kind>,
+}
+
+/// A step on the way from the snapshot to a value in it.
+pub(super) enum Segment<'a> {
+    Key(Cow<'a, str>),
+    Index(usize),
 }
 
 impl<'a> Fields<'a> {
@@ -27,11 +38,23 @@ impl<'a> Fields<'a> {
             path: Vec::new(),
             faults: Vec::new(),
             request_texts: Arc::default(),
+            last_kind: None,
         }
     }
 
     pub(super) fn path_text(&self) -> String {
-        self.path.join(".")
+        let mut text = String::new();
+        for segment in &self.path {
+            if !text.is_empty() {
+                text.push('.');
+            }
+            match segment {
+                Segment::Key(key) => text.push_str(key),
+                // Writing to a String cannot fail.
+                Segment::Index(index) => drop(write!(text, "{index}")),
+            }
+        }
+        text
     }
 
     pub(super) fn fault_here(&mut self, message: &str) {
@@ -43,8 +66,8 @@ impl<'a> Fields<'a> {
     }
 
     /// Notes that a field of the object at the path is missing, unless a fault was noted for it.
-    pub(super) fn require(&mut self, name: &str) {
-        self.path.push(name.to_owned());
+    pub(super) fn require(&mut self, name: &'static str) {
+        self.path.push(Segment::Key(Cow::Borrowed(name)));
         let path = self.path_text();
         if !self
             .faults
@@ -95,11 +118,27 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn string(&mut self) -> Result<Option<JsonStr>, Stop> {
+        let body = self.string_body()?;
+        Ok(body.map(|body| JsonStr::from_normalized_body(&body)))
+    }
+
+    /// The body of a string as `JSON.stringify` would write it.
+    pub(super) fn string_body(&mut self) -> Result<Option<Cow<'a, str>>, Stop> {
         if self.scanner.peek() == Some(b'"') {
-            return Ok(Some(self.scanner.string()?.to_json_str()));
+            return Ok(Some(self.scanner.string()?.normalized()));
         }
         self.unexpected("expected a string")?;
         Ok(None)
+    }
+
+    pub(super) fn kind(&mut self) -> Result<Option<Kind>, Stop> {
+        let Some(name) = self.string_body()? else {
+            return Ok(None);
+        };
+        if !matches!(&self.last_kind, Some(kind) if kind.name() == name) {
+            self.last_kind = Some(Kind::from_name(JsonStr::from_normalized_body(&name)));
+        }
+        Ok(self.last_kind.clone())
     }
 
     pub(super) fn plain_string(&mut self) -> Result<Option<String>, Stop> {
@@ -149,7 +188,7 @@ impl<'a> Fields<'a> {
         let mut first = true;
         while let Some(key) = self.scanner.next_member(&mut first)? {
             let key = key.normalized();
-            self.path.push(key.clone().into_owned());
+            self.path.push(Segment::Key(key.clone()));
             read(self, &key)?;
             self.path.pop();
         }

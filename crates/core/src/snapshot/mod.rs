@@ -10,7 +10,7 @@ mod write;
 use std::sync::Arc;
 
 pub use read::read_snapshot;
-pub use write::{warnings_text, write_frame, write_snapshot};
+pub use write::{stream_frame, warnings_text, write_frame, write_snapshot};
 
 use crate::frame::Frame;
 use crate::json::JsonText;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::draft::{BodyDraft, FrameDraft};
-use super::fields::Fields;
+use super::fields::{Fields, Segment};
 use super::stop::Stop;
 use super::{Provenance, Snapshot, VERSION};
 use crate::error::{Faults, SnapshotError};
@@ -90,9 +90,9 @@ impl Reader<'_> {
         self.fields.scanner.enter_object()?;
         let mut first = true;
         while let Some(key) = self.fields.scanner.next_member(&mut first)? {
-            let key = key.normalized().into_owned();
-            self.fields.path.push(key.clone());
-            match key.as_str() {
+            let key = key.normalized();
+            self.fields.path.push(Segment::Key(key.clone()));
+            match &*key {
                 "processId" => process_id = self.fields.plain_string()?,
                 "timestamp" => timestamp = self.fields.number()?,
                 "root" => {
@@ -195,9 +195,9 @@ impl Reader<'_> {
                         self.attach_frame(frame);
                         continue;
                     };
-                    let key = key.normalized().into_owned();
-                    self.fields.path.push(key.clone());
-                    let enter = match key.as_str() {
+                    let key = key.normalized();
+                    self.fields.path.push(Segment::Key(key.clone()));
+                    let enter = match &*key {
                         "children" => self.enter_children(&mut draft.body)?,
                         "generations" => self.enter_generations()?,
                         _ => {
@@ -217,8 +217,8 @@ impl Reader<'_> {
                         self.attach_generation(generation);
                         continue;
                     };
-                    let key = key.normalized().into_owned();
-                    self.fields.path.push(key.clone());
+                    let key = key.normalized();
+                    self.fields.path.push(Segment::Key(key.clone()));
                     let enter = if key == "children" {
                         self.enter_children(draft)?
                     } else {
@@ -232,7 +232,7 @@ impl Reader<'_> {
                         self.fields.path.pop();
                         continue;
                     };
-                    self.fields.path.push(key.normalized().into_owned());
+                    self.fields.path.push(Segment::Key(key.normalized()));
                     let enter = if self.fields.object_opens("expected a frame object")? {
                         Some(Level::Frame {
                             draft: Box::default(),
@@ -248,7 +248,7 @@ impl Reader<'_> {
                         self.fields.path.pop();
                         continue;
                     }
-                    self.fields.path.push(index.to_string());
+                    self.fields.path.push(Segment::Index(*index));
                     *index += 1;
                     let enter = if self.fields.object_opens("expected a generation object")? {
                         Some(Level::Generation {

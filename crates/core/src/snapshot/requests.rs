@@ -8,6 +8,8 @@ use rpds::VectorSync;
 
 use super::fields::Fields;
 use super::stop::Stop;
+use super::write::push_count;
+use crate::id_hash::IdHashing;
 use crate::json::JsonText;
 use crate::request::{ConversationMark, Request, TAIL_MEMBERS, Tail, Text, TextTable};
 
@@ -18,7 +20,7 @@ pub(super) const TABLE_FIELD: &str = "requestTexts";
 #[derive(Default)]
 pub(super) struct RequestTable<'a> {
     texts: Vec<&'a str>,
-    positions: HashMap<&'a str, usize>,
+    positions: HashMap<&'a str, usize, IdHashing>,
     /// By conversation, the last prompt of the list that is being written.
     last_prompts: HashMap<*const ConversationMark, (usize, usize)>,
 }
@@ -76,8 +78,7 @@ impl<'a> RequestTable<'a> {
                     if index > known {
                         out.push(',');
                     }
-                    let at = self.position(message.as_str());
-                    out.push_str(&at.to_string());
+                    push_count(self.position(message.as_str()) as u64, out);
                 }
                 out.push(']');
                 for (name, text) in tail.iter() {
@@ -89,15 +90,8 @@ impl<'a> RequestTable<'a> {
         }
     }
 
-    pub(super) fn write(&self, out: &mut String) {
-        out.push_str(&format!(r#","{TABLE_FIELD}":["#));
-        for (index, text) in self.texts.iter().enumerate() {
-            if index > 0 {
-                out.push(',');
-            }
-            out.push_str(text);
-        }
-        out.push(']');
+    pub(super) fn texts(&self) -> impl Iterator<Item = &'a str> {
+        self.texts.iter().copied()
     }
 }
 

@@ -1,11 +1,13 @@
 //! Snapshots as JSON text, in the documented shape. Written without recursion.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::fmt::Write;
 
-use super::requests::RequestTable;
+use super::requests::{RequestTable, TABLE_FIELD};
 use super::{Snapshot, VERSION, Warning};
 use crate::frame::{Frame, Generation, State};
 use crate::hash::content_hash_any;
+use crate::id_hash::IdHashing;
 use crate::journal::{Call, Kind, Outcome, RequestHash, Value};
 use crate::json::JsonStr;
 use crate::memory::Memory;
@@ -95,6 +97,22 @@ fn write_warnings(warnings: &[Warning], out: &mut String) {
     out.push(']');
 }
 
+/// Text that is handed on as it grows, so that a long one never stands in memory as a whole.
+struct Out<'s> {
+    text: String,
+    spill: &'s mut dyn FnMut(&mut String),
+}
+
+impl Out<'_> {
+    /// Called before, not after, something is written: the end of the text stays at hand.
+    fn spill_if_full(&mut self) {
+        const FULL: usize = 1 << 18;
+        if self.text.len() >= FULL {
+            (self.spill)(&mut self.text);
+        }
+    }
+}
+
 /// What is still to be written, last first.
 enum Task<'a> {
     Text(&'static str),
@@ -106,25 +124,43 @@ enum Task<'a> {
 
 /// Writes a root frame and all frames under it; the texts of their requests stand at its end.
 pub fn write_frame(frame: &Frame, out: &mut String) {
+    let text = std::mem::take(out);
+    *out = stream_frame(frame, text, &mut |_| ());
+}
+
+/// Writes a root frame after `text`. What has been written is given to `spill` from time to time,
+/// which takes out of it what it will; what is left at the end is the result.
+pub fn stream_frame(frame: &Frame, text: String, spill: &mut dyn FnMut(&mut String)) -> String {
     let settled = frame.settled();
     let frame = settled.as_ref().unwrap_or(frame);
     let mut requests = RequestTable::default();
-    write_frames(frame, &mut requests, out);
+    let mut out = Out { text, spill };
+    write_frames(frame, &mut requests, &mut out);
     if !requests.is_empty() {
-        out.pop();
-        requests.write(out);
-        out.push('}');
+        out.text.pop();
+        for (index, text) in requests.texts().enumerate() {
+            out.spill_if_full();
+            if index == 0 {
+                out.text.push_str(&format!(r#","{TABLE_FIELD}":["#));
+            } else {
+                out.text.push(',');
+            }
+            out.text.push_str(text);
+        }
+        out.text.push_str("]}");
     }
+    out.text
 }
 
-fn write_frames<'a>(frame: &'a Frame, requests: &mut RequestTable<'a>, out: &mut String) {
+fn write_frames<'a>(frame: &'a Frame, requests: &mut RequestTable<'a>, out: &mut Out<'_>) {
     let mut tasks = vec![Task::Frame(frame)];
     while let Some(task) = tasks.pop() {
+        out.spill_if_full();
         match task {
-            Task::Text(text) => out.push_str(text),
+            Task::Text(text) => out.text.push_str(text),
             Task::Key(key) => {
-                key.write_quoted(out);
-                out.push(':');
+                key.write_quoted(&mut out.text);
+                out.text.push(':');
             }
             Task::Frame(frame) => {
                 write_head(frame, requests, out);
@@ -132,11 +168,11 @@ fn write_frames<'a>(frame: &'a Frame, requests: &mut RequestTable<'a>, out: &mut
                 push_children(&frame.generation, &mut tasks);
             }
             Task::FrameTail(frame) => {
-                write_tail(frame, out);
+                write_tail(frame, &mut out.text);
                 if frame.earlier.is_empty() {
-                    out.push('}');
+                    out.text.push('}');
                 } else {
-                    out.push_str(r#","generations":["#);
+                    out.text.push_str(r#","generations":["#);
                     tasks.push(Task::Text("]}"));
                     let first = tasks.len();
                     for generation in &frame.earlier {
@@ -148,13 +184,13 @@ fn write_frames<'a>(frame: &'a Frame, requests: &mut RequestTable<'a>, out: &mut
                 }
             }
             Task::Generation(generation) => {
-                out.push('{');
-                write_generation_fields(generation, out);
-                out.push_str(r#","journal":"#);
+                out.text.push('{');
+                write_generation_fields(generation, &mut out.text);
+                out.text.push_str(r#","journal":"#);
                 let in_row = write_journal(generation, out);
-                out.push_str(r#","calls":"#);
+                out.text.push_str(r#","calls":"#);
                 write_calls(generation, &in_row, requests, out);
-                out.push_str(r#","children":{"#);
+                out.text.push_str(r#","children":{"#);
                 tasks.push(Task::Text("}}"));
                 push_children(generation, &mut tasks);
             }
@@ -174,20 +210,20 @@ fn push_children<'a>(generation: &'a Generation, tasks: &mut Vec<Task<'a>>) {
     tasks[first..].reverse();
 }
 
-fn write_head<'a>(frame: &'a Frame, requests: &mut RequestTable<'a>, out: &mut String) {
-    out.push_str(r#"{"callId":"#);
-    frame.call_id.write_quoted(out);
-    out.push_str(r#","agentId":"#);
-    frame.agent_id.write_quoted(out);
-    out.push_str(r#","memory":"#);
-    write_memory(&frame.memory, out);
-    out.push_str(r#","journal":"#);
+fn write_head<'a>(frame: &'a Frame, requests: &mut RequestTable<'a>, out: &mut Out<'_>) {
+    out.text.push_str(r#"{"callId":"#);
+    frame.call_id.write_quoted(&mut out.text);
+    out.text.push_str(r#","agentId":"#);
+    frame.agent_id.write_quoted(&mut out.text);
+    out.text.push_str(r#","memory":"#);
+    write_memory(&frame.memory, &mut out.text);
+    out.text.push_str(r#","journal":"#);
     let in_row = write_journal(&frame.generation, out);
     if !frame.generation.calls.is_empty() {
-        out.push_str(r#","calls":"#);
+        out.text.push_str(r#","calls":"#);
         write_calls(&frame.generation, &in_row, requests, out);
     }
-    out.push_str(r#","children":{"#);
+    out.text.push_str(r#","children":{"#);
 }
 
 fn write_tail(frame: &Frame, out: &mut String) {
@@ -280,9 +316,9 @@ fn write_memory(memory: &Memory, out: &mut String) {
     out.push('}');
 }
 
-/// Writes the rows, one a hash, and gives the calls whose outcome stands in a row.
-fn write_journal(generation: &Generation, out: &mut String) -> HashSet<usize> {
-    let mut journal = Journal::default();
+/// Writes the rows, one a hash, and tells of each call whether its outcome stands in a row.
+fn write_journal(generation: &Generation, out: &mut Out<'_>) -> Vec<bool> {
+    let mut journal = Journal::new(generation.calls.len());
     for row in &generation.rows {
         journal.put(&row.kind, &row.hash, None, &row.outcome);
     }
@@ -290,13 +326,16 @@ fn write_journal(generation: &Generation, out: &mut String) -> HashSet<usize> {
         journal.put(&call.kind, &call.hash, Some(position), &call.outcome);
     }
     journal.write(out);
-    journal.calls_in_rows()
+    let mut in_row = vec![false; generation.calls.len()];
+    for call in journal.calls_in_rows() {
+        in_row[call] = true;
+    }
+    in_row
 }
 
-#[derive(Default)]
 struct Journal<'a> {
     kinds: Vec<(&'a Kind, Vec<RowText<'a>>)>,
-    positions: HashMap<(&'a Kind, &'a RequestHash), (usize, usize)>,
+    positions: HashMap<(&'a Kind, &'a RequestHash), (usize, usize), IdHashing>,
 }
 
 struct RowText<'a> {
@@ -306,6 +345,13 @@ struct RowText<'a> {
 }
 
 impl<'a> Journal<'a> {
+    fn new(calls: usize) -> Self {
+        Self {
+            kinds: Vec::new(),
+            positions: HashMap::with_capacity_and_hasher(calls, IdHashing::new()),
+        }
+    }
+
     /// The last output stands in the row; a tombstone only where there is no output.
     fn put(
         &mut self,
@@ -342,33 +388,32 @@ impl<'a> Journal<'a> {
         });
     }
 
-    fn calls_in_rows(&self) -> HashSet<usize> {
+    fn calls_in_rows(&self) -> impl Iterator<Item = usize> {
         self.kinds
             .iter()
             .flat_map(|(_, rows)| rows.iter().filter_map(|row| row.call))
-            .collect()
     }
 
-    fn write(&self, out: &mut String) {
-        out.push_str(r#"{"prompt":"#);
+    fn write(&self, out: &mut Out<'_>) {
+        out.text.push_str(r#"{"prompt":"#);
         self.write_kind(&Kind::Prompt, out);
-        out.push_str(r#","tool":"#);
+        out.text.push_str(r#","tool":"#);
         self.write_kind(&Kind::Tool, out);
         let others = self
             .kinds
             .iter()
             .filter(|(kind, _)| matches!(kind, Kind::Other(_)));
         for (index, (kind, _)) in others.enumerate() {
-            out.push_str(if index == 0 {
+            out.text.push_str(if index == 0 {
                 r#","other":{""#
             } else {
                 r#",""#
             });
-            out.push_str(kind.name());
-            out.push_str("\":");
+            out.text.push_str(kind.name());
+            out.text.push_str("\":");
             self.write_kind(kind, out);
         }
-        out.push_str(
+        out.text.push_str(
             if self
                 .kinds
                 .iter()
@@ -381,66 +426,70 @@ impl<'a> Journal<'a> {
         );
     }
 
-    fn write_kind(&self, wanted: &Kind, out: &mut String) {
-        out.push('{');
+    fn write_kind(&self, wanted: &Kind, out: &mut Out<'_>) {
+        out.text.push('{');
         let rows = self
             .kinds
             .iter()
             .find(|(kind, _)| *kind == wanted)
             .map_or(&[][..], |(_, rows)| rows);
         for (index, row) in rows.iter().enumerate() {
-            out.push_str(if index == 0 { "\"" } else { ",\"" });
-            let hash = row.hash.to_string();
-            out.push_str(&hash);
-            out.push_str(r#"":{"output":"#);
+            out.spill_if_full();
+            out.text.push_str(if index == 0 { "\"" } else { ",\"" });
+            row.hash.push_to(&mut out.text);
+            out.text.push_str(r#"":{"output":"#);
             match row.outcome {
-                Outcome::Output(value) => out.push_str(value.text.as_str()),
-                _ => out.push_str("null"),
+                Outcome::Output(value) => out.text.push_str(value.text.as_str()),
+                _ => out.text.push_str("null"),
             }
-            out.push_str(r#","contentHash":""#);
-            out.push_str(&hash);
-            out.push('"');
+            out.text.push_str(r#","contentHash":""#);
+            row.hash.push_to(&mut out.text);
+            out.text.push('"');
             if let Outcome::Tombstone(reason) = row.outcome {
-                out.push_str(r#","error":"#);
-                reason.write_quoted(out);
+                out.text.push_str(r#","error":"#);
+                reason.write_quoted(&mut out.text);
             }
-            out.push('}');
+            out.text.push('}');
         }
-        out.push('}');
+        out.text.push('}');
     }
 }
 
 fn write_calls<'a>(
     generation: &'a Generation,
-    in_row: &HashSet<usize>,
+    in_row: &[bool],
     requests: &mut RequestTable<'a>,
-    out: &mut String,
+    out: &mut Out<'_>,
 ) {
     requests.begin_list();
-    out.push('[');
+    out.text.push('[');
     for (position, call) in generation.calls.iter().enumerate() {
+        out.spill_if_full();
         if position > 0 {
-            out.push(',');
+            out.text.push(',');
         }
-        write_call(call, in_row.contains(&position), out);
+        write_call(call, in_row[position], &mut out.text);
         if let Some(request) = &call.request {
-            requests.write_request(position, request, out);
+            requests.write_request(position, request, &mut out.text);
         }
-        out.push('}');
+        out.text.push('}');
     }
-    out.push(']');
+    out.text.push(']');
 }
 
 /// Leaves the object open for the request.
 fn write_call(call: &Call, in_row: bool, out: &mut String) {
-    out.push_str(&format!(r#"{{"kind":"{}","callId":"#, call.kind.name()));
+    out.push_str(r#"{"kind":""#);
+    out.push_str(call.kind.name());
+    out.push_str(r#"","callId":"#);
     call.call_id.write_quoted(out);
-    out.push_str(&format!(
-        r#","contentHash":"{}","startOrder":{}"#,
-        call.hash, call.start
-    ));
+    out.push_str(r#","contentHash":""#);
+    call.hash.push_to(out);
+    out.push_str(r#"","startOrder":"#);
+    push_count(call.start, out);
     if let Some(end) = call.end {
-        out.push_str(&format!(r#","endOrder":{end}"#));
+        out.push_str(r#","endOrder":"#);
+        push_count(end, out);
     }
     if in_row {
         out.push_str(r#","row":true"#);
@@ -475,6 +524,11 @@ fn write_output(value: &Value, in_row: bool, out: &mut String) {
         out.push_str(r#","types":"#);
         out.push_str(types.as_str());
     }
+}
+
+pub(super) fn push_count(count: u64, out: &mut String) {
+    // Writing to a String cannot fail.
+    let _ = write!(out, "{count}");
 }
 
 fn write_plain(text: &str, out: &mut String) {

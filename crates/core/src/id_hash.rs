@@ -5,19 +5,25 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// Hashes with two keys drawn at random, so that no trace can be made to collide.
 #[derive(Debug, Clone)]
-pub(super) struct IdHashing {
+pub(crate) struct IdHashing {
     seed: u64,
     factor: u64,
 }
 
 #[derive(Debug)]
-pub(super) struct IdHasher {
+pub(crate) struct IdHasher {
     state: u64,
     factor: u64,
 }
 
+impl Default for IdHashing {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl IdHashing {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let random = RandomState::new();
         // Odd, so that no bits of a word are lost in the product.
         Self {
