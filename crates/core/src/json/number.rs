@@ -1,3 +1,5 @@
+use std::fmt::Write;
+
 use super::error::JsonErrorKind;
 
 /// An integer of so many digits is exact in a double, and its shortest form is itself.
@@ -10,6 +12,12 @@ pub fn write_number(value: f64, out: &mut String) {
     } else {
         out.push_str("null");
     }
+}
+
+/// Appends a count.
+pub fn write_count(count: u64, out: &mut String) {
+    // Writing to a String cannot fail.
+    let _ = write!(out, "{count}");
 }
 
 /// Appends a JSON number token as ECMAScript's `Number::toString` writes its value (which is what

@@ -8,9 +8,8 @@ use rpds::VectorSync;
 
 use super::fields::Fields;
 use super::stop::Stop;
-use super::write::push_count;
 use crate::id_hash::IdHashing;
-use crate::json::JsonText;
+use crate::json::{JsonText, write_count};
 use crate::request::{ConversationMark, Request, TAIL_MEMBERS, Tail, Text, TextTable};
 
 /// Field of the root that holds the table.
@@ -78,7 +77,7 @@ impl<'a> RequestTable<'a> {
                     if index > known {
                         out.push(',');
                     }
-                    push_count(self.position(message.as_str()) as u64, out);
+                    write_count(self.position(message.as_str()) as u64, out);
                 }
                 out.push(']');
                 for (name, text) in tail.iter() {

@@ -1,7 +1,6 @@
 //! Snapshots as JSON text, in the documented shape. Written without recursion.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 
 use super::requests::{RequestTable, TABLE_FIELD};
 use super::{Snapshot, VERSION, Warning};
@@ -9,7 +8,7 @@ use crate::frame::{Frame, Generation, State};
 use crate::hash::content_hash_any;
 use crate::id_hash::IdHashing;
 use crate::journal::{Call, Kind, Outcome, RequestHash, Value};
-use crate::json::JsonStr;
+use crate::json::{JsonStr, write_count};
 use crate::memory::Memory;
 
 /// Writes the whole snapshot.
@@ -486,10 +485,10 @@ fn write_call(call: &Call, in_row: bool, out: &mut String) {
     out.push_str(r#","contentHash":""#);
     call.hash.push_to(out);
     out.push_str(r#"","startOrder":"#);
-    push_count(call.start, out);
+    write_count(call.start, out);
     if let Some(end) = call.end {
         out.push_str(r#","endOrder":"#);
-        push_count(end, out);
+        write_count(end, out);
     }
     if in_row {
         out.push_str(r#","row":true"#);
@@ -524,11 +523,6 @@ fn write_output(value: &Value, in_row: bool, out: &mut String) {
         out.push_str(r#","types":"#);
         out.push_str(types.as_str());
     }
-}
-
-pub(super) fn push_count(count: u64, out: &mut String) {
-    // Writing to a String cannot fail.
-    let _ = write!(out, "{count}");
 }
 
 fn write_plain(text: &str, out: &mut String) {
