@@ -1,14 +1,18 @@
 // npm run build [-- --debug]: builds everything, whether it is up to date or not.
+// npm run build -- --target TRIPLE [FLAGS OF napi build]: the addon for another platform, and nothing else.
 import { buildAddon } from "./lib/addon.mjs";
 import { buildContract, buildDist } from "./lib/dist.mjs";
 import { installDependencies } from "./lib/prepare.mjs";
 import { main, step } from "./lib/steps.mjs";
 
-const profile = process.argv.includes("--debug") ? "debug" : "release";
+const args = process.argv.slice(2);
+const profile = args.includes("--debug") ? "debug" : "release";
+const forNapi = args.filter((arg) => arg !== "--debug");
 
 await main(async () => {
   await installDependencies();
-  await step(`build the native addon (${profile})`, () => buildAddon({ profile, check: false }));
+  await step(`build the native addon (${profile})`, () => buildAddon({ profile, check: false, args: forNapi }));
+  if (forNapi.includes("--target")) return;
   await step("build dist", async () => {
     await buildContract({ check: false });
     await buildDist();

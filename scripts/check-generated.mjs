@@ -1,4 +1,5 @@
-// npm run check:types: fails unless native/binding.* and index.d.ts are what their sources generate.
+// npm run check:types: fails unless native/binding.*, index.d.ts and docs/api are what their sources generate.
+import { buildApiDocs } from "./lib/api-docs.mjs";
 import { buildAddon } from "./lib/addon.mjs";
 import { buildContract } from "./lib/dist.mjs";
 import { installDependencies } from "./lib/prepare.mjs";
@@ -8,4 +9,5 @@ await main(async () => {
   await installDependencies();
   await step("check native/binding.*", () => buildAddon({ profile: "release", check: true }));
   await step("check index.d.ts", () => buildContract({ check: true }));
+  await step("check docs/api", () => buildApiDocs({ check: true }));
 });

@@ -41,16 +41,17 @@ export function isAddonStale({ release = false } = {}) {
 }
 
 /**
- * Builds the addon for this machine into native/, with its loader and types.
+ * Builds the addon into native/, with its loader and types.
  *
- * @param {{ profile: "release" | "debug", check: boolean }} options `check`: the committed loader
- *   and types must already be what the sources generate
+ * @param {{ profile: "release" | "debug", check: boolean, args?: string[] }} options
+ *   `check`: the committed loader and types must already be what the sources generate.
+ *   `args`: what else `napi build` is told, such as another target than this machine
  */
-export async function buildAddon({ profile, check }) {
+export async function buildAddon({ profile, check, args: more = [] }) {
   await requireCargo();
   const output = mkdtempSync(join(tmpdir(), "agent-rewind-addon-"));
   try {
-    const args = ["build", "--platform", "--output-dir", output, ...FILES, "--no-const-enum"];
+    const args = ["build", "--platform", "--output-dir", output, ...FILES, "--no-const-enum", ...more];
     if (profile === "release") args.push("--release");
     await runNode(command("@napi-rs/cli", "napi"), args);
     install(output, { profile, check });

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { at } from "./paths.mjs";
 
 /**
@@ -13,8 +14,9 @@ export function writeGenerated(path, text, { check }) {
   if (current === text) return;
   if (check) {
     const state = current === undefined ? "is missing" : "is not what its sources generate";
-    throw new Error(`${path} ${state}: run \`npm run build\` and commit it`);
+    throw new Error(`${path} ${state}: run \`npm run build\` and \`npm run docs\`, and commit it`);
   }
+  mkdirSync(dirname(at(path)), { recursive: true });
   writeFileSync(at(path), text);
   console.log(`  wrote ${path}: commit it`);
 }

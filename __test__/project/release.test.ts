@@ -1,0 +1,19 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, it } from "vitest";
+
+const root = join(import.meta.dirname, "../..");
+const text = (path: string): string => readFileSync(join(root, path), "utf8");
+const manifest = JSON.parse(text("package.json")) as { version: string; napi: { targets: string[] } };
+
+it("a release builds every platform that the package names, and no other", () => {
+  const built = [...text(".github/workflows/release.yml").matchAll(/^ {10}- target: (\S+)$/gm)].map(
+    (match) => match[1],
+  );
+  expect(new Set(built)).toEqual(new Set(manifest.napi.targets));
+});
+
+it("npm and Rust name the same version", () => {
+  expect(/^version = "(.*)"$/m.exec(text("Cargo.toml"))?.[1]).toBe(manifest.version);
+});
