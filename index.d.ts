@@ -164,13 +164,6 @@ declare class NativeMissingError extends RewindError {
   constructor(cause: unknown);
 }
 declare function isNativeMissingError(value: unknown): value is NativeMissingError;
-/** A trace file could not be written. */
-declare class TraceWriteError extends RewindError {
-  /** The trace file. */
-  readonly path: string;
-  constructor(path: string, cause: unknown);
-}
-declare function isTraceWriteError(value: unknown): value is TraceWriteError;
 /** Why a recording has no answer for a call. */
 type MissReason = "no-recording" | "not-recorded" | "in-flight" | "tombstone" | "retry";
 /** A place in which a request differs from a recorded one. */
@@ -311,6 +304,22 @@ declare class InvalidToolOutputError extends RewindError {
   constructor(toolName: string, path: string, reason: string);
 }
 declare function isInvalidToolOutputError(value: unknown): value is InvalidToolOutputError;
+/** A trace file could not be written. */
+declare class TraceWriteError extends RewindError {
+  /** The trace file. */
+  readonly path: string;
+  constructor(path: string, cause: unknown);
+}
+declare function isTraceWriteError(value: unknown): value is TraceWriteError;
+/** A line of a trace file could not be read. */
+declare class TraceReadError extends RewindError {
+  /** The trace file. */
+  readonly path: string;
+  /** From 1. */
+  readonly line: number;
+  constructor(path: string, line: number, reason: string, cause?: unknown);
+}
+declare function isTraceReadError(value: unknown): value is TraceReadError;
 interface TextPart {
   type: "text";
   text: string;
@@ -794,9 +803,18 @@ interface PromptAgentStartEvent extends EventBase<"promptAgent:start">, PromptAg
 interface PromptAgentEndEvent extends EventBase<"promptAgent:end">, PromptAgentFields, Ended, Result {
   totalSteps: number;
 }
+/** What a turn in a trace file adds to the conversation of the turns before it. */
+interface MessagesDelta {
+  /** How many messages there were. */
+  count: number;
+  /** SHA-256 over their JSON texts, each with a newline: 64 hex digits. */
+  prefixHash: string;
+  add: Message[];
+}
 interface TurnFields {
   /** From 0. */
   step: number;
+  /** In a trace file only the first turn of a prompt has them; the others have `messagesDelta`. */
   messages: Message[];
   messageCount: number;
   /** JSON schema of the answer. */
@@ -1418,4 +1436,4 @@ declare function live<Result>(fn: () => Promise<Result> | Result, options?: With
 * @throws whatever the tool throws, or the faults of the input.
 */
 declare function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output>;
-export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorInfo, type EventBus, type EventSink, Fault, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InferOutput, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, Message, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRule, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamEvent, type StreamInfo, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isContextNotFoundError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isReplayMissError, isRestoreError, isSnapshotDisabledError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
+export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorInfo, type EventBus, type EventSink, Fault, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InferOutput, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRule, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamEvent, type StreamInfo, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isContextNotFoundError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isReplayMissError, isRestoreError, isSnapshotDisabledError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };

@@ -18,5 +18,6 @@ export {
 export { canonicalize, contentHash } from "./snapshot/hash.js";
 export { restoreSnapshot } from "./snapshot/restore.js";
 export { collectTrace } from "./trace/collect.js";
+export { exportTrace, readTrace, type ReadTraceOptions } from "./trace/read.js";
 export { createTraceWriter } from "./trace/writer.js";
 export type * from "./types/snapshot.js";

@@ -167,6 +167,7 @@ describe("errors of this package", () => {
     }),
     InvalidToolOutputError: new errors.InvalidToolOutputError("t", "/a", "function"),
     NativeMissingError: new errors.NativeMissingError(new Error("no file")),
+    TraceReadError: new errors.TraceReadError("/tmp/t.jsonl", 3, "it is not JSON"),
     TraceWriteError: new errors.TraceWriteError("/tmp/t.jsonl", new Error("ENOSPC")),
   };
   const guards = errors as unknown as Record<string, (value: unknown) => boolean>;

@@ -26,7 +26,7 @@ export {
   isTurnBudgetExceededError,
 } from "./model.js";
 export { JsonSchemaNotFoundError, isJsonSchemaNotFoundError } from "./schema.js";
-export { NativeMissingError, TraceWriteError, isNativeMissingError, isTraceWriteError } from "./platform.js";
+export { NativeMissingError, isNativeMissingError } from "./platform.js";
 export {
   InvalidSnapshotError,
   LimitError,
@@ -45,3 +45,4 @@ export {
   type SnapshotDisabledSource,
 } from "./snapshot.js";
 export { InvalidToolOutputError, isInvalidToolOutputError } from "./tool.js";
+export { TraceReadError, TraceWriteError, isTraceReadError, isTraceWriteError } from "./trace.js";

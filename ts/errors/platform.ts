@@ -56,26 +56,3 @@ function abi(platform: string, libc: string | undefined): string | undefined {
   if (platform === "win32") return "msvc";
   return libc === "glibc" ? "gnu" : libc;
 }
-
-/** A trace file could not be written. */
-export class TraceWriteError extends RewindError {
-  static {
-    named(this, "TraceWriteError");
-  }
-
-  /** The trace file. */
-  readonly path: string;
-
-  constructor(path: string, cause: unknown) {
-    super(
-      `The trace file ${path} could not be written: ${messageOf(cause)}. Events since then may be missing in it.`,
-      "ERR_REWIND_TRACE_WRITE",
-      { cause },
-    );
-    this.path = path;
-  }
-}
-
-export function isTraceWriteError(value: unknown): value is TraceWriteError {
-  return hasName(value, "TraceWriteError");
-}

@@ -8,6 +8,7 @@ import { writeAtExit } from "./at-exit.js";
 import { asyncDispose } from "./dispose.js";
 import { AppendFile } from "./file.js";
 import { eventLine, gapLine } from "./lines.js";
+import { DeltaWriter } from "./messages-delta.js";
 
 /**
  * What is certain once an event was emitted:
@@ -87,6 +88,7 @@ class Appender {
   readonly #file: AppendFile;
   readonly #sync: TraceSync;
   readonly #maxBuffered: number;
+  readonly #deltas = new DeltaWriter();
   #pending: Buffer[] = [];
   #pendingBytes = 0;
   #dropped = 0;
@@ -114,10 +116,11 @@ class Appender {
       this.#warn("an event came after close() and was ignored");
       return;
     }
-    const line = Buffer.from(eventLine(event));
+    const line = Buffer.from(eventLine(this.#deltas.shorten(event)));
     // A line that is too large for the buffer still goes through an empty one.
     if (this.#pendingBytes > 0 && this.#pendingBytes + line.length > this.#maxBuffered) {
       this.#dropped++;
+      this.#deltas.forget();
       return;
     }
     this.#pushGap();

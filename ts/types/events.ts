@@ -122,9 +122,19 @@ export interface PromptAgentEndEvent extends EventBase<"promptAgent:end">, Promp
   totalSteps: number;
 }
 
+/** What a turn in a trace file adds to the conversation of the turns before it. */
+export interface MessagesDelta {
+  /** How many messages there were. */
+  count: number;
+  /** SHA-256 over their JSON texts, each with a newline: 64 hex digits. */
+  prefixHash: string;
+  add: Message[];
+}
+
 interface TurnFields {
   /** From 0. */
   step: number;
+  /** In a trace file only the first turn of a prompt has them; the others have `messagesDelta`. */
   messages: Message[];
   messageCount: number;
   /** JSON schema of the answer. */

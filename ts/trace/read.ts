@@ -1,0 +1,116 @@
+// Trace files as events.
+
+import { randomBytes } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { pipeline } from "node:stream/promises";
+import { fileURLToPath } from "node:url";
+import { messageOf } from "../errors/base.js";
+import { TraceReadError } from "../errors/index.js";
+import type { TraceEvent, TraceGap } from "../types/events.js";
+import { DeltaReader, isDeltaTurn } from "./messages-delta.js";
+
+export interface ReadTraceOptions {
+  /**
+   * Called for a line that cannot be given as it was: not JSON (the last line of a killed run), no event, or a turn whose
+   * conversation is not all in the file. Without it such a line is thrown.
+   * What is left of a turn is still given, with `messagesDelta` in place of `messages`; other lines are passed over.
+   */
+  onFault?: (fault: TraceReadError) => void;
+}
+
+/**
+ * Reads the events of a trace file, one after the other, in the shape in which they were emitted: the file holds of a
+ * conversation only what each turn adds. Lines that stand for dropped events (`"gap"`) are given too.
+ *
+ * @throws TraceReadError for a line that cannot be read, unless `onFault` is given; errors of the file system.
+ */
+export async function* readTrace(
+  path: string | URL,
+  { onFault }: ReadTraceOptions = {},
+): AsyncGenerator<TraceEvent | TraceGap, void, undefined> {
+  const file = typeof path === "string" ? path : fileURLToPath(path);
+  const fault = (line: number, reason: string, cause?: unknown): void => {
+    const error = new TraceReadError(file, line, reason, cause);
+    if (onFault === undefined) throw error;
+    onFault(error);
+  };
+  const deltas = new DeltaReader();
+  let number = 0;
+  // Opened here, so that a missing file is an error of this call and not of the stream.
+  const handle = await open(file);
+  try {
+    const input = createReadStream(file, { fd: handle, autoClose: false });
+    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+      number++;
+      if (line.trim() === "") continue;
+      let event: unknown;
+      try {
+        event = JSON.parse(line);
+      } catch (error) {
+        fault(number, `it is not JSON (${messageOf(error)})`, error);
+        continue;
+      }
+      if (!isEvent(event)) {
+        fault(number, "it is no event: an object with a `type` was expected");
+        continue;
+      }
+      if (event.type === "gap") {
+        yield event;
+        continue;
+      }
+      if (!isPlaced(event)) {
+        fault(number, "it is no event: it has no `trace` with ids of the trace and its spans");
+        continue;
+      }
+      const complete = deltas.complete(event);
+      if (typeof complete === "string") {
+        fault(number, complete);
+        yield event;
+      } else {
+        yield complete;
+      }
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+function isEvent(value: unknown): value is TraceEvent | TraceGap {
+  return typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string";
+}
+
+function isPlaced(event: TraceEvent): boolean {
+  const trace = event.trace as unknown;
+  if (typeof trace !== "object" || trace === null) return false;
+  return isDeltaTurn(event) ? isDelta(event.messagesDelta) : true;
+}
+
+function isDelta(delta: unknown): boolean {
+  const { count, prefixHash, add } = (delta ?? {}) as { count?: unknown; prefixHash?: unknown; add?: unknown };
+  return typeof count === "number" && typeof prefixHash === "string" && Array.isArray(add);
+}
+
+/**
+ * Copies a trace file with the whole conversation in each turn, for tools that know only that form. Such a file grows
+ * with the square of the turns.
+ *
+ * @throws TraceReadError for a line that cannot be read, unless `onFault` is given; errors of the file system. Then `to`
+ *   is as it was.
+ */
+export async function exportTrace(from: string | URL, to: string | URL, options: ReadTraceOptions = {}): Promise<void> {
+  const path = typeof to === "string" ? to : fileURLToPath(to);
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
+  async function* lines(): AsyncGenerator<string> {
+    for await (const event of readTrace(from, options)) yield `${JSON.stringify(event)}\n`;
+  }
+  try {
+    await pipeline(lines, createWriteStream(temporary, { flags: "wx" }));
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
