@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 /** The code blocks of a page of docs/ whose first line is the name of their file, such as `// main.ts`. */
 export function filesOf(page: string): Map<string, string> {
   const text = readFileSync(join(root, "docs", page), "utf8");
-  const blocks = [...text.matchAll(/^```ts\n\/\/ (\S+\.ts)\n([\s\S]*?)^```$/gm)];
+  const blocks = [...text.matchAll(/^```ts\n\/\/ (\S+\.m?ts)\n([\s\S]*?)^```$/gm)];
   return new Map(blocks.map(([, name = "", code = ""]) => [name, code]));
 }
 
