@@ -426,6 +426,8 @@ interface StreamOptions {
 interface ModelAdapter {
   readonly id: string;
   readonly provider?: string;
+  /** Options for every call, which those of a prompt override; part of the request's hash. JSON. */
+  readonly modelOptions?: Readonly<Record<string, unknown>>;
   /** Sends the messages and gives the answer as it comes. */
   stream(messages: Message[], options?: StreamOptions): AsyncGenerator<StreamEvent>;
   /** Costs of a call by unit, in whole numbers. */

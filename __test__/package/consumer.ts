@@ -18,12 +18,14 @@ interface Manifest {
 export interface Consumer {
   folder: string;
   /** Runs a script of `consumer/` and gives what it prints as JSON. */
-  run(script: string): unknown;
+  run(script: string, env?: Record<string, string>): unknown;
 }
 
 export interface InstallOptions {
   /** With the platform package, which npm adds on a supported machine. */
   platform: boolean;
+  /** The name that the package is installed under; by default its own. */
+  alias?: string;
   /** What else is installed: name to the development dependency of this repository that it is. */
   others?: Record<string, string>;
 }
@@ -44,7 +46,7 @@ export function readManifest(folder: string): Manifest {
 }
 
 /** Installs the tarballs into an empty folder: no network, no install scripts, no compiler. */
-export function install({ platform, others = {} }: InstallOptions): Consumer {
+export function install({ platform, alias, others = {} }: InstallOptions): Consumer {
   const folder = mkdtempSync(join(tmpdir(), "agent-rewind-consumer-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   cpSync(fileURLToPath(new URL("consumer", import.meta.url)), folder, { recursive: true });
@@ -53,20 +55,22 @@ export function install({ platform, others = {} }: InstallOptions): Consumer {
   mkdirSync(bin);
   symlinkSync(process.execPath, join(bin, basename(process.execPath)));
   const env = { HOME: folder, PATH: bin };
-  const node = (...args: string[]): string => {
-    const child = spawnSync(process.execPath, args, { cwd: folder, env, encoding: "utf8" });
+  const node = (args: string[], more: Record<string, string> = {}): string => {
+    const child = spawnSync(process.execPath, args, { cwd: folder, env: { ...env, ...more }, encoding: "utf8" });
     if (child.status !== 0) throw new Error(`${args.join(" ")} failed:\n${child.stderr}`);
     return child.stdout;
   };
 
   const flags = ["--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-  node(npmScript(), "install", ...flags, ...(platform ? tarballs : [mainTarball]));
+  const addons = platform ? tarballs.filter((tarball) => tarball !== mainTarball) : [];
+  const main = alias === undefined ? mainTarball : `${alias}@file:${mainTarball}`;
+  node([npmScript(), "install", ...flags, ...addons, main]);
   for (const [name, source] of Object.entries(others)) {
     const link = join(folder, "node_modules", name);
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(join(root, "node_modules", source), link, "junction");
   }
-  return { folder, run: (script) => JSON.parse(node(script)) as unknown };
+  return { folder, run: (script, more) => JSON.parse(node([script], more)) as unknown };
 }
 
 /** Runs a script out of node_modules and gives its exit code and all that it printed. */

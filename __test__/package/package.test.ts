@@ -33,12 +33,14 @@ test("names a platform package for each target, and runs nothing at install", ()
   expect(manifest.scripts).toBeUndefined();
 });
 
-test("loads without zod, with the same names by import and require", () => {
+test("loads without zod and openai, with the same names by import and require", () => {
   const names = install({ platform: true }).run("names.mjs");
   expect(names).toMatchObject({
     import: {
       core: expect.arrayContaining(["runWith", "callTool"]) as string[],
       debug: expect.arrayContaining(["dumpSnapshot", "restoreSnapshot"]) as string[],
+      openai: ["OpenAIModelError", "createOpenAIModel", "isOpenAIModelError"],
+      testing: ["MockModelError", "createMockModel", "isMockModelError"],
     },
   });
   const { import: imported, require: required } = names as Record<string, unknown>;

@@ -5,6 +5,7 @@ import { parseAnswer } from "../model/answer.js";
 import { validateWith } from "../schema/index.js";
 import { requireJsonSchema } from "../schema/required.js";
 import type { Message, ToolChoice } from "../types/messages.js";
+import type { ModelAdapter } from "../types/model.js";
 import type { InferOutput, StandardSchemaLike } from "../types/schema.js";
 import { encodeValue, type Encoded } from "../values/encode.js";
 import { toErrorInfo } from "../values/error-info.js";
@@ -54,12 +55,13 @@ export async function promptAgent<S extends StandardSchemaLike>(
   const { generation } = scope;
   if (generation.prompted) throw new AfterPromptAgentError("promptAgent");
   scope.throwIfAborted();
+  const model = modelOf(scope);
   const request: PromptRequest = {
-    model: modelOf(scope),
+    model,
     schema: deepFreeze(requireJsonSchema(schema, options.jsonSchema, SCHEMA_PLACE)),
     tools: generation.tools,
     toolChoice: ownOption("toolChoice", options.toolChoice),
-    modelOptions: ownOption("modelOptions", options.modelOptions),
+    modelOptions: ownOption("modelOptions", allModelOptions(model, options)),
     watchers: [...scope.settings.streamWatchers, ...streamWatchers("promptAgent", options.onStream)],
   };
   const span = { spanId: newSpanId(), parentSpanId: outer.trace.spanId };
@@ -84,6 +86,11 @@ export async function promptAgent<S extends StandardSchemaLike>(
     }
     throw error;
   }
+}
+
+function allModelOptions(model: ModelAdapter, { modelOptions }: PromptOptions): PromptOptions["modelOptions"] {
+  if (model.modelOptions === undefined || modelOptions === undefined) return modelOptions ?? model.modelOptions;
+  return { ...model.modelOptions, ...modelOptions };
 }
 
 /** A copy of an option, so that every turn sends what was hashed. */

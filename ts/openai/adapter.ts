@@ -1,0 +1,144 @@
+import { AbortError } from "../errors/context.js";
+import { messageOf } from "../errors/base.js";
+import type { Message } from "../types/messages.js";
+import type { ModelAdapter, StreamEvent, StreamOptions } from "../types/model.js";
+import { AnswerReader, type AnswerOptions } from "./answer.js";
+import { lazyClient, type OpenAIClient } from "./client.js";
+import { isOpenAIModelError, OpenAIModelError } from "./error.js";
+import { isObject } from "./loose.js";
+import { checkOptions, type OpenAIModelOptions } from "./options.js";
+import { costOf } from "./prices.js";
+import { wireRequest, type WireRequest } from "./request.js";
+import { ownModelOptions } from "./settings.js";
+
+/**
+ * A model at any endpoint that speaks OpenAI's chat-completions protocol, asked by the package `openai`.
+ *
+ * A call of it is one call in a recording, however often the client tries it. It gives the whole answer or fails with
+ * an OpenAIModelError (an AbortError after an abort): what is cut off is never taken for an answer.
+ *
+ * @throws TypeError naming the option that is wrong.
+ */
+export function createOpenAIModel(options: OpenAIModelOptions): ModelAdapter {
+  checkOptions(options);
+  const { model, id = model, provider = "openai", prices } = options;
+  const client = lazyClient(model, options.client, options.clientOptions);
+  const calculateCost = costOf(model, prices);
+  return {
+    id,
+    provider,
+    modelOptions: ownModelOptions(options),
+    ...(calculateCost === undefined ? {} : { calculateCost }),
+    stream: (messages, asked = {}) => ask(client, options, messages, asked),
+  };
+}
+
+async function* ask(
+  client: () => Promise<OpenAIClient>,
+  options: OpenAIModelOptions,
+  messages: readonly Message[],
+  asked: StreamOptions,
+): AsyncGenerator<StreamEvent> {
+  const { model, lengthLimit = "error", stream = true, includeUsage = true } = options;
+  const { signal } = asked;
+  throwIfAborted(signal);
+  const request = wireRequest(model, messages, asked, { stream, includeUsage });
+  const about = { model, lengthLimit, answerTool: request.answerTool };
+  let reader: AnswerReader | undefined;
+  try {
+    const answer = await send(await client(), options, request, signal);
+    reader = new AnswerReader({ ...about, ...answer.response });
+    yield* readAnswer(answer, reader, signal);
+  } catch (cause) {
+    if (signal?.aborted === true) throw new AbortError(signal.reason);
+    if (isOpenAIModelError(cause)) throw cause;
+    if (isBrokenBody(cause)) reader ??= new AnswerReader(about);
+    throw failureOf(cause, reader, model);
+  }
+}
+
+/** What came back: a stream of chunks, or a body. */
+interface Sent {
+  readonly data: unknown;
+  readonly response: Pick<AnswerOptions, "status" | "requestId">;
+  readonly contentType: string;
+}
+
+async function send(
+  client: OpenAIClient,
+  { maxRetries, timeout, headers }: OpenAIModelOptions,
+  { body }: WireRequest,
+  signal: AbortSignal | undefined,
+): Promise<Sent> {
+  const pending = client.chat.completions.create(body, {
+    ...(signal === undefined ? {} : { signal }),
+    ...(maxRetries === undefined ? {} : { maxRetries }),
+    ...(timeout === undefined ? {} : { timeout }),
+    ...(headers === undefined ? {} : { headers }),
+  }) as PromiseLike<unknown> & { withResponse?: () => Promise<{ data: unknown; response: Response }> };
+  if (typeof pending.withResponse !== "function") return { data: await pending, response: {}, contentType: "" };
+  const { data, response } = await pending.withResponse();
+  const contentType = response.headers.get("content-type") ?? "";
+  // Some endpoints give the whole answer, whatever they are asked for.
+  const wasIgnored = body["stream"] === true && /^application\/json\b/i.test(contentType);
+  const requestId = response.headers.get("x-request-id") ?? undefined;
+  return {
+    data: wasIgnored ? await response.json() : data,
+    response: { status: response.status, requestId },
+    contentType,
+  };
+}
+
+async function* readAnswer(
+  { data, contentType }: Sent,
+  reader: AnswerReader,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<StreamEvent> {
+  if (!isAsyncIterable(data)) return yield* reader.whole(data);
+  for await (const chunk of data) {
+    throwIfAborted(signal);
+    yield* reader.chunk(chunk);
+  }
+  // The client ends an aborted stream as if it were whole.
+  throwIfAborted(signal);
+  const isStream = contentType === "" || /^text\/event-stream\b/i.test(contentType);
+  yield* reader.end(isStream ? "" : `, and its content type is "${contentType}"`);
+}
+
+/** Of whatever was thrown before the answer began (`reader` is undefined), or while it was read. */
+function failureOf(cause: unknown, reader: AnswerReader | undefined, model: string): OpenAIModelError {
+  const known = isObject(cause) ? cause : {};
+  const reason = known["code"] ?? known["type"];
+  const facts = { cause, reason: typeof reason === "string" ? reason : undefined };
+  if (reader !== undefined) return reader.failure(`broke off: ${reasonOf(cause)}`, "ERR_REWIND_OPENAI_STREAM", facts);
+  const { status, requestID } = known;
+  return new OpenAIModelError(
+    `The call of the model "${model}" failed: ${reasonOf(cause)}`,
+    "ERR_REWIND_OPENAI_REQUEST",
+    {
+      ...facts,
+      model,
+      status: typeof status === "number" ? status : undefined,
+      requestId: typeof requestID === "string" ? requestID : undefined,
+    },
+  );
+}
+
+/** fetch says "terminated" or "fetch failed"; the reason is a level or two down. */
+function reasonOf(cause: unknown): string {
+  const inner = cause instanceof Error ? cause.cause : undefined;
+  return inner instanceof Error ? `${messageOf(cause)} (${reasonOf(inner)})` : messageOf(cause);
+}
+
+/** Whether the endpoint had begun to answer: the client reads a whole answer itself. */
+function isBrokenBody(cause: unknown): boolean {
+  return cause instanceof SyntaxError || (cause instanceof TypeError && cause.message === "terminated");
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new AbortError(signal.reason);
+}

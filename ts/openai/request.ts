@@ -1,0 +1,156 @@
+import type { ContentPart, Message, ToolCall } from "../types/messages.js";
+import type { StreamOptions, ToolSchema } from "../types/model.js";
+import { type Settings, splitOptions, type StructuredOutput } from "./settings.js";
+import { canBeStrict } from "./strict-schema.js";
+
+/** The tool that the model calls with its answer, where structured output is asked for that way. */
+export const ANSWER_TOOL = "answer";
+
+export interface WireRequest {
+  readonly body: Record<string, unknown>;
+  /** Calls of this tool are the answer. */
+  readonly answerTool: string | undefined;
+}
+
+/**
+ * The request that the endpoint is sent.
+ * @throws TypeError for options and messages that cannot be sent.
+ */
+export function wireRequest(
+  model: string,
+  messages: readonly Message[],
+  { schema, tools = [], toolChoice, additionalOptions }: StreamOptions,
+  { stream, includeUsage }: { stream: boolean; includeUsage: boolean },
+): WireRequest {
+  const { settings, sent } = splitOptions(additionalOptions);
+  const form = formOf(schema, settings.structuredOutput);
+  const told = form === "json_object" || form === "prompt" ? withInstructions(messages, schema) : messages;
+  const allTools = tools.map((tool) => wireTool(tool, settings));
+  const answerTool = form === "tool" ? freeName(ANSWER_TOOL, tools) : undefined;
+  if (answerTool !== undefined) allTools.push(answerToolOf(answerTool, schema));
+  return {
+    answerTool,
+    body: {
+      ...sent,
+      model,
+      messages: told.map((message) => wireMessage(message, settings)),
+      ...(allTools.length === 0 ? {} : { tools: allTools }),
+      ...toolChoiceOf(toolChoice, tools, answerTool),
+      ...responseFormat(form, schema),
+      ...(stream ? { stream: true } : {}),
+      ...(stream && includeUsage
+        ? { stream_options: { include_usage: true, ...(sent["stream_options"] as object) } }
+        : {}),
+    },
+  };
+}
+
+/** How the form of this answer is asked for; `undefined` for plain text. */
+function formOf(schema: StreamOptions["schema"], wanted: StructuredOutput): StructuredOutput | undefined {
+  if (schema === undefined || isAnyText(schema)) return undefined;
+  // The protocol knows only objects.
+  return schema["type"] === "object" ? wanted : "prompt";
+}
+
+function isAnyText(schema: Record<string, unknown>): boolean {
+  return schema["type"] === "string" && Object.keys(schema).every((keyword) => PLAIN_TEXT.has(keyword));
+}
+
+const PLAIN_TEXT = new Set(["type", "$schema", "title", "description"]);
+
+function responseFormat(form: StructuredOutput | undefined, schema: StreamOptions["schema"] = {}): object {
+  if (form === "json_object") return { response_format: { type: "json_object" } };
+  if (form !== "json_schema") return {};
+  const json_schema = { name: "answer", schema: withoutDialect(schema), strict: canBeStrict(schema) };
+  return { response_format: { type: "json_schema", json_schema } };
+}
+
+function answerToolOf(name: string, schema: StreamOptions["schema"] = {}): object {
+  return {
+    type: "function",
+    function: {
+      name,
+      description: "Gives the final answer. Call it once, when the answer is known.",
+      parameters: withoutDialect(schema),
+      ...(canBeStrict(schema) ? { strict: true } : {}),
+    },
+  };
+}
+
+function wireTool({ name, description, parameters }: ToolSchema, { strictTools }: Settings): object {
+  const strict = strictTools && canBeStrict(parameters) ? { strict: true } : {};
+  return { type: "function", function: { name, description, parameters: withoutDialect(parameters), ...strict } };
+}
+
+function toolChoiceOf(
+  toolChoice: StreamOptions["toolChoice"],
+  tools: readonly ToolSchema[],
+  answerTool: string | undefined,
+): object {
+  if (answerTool === undefined)
+    return tools.length === 0 || toolChoice === undefined ? {} : { tool_choice: toolChoice };
+  if (typeof toolChoice === "object") return { tool_choice: toolChoice };
+  const choosesFreely = tools.length > 0 && toolChoice !== "none";
+  return { tool_choice: choosesFreely ? "required" : { type: "function", function: { name: answerTool } } };
+}
+
+/** Strict mode refuses keywords that it does not know, `$schema` among them. */
+function withoutDialect({ $schema: _dialect, ...schema }: Record<string, unknown>): Record<string, unknown> {
+  return schema;
+}
+
+function freeName(name: string, tools: readonly ToolSchema[]): string {
+  return tools.some((tool) => tool.name === name) ? freeName(`final_${name}`, tools) : name;
+}
+
+/** Endpoints take one system message at most, and want it first. */
+function withInstructions(messages: readonly Message[], schema: StreamOptions["schema"] = {}): readonly Message[] {
+  const text = `Answer with JSON that fits this JSON schema, and with nothing else:\n${JSON.stringify(withoutDialect(schema))}`;
+  const [first, ...rest] = messages;
+  if (first?.role !== "system") return [{ role: "system", content: text }, ...messages];
+  const before = typeof first.content === "string" ? first.content : (first.content ?? []).map(textOfPart).join("");
+  return [{ ...first, content: `${before}\n\n${text}` }, ...rest];
+}
+
+function textOfPart(part: ContentPart): string {
+  return part.type === "text" ? part.text : "";
+}
+
+function wireMessage(message: Message, { sendReasoning }: Settings): object {
+  const { role, content, name, reasoning_content: reasoning, tool_calls: calls = [], tool_call_id: id } = message;
+  const asksOnly = role === "assistant" && calls.length > 0 && content === "";
+  return {
+    role,
+    content: Array.isArray(content) ? content.map(wirePart) : asksOnly ? null : content,
+    ...(name === undefined ? {} : { name }),
+    ...(sendReasoning === false || reasoning === undefined ? {} : { [sendReasoning]: reasoning }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map(wireCall) }),
+    ...(id === undefined ? {} : { tool_call_id: id }),
+    ...extraContent(message.extra),
+  };
+}
+
+function wireCall({ id, name, arguments: text, extra }: ToolCall): object {
+  return { id, type: "function", function: { name, arguments: text }, ...extraContent(extra) };
+}
+
+/** Signatures that some endpoints want back. */
+function extraContent(extra: Message["extra"]): object {
+  const content = extra?.["extra_content"];
+  return content === undefined ? {} : { extra_content: content };
+}
+
+function wirePart(part: ContentPart): object {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "image":
+      return { type: "image_url", image_url: part.image };
+    case "video":
+      return { type: "video_url", video_url: part.video };
+    default: {
+      const { type } = part as { type: unknown };
+      throw new TypeError(`a message has a content part of type ${JSON.stringify(type)}; send text, image or video`);
+    }
+  }
+}

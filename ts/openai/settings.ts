@@ -1,0 +1,74 @@
+// What shapes a request beside its content. Settings travel with the model options: what is sent depends on them, so
+// they must be in the request's hash.
+
+import type { OpenAIModelOptions } from "./options.js";
+
+/**
+ * How the endpoint is told which form the answer must have:
+ * - "json_schema": by `response_format`, strict where the schema allows.
+ * - "json_object": by `response_format`, with the schema in the system message.
+ * - "tool": by a tool that the model has to call with its answer.
+ * - "prompt": by the system message alone.
+ */
+export type StructuredOutput = "json_schema" | "json_object" | "tool" | "prompt";
+
+export interface Settings {
+  structuredOutput: StructuredOutput;
+  strictTools: boolean;
+  sendReasoning: false | "reasoning_content" | "reasoning";
+}
+
+const DEFAULTS: Settings = { structuredOutput: "json_schema", strictTools: false, sendReasoning: false };
+
+const ALLOWED: { readonly [Name in keyof Settings]: readonly Settings[Name][] } = {
+  structuredOutput: ["json_schema", "json_object", "tool", "prompt"],
+  strictTools: [true, false],
+  sendReasoning: [false, "reasoning_content", "reasoning"],
+};
+
+const NAMES = Object.keys(DEFAULTS) as (keyof Settings)[];
+
+/** What the adapter itself decides. */
+const RESERVED = ["model", "messages", "stream"];
+
+/**
+ * The model options of an adapter, with those settings that are not the default.
+ * @throws TypeError naming the option.
+ */
+export function ownModelOptions(options: OpenAIModelOptions): Readonly<Record<string, unknown>> {
+  const settings = NAMES.flatMap((name): [string, unknown][] => {
+    const value = options[name];
+    return value === undefined || value === DEFAULTS[name] ? [] : [[name, value]];
+  });
+  const all = { ...options.modelOptions, ...Object.fromEntries(settings) };
+  splitOptions(all);
+  return Object.freeze(all);
+}
+
+/**
+ * Takes the settings out of the options of a call.
+ * @throws TypeError naming the option.
+ */
+export function splitOptions(all: Readonly<Record<string, unknown>> = {}): {
+  settings: Settings;
+  sent: Record<string, unknown>;
+} {
+  const reserved = RESERVED.find((name) => all[name] !== undefined);
+  if (reserved !== undefined)
+    throw new TypeError(`createOpenAIModel: modelOptions.${reserved} is set by the adapter; leave it out`);
+  const settings = { ...DEFAULTS };
+  const sent = { ...all };
+  for (const name of NAMES) {
+    const value = sent[name];
+    delete sent[name];
+    if (value !== undefined) Object.assign(settings, { [name]: allowed(name, value) });
+  }
+  return { settings, sent };
+}
+
+function allowed(name: keyof Settings, value: unknown): unknown {
+  const values: readonly unknown[] = ALLOWED[name];
+  if (values.includes(value)) return value;
+  const list = values.map((one) => JSON.stringify(one)).join(", ");
+  throw new TypeError(`createOpenAIModel: ${name} must be one of ${list}, received ${String(value)}`);
+}

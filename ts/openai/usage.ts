@@ -1,0 +1,38 @@
+import type { TokenUsage } from "../types/model.js";
+import { isObject, type Loose } from "./loose.js";
+
+/**
+ * The usage of a call, as an endpoint reports it. `details` holds what is known of `cachedTokens` (a part of the
+ * prompt) and `reasoningTokens` (a part of the completion).
+ * @returns `undefined` if it reports none.
+ */
+export function usageOf(reported: unknown): TokenUsage | undefined {
+  if (!isObject(reported)) return undefined;
+  const promptTokens = count(reported["prompt_tokens"]) ?? 0;
+  const completionTokens = count(reported["completion_tokens"]) ?? 0;
+  const cachedTokens =
+    count(member(reported, "prompt_tokens_details", "cached_tokens")) ??
+    count(reported["prompt_cache_hit_tokens"]) ??
+    count(reported["cached_tokens"]);
+  const reasoningTokens =
+    count(member(reported, "completion_tokens_details", "reasoning_tokens")) ?? count(reported["reasoning_tokens"]);
+  const details = {
+    ...(cachedTokens === undefined ? {} : { cachedTokens }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+  };
+  return {
+    promptTokens,
+    completionTokens,
+    totalTokens: count(reported["total_tokens"]) ?? promptTokens + completionTokens,
+    ...(Object.keys(details).length === 0 ? {} : { details }),
+  };
+}
+
+function member(object: Loose, name: string, inner: string): unknown {
+  const value = object[name];
+  return isObject(value) ? value[inner] : undefined;
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+}

@@ -1,0 +1,97 @@
+import type { ModelAdapter, StreamEvent } from "../types/model.js";
+import { MockModelError } from "./error.js";
+import { newText, ruleStates, type RuleState } from "./rules.js";
+import { streamAnswer } from "./stream.js";
+import type { MockAnswer, MockCall, MockModelOptions, MockReply, MockRequest } from "./types.js";
+
+/** A scripted model for tests. */
+export interface MockModel extends ModelAdapter {
+  /** The requests that reached the model, in order; replayed calls are not among them. */
+  readonly calls: readonly MockCall[];
+  /** The rules that have not answered as often as they must: their `times`, or once; one line each. */
+  unusedRules(): string[];
+  /** @throws MockModelError if a request was unexpected, also where the program handled the failure, or a rule has not
+   * answered as often as it must. */
+  assertDone(): void;
+  /** Forgets all calls and makes all rules new. */
+  reset(): void;
+}
+
+/**
+ * A model that answers by rules, at once and without a network. A request that no rule answers fails with a
+ * MockModelError that lists them.
+ *
+ * @throws TypeError naming the rule that is none.
+ */
+export function createMockModel(options: MockModelOptions): MockModel {
+  const { id = "mock", provider, modelOptions, calculateCost } = options;
+  let states = ruleStates(options.rules);
+  let calls: MockCall[] = [];
+  let unexpected: MockModelError | undefined;
+
+  const take = (request: MockRequest): RuleState => {
+    const place = states.findIndex((state) => !state.isUsedUp && state.matches(request));
+    const state = states[place];
+    calls.push({ ...request, rule: state === undefined ? undefined : place });
+    if (state !== undefined) {
+      state.used += 1;
+      return state;
+    }
+    const error = unexpectedPrompt(id, request, states);
+    unexpected ??= error;
+    throw error;
+  };
+
+  return {
+    id,
+    ...(provider === undefined ? {} : { provider }),
+    ...(modelOptions === undefined ? {} : { modelOptions }),
+    ...(calculateCost === undefined ? {} : { calculateCost }),
+    get calls() {
+      return calls;
+    },
+    async *stream(messages, asked = {}): AsyncGenerator<StreamEvent> {
+      const request = { messages: [...messages], options: asked, text: newText(messages), index: calls.length };
+      const { reply } = take(request).rule;
+      yield* streamAnswer(asAnswer(typeof reply === "function" ? await reply(request) : reply), request);
+    },
+    unusedRules: () => unused(states).map((state) => state.describe().trim()),
+    assertDone() {
+      if (unexpected !== undefined) throw unexpected;
+      const left = unused(states);
+      if (left.length === 0) return;
+      throw new MockModelError(
+        `The mock model "${id}" was asked ${times(calls.length)}, and ${left.length} of its rules did not answer as often as they must.`,
+        "ERR_REWIND_MOCK_UNUSED_RULES",
+        left.map((state) => state.describe()),
+      );
+    },
+    reset() {
+      states = ruleStates(options.rules);
+      calls = [];
+      unexpected = undefined;
+    },
+  };
+}
+
+function asAnswer(reply: MockReply): MockAnswer {
+  return typeof reply === "string" ? { text: reply } : reply;
+}
+
+function unused(states: readonly RuleState[]): RuleState[] {
+  return states.filter((state) => !state.isDone);
+}
+
+function unexpectedPrompt(id: string, { text, index }: MockRequest, states: readonly RuleState[]): MockModelError {
+  const shown = text.length > 500 ? `${text.slice(0, 500)}…` : text;
+  return new MockModelError(
+    `No rule of the mock model "${id}" answers call ${index}, whose new text is ${JSON.stringify(shown)}.`,
+    "ERR_REWIND_MOCK_UNEXPECTED_PROMPT",
+    states.map((state) => state.describe()),
+    text,
+  );
+}
+
+function times(count: number): string {
+  return count === 1 ? "once" : `${count} times`;
+}
