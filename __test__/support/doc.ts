@@ -18,3 +18,16 @@ export function writePage(page: string, folder: string): string[] {
   for (const [name, code] of files) writeFileSync(join(folder, name), code);
   return [...files.keys()];
 }
+
+/** What a page says that its programs print: a block of text is the output of the file before it. */
+export function outputsOf(page: string): Map<string, string> {
+  const text = readFileSync(join(root, "docs", page), "utf8");
+  const blocks = text.matchAll(/^```(ts|text)\n(?:\/\/ (\S+\.m?ts)\n)?([\s\S]*?)^```$/gm);
+  const outputs = new Map<string, string>();
+  let file = "";
+  for (const [, language, name, body = ""] of blocks) {
+    if (language === "ts") file = name ?? file;
+    else outputs.set(file, body);
+  }
+  return outputs;
+}
