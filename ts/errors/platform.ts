@@ -17,8 +17,10 @@ export class NativeMissingError extends RewindError {
     const { platform, arch } = process;
     const libc = platform === "linux" ? linuxLibc() : undefined;
     const packageName = `agent-rewind-${[platform, arch, abi(platform, libc)].filter(Boolean).join("-")}`;
+    const machine = [platform, arch, libc].filter(Boolean).join(" ");
+    const reasons = loadErrors(cause);
     super(
-      `The native addon for ${[platform, arch, libc].filter(Boolean).join(" ")} could not be loaded: ${messageOf(cause)} ` +
+      `The native addon for ${machine} ${reasons.length === 0 ? "was not found" : `could not be loaded: ${reasons.join("; ")}`}. ` +
         `Install the package "${packageName}", if there is one for this machine; ` +
         "package managers leave it out when optional dependencies are switched off, " +
         "or when node_modules was made on another machine.",
@@ -34,6 +36,14 @@ export class NativeMissingError extends RewindError {
 
 export function isNativeMissingError(value: unknown): value is NativeMissingError {
   return hasName(value, "NativeMissingError");
+}
+
+/** Why files that were there could not be loaded. That others were not there says nothing: the loader tries many. */
+function loadErrors(cause: unknown): string[] {
+  const messages: string[] = [];
+  for (let error = cause; error instanceof Error && messages.length < 16; error = error.cause)
+    messages.push((error.message.split("\n", 1)[0] ?? "").replace(/\.$/, ""));
+  return messages.filter((message) => !/^Cannot find (?:module|native binding)/.test(message));
 }
 
 function linuxLibc(): "glibc" | "musl" | undefined {
