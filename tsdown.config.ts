@@ -1,9 +1,8 @@
-import { defineConfig } from "tsdown";
+import { defineConfig, type UserConfig } from "tsdown";
+import { readSources } from "./scripts/lib/entry-points.mjs";
 import { inlineZodToJsonSchema } from "./scripts/lib/zod-to-json-schema.mjs";
 
-export default defineConfig({
-  entry: ["ts/index.ts", "ts/debugger.ts", "ts/openai/index.ts", "ts/testing/index.ts"],
-  format: ["esm", "cjs"],
+const shared = {
   outDir: "dist",
   platform: "node",
   target: "node20.19",
@@ -21,4 +20,12 @@ export default defineConfig({
   },
   plugins: [inlineZodToJsonSchema()],
   checks: { legacyCjs: false },
-});
+} satisfies UserConfig;
+
+const { both, esmOnly } = readSources();
+
+export default defineConfig([
+  { ...shared, entry: both, format: ["esm", "cjs"] },
+  // Integrations of packages that are ESM only.
+  ...(esmOnly.length === 0 ? [] : [{ ...shared, entry: esmOnly, format: ["esm" as const], clean: false }]),
+]);

@@ -65,7 +65,10 @@ it.each(pages)(
     const outputs = outputsOf(page);
     expect(outputs.size).toBeGreaterThan(0);
     for (const [file, output] of outputs) {
-      expect(await node(join(folder, page, file.replace(/\.mts$/, ".mjs"))), file).toBe(output);
+      expect({ file, output: await node(join(folder, page, file.replace(/\.mts$/, ".mjs"))) }).toEqual({
+        file,
+        output,
+      });
     }
   },
   60_000,

@@ -1,8 +1,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readSources } from "./entry-points.mjs";
 import { writeGenerated } from "./generated.mjs";
-import { at, readJson, root } from "./paths.mjs";
+import { at } from "./paths.mjs";
 
 const OUT = "docs/api";
 
@@ -13,12 +14,13 @@ const OUT = "docs/api";
  */
 export async function buildApiDocs({ check }) {
   const { Application } = await import("typedoc");
+  const { both, esmOnly } = readSources();
   const folder = mkdtempSync(join(tmpdir(), "agent-rewind-api-"));
   try {
     const app = await Application.bootstrapWithPlugins({
       basePath: at("ts"),
       gitRevision: "main",
-      entryPoints: entryPoints(),
+      entryPoints: [...both, ...esmOnly.filter((source) => !source.startsWith("ts/cli/"))].map((source) => at(source)),
       tsconfig: at("tsconfig.json"),
       plugin: ["typedoc-plugin-markdown"],
       logLevel: "Warn",
@@ -52,13 +54,4 @@ export async function buildApiDocs({ check }) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** The source of each entry point that `exports` of package.json names. */
-function entryPoints() {
-  const { exports } = readJson("package.json");
-  const outputs = Object.values(exports).flatMap(
-    (conditions) => conditions.import?.default ?? conditions.default ?? [],
-  );
-  return outputs.map((output) => join(root, output.replace("./dist/", "ts/").replace(/\.mjs$/, ".ts")));
 }

@@ -1,4 +1,4 @@
-import { hasName, messageOf, named, RewindError } from "./base.js";
+import { hasName, named, RewindError } from "./base.js";
 
 /** The native addon could not be loaded; `cause` is why. */
 export class NativeMissingError extends RewindError {
