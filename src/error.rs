@@ -99,6 +99,11 @@ pub fn json_error(error: &JsonError) -> Error<Code> {
         .into_error(code)
 }
 
+/// An argument of the right type that cannot be used.
+pub fn invalid_argument(message: &str) -> Error<Code> {
+    Detail::new(message).into_error(Code::Argument)
+}
+
 pub fn request_error(error: &RequestTailError) -> Error<Code> {
     match error {
         RequestTailError::Json(error) => json_error(error),

@@ -7,6 +7,7 @@
 // An async export runs on another thread, whether it awaits anything or not.
 #![allow(clippy::unused_async)]
 
+mod boundary;
 mod budget;
 mod error;
 mod file;

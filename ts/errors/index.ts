@@ -1,4 +1,5 @@
 export { RewindError, type CauseOptions } from "./base.js";
+export { CaptureError, isCaptureError } from "./capture.js";
 export {
   AbortError,
   AfterPromptAgentError,

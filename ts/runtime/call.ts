@@ -20,6 +20,8 @@ export interface CallSpec<T> {
   /** Makes the failure of a call that gave a value which cannot be journaled; without it the call
    * succeeds, and its entry says why it cannot be replayed. */
   readonly refuse?: (tombstone: Tombstone["tombstone"]) => Error;
+  /** Called before a recorded answer is given; what it throws is the call's failure. */
+  readonly beforeReplay?: () => Promise<void> | undefined;
   /** What is to be journaled beside the output, once the call has ended. */
   readonly meta?: () => CallMeta;
 }
@@ -53,8 +55,12 @@ export class CallFailure {
  * @throws CallFailure around what the call failed with.
  */
 export async function settle<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
-  if (begun.answer === "output") return replayOutput<T>(scope, begun);
-  if (begun.answer === "failure") throw await replayFailure(scope, begun);
+  if (begun.answer === "output" || begun.answer === "failure") {
+    const preparing = call.beforeReplay && prepareReplay(scope, begun, call.beforeReplay);
+    if (preparing !== undefined) await preparing;
+    if (begun.answer === "output") return replayOutput<T>(scope, begun);
+    throw await replayFailure(scope, begun);
+  }
   if (scope.run.mode === "replay") await outlast(scope, begun.answer);
   if (scope.run.replaying) decideMiss(scope, new UnansweredCall(scope.frame, begun, call));
   return makeCall(scope, begun, call);
@@ -76,11 +82,7 @@ async function makeCall<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promi
     encoded = encodeValue(value);
     if (call.refuse !== undefined && "tombstone" in encoded) throw call.refuse(encoded.tombstone);
   } catch (error) {
-    if (begun.slot !== undefined) {
-      frame.fail(begun.slot, errorInfoText(error), JSON.stringify(meta()));
-      remember(scope, frame, begun.slot, error);
-    }
-    throw new CallFailure(error, false);
+    throw failed(scope, begun, error, meta());
   }
   const known = meta();
   if ("tombstone" in encoded) {
@@ -93,6 +95,31 @@ async function makeCall<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promi
     frame.succeed(begun.slot, encoded.text, encoded.types ?? undefined, JSON.stringify(known));
   }
   return { value, cached: false, encoded, meta: known };
+}
+
+/** Journals that a call failed. */
+function failed(scope: Scope, begun: Begun, error: unknown, meta: CallMeta): CallFailure {
+  if (begun.slot !== undefined) {
+    scope.frame.fail(begun.slot, errorInfoText(error), JSON.stringify(meta));
+    remember(scope, scope.frame, begun.slot, error);
+  }
+  return new CallFailure(error, false);
+}
+
+/** Not a promise where there is nothing to wait for: the order of what is released must stay. */
+function prepareReplay(
+  scope: Scope,
+  begun: Begun,
+  prepare: () => Promise<void> | undefined,
+): Promise<void> | undefined {
+  const fail = (error: unknown): never => {
+    throw failed(scope, begun, error, {});
+  };
+  try {
+    return prepare()?.catch(fail);
+  } catch (error) {
+    return fail(error);
+  }
 }
 
 /**

@@ -6,6 +6,7 @@ import { toErrorInfo } from "../values/error-info.js";
 import { beginCall } from "./begin.js";
 import { CallFailure, settle } from "./call.js";
 import { newSpanId } from "./ids.js";
+import { announceReplay, makeObserved, type ModelCall } from "./model-calls.js";
 import { outputFields } from "./output-fields.js";
 
 /** A call to be journaled. */
@@ -57,13 +58,27 @@ export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo)
   const startedAt = performance.now();
   scope.emit(EVENTS.CALL_START, span, about);
   const inside = new Context(scope, span.spanId);
+  const makeInside = (): T | Promise<T> =>
+    storage.run(inside, () => make({ callId, contentHash: begun.contentHash, signal: scope.signal }));
+  const called = (): Omit<ModelCall, "replayed"> => ({
+    kind: call.kind,
+    name: call.name,
+    callId,
+    contentHash: begun.contentHash,
+    traceId: scope.run.traceId,
+    spanId: span.spanId,
+    agentId: scope.agentId,
+    document: () => JSON.stringify(call.request) ?? "null",
+  });
+  const asksModel = isModelRequest(call.kind, call.request);
   try {
     const ended = await settle(scope, begun, {
       kind: call.kind,
       name: call.name,
       callId,
       request,
-      make: () => storage.run(inside, () => make({ callId, contentHash: begun.contentHash, signal: scope.signal })),
+      ...(asksModel ? { beforeReplay: () => announceReplay(called) } : {}),
+      make: asksModel ? () => makeObserved(called, makeInside) : makeInside,
     });
     if (scope.run.observed) {
       const duration = performance.now() - startedAt;
@@ -90,4 +105,11 @@ export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo)
     }
     throw error;
   }
+}
+
+/** A conversation with a model, whatever its kind is called. */
+function isModelRequest(kind: string, request: unknown): boolean {
+  if (kind === "prompt") return true;
+  if (kind === "tool" || typeof request !== "object" || request === null) return false;
+  return "messages" in request && Array.isArray(request.messages);
 }

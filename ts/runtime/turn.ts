@@ -10,6 +10,7 @@ import { addModelUsage } from "./budget.js";
 import { CallFailure, settle } from "./call.js";
 import type { Conversation, PromptRequest } from "./conversation.js";
 import { newSpanId } from "./ids.js";
+import { announceReplay, makeObserved, type ModelCall } from "./model-calls.js";
 import type { Scope } from "./scope.js";
 import { deliver, recordedStream, StreamFacts } from "./stream.js";
 import { costsOf } from "./usage.js";
@@ -49,17 +50,30 @@ export async function takeTurn(
   const tell = (event: StreamEvent, replayed: boolean): void => {
     if (!scope.closed) deliver(request.watchers, event, { agentId: scope.agentId, callId, step, replayed });
   };
+  const called = (): Omit<ModelCall, "replayed"> => ({
+    kind: "prompt",
+    name: request.model.id,
+    callId,
+    contentHash: begun.contentHash,
+    traceId: scope.run.traceId,
+    spanId: span.spanId,
+    agentId: scope.agentId,
+    document: () => conversation.document(),
+  });
   try {
     const ended = await settle<Message>(scope, begun, {
       kind: "prompt",
       name: request.model.id,
       callId,
       request: () => conversation.document(),
+      beforeReplay: () => announceReplay(called),
       make: () =>
-        callModel(inside, request, conversation, (event) => {
-          facts.see(event);
-          tell(event, false);
-        }),
+        makeObserved(called, () =>
+          callModel(inside, request, conversation, (event) => {
+            facts.see(event);
+            tell(event, false);
+          }),
+        ),
       meta: () => facts.meta,
     });
     const message = ended.value;

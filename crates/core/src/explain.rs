@@ -53,37 +53,9 @@ impl Explanation {
     pub fn write_json(&self, out: &mut String) {
         out.push_str(r#"{"nearest":{"callId":"#);
         self.nearest.call_id.write_quoted(out);
-        out.push_str(&format!(
-            r#","contentHash":"{}"}},"differences":["#,
-            self.nearest.hash
-        ));
-        for (index, difference) in self.diff.differences.iter().enumerate() {
-            out.push_str(if index == 0 {
-                r#"{"pointer":"#
-            } else {
-                r#",{"pointer":"#
-            });
-            JsonStr::from_plain(&difference.pointer).write_quoted(out);
-            let (change, part, nature) = (
-                difference.change.name(),
-                difference.part.name(),
-                difference.nature.name(),
-            );
-            out.push_str(&format!(
-                r#","change":"{change}","part":"{part}","nature":"{nature}""#
-            ));
-            for (name, excerpt) in [
-                ("recorded", &difference.recorded),
-                ("actual", &difference.actual),
-            ] {
-                if let Some(excerpt) = excerpt {
-                    out.push_str(&format!(r#","{name}":"#));
-                    JsonStr::from_plain(excerpt).write_quoted(out);
-                }
-            }
-            out.push('}');
-        }
-        out.push_str(&format!(r#"],"more":{},"text":"#, self.diff.more));
+        out.push_str(&format!(r#","contentHash":"{}"}},"#, self.nearest.hash));
+        self.diff.write_members(out);
+        out.push_str(r#","text":"#);
         JsonStr::from_plain(&self.text()).write_quoted(out);
         out.push('}');
     }

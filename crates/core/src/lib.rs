@@ -1,6 +1,7 @@
 //! The core of agent-rewind, free of Node: canonical JSON and content hashes, journals and the
 //! frame tree of a run, immutable snapshots, replay from them, and their restore from traces.
 
+pub mod boundary;
 pub mod diff;
 pub mod error;
 pub mod explain;

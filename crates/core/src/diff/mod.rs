@@ -9,6 +9,7 @@ mod date;
 mod excerpt;
 mod explain;
 mod id;
+mod json;
 mod literal;
 mod nature;
 mod nearest;

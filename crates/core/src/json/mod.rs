@@ -8,7 +8,9 @@ mod scan;
 mod string;
 mod text;
 
-pub(crate) use canonical::{Elements, order_of_keys};
+pub(crate) use canonical::{
+    Elements, KeyOrder, compact_keeping_numbers, order_of_keys, write_ordered,
+};
 pub use canonical::{Sink, canonicalize, write_canonical, write_canonical_trusted};
 pub use error::{JsonError, JsonErrorKind};
 pub use number::{write_count, write_number, write_number_token};

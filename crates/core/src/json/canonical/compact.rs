@@ -4,16 +4,24 @@ use crate::json::scan::{MAX_OPEN, Scanner};
 
 type Result<T> = std::result::Result<T, JsonError>;
 
+/// How number tokens are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Numbers {
+    /// As `JSON.stringify` writes their value.
+    Ecma,
+    AsWritten,
+}
+
 /// The text as `JSON.stringify` would write it if it kept the order (and the doubles) of the keys.
-pub(super) fn compact(text: &str) -> Result<String> {
-    let mut compactor = Compactor::new(text);
+pub(super) fn compact(text: &str, numbers: Numbers) -> Result<String> {
+    let mut compactor = Compactor::new(text, numbers);
     compactor.run(usize::MAX)?;
     Ok(compactor.out)
 }
 
 /// Where the token begins in `text` that begins at byte `offset` of its compact form.
 pub(super) fn source_offset(text: &str, offset: usize) -> usize {
-    let mut compactor = Compactor::new(text);
+    let mut compactor = Compactor::new(text, Numbers::Ecma);
     match compactor.run(offset) {
         Ok(()) => compactor.scanner.position(),
         Err(error) => error.offset,
@@ -24,14 +32,16 @@ struct Compactor<'a> {
     scanner: Scanner<'a>,
     /// The open containers: whether each is an object.
     open: Vec<bool>,
+    numbers: Numbers,
     out: String,
 }
 
 impl<'a> Compactor<'a> {
-    fn new(text: &'a str) -> Self {
+    fn new(text: &'a str, numbers: Numbers) -> Self {
         Self {
             scanner: Scanner::new(text),
             open: Vec::new(),
+            numbers,
             out: String::with_capacity(text.len()),
         }
     }
@@ -121,6 +131,10 @@ impl<'a> Compactor<'a> {
     fn number(&mut self) -> Result<()> {
         let offset = self.scanner.position();
         let token = self.scanner.number()?;
+        if self.numbers == Numbers::AsWritten {
+            self.out.push_str(token);
+            return Ok(());
+        }
         write_number_token(token, &mut self.out).map_err(|kind| JsonError { kind, offset })
     }
 

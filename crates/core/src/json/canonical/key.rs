@@ -5,7 +5,16 @@ use crate::json::string::decode_escape;
 
 const WORD: usize = 8;
 
-/// A key in the form of `JSON.stringify`, ordered by its UTF-16 code units.
+/// What keys are ordered by. The two differ only where characters beyond U+FFFF meet U+E000 to U+FFFF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyOrder {
+    /// As JavaScript and RFC 8785.
+    Utf16Unit,
+    /// As Python; a lone surrogate is a code point too.
+    CodePoint,
+}
+
+/// A key in the form of `JSON.stringify`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Key {
     /// The first eight bytes, the first of them the highest, padded with zeros, of a key in plain
@@ -32,23 +41,26 @@ impl Key {
     }
 
     #[inline]
-    pub(super) fn order(&self, other: &Self, text: &str) -> Ordering {
+    pub(super) fn order(&self, other: &Self, text: &str, by: KeyOrder) -> Ordering {
         match self.prefix.cmp(&other.prefix) {
             unequal @ (Ordering::Less | Ordering::Greater)
                 if self.prefix != 0 && other.prefix != 0 =>
             {
                 unequal
             }
-            _ => self.order_in_full(other, text),
+            _ => self.order_in_full(other, text, by),
         }
     }
 
-    fn order_in_full(&self, other: &Self, text: &str) -> Ordering {
+    fn order_in_full(&self, other: &Self, text: &str, by: KeyOrder) -> Ordering {
         let [own, others] = [self, other].map(|key| &text[key.start..key.end]);
         if self.prefix != 0 && other.prefix != 0 {
             own.cmp(others)
         } else {
-            order_of_keys(own, others)
+            match by {
+                KeyOrder::Utf16Unit => order_of_keys(own, others),
+                KeyOrder::CodePoint => code_points(own).cmp(code_points(others)),
+            }
         }
     }
 }
@@ -121,6 +133,22 @@ fn plain_prefix_at_end(body: &[u8]) -> Option<u64> {
     plain.then_some(u64::from_be_bytes(padded))
 }
 
+/// The code points that the body of a string literal in the form of `JSON.stringify` stands for.
+fn code_points(body: &str) -> impl Iterator<Item = u32> {
+    let mut rest = body;
+    std::iter::from_fn(move || {
+        let character = rest.chars().next()?;
+        if character == '\\' {
+            // In that form only a lone surrogate is an escape beyond ASCII.
+            let (unit, length) = decode_escape(rest);
+            rest = rest.get(length..).unwrap_or_default();
+            return Some(u32::from(unit));
+        }
+        rest = &rest[character.len_utf8()..];
+        Some(u32::from(character))
+    })
+}
+
 /// The UTF-16 code units that the body of a string literal stands for.
 fn units(body: &str) -> impl Iterator<Item = u16> {
     let mut rest = body;
@@ -152,7 +180,7 @@ mod tests {
         let text = format!("{left}{right}{behind}");
         let [a, b] = [0..left.len(), left.len()..left.len() + right.len()]
             .map(|body| Key::new(text.as_bytes(), body));
-        a.order(&b, &text)
+        a.order(&b, &text, KeyOrder::Utf16Unit)
     }
 
     #[test]

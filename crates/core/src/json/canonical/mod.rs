@@ -9,9 +9,10 @@ mod order;
 mod pieces;
 
 use super::error::{JsonError, JsonErrorKind};
+use compact::Numbers;
 use order::Layout;
 
-pub(crate) use key::order_of_keys;
+pub(crate) use key::{KeyOrder, order_of_keys};
 
 /// Takes text that comes in pieces, cut at any character.
 pub trait Sink {
@@ -31,7 +32,7 @@ impl Sink for String {
 /// Text that is not JSON, a number outside the range of a double, a key that an object has twice
 /// (however it is spelt), nesting beyond what a [`super::Scanner`] reads.
 pub fn write_canonical(text: &str, sink: &mut impl Sink) -> Result<(), JsonError> {
-    let compact = compact::compact(text)?;
+    let compact = compact::compact(text, Numbers::Ecma)?;
     write_canonical_trusted(&compact, sink).map_err(|error| match error.kind {
         JsonErrorKind::DuplicateKey => JsonError {
             offset: compact::source_offset(text, error.offset),
@@ -48,8 +49,30 @@ pub fn write_canonical(text: &str, sink: &mut impl Sink) -> Result<(), JsonError
 /// # Errors
 /// Text that is not JSON or holds white space between tokens, a doubled key, too deep nesting.
 pub fn write_canonical_trusted(text: &str, sink: &mut impl Sink) -> Result<(), JsonError> {
-    Layout::of_value(text)?.write(text, sink);
+    write_ordered(text, KeyOrder::Utf16Unit, sink)
+}
+
+/// Writes compact text (without white space between tokens, strings as `JSON.stringify` writes them)
+/// with its keys in an order. The pieces that the sink is given are cut between tokens only.
+///
+/// # Errors
+/// As [`write_canonical_trusted`].
+pub(crate) fn write_ordered(
+    text: &str,
+    by: KeyOrder,
+    sink: &mut impl Sink,
+) -> Result<(), JsonError> {
+    Layout::of_value(text, by)?.write(text, sink);
     Ok(())
+}
+
+/// JSON text of any origin without white space between tokens and with strings as `JSON.stringify`
+/// writes them; number tokens and the order of the keys stay.
+///
+/// # Errors
+/// Text that is not JSON, too deep nesting.
+pub(crate) fn compact_keeping_numbers(text: &str) -> Result<String, JsonError> {
+    compact::compact(text, Numbers::AsWritten)
 }
 
 /// The canonical form of any JSON text; see [`write_canonical`].

@@ -2,7 +2,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::Sink;
-use super::key::Key;
+use super::key::{Key, KeyOrder};
 use super::pieces::{List, Pieces};
 use crate::json::error::{JsonError, JsonErrorKind};
 use crate::json::scan::{MAX_OPEN, Scanner};
@@ -52,15 +52,15 @@ struct Frame {
 
 impl Layout {
     /// Of one value.
-    pub(super) fn of_value(text: &str) -> Result<Self> {
-        let mut orderer = Orderer::new(text, 0);
+    pub(super) fn of_value(text: &str, by: KeyOrder) -> Result<Self> {
+        let mut orderer = Orderer::new(text, 0, by);
         orderer.value()?;
         orderer.finish(0..text.len())
     }
 
     /// Of the elements of an array without its brackets, from byte `from` on: 0, or the end of an element.
     pub(super) fn of_elements(text: &str, from: usize) -> Result<Self> {
-        let mut orderer = Orderer::new(text, from);
+        let mut orderer = Orderer::new(text, from, KeyOrder::Utf16Unit);
         if from == 0 {
             if orderer.scanner.byte() != Some(b'[') {
                 return orderer.scanner.unexpected();
@@ -102,6 +102,7 @@ impl Layout {
 
 struct Orderer<'a> {
     scanner: Scanner<'a>,
+    by: KeyOrder,
     frames: Vec<Frame>,
     /// The members so far of all open objects.
     members: Vec<Member>,
@@ -111,9 +112,10 @@ struct Orderer<'a> {
 }
 
 impl<'a> Orderer<'a> {
-    fn new(text: &'a str, from: usize) -> Self {
+    fn new(text: &'a str, from: usize, by: KeyOrder) -> Self {
         Self {
             scanner: Scanner::starting_at(text, from),
+            by,
             frames: Vec::with_capacity(8),
             members: Vec::with_capacity(16),
             edits: Vec::with_capacity(8),
@@ -223,7 +225,10 @@ impl<'a> Orderer<'a> {
             && frame.sorted
             && self.members.len() - frame.first_member > 1
         {
-            match previous.key.order(&member.key, self.scanner.text()) {
+            match previous
+                .key
+                .order(&member.key, self.scanner.text(), self.by)
+            {
                 Ordering::Less => {}
                 Ordering::Greater => frame.sorted = false,
                 Ordering::Equal => {
@@ -262,10 +267,10 @@ impl<'a> Orderer<'a> {
             // One less, for the comma before it.
             (end, edits_end) = (member.start() - 1, member.edits.start);
         }
-        let text = self.scanner.text();
+        let (text, by) = (self.scanner.text(), self.by);
         let comma = members.first().map_or(close, |member| member.end);
-        members.sort_unstable_by(|a, b| a.key.order(&b.key, text));
-        if let Some(offset) = doubled(members, text) {
+        members.sort_unstable_by(|a, b| a.key.order(&b.key, text, by));
+        if let Some(offset) = doubled(members, text, by) {
             return Err(JsonError {
                 kind: JsonErrorKind::DuplicateKey,
                 offset,
@@ -297,9 +302,9 @@ impl<'a> Orderer<'a> {
 }
 
 /// The offset of a key that stands twice among sorted members.
-fn doubled(sorted: &[Member], text: &str) -> Option<usize> {
+fn doubled(sorted: &[Member], text: &str, by: KeyOrder) -> Option<usize> {
     let doubled = sorted
         .windows(2)
-        .find(|pair| pair[0].key.order(&pair[1].key, text) == Ordering::Equal)?;
+        .find(|pair| pair[0].key.order(&pair[1].key, text, by) == Ordering::Equal)?;
     doubled.iter().map(Member::start).max()
 }

@@ -1,0 +1,69 @@
+use sha2::{Digest, Sha256};
+
+use super::number::Numbers;
+use super::python::PythonWriter;
+use crate::hash::ContentHash;
+use crate::json::{JsonError, KeyOrder, Scanner, Sink, compact_keeping_numbers, write_ordered};
+
+/// SHA-256 of what Python's `json.dumps(value, sort_keys=True, default=str)` gives.
+///
+/// # Errors
+/// Text that is not JSON, a key that an object has twice, too deep nesting. Text of
+/// [`Numbers::JavaScript`] has to be compact, as `JSON.stringify` writes it.
+pub fn python_hash(text: &str, numbers: Numbers) -> Result<ContentHash, JsonError> {
+    let mut hasher = Sha256::new();
+    write_python(text, numbers, |bytes| hasher.update(bytes))?;
+    Ok(ContentHash::from_bytes(hasher.finalize().into()))
+}
+
+/// The text that [`python_hash`] is the hash of; pure ASCII.
+///
+/// # Errors
+/// As [`python_hash`].
+pub fn python_json(text: &str, numbers: Numbers) -> Result<String, JsonError> {
+    let mut out = Vec::with_capacity(text.len() + text.len() / 8);
+    write_python(text, numbers, |bytes| out.extend_from_slice(bytes))?;
+    Ok(String::from_utf8(out).unwrap_or_default())
+}
+
+/// [`python_hash`] of each element of an array; none if the value is no array.
+///
+/// # Errors
+/// As [`python_hash`].
+pub fn element_hashes(text: &str, numbers: Numbers) -> Result<Vec<ContentHash>, JsonError> {
+    let mut scanner = Scanner::new(text);
+    let mut hashes = Vec::new();
+    if scanner.peek() != Some(b'[') {
+        return Ok(hashes);
+    }
+    scanner.enter_array()?;
+    let mut first = true;
+    while scanner.next_element(&mut first)? {
+        let span = scanner.skip_value()?;
+        hashes.push(python_hash(scanner.slice(span), numbers)?);
+    }
+    Ok(hashes)
+}
+
+fn write_python(text: &str, numbers: Numbers, out: impl FnMut(&[u8])) -> Result<(), JsonError> {
+    let mut writer = PythonWriter::new(numbers, out);
+    match numbers {
+        Numbers::JavaScript => write_ordered(text, KeyOrder::CodePoint, &mut writer)?,
+        Numbers::Source => {
+            let compact = compact_keeping_numbers(text)?;
+            write_ordered(&compact, KeyOrder::CodePoint, &mut writer)?;
+        }
+    }
+    writer.finish();
+    Ok(())
+}
+
+/// How many bytes Python's `json.dumps(value)` gives, the keys in the order of the text.
+pub(super) fn python_length(text: &str, numbers: Numbers) -> Result<usize, JsonError> {
+    let compact = compact_keeping_numbers(text)?;
+    let mut length = 0;
+    let mut writer = PythonWriter::new(numbers, |bytes: &[u8]| length += bytes.len());
+    writer.write(&compact);
+    writer.finish();
+    Ok(length)
+}

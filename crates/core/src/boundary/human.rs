@@ -1,0 +1,228 @@
+use super::monitor::{Budget, Document, Ledger};
+use crate::json::{JsonError, Scanner};
+
+const WIDTH: usize = 80;
+/// So many characters of a message are shown.
+const SHOWN: usize = 200;
+
+pub(super) fn write(document: &Document<'_>) -> Result<String, JsonError> {
+    let mut out = String::new();
+    let double = "=".repeat(WIDTH);
+    out.push_str(&format!("{double}\nPRAISONAI CONTEXT SNAPSHOT\n{double}\n"));
+    let budget = &document.budget;
+    for (name, value) in [
+        ("Timestamp", document.timestamp.clone()),
+        ("Session ID", plain(document.session_id.get())?),
+        ("Agent", plain(document.agent_name.get())?),
+        ("Model", plain(document.model_name.get())?),
+        ("Model Limit", tokens(budget.model_limit)),
+        ("Output Reserve", tokens(budget.output_reserve)),
+        ("Usable Budget", tokens(budget.usable)),
+        ("Message Hash", document.message_hash.clone()),
+        ("Tools Hash", document.tools_hash.clone()),
+    ] {
+        out.push_str(&format!("{name}: {value}\n"));
+    }
+    section(&mut out, "TOKEN LEDGER");
+    table(&mut out, &document.ledger, budget);
+    if !document.warnings.is_empty() {
+        section(&mut out, "WARNINGS");
+        for warning in &document.warnings {
+            out.push_str(&format!("⚠ {warning}\n"));
+        }
+    }
+    let count = document.history.len();
+    section(
+        &mut out,
+        &format!("CONVERSATION HISTORY ({count} messages)"),
+    );
+    for (index, message) in document.history.iter().enumerate() {
+        out.push_str(&format!("[{}] ", index + 1));
+        message_line(message.get(), &mut out)?;
+        out.push('\n');
+    }
+    out.push_str(&format!("\n{double}\nEND CONTEXT SNAPSHOT\n{double}"));
+    Ok(out)
+}
+
+fn section(out: &mut String, title: &str) {
+    let single = "-".repeat(WIDTH);
+    out.push_str(&format!("\n{single}\n{title}\n{single}\n"));
+}
+
+fn table(out: &mut String, ledger: &Ledger, budget: &Budget) {
+    let line = "---------------------+------------+------------+---------\n";
+    out.push_str("Component            |     Tokens |     Budget |   % Used\n");
+    out.push_str(line);
+    let rows = [
+        ("System Prompt", ledger.system_prompt, budget.system_prompt),
+        ("Rules", ledger.rules, budget.rules),
+        ("Skills", ledger.skills, budget.skills),
+        ("Memory", ledger.memory, budget.memory),
+        ("Tool Schemas", ledger.tools_schema, budget.tools_schema),
+        ("History", ledger.history, budget.history_budget),
+        ("Tool Outputs", ledger.tool_outputs, budget.tool_outputs),
+    ];
+    for (name, used, of) in rows {
+        row(out, name, used, of);
+    }
+    out.push_str(line);
+    let total = rows.iter().map(|(_, used, _)| used).sum::<f64>() + ledger.buffer;
+    row(out, "TOTAL", total, budget.usable);
+}
+
+fn row(out: &mut String, name: &str, used: f64, of: f64) {
+    let (used_text, of_text, percent) = (grouped(used), grouped(of), percent(used, of));
+    out.push_str(&format!(
+        "{name:<20} | {used_text:>10} | {of_text:>10} | {percent:>8}\n"
+    ));
+}
+
+fn percent(used: f64, of: f64) -> String {
+    let percent = if of > 0.0 { used / of * 100.0 } else { 0.0 };
+    if percent == 0.0 {
+        "0.00%".to_owned()
+    } else if percent < 0.1 {
+        "<0.1%".to_owned()
+    } else if percent < 1.0 {
+        format!("{percent:.2}%")
+    } else {
+        format!("{percent:.1}%")
+    }
+}
+
+fn tokens(count: f64) -> String {
+    format!("{} tokens", grouped(count))
+}
+
+/// With a comma between groups of three digits.
+fn grouped(count: f64) -> String {
+    let digits = format!("{:.0}", count.abs());
+    let mut out = String::new();
+    if count < 0.0 {
+        out.push('-');
+    }
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `ROLE: text`, with the tool calls of the message behind it.
+fn message_line(message: &str, out: &mut String) -> Result<(), JsonError> {
+    let mut scanner = Scanner::new(message);
+    if scanner.peek() != Some(b'{') {
+        out.push_str(&shortened(&plain(message)?));
+        return Ok(());
+    }
+    let (mut role, mut text, mut calls) = (String::new(), String::new(), Vec::new());
+    scanner.enter_object()?;
+    let mut first = true;
+    while let Some(key) = scanner.next_member(&mut first)? {
+        let span = scanner.skip_value()?;
+        let value = scanner.slice(span);
+        match &*key.normalized() {
+            "role" => role = plain(value)?,
+            "content" => text = content_text(value)?,
+            "tool_calls" => calls = call_texts(value)?,
+            _ => {}
+        }
+    }
+    let mut shown = shortened(&text);
+    for call in calls {
+        if !shown.is_empty() {
+            shown.push(' ');
+        }
+        shown.push_str(&format!("-> {}", shortened(&call)));
+    }
+    out.push_str(&format!("{}: {shown}", role.to_uppercase()));
+    Ok(())
+}
+
+fn content_text(content: &str) -> Result<String, JsonError> {
+    let mut scanner = Scanner::new(content);
+    if scanner.peek() != Some(b'[') {
+        return plain(content);
+    }
+    let mut parts = Vec::new();
+    scanner.enter_array()?;
+    let mut first = true;
+    while scanner.next_element(&mut first)? {
+        let span = scanner.skip_value()?;
+        let part = scanner.slice(span);
+        let [kind, text] = members(part, ["type", "text"])?;
+        parts.push(match (kind, text) {
+            (_, Some(text)) => plain(text)?,
+            (Some(kind), None) => format!("[{}]", plain(kind)?),
+            (None, None) => plain(part)?,
+        });
+    }
+    Ok(parts.join(" "))
+}
+
+/// `name(arguments)` of each call.
+fn call_texts(calls: &str) -> Result<Vec<String>, JsonError> {
+    let mut scanner = Scanner::new(calls);
+    let mut texts = Vec::new();
+    if scanner.peek() != Some(b'[') {
+        return Ok(texts);
+    }
+    scanner.enter_array()?;
+    let mut first = true;
+    while scanner.next_element(&mut first)? {
+        let span = scanner.skip_value()?;
+        let call = scanner.slice(span);
+        let [function] = members(call, ["function"])?;
+        let [name, arguments] = members(function.unwrap_or(call), ["name", "arguments"])?;
+        let [name, arguments] = [
+            plain(name.unwrap_or("null"))?,
+            plain(arguments.unwrap_or("null"))?,
+        ];
+        texts.push(format!("{name}({arguments})"));
+    }
+    Ok(texts)
+}
+
+/// Some members of an object; none of what is not an object.
+fn members<'a, const N: usize>(
+    text: &'a str,
+    names: [&str; N],
+) -> Result<[Option<&'a str>; N], JsonError> {
+    let mut found = [None; N];
+    let mut scanner = Scanner::new(text);
+    if scanner.peek() != Some(b'{') {
+        return Ok(found);
+    }
+    scanner.enter_object()?;
+    let mut first = true;
+    while let Some(key) = scanner.next_member(&mut first)? {
+        let span = scanner.skip_value()?;
+        for (name, value) in names.iter().zip(&mut found) {
+            if key.is(name) {
+                *value = text.get(span.clone());
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A string by its text, nothing for `null`, all else as it is written. What no file in UTF-8 can
+/// hold, a lone surrogate, stays an escape.
+fn plain(value: &str) -> Result<String, JsonError> {
+    let mut scanner = Scanner::new(value);
+    match scanner.peek() {
+        Some(b'"') => Ok(scanner.string()?.to_json_str().to_display().into_owned()),
+        Some(b'n') => Ok(String::new()),
+        _ => Ok(value.to_owned()),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,16 @@
+//! What is sent to a model, at the moment it is sent: hashes that Python recomputes, token counts,
+//! and the text of the context monitor.
+
+mod hashes;
+mod human;
+mod monitor;
+mod number;
+mod python;
+mod request;
+mod tokens;
+
+pub use hashes::{element_hashes, python_hash, python_json};
+pub use monitor::{MonitorError, format_human, format_json};
+pub use number::Numbers;
+pub use request::{RequestSpans, request_spans};
+pub use tokens::{MessageTokens, count_tools, message_tokens, text_tokens};

@@ -1,0 +1,168 @@
+//! Numbers as Python writes them.
+
+/// What the number tokens of a text mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Numbers {
+    /// Of text that `JSON.stringify` made. A number with an integral value is an integer. Four kinds of
+    /// token, which `JSON.stringify` never writes, stand for what JSON lacks: `-0`, `<digits>e0` for a
+    /// `BigInt`, `0e1` for NaN, `0e2` and `-0e2` for the infinities.
+    JavaScript,
+    /// Of text from elsewhere: tokens as Python's `json.loads` reads them. `1` is an integer, `1.0` and
+    /// `1e0` are floats.
+    Source,
+}
+
+/// Appends a number token as Python's `json.dumps` writes what it means.
+pub(super) fn write_python_number(token: &str, numbers: Numbers, out: &mut Vec<u8>) {
+    let is_digits = !token.contains(['.', 'e', 'E']);
+    match numbers {
+        Numbers::Source if token == "-0" => out.push(b'0'),
+        Numbers::JavaScript if token == "-0" => out.extend_from_slice(b"-0.0"),
+        // An integer of so few digits is the double that JavaScript has, whoever wrote it.
+        _ if is_digits && (numbers == Numbers::Source || token.len() <= EXACT_DIGITS) => {
+            out.extend_from_slice(token.as_bytes());
+        }
+        Numbers::Source => write_float(token.parse().unwrap_or(f64::NAN), out),
+        Numbers::JavaScript => match (token, token.strip_suffix("e0")) {
+            ("0e1", _) => write_float(f64::NAN, out),
+            ("0e2", _) => write_float(f64::INFINITY, out),
+            ("-0e2", _) => write_float(f64::NEG_INFINITY, out),
+            (_, Some(bigint)) => out.extend_from_slice(bigint.as_bytes()),
+            (_, None) => write_javascript(token.parse().unwrap_or(f64::NAN), out),
+        },
+    }
+}
+
+/// All integers of so many digits are doubles.
+const EXACT_DIGITS: usize = 15;
+
+/// A JavaScript number: all digits of an integer, however large.
+fn write_javascript(value: f64, out: &mut Vec<u8>) {
+    if value.is_finite() && value.fract() == 0.0 {
+        out.extend_from_slice(format!("{value:.0}").as_bytes());
+    } else {
+        write_float(value, out);
+    }
+}
+
+/// As Python's `repr` of a float: the shortest digits that read back as the value, with an exponent
+/// below 1e-4 and from 1e16 on.
+pub(super) fn write_float(value: f64, out: &mut Vec<u8>) {
+    if value.is_nan() {
+        return out.extend_from_slice(b"NaN");
+    }
+    if value.is_infinite() {
+        let text: &[u8] = if value < 0.0 {
+            b"-Infinity"
+        } else {
+            b"Infinity"
+        };
+        return out.extend_from_slice(text);
+    }
+    // `-d.ddde-x`, the shortest digits.
+    let scientific = format!("{value:e}");
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let (sign, mantissa) = match mantissa.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", mantissa),
+    };
+    out.extend_from_slice(sign.as_bytes());
+    if !(-4..16).contains(&exponent) {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        let size = exponent.unsigned_abs();
+        out.extend_from_slice(format!("{mantissa}e{sign}{size:02}").as_bytes());
+        return;
+    }
+    let digits: Vec<u8> = mantissa.bytes().filter(|byte| *byte != b'.').collect();
+    let Ok(before_point) = usize::try_from(exponent + 1) else {
+        // 0.000ddd
+        out.extend_from_slice(b"0.");
+        out.resize(
+            out.len() + usize::try_from(-exponent - 1).unwrap_or(0),
+            b'0',
+        );
+        return out.extend_from_slice(&digits);
+    };
+    if before_point == 0 {
+        out.extend_from_slice(b"0.");
+        return out.extend_from_slice(&digits);
+    }
+    if before_point >= digits.len() {
+        out.extend_from_slice(&digits);
+        out.resize(out.len() + before_point - digits.len(), b'0');
+        return out.extend_from_slice(b".0");
+    }
+    let (whole, fraction) = digits.split_at(before_point);
+    out.extend_from_slice(whole);
+    out.push(b'.');
+    out.extend_from_slice(fraction);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(token: &str, numbers: Numbers) -> String {
+        let mut out = Vec::new();
+        write_python_number(token, numbers, &mut out);
+        String::from_utf8(out).unwrap_or_default()
+    }
+
+    #[test]
+    fn tokens_as_python_reads_them() {
+        for (token, wanted) in [
+            ("0", "0"),
+            ("-0", "0"),
+            ("-0.0", "-0.0"),
+            ("1.0", "1.0"),
+            ("1e0", "1.0"),
+            ("100.0", "100.0"),
+            ("9007199254740993", "9007199254740993"),
+            (
+                "123456789012345678901234567890",
+                "123456789012345678901234567890",
+            ),
+            ("1e-4", "0.0001"),
+            ("0.00012", "0.00012"),
+            ("1e-5", "1e-05"),
+            ("1.23e-7", "1.23e-07"),
+            ("1e15", "1000000000000000.0"),
+            ("9999999999999998.0", "9999999999999998.0"),
+            ("1e16", "1e+16"),
+            ("1E22", "1e+22"),
+            ("1e100", "1e+100"),
+            ("2.2250738585072014e-308", "2.2250738585072014e-308"),
+            ("0.1", "0.1"),
+            ("-123456789.125", "-123456789.125"),
+            ("1e400", "Infinity"),
+            ("-1e400", "-Infinity"),
+            ("0e0", "0.0"),
+        ] {
+            assert_eq!(written(token, Numbers::Source), wanted, "{token}");
+        }
+    }
+
+    #[test]
+    fn javascript_values() {
+        for (token, wanted) in [
+            ("0", "0"),
+            ("-0", "-0.0"),
+            ("-5", "-5"),
+            ("0.5", "0.5"),
+            ("1e-7", "1e-07"),
+            ("1e+21", "1000000000000000000000"),
+            ("1e+23", "99999999999999991611392"),
+            ("1152921504606847000", "1152921504606846976"),
+            ("1152921504606847000e0", "1152921504606847000"),
+            ("-9223372036854775809e0", "-9223372036854775809"),
+            ("0e1", "NaN"),
+            ("0e2", "Infinity"),
+            ("-0e2", "-Infinity"),
+            ("0e0", "0"),
+            ("30.000000000000004", "30.000000000000004"),
+        ] {
+            assert_eq!(written(token, Numbers::JavaScript), wanted, "{token}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! JSON text in the form of Python's `json.dumps`: pure ASCII, `", "` and `": "` between items.
+
+use std::ops::Range;
+
+use super::number::{Numbers, write_python_number};
+use crate::json::Sink;
+
+/// A piece of this size is handed on; longer runs of plain text go through without a copy.
+const FLUSH_AT: usize = 8 * 1024;
+const LONG_RUN: usize = 256;
+
+/// Takes compact JSON text in pieces cut between tokens (its strings as `JSON.stringify` writes them)
+/// and gives `out` the bytes that Python writes. [`PythonWriter::finish`] gives the last of them.
+pub(super) struct PythonWriter<F: FnMut(&[u8])> {
+    out: F,
+    buffer: Vec<u8>,
+    numbers: Numbers,
+    /// Spaces for each level, if lines are broken.
+    indent: Option<usize>,
+    depth: usize,
+}
+
+impl<F: FnMut(&[u8])> PythonWriter<F> {
+    pub(super) fn new(numbers: Numbers, out: F) -> Self {
+        Self {
+            out,
+            buffer: Vec::with_capacity(FLUSH_AT + LONG_RUN),
+            numbers,
+            indent: None,
+            depth: 0,
+        }
+    }
+
+    /// As `json.dumps(…, indent=spaces)`; the text has to come in one piece.
+    pub(super) fn indented(numbers: Numbers, spaces: usize, out: F) -> Self {
+        Self {
+            indent: Some(spaces),
+            ..Self::new(numbers, out)
+        }
+    }
+
+    pub(super) fn finish(mut self) {
+        self.flush();
+    }
+
+    fn flush(&mut self) {
+        (self.out)(&self.buffer);
+        self.buffer.clear();
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        if bytes.len() >= LONG_RUN {
+            self.flush();
+            (self.out)(bytes);
+        } else {
+            self.buffer.extend_from_slice(bytes);
+            self.flush_if_full();
+        }
+    }
+
+    fn flush_if_full(&mut self) {
+        if self.buffer.len() >= FLUSH_AT {
+            self.flush();
+        }
+    }
+
+    /// Writes the body of a string from `from` on, with its closing quote, and gives where it ends.
+    fn string(&mut self, text: &str, from: usize) -> usize {
+        let bytes = text.as_bytes();
+        self.buffer.push(b'"');
+        let mut at = from;
+        loop {
+            let plain = plain_run(bytes, at);
+            self.push(&bytes[at..plain]);
+            at = plain;
+            match bytes.get(at) {
+                None => return at,
+                Some(b'"') => {
+                    self.buffer.push(b'"');
+                    return at + 1;
+                }
+                Some(b'\\') => {
+                    // The escapes of `JSON.stringify` are Python's. What follows the letter is plain.
+                    let end = (at + 2).min(bytes.len());
+                    self.buffer.extend_from_slice(&bytes[at..end]);
+                    at = end;
+                }
+                Some(_) => at = self.escapes(text, at),
+            }
+            self.flush_if_full();
+        }
+    }
+
+    /// Writes the run of characters that are not plain ASCII, and gives where it ends.
+    fn escapes(&mut self, text: &str, from: usize) -> usize {
+        let mut at = from;
+        for character in text[from..].chars() {
+            if matches!(character, ' '..='~') {
+                break;
+            }
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                let [high, low] = unit.to_be_bytes();
+                let [a, b] = HEX[usize::from(high)];
+                let [c, d] = HEX[usize::from(low)];
+                self.buffer.extend_from_slice(&[b'\\', b'u', a, b, c, d]);
+            }
+            at += character.len_utf8();
+            self.flush_if_full();
+        }
+        at
+    }
+
+    fn open(&mut self, bracket: u8, is_empty: bool) {
+        self.buffer.push(bracket);
+        self.depth += 1;
+        if !is_empty {
+            self.line_break();
+        }
+    }
+
+    fn close(&mut self, bracket: u8, is_empty: bool) {
+        self.depth = self.depth.saturating_sub(1);
+        if !is_empty {
+            self.line_break();
+        }
+        self.buffer.push(bracket);
+    }
+
+    fn line_break(&mut self) {
+        if let Some(spaces) = self.indent {
+            self.buffer.push(b'\n');
+            self.buffer
+                .resize(self.buffer.len() + spaces * self.depth, b' ');
+        }
+    }
+}
+
+impl<F: FnMut(&[u8])> Sink for PythonWriter<F> {
+    fn write(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            match byte {
+                b'"' => {
+                    at = self.string(text, at + 1);
+                    continue;
+                }
+                b',' if self.indent.is_some() => {
+                    self.buffer.push(b',');
+                    self.line_break();
+                }
+                b',' => self.buffer.extend_from_slice(b", "),
+                b':' => self.buffer.extend_from_slice(b": "),
+                b'{' | b'[' => self.open(byte, matches!(bytes.get(at + 1), Some(b'}' | b']'))),
+                b'}' | b']' => {
+                    let is_empty = at > 0 && matches!(bytes.get(at - 1), Some(b'{' | b'['));
+                    self.close(byte, is_empty);
+                }
+                b'-' | b'0'..=b'9' => {
+                    let token = number_token(bytes, at);
+                    at = token.end;
+                    write_python_number(&text[token], self.numbers, &mut self.buffer);
+                    continue;
+                }
+                letter => self.buffer.push(letter),
+            }
+            at += 1;
+            self.flush_if_full();
+        }
+    }
+}
+
+fn number_token(bytes: &[u8], from: usize) -> Range<usize> {
+    let length = bytes.get(from..).map_or(0, |rest| {
+        rest.iter()
+            .take_while(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E'))
+            .count()
+    });
+    from..from + length
+}
+
+/// Where the run of printable ASCII without quotes and backslashes ends.
+#[inline]
+fn plain_run(bytes: &[u8], from: usize) -> usize {
+    const WORD: usize = 8;
+    let mut at = from;
+    if let Some(rest) = bytes.get(from..) {
+        for word in rest.as_chunks::<WORD>().0 {
+            let special = special_bytes(u64::from_le_bytes(*word));
+            if special != 0 {
+                return at + special.trailing_zeros() as usize / 8;
+            }
+            at += WORD;
+        }
+    }
+    while bytes.get(at).is_some_and(|byte| is_plain(*byte)) {
+        at += 1;
+    }
+    at
+}
+
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
+}
+
+/// The high bit of each of eight bytes that is not plain; above the lowest such byte there may be
+/// more bits than there should.
+#[inline]
+fn special_bytes(word: u64) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    let equals = |byte: u8| (word ^ (ONES * u64::from(byte))).wrapping_sub(ONES);
+    let control = word.wrapping_sub(ONES * 0x20);
+    // 0x7F becomes 0x80.
+    let delete = word.wrapping_add(ONES);
+    (word | control | delete | equals(b'"') | equals(b'\\')) & HIGH
+}
+
+/// The two digits of each byte.
+static HEX: [[u8; 2]; 256] = {
+    let digits = b"0123456789abcdef";
+    let mut table = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = [digits[byte >> 4], digits[byte & 15]];
+        byte += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_byte_at_each_place_of_a_word() {
+        for byte in 0..=u8::MAX {
+            for at in 0..20 {
+                let mut bytes = [b'x'; 20];
+                bytes[at] = byte;
+                let wanted = if is_plain(byte) { 20 } else { at };
+                assert_eq!(plain_run(&bytes, 0), wanted, "{byte:#x} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn breaks_lines_as_python_does() {
+        let mut out = Vec::new();
+        let mut writer = PythonWriter::indented(Numbers::Source, 2, |bytes: &[u8]| {
+            out.extend_from_slice(bytes);
+        });
+        writer.write(r#"{"a":[],"b":{},"c":[1,{"d":"[é]"}]}"#);
+        writer.finish();
+        let wanted = "{\n  \"a\": [],\n  \"b\": {},\n  \"c\": [\n    1,\n    {\n      \"d\": \"[\\u00e9]\"\n    }\n  ]\n}";
+        assert_eq!(String::from_utf8(out).as_deref(), Ok(wanted));
+    }
+}

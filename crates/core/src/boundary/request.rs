@@ -1,0 +1,96 @@
+//! The parts of a request body, whosever API it is for.
+
+use std::ops::Range;
+
+use crate::json::{JsonError, Scanner};
+
+/// What the parts are called, by API; of several, the first counts.
+const MESSAGES: [&str; 3] = ["messages", "contents", "input"];
+const SYSTEM: [&str; 4] = [
+    "system",
+    "instructions",
+    "system_instruction",
+    "systemInstruction",
+];
+const TOOLS: [&str; 2] = ["tools", "functions"];
+
+/// Where the parts of a request body stand in its text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RequestSpans {
+    /// What the messages are called.
+    pub messages_name: Option<&'static str>,
+    pub messages: Option<Range<usize>>,
+    /// A system prompt that is given apart from the messages.
+    pub system: Option<Range<usize>>,
+    pub tools: Option<Range<usize>>,
+    /// JSON text of an object: all other members, in their order.
+    pub parameters: String,
+}
+
+/// Finds the parts of a request body: an object in JSON text. `None` if it is not an object.
+///
+/// # Errors
+/// Text that is not JSON, too deep nesting.
+pub fn request_spans(text: &str) -> Result<Option<RequestSpans>, JsonError> {
+    let mut scanner = Scanner::new(text);
+    if scanner.peek() != Some(b'{') {
+        scanner.skip_value()?;
+        scanner.finish()?;
+        return Ok(None);
+    }
+    let mut members = Vec::new();
+    scanner.enter_object()?;
+    let mut first = true;
+    while let Some(key) = scanner.next_member(&mut first)? {
+        members.push((key, scanner.skip_value()?));
+    }
+    scanner.finish()?;
+    let mut spans = RequestSpans {
+        parameters: "{".to_owned(),
+        ..RequestSpans::default()
+    };
+    spans.messages_name = MESSAGES
+        .into_iter()
+        .find(|name| members.iter().any(|(key, _)| key.is(name)));
+    for (key, span) in members {
+        let name = key.normalized();
+        if spans.messages_name == Some(&*name) {
+            spans.messages = Some(span);
+        } else if SYSTEM.contains(&&*name) {
+            spans.system = Some(span);
+        } else if TOOLS.contains(&&*name) {
+            spans.tools = Some(span);
+        } else {
+            let comma = if spans.parameters.len() > 1 { "," } else { "" };
+            let (key, value) = (key.body(), scanner.slice(span));
+            spans
+                .parameters
+                .push_str(&format!("{comma}\"{key}\":{value}"));
+        }
+    }
+    spans.parameters.push('}');
+    Ok(Some(spans))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_parts() {
+        let text =
+            r#" {"model":"m", "messages" : [1.0], "tools":[2],"temperature":1.0,"system":"s"} "#;
+        let spans = request_spans(text).ok().flatten().unwrap_or_default();
+        let at = |span: Option<Range<usize>>| span.and_then(|span| text.get(span));
+        assert_eq!(at(spans.messages), Some("[1.0]"));
+        assert_eq!(at(spans.tools), Some("[2]"));
+        assert_eq!(at(spans.system), Some("\"s\""));
+        assert_eq!(spans.parameters, r#"{"model":"m","temperature":1.0}"#);
+        assert_eq!(request_spans("[]"), Ok(None));
+        let both = request_spans(r#"{"input":1,"messages":2}"#).ok().flatten();
+        let both = both.unwrap_or_default();
+        assert_eq!(both.messages_name, Some("messages"));
+        assert_eq!(both.parameters, r#"{"input":1}"#);
+        assert!(request_spans("{").is_err());
+    }
+}

@@ -1,0 +1,264 @@
+//! Token counts by rule of thumb: a quarter of a token for an ASCII character, 1.3 for any other.
+
+use std::ops::Range;
+
+use super::hashes::python_length;
+use super::number::Numbers;
+use crate::json::{JsonError, RawStr, Scanner};
+
+type Result<T> = std::result::Result<T, JsonError>;
+
+const PER_MESSAGE: u32 = 4;
+const PER_TOOL_CALL: u32 = 10;
+const TOOL_CALL_ID: u32 = 10;
+const IMAGE: u32 = 85;
+
+/// The counts of a list of messages.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MessageTokens {
+    pub each: Vec<u32>,
+    /// Messages of the role "user".
+    pub turns: u32,
+    pub tool_calls: u32,
+}
+
+/// Characters, by code point.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Characters {
+    ascii: usize,
+    other: usize,
+}
+
+impl Characters {
+    fn tokens(self) -> u32 {
+        if self.ascii + self.other == 0 {
+            return 0;
+        }
+        #[allow(clippy::cast_precision_loss)]
+        let tokens = self.ascii as f64 * 0.25 + self.other as f64 * 1.3;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let tokens = tokens as u32;
+        tokens.max(1)
+    }
+
+    /// Of plain text.
+    fn of(text: &str) -> Self {
+        let ascii = text.bytes().filter(u8::is_ascii).count();
+        // The bytes that are not continuations of a character.
+        let starts = text.bytes().filter(|byte| byte & 0xC0 != 0x80).count();
+        Self {
+            ascii,
+            other: starts - ascii,
+        }
+    }
+
+    /// Of a string literal.
+    fn of_literal(raw: RawStr<'_>) -> Self {
+        if !raw.has_escapes() {
+            return Self::of(raw.body());
+        }
+        let body = raw.normalized();
+        let mut all = Self::of(&body);
+        let mut rest = &*body;
+        while let Some(at) = rest.find('\\') {
+            rest = rest.get(at + 1..).unwrap_or_default();
+            // In this form only control characters and lone surrogates are written by their number.
+            let (length, is_other) = match rest.as_bytes() {
+                [b'u', digit, ..] => (5, *digit != b'0'),
+                _ => (1, false),
+            };
+            // The backslash and what follows it were counted as ASCII.
+            all.ascii -= length + usize::from(is_other);
+            all.other += usize::from(is_other);
+            rest = rest.get(length..).unwrap_or_default();
+        }
+        all
+    }
+}
+
+/// The tokens of a text: none if it is empty, else at least one.
+#[must_use]
+pub fn text_tokens(text: &str) -> u32 {
+    Characters::of(text).tokens()
+}
+
+/// The tokens of a list of tool schemas: those of its JSON text as Python writes it.
+///
+/// # Errors
+/// Text that is not JSON.
+pub fn count_tools(text: &str, numbers: Numbers) -> Result<u32> {
+    let mut scanner = Scanner::new(text);
+    if scanner.peek() == Some(b'[') {
+        let mut inside = scanner.clone();
+        inside.enter_array()?;
+        if !inside.next_element(&mut true)? {
+            return Ok(0);
+        }
+    } else if scanner.peek() == Some(b'n') {
+        return Ok(0);
+    }
+    json_tokens(text, numbers)
+}
+
+/// Counts a list of messages; a value that is no list has none.
+///
+/// # Errors
+/// Text that is not JSON.
+pub fn message_tokens(text: &str, numbers: Numbers) -> Result<MessageTokens> {
+    let mut counts = MessageTokens::default();
+    let mut scanner = Scanner::new(text);
+    if scanner.peek() != Some(b'[') {
+        scanner.skip_value()?;
+        return Ok(counts);
+    }
+    scanner.enter_array()?;
+    let mut first = true;
+    while scanner.next_element(&mut first)? {
+        if scanner.peek() == Some(b'{') {
+            count_message(&mut scanner, numbers, &mut counts)?;
+        } else {
+            scanner.skip_value()?;
+            counts.each.push(PER_MESSAGE);
+        }
+    }
+    scanner.finish()?;
+    Ok(counts)
+}
+
+fn count_message(
+    scanner: &mut Scanner<'_>,
+    numbers: Numbers,
+    counts: &mut MessageTokens,
+) -> Result<()> {
+    let [role, content, name, tool_call_id, tool_calls] = members(
+        scanner,
+        ["role", "content", "name", "tool_call_id", "tool_calls"],
+    )?;
+    let at = |range: Range<usize>| Scanner::new(scanner.slice(range));
+    let mut tokens = PER_MESSAGE;
+    if let Some(role) = role {
+        let mut role = at(role);
+        if role.peek() == Some(b'"') && role.string()?.is("user") {
+            counts.turns += 1;
+        }
+    }
+    if let Some(content) = content {
+        tokens += content_tokens(&mut at(content), numbers)?;
+    }
+    if let Some(name) = name {
+        tokens += value_tokens(&mut at(name), numbers)?;
+    }
+    if tool_call_id.is_some_and(|range| !matches!(scanner.slice(range), "null" | "\"\"")) {
+        tokens += TOOL_CALL_ID;
+    }
+    if let Some(tool_calls) = tool_calls {
+        let mut calls = at(tool_calls);
+        if calls.peek() == Some(b'[') {
+            calls.enter_array()?;
+            let mut first = true;
+            while calls.next_element(&mut first)? {
+                counts.tool_calls += 1;
+                tokens += PER_TOOL_CALL + call_tokens(&mut calls, numbers)?;
+            }
+        }
+    }
+    counts.each.push(tokens);
+    Ok(())
+}
+
+/// The name and the arguments of a tool call, which may stand in a `function` of it.
+fn call_tokens(scanner: &mut Scanner<'_>, numbers: Numbers) -> Result<u32> {
+    if scanner.peek() != Some(b'{') {
+        scanner.skip_value()?;
+        return Ok(0);
+    }
+    let [name, arguments, function] = members(scanner, ["name", "arguments", "function"])?;
+    if let Some(function) = function {
+        let mut function = Scanner::new(scanner.slice(function));
+        if function.peek() == Some(b'{') {
+            let [name, arguments] = members(&mut function, ["name", "arguments"])?;
+            return named_tokens(&function, [name, arguments], numbers);
+        }
+    }
+    named_tokens(scanner, [name, arguments], numbers)
+}
+
+fn named_tokens(
+    scanner: &Scanner<'_>,
+    values: [Option<Range<usize>>; 2],
+    numbers: Numbers,
+) -> Result<u32> {
+    let mut tokens = 0;
+    for range in values.into_iter().flatten() {
+        tokens += value_tokens(&mut Scanner::new(scanner.slice(range)), numbers)?;
+    }
+    Ok(tokens)
+}
+
+fn content_tokens(scanner: &mut Scanner<'_>, numbers: Numbers) -> Result<u32> {
+    if scanner.peek() != Some(b'[') {
+        return value_tokens(scanner, numbers);
+    }
+    scanner.enter_array()?;
+    let mut tokens = 0;
+    let mut first = true;
+    while scanner.next_element(&mut first)? {
+        tokens += part_tokens(scanner, numbers)?;
+    }
+    Ok(tokens)
+}
+
+fn part_tokens(scanner: &mut Scanner<'_>, numbers: Numbers) -> Result<u32> {
+    if scanner.peek() != Some(b'{') {
+        return value_tokens(scanner, numbers);
+    }
+    let start = scanner.position();
+    let [kind, text] = members(scanner, ["type", "text"])?;
+    let mut kind = Scanner::new(kind.map_or("null", |range| scanner.slice(range)));
+    if kind.peek() == Some(b'"') {
+        let kind = kind.string()?;
+        if kind.is("image_url") {
+            return Ok(IMAGE);
+        }
+        if let Some(text) = text.filter(|_| kind.is("text")) {
+            return value_tokens(&mut Scanner::new(scanner.slice(text)), numbers);
+        }
+    }
+    json_tokens(scanner.slice(start..scanner.position()), numbers)
+}
+
+/// A string by its text, nothing for `null`, all else by its JSON text.
+fn value_tokens(scanner: &mut Scanner<'_>, numbers: Numbers) -> Result<u32> {
+    match scanner.peek() {
+        Some(b'"') => Ok(Characters::of_literal(scanner.string()?).tokens()),
+        Some(b'n') => scanner.skip_value().map(|_| 0),
+        _ => {
+            let span = scanner.skip_value()?;
+            json_tokens(scanner.slice(span), numbers)
+        }
+    }
+}
+
+fn json_tokens(text: &str, numbers: Numbers) -> Result<u32> {
+    let ascii = python_length(text, numbers)?;
+    Ok(Characters { ascii, other: 0 }.tokens())
+}
+
+/// The spans of some members of the object that follows; of a doubled key, the last.
+fn members<const N: usize>(
+    scanner: &mut Scanner<'_>,
+    names: [&str; N],
+) -> Result<[Option<Range<usize>>; N]> {
+    let mut spans = [const { None }; N];
+    scanner.enter_object()?;
+    let mut first = true;
+    while let Some(key) = scanner.next_member(&mut first)? {
+        let span = scanner.skip_value()?;
+        for (name, found) in names.iter().zip(&mut spans) {
+            if key.is(name) {
+                *found = Some(span.clone());
+            }
+        }
+    }
+    Ok(spans)
+}

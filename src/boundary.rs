@@ -1,0 +1,157 @@
+//! What is sent to a model: its text comes as UTF-8 bytes, which are read where they lie.
+
+use agent_rewind_core::boundary::{self, Numbers};
+use agent_rewind_core::diff::{DiffLimits, diff};
+use agent_rewind_core::json::{JsonError, JsonErrorKind};
+use napi::bindgen_prelude::Buffer;
+use napi_derive::napi;
+
+use crate::error::{Result, invalid_argument, json_error};
+
+/// What the messages and tools of a request come to.
+#[napi(object)]
+pub struct BoundaryMeasure {
+    /// SHA-256, 64 hex digits, of the messages as Python's `json.dumps` writes them with sorted keys.
+    pub message_hash: String,
+    pub tools_hash: String,
+    /// Tokens of each message.
+    pub message_tokens: Vec<u32>,
+    /// Tokens of all tool schemas.
+    pub tool_tokens: u32,
+    /// Messages of the role "user".
+    pub turns: u32,
+    pub tool_calls: u32,
+}
+
+/// Where the parts of a request body stand in its bytes, each as its start and end.
+#[napi(object)]
+pub struct BoundaryParts {
+    /// What the messages are called.
+    pub messages_name: Option<String>,
+    pub messages: Option<Vec<u32>>,
+    pub system: Option<Vec<u32>>,
+    pub tools: Option<Vec<u32>>,
+    /// JSON text of an object with the other members.
+    pub parameters: String,
+}
+
+fn text(bytes: &[u8]) -> Result<&str> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        json_error(&JsonError {
+            kind: JsonErrorKind::UnexpectedCharacter,
+            offset: error.valid_up_to(),
+        })
+    })
+}
+
+fn numbers(source: bool) -> Numbers {
+    if source {
+        Numbers::Source
+    } else {
+        Numbers::JavaScript
+    }
+}
+
+/// Hashes and counts messages and tools. `source`: JSON text whose number tokens count, else text in
+/// the form of `JSON.stringify`.
+#[napi(catch_unwind)]
+pub fn measure_boundary(messages: &[u8], tools: &[u8], source: bool) -> Result<BoundaryMeasure> {
+    let (messages, tools, numbers) = (text(messages)?, text(tools)?, numbers(source));
+    let measure = || {
+        let tokens = boundary::message_tokens(messages, numbers)?;
+        Ok(BoundaryMeasure {
+            message_hash: boundary::python_hash(messages, numbers)?.to_string(),
+            tools_hash: boundary::python_hash(tools, numbers)?.to_string(),
+            message_tokens: tokens.each,
+            tool_tokens: boundary::count_tools(tools, numbers)?,
+            turns: tokens.turns,
+            tool_calls: tokens.tool_calls,
+        })
+    };
+    measure().map_err(|error: JsonError| json_error(&error))
+}
+
+/// SHA-256, 64 hex digits, of a value as Python's `json.dumps` writes it with sorted keys.
+#[napi(catch_unwind)]
+pub fn python_hash(json: &[u8], source: bool) -> Result<String> {
+    let hash = boundary::python_hash(text(json)?, numbers(source));
+    hash.map(|hash| hash.to_string())
+        .map_err(|error| json_error(&error))
+}
+
+/// The text that `pythonHash` is the hash of.
+#[napi(catch_unwind)]
+pub fn python_json(json: &[u8], source: bool) -> Result<String> {
+    boundary::python_json(text(json)?, numbers(source)).map_err(|error| json_error(&error))
+}
+
+/// `pythonHash` of each element of an array.
+#[napi(catch_unwind)]
+pub fn element_hashes(json: &[u8], source: bool) -> Result<Vec<String>> {
+    let hashes = boundary::element_hashes(text(json)?, numbers(source))
+        .map_err(|error| json_error(&error))?;
+    Ok(hashes.iter().map(ToString::to_string).collect())
+}
+
+/// Tokens of a text, by the rule of thumb.
+#[napi(catch_unwind)]
+pub fn text_tokens(plain: &[u8]) -> Result<u32> {
+    Ok(boundary::text_tokens(text(plain)?))
+}
+
+/// Tokens of each message of a JSON array.
+#[napi(catch_unwind)]
+pub fn message_tokens(json: &[u8], source: bool) -> Result<Vec<u32>> {
+    let tokens = boundary::message_tokens(text(json)?, numbers(source));
+    Ok(tokens.map_err(|error| json_error(&error))?.each)
+}
+
+/// The parts of a request body; absent if it is not an object.
+#[napi(catch_unwind)]
+pub fn boundary_parts(body: &[u8]) -> Result<Option<BoundaryParts>> {
+    let spans = boundary::request_spans(text(body)?).map_err(|error| json_error(&error))?;
+    let ends = |span: Option<std::ops::Range<usize>>| {
+        let span = span?;
+        Some(vec![
+            u32::try_from(span.start).ok()?,
+            u32::try_from(span.end).ok()?,
+        ])
+    };
+    Ok(spans.map(|spans| BoundaryParts {
+        messages_name: spans.messages_name.map(str::to_owned),
+        messages: ends(spans.messages),
+        system: ends(spans.system),
+        tools: ends(spans.tools),
+        parameters: spans.parameters,
+    }))
+}
+
+/// What differs between two JSON documents: JSON text of `{ differences, more }`.
+#[napi(catch_unwind)]
+pub fn diff_documents(before: &[u8], after: &[u8]) -> Result<String> {
+    let diff = diff(text(before)?, text(after)?, DiffLimits::default())
+        .map_err(|error| json_error(&error))?;
+    let mut out = "{".to_owned();
+    diff.write_members(&mut out);
+    out.push('}');
+    Ok(out)
+}
+
+/// The text of the monitor's file, from JSON text of its document.
+#[napi(catch_unwind)]
+pub fn format_monitor(document: &[u8], human: bool) -> Result<String> {
+    let document = text(document)?;
+    if human {
+        boundary::format_human(document)
+    } else {
+        boundary::format_json(document)
+    }
+    .map_err(|error| invalid_argument(&error.to_string()))
+}
+
+/// As `formatMonitor`, on another thread. `null` for a document that cannot be formatted.
+#[napi]
+pub async fn format_monitor_bytes(document: Buffer, human: bool) -> Option<Buffer> {
+    let text = format_monitor(&document, human).ok()?;
+    Some(Buffer::from(text.into_bytes()))
+}

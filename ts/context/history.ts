@@ -1,0 +1,48 @@
+// What a manager has seen, as far as it is kept.
+
+import { SnapshotHookData } from "./boundary.js";
+
+/** A request to a model, or an optimization by `process`. */
+export type ContextEvent =
+  | { readonly kind: "boundary"; readonly timestamp: string; readonly snapshot: SnapshotHookData }
+  | {
+      readonly kind: "optimization";
+      readonly timestamp: string;
+      readonly agentName: string;
+      readonly strategy: string;
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+      readonly messagesBefore: number;
+      readonly messagesAfter: number;
+    };
+
+/** Text of snapshots that is kept, in characters. */
+const MAX_CHARACTERS = 64 * 1024 * 1024;
+
+/** The latest events: so many, and not more than 64 Mi characters of snapshots; the last one is always kept. */
+export class History {
+  readonly #limit: number;
+  readonly #events: ContextEvent[] = [];
+  #characters = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(event: ContextEvent): void {
+    this.#events.push(event);
+    this.#characters += size(event);
+    while (this.#events.length > this.#limit || (this.#characters > MAX_CHARACTERS && this.#events.length > 1)) {
+      const oldest = this.#events.shift();
+      if (oldest !== undefined) this.#characters -= size(oldest);
+    }
+  }
+
+  get events(): ContextEvent[] {
+    return [...this.#events];
+  }
+}
+
+function size(event: ContextEvent): number {
+  return event.kind === "boundary" ? SnapshotHookData.sizeOf(event.snapshot) : 0;
+}

@@ -1,0 +1,11 @@
+import { pythonText } from "./hashes.js";
+import { JsonText } from "./json-text.js";
+
+/**
+ * The text that the hashes of a snapshot are made of: what Python's `json.dumps(value, sort_keys=True, default=str)`
+ * gives. Pure ASCII.
+ * @throws CaptureError if the value cannot be written as JSON.
+ */
+export function pythonJson(value: unknown): string {
+  return pythonText(JsonText.of(value));
+}

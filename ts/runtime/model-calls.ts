@@ -1,0 +1,79 @@
+// Who watches model calls as they are made, and the one that the code runs in. The runtime knows no more of them.
+
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** A call of a model, before its request leaves or its recorded answer is given. */
+export interface ModelCall {
+  /** `"prompt"`, or the kind of a journaled call. */
+  readonly kind: string;
+  /** Id of the model, or the name of the journaled call. */
+  readonly name: string;
+  readonly callId: string;
+  readonly contentHash: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly agentId: string;
+  readonly replayed: boolean;
+  /** The document that the call is journaled by, as JSON text. */
+  readonly document: () => string;
+}
+
+export interface ModelCallObserver {
+  /** What it throws, or its promise is rejected with, is the call's failure. */
+  before(call: ModelCall): Promise<void> | undefined;
+  /** The call was made and has ended. */
+  after(call: ModelCall): void;
+}
+
+interface Shared {
+  readonly observers: Set<ModelCallObserver>;
+  readonly current: AsyncLocalStorage<ModelCall>;
+}
+
+// Two copies of the package in one process share them, as they share the context.
+const KEY = Symbol.for("agent-rewind/model-calls@1");
+const holder = globalThis as { [KEY]?: Shared };
+const shared: Shared = (holder[KEY] ??= { observers: new Set(), current: new AsyncLocalStorage<ModelCall>() });
+
+/** Gives the undoing. */
+export function observeModelCalls(observer: ModelCallObserver): () => void {
+  shared.observers.add(observer);
+  return () => {
+    shared.observers.delete(observer);
+  };
+}
+
+/** The model call that the code runs in. */
+export function currentModelCall(): ModelCall | undefined {
+  return shared.current.getStore();
+}
+
+/** Tells all observers; gives a promise if one of them has to be waited for. */
+function announce(call: ModelCall): Promise<void> | undefined {
+  let waiting: Promise<void> | undefined;
+  for (const observer of shared.observers) {
+    if (waiting === undefined) waiting = observer.before(call);
+    else waiting = waiting.then(() => observer.before(call));
+  }
+  return waiting;
+}
+
+/** Tells of a call that is answered from a recording. */
+export function announceReplay(call: () => Omit<ModelCall, "replayed">): Promise<void> | undefined {
+  return shared.observers.size === 0 ? undefined : announce({ ...call(), replayed: true });
+}
+
+/** Tells of a call and makes it. */
+export function makeObserved<T>(call: () => Omit<ModelCall, "replayed">, make: () => T | Promise<T>): T | Promise<T> {
+  if (shared.observers.size === 0) return make();
+  return observed({ ...call(), replayed: false }, make);
+}
+
+async function observed<T>(call: ModelCall, make: () => T | Promise<T>): Promise<T> {
+  await announce(call);
+  try {
+    return await shared.current.run(call, make);
+  } finally {
+    for (const observer of shared.observers) observer.after(call);
+  }
+}
