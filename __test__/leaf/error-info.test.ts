@@ -149,6 +149,7 @@ describe("errors of this package", () => {
     TurnBudgetExceededError: new errors.TurnBudgetExceededError("a", 10),
     MaxRebornsExceededError: new errors.MaxRebornsExceededError("a", 100),
     SnapshotDisabledError: new errors.SnapshotDisabledError({ source: "dump" }),
+    StreamCutError: new errors.StreamCutError("http://host/"),
     RestoreError: new errors.RestoreError("Restore failed: Trace is empty.", { spanId: "s" }),
     InvalidSnapshotError: new errors.InvalidSnapshotError([{ path: "root.callId", message: "Required" }]),
     LimitError: new errors.LimitError("too deep", { path: "root", limit: 1000 }),

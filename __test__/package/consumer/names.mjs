@@ -2,6 +2,7 @@
 import { createRequire } from "node:module";
 import * as core from "agent-rewind";
 import * as debug from "agent-rewind/debugger";
+import * as fetch from "agent-rewind/fetch";
 
 const require = createRequire(import.meta.url);
 const names = (module) =>
@@ -10,10 +11,11 @@ const names = (module) =>
     .toSorted();
 console.log(
   JSON.stringify({
-    import: { core: names(core), debug: names(debug) },
+    import: { core: names(core), debug: names(debug), fetch: names(fetch) },
     require: {
       core: names(require("agent-rewind")),
       debug: names(require("agent-rewind/debugger")),
+      fetch: names(require("agent-rewind/fetch")),
     },
   }),
 );
