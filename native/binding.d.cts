@@ -141,11 +141,45 @@ export interface Begun {
   meta?: string
 }
 
+/** What the messages and tools of a request come to. */
+export interface BoundaryMeasure {
+  /** SHA-256, 64 hex digits, of the messages as Python's `json.dumps` writes them with sorted keys. */
+  messageHash: string
+  toolsHash: string
+  /** Tokens of each message. */
+  messageTokens: Array<number>
+  /** Tokens of all tool schemas. */
+  toolTokens: number
+  /** Messages of the role "user". */
+  turns: number
+  toolCalls: number
+}
+
+/** The parts of a request body; absent if it is not an object. */
+export declare function boundaryParts(body: Uint8Array): BoundaryParts | null
+
+/** Where the parts of a request body stand in its bytes, each as its start and end. */
+export interface BoundaryParts {
+  /** What the messages are called. */
+  messagesName?: string
+  messages?: Array<number>
+  system?: Array<number>
+  tools?: Array<number>
+  /** JSON text of an object with the other members. */
+  parameters: string
+}
+
 /** RFC 8785 form of any JSON text. */
 export declare function canonicalize(text: string): string
 
 /** SHA-256, 64 lower-case hex digits, of the RFC 8785 form of any JSON text. */
 export declare function contentHash(text: string): string
+
+/** What differs between two JSON documents: JSON text of `{ differences, more }`. */
+export declare function diffDocuments(before: Uint8Array, after: Uint8Array): string
+
+/** `pythonHash` of each element of an array. */
+export declare function elementHashes(json: Uint8Array, source: boolean): Array<string>
 
 export interface FileFailure {
   /** As Node names it: "open", "write", "fsync" or "rename". */
@@ -156,6 +190,12 @@ export interface FileFailure {
   code: string
   message: string
 }
+
+/** The text of the monitor's file, from JSON text of its document. */
+export declare function formatMonitor(document: Uint8Array, human: boolean): string
+
+/** As `formatMonitor`, on another thread. `null` for a document that cannot be formatted. */
+export declare function formatMonitorBytes(document: Buffer, human: boolean): Promise<Buffer | null>
 
 /** How a frame with a recording starts. */
 export interface FrameEntry {
@@ -180,6 +220,21 @@ export interface FrameStart {
 
 /** The 53-bit hash that recordings of `@rejelly/core` carry, of any JSON text. */
 export declare function legacyHash(text: string): string
+
+/**
+ * Hashes and counts messages and tools. `source`: JSON text whose number tokens count, else text in
+ * the form of `JSON.stringify`.
+ */
+export declare function measureBoundary(messages: Uint8Array, tools: Uint8Array, source: boolean): BoundaryMeasure
+
+/** Tokens of each message of a JSON array. */
+export declare function messageTokens(json: Uint8Array, source: boolean): Array<number>
+
+/** SHA-256, 64 hex digits, of a value as Python's `json.dumps` writes it with sorted keys. */
+export declare function pythonHash(json: Uint8Array, source: boolean): string
+
+/** The text that `pythonHash` is the hash of. */
+export declare function pythonJson(json: Uint8Array, source: boolean): string
 
 /** Reads the bytes of a snapshot file on another thread. */
 export declare function readBytes(bytes: Buffer): Promise<Finished>
@@ -251,6 +306,9 @@ export interface SnapshotFields {
   /** JSON text of the list of rules that requests were normalized by, where there are any. */
   normalize?: string
 }
+
+/** Tokens of a text, by the rule of thumb. */
+export declare function textTokens(plain: Uint8Array): number
 
 /** What was recorded and not asked for. */
 export interface Unused {

@@ -41,6 +41,7 @@ test("loads without zod and openai, with the same names by import and require", 
       debug: expect.arrayContaining(["dumpSnapshot", "restoreSnapshot"]) as string[],
       openai: ["OpenAIModelError", "createOpenAIModel", "isOpenAIModelError"],
       testing: ["MockModelError", "createMockModel", "isMockModelError"],
+      fetch: ["rewindFetch"],
     },
   });
   const { import: imported, require: required } = names as Record<string, unknown>;

@@ -179,6 +179,25 @@ export class ReplayMissError extends RewindError {
   }
 }
 
+/** A stream is read on where its consumer had left it when it was recorded. */
+export class StreamCutError extends RewindError {
+  static {
+    named(this, "StreamCutError");
+  }
+
+  constructor(call: string) {
+    super(
+      `The recorded answer to ${call} ends here: its consumer left it early when it was recorded, and now reads on. ` +
+        "Record it anew.",
+      "ERR_REWIND_STREAM_CUT",
+    );
+  }
+}
+
+export function isStreamCutError(value: unknown): value is StreamCutError {
+  return hasName(value, "StreamCutError");
+}
+
 export function isReplayMissError(value: unknown): value is ReplayMissError {
   return hasName(value, "ReplayMissError");
 }

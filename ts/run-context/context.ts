@@ -6,11 +6,14 @@ import { storage } from "./store.js";
 export class Context {
   /** @internal */
   readonly scope: Scope;
+  /** @internal Whether the code makes a journaled call: what it calls is part of that call's answer. */
+  readonly inCall: boolean;
   readonly #spanId: string;
 
   /** @internal */
-  constructor(scope: Scope, spanId: string) {
+  constructor(scope: Scope, spanId: string, inCall = false) {
     this.scope = scope;
+    this.inCall = inCall;
     this.#spanId = spanId;
   }
 

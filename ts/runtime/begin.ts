@@ -1,4 +1,4 @@
-import { calling, type Begun } from "../native.js";
+import { calling, native, type Begun } from "../native.js";
 import { encodeInput } from "../values/encode.js";
 import type { Scope } from "./scope.js";
 
@@ -22,6 +22,34 @@ export function beginCall(scope: Scope, kind: string, name: string, callId: stri
     ),
   );
   return { begun, request: () => text };
+}
+
+/**
+ * Starts a call of a client, or goes on with the one that its client tries again: that one's answer counts, if it was
+ * recorded, and else how this attempt ends. Of an earlier attempt that still goes on nothing more is journaled.
+ */
+export function beginAttempt(
+  scope: Scope,
+  { kind, name, request, attempt }: { kind: string; name: string; request: unknown; attempt?: number },
+): Started & { readonly callId: string } {
+  const start = (): Started & { readonly callId: string } => {
+    const callId = scope.nextCallId(kind, name);
+    return { ...beginCall(scope, kind, name, callId, request), callId };
+  };
+  if (attempt === undefined) return start();
+  const text = requestText(kind, name, request);
+  const hash = calling(() => native.contentHash(scope.run.normalizer?.document(text, kind) ?? text));
+  const key = `${kind} ${hash}`;
+  const last = attempt > 0 ? scope.attempts.get(key) : undefined;
+  if (last === undefined) {
+    const started = start();
+    scope.attempts.set(key, started);
+    return started;
+  }
+  const again = { begun: { ...last.begun }, callId: last.callId };
+  delete last.begun.slot;
+  scope.attempts.set(key, again);
+  return { ...again, request: () => text };
 }
 
 /** The document that a call is hashed by. */

@@ -1,5 +1,5 @@
 import { ReplayMissError } from "../errors/index.js";
-import type { Begun, FrameHandle } from "../native.js";
+import { calling, type Begun, type FrameHandle } from "../native.js";
 import type { Miss } from "../types/miss.js";
 import type { CallMeta, ErrorInfo } from "../types/snapshot.js";
 import { decodeValue } from "../values/decode.js";
@@ -55,6 +55,18 @@ export class CallFailure {
  * @throws CallFailure around what the call failed with.
  */
 export async function settle<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
+  const seen = scope.run.seeCall({ kind: call.kind, name: call.name, callId: call.callId, request: call.request });
+  try {
+    const ended = await replayOrMake(scope, begun, call);
+    seen.ended = { value: ended.value, cached: ended.cached };
+    return ended;
+  } catch (failure) {
+    if (failure instanceof CallFailure) seen.ended = { error: failure.error, cached: failure.cached };
+    throw failure;
+  }
+}
+
+async function replayOrMake<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
   if (begun.answer === "output" || begun.answer === "failure") {
     const preparing = call.beforeReplay && prepareReplay(scope, begun, call.beforeReplay);
     if (preparing !== undefined) await preparing;
@@ -63,7 +75,40 @@ export async function settle<T>(scope: Scope, begun: Begun, call: CallSpec<T>): 
   }
   if (scope.run.mode === "replay") await outlast(scope, begun.answer);
   if (scope.run.replaying) decideMiss(scope, new UnansweredCall(scope.frame, begun, call));
-  return makeCall(scope, begun, call);
+  const { beyond } = scope.run;
+  return beyond === undefined ? makeCall(scope, begun, call) : askBeyond(scope, beyond, begun, call);
+}
+
+/** Lets the recording answer that the run stands in, and journals the answer in both. */
+async function askBeyond<T>(scope: Scope, beyond: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
+  const kind = JSON.stringify(call.kind);
+  const callId = beyond.nextCallId(call.kind, call.name);
+  const asked = calling(() => beyond.frame.begin(kind, JSON.stringify(callId), call.request()));
+  try {
+    const ended = await settle(beyond, asked, { ...call, callId });
+    countLive(scope);
+    if (begun.slot !== undefined) journal(scope, begun.slot, ended);
+    return ended;
+  } catch (failure) {
+    const { error } = failure as CallFailure;
+    countLive(scope);
+    if (begun.slot !== undefined) {
+      scope.frame.fail(begun.slot, errorInfoText(error));
+      remember(scope, scope.frame, begun.slot, error);
+    }
+    throw failure;
+  }
+}
+
+function countLive(scope: Scope): void {
+  scope.tally.live += 1;
+  scope.run.report.live += 1;
+}
+
+function journal({ frame }: Scope, slot: number, { encoded, tombstone, meta }: Ended<unknown>): void {
+  const known = JSON.stringify(meta ?? {});
+  if (tombstone !== undefined) frame.bury(slot, JSON.stringify(tombstone), known);
+  else if (encoded !== undefined) frame.succeed(slot, encoded.text, encoded.types ?? undefined, known);
 }
 
 async function makeCall<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
@@ -73,8 +118,7 @@ async function makeCall<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promi
     durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
     ...call.meta?.(),
   });
-  scope.tally.live += 1;
-  scope.run.report.live += 1;
+  countLive(scope);
   let value: T;
   let encoded: Encoded | Tombstone;
   try {
@@ -84,17 +128,15 @@ async function makeCall<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promi
   } catch (error) {
     throw failed(scope, begun, error, meta());
   }
-  const known = meta();
-  if ("tombstone" in encoded) {
-    const { path, reason } = encoded.tombstone;
-    const tombstone = `${path === "" ? "the value" : path}: ${reason}`;
-    if (begun.slot !== undefined) frame.bury(begun.slot, JSON.stringify(tombstone), JSON.stringify(known));
-    return { value, cached: false, tombstone, meta: known };
-  }
-  if (begun.slot !== undefined) {
-    frame.succeed(begun.slot, encoded.text, encoded.types ?? undefined, JSON.stringify(known));
-  }
-  return { value, cached: false, encoded, meta: known };
+  const ended: Ended<T> = { value, cached: false, meta: meta(), ...kept(encoded) };
+  if (begun.slot !== undefined) journal(scope, begun.slot, ended);
+  return ended;
+}
+
+function kept(encoded: Encoded | Tombstone): Pick<Ended<unknown>, "encoded" | "tombstone"> {
+  if (!("tombstone" in encoded)) return { encoded };
+  const { path, reason } = encoded.tombstone;
+  return { tombstone: `${path === "" ? "the value" : path}: ${reason}` };
 }
 
 /** Journals that a call failed. */

@@ -290,9 +290,9 @@ class FrameRun<Props, Result> {
     const encoded = encodeValue(result);
     if ("tombstone" in encoded) {
       // The agent has done its work; only its result cannot be brought back.
-      scope.frame.complete("null", undefined);
+      scope.journalEnd(() => scope.frame.complete("null", undefined));
     } else {
-      scope.frame.complete(encoded.text, encoded.types ?? undefined);
+      scope.journalEnd(() => scope.frame.complete(encoded.text, encoded.types ?? undefined));
     }
     if (scope.run.observed) this.#emitEnd({ ...resultFields(result), success: true });
     this.#close();
@@ -301,7 +301,8 @@ class FrameRun<Props, Result> {
   #fail(error: unknown): void {
     const scope = this.#scope;
     scope.markStopped(error);
-    scope.frame.endFailed(errorInfoText(error));
+    const info = errorInfoText(error);
+    scope.journalEnd(() => scope.frame.endFailed(info));
     if (scope.run.observed) this.#emitEnd({ error: toErrorInfo(error), success: false });
     this.#close();
     const { frame } = scope;

@@ -2,9 +2,10 @@ import { Context, getContext } from "../run-context/context.js";
 import { ContextNotFoundError } from "../errors/index.js";
 import { EVENTS } from "../events/names.js";
 import { storage } from "../run-context/store.js";
+import type { CallMeta } from "../types/snapshot.js";
 import { toErrorInfo } from "../values/error-info.js";
-import { beginCall } from "./begin.js";
-import { CallFailure, settle } from "./call.js";
+import { beginAttempt } from "./begin.js";
+import { CallFailure, settle, type Ended } from "./call.js";
 import { newSpanId } from "./ids.js";
 import { announceReplay, makeObserved, type ModelCall } from "./model-calls.js";
 import { outputFields } from "./output-fields.js";
@@ -23,6 +24,11 @@ export interface JournaledCall {
   request: unknown;
   /** The context to journal in; by default the current one. */
   context?: Context;
+  /**
+   * How often the client that calls had tried before: 0 or more for a client that says so. From 1 on, the call is the
+   * same one as the last with an equal request in its frame, and what it ends with replaces how that one had ended.
+   */
+  attempt?: number;
 }
 
 /** What is told to the function that makes a call. */
@@ -42,6 +48,16 @@ export interface CallInfo {
  * @throws whatever `make` throws, also when a failure is replayed.
  */
 export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo) => T | Promise<T>): Promise<T> {
+  const ended = await journaled(call, make);
+  return ended.value;
+}
+
+/** As {@link journalCall}, with what else is known of the call. `meta` is asked once it has been made. */
+export async function journaled<T>(
+  call: JournaledCall,
+  make: (info: CallInfo) => T | Promise<T>,
+  meta?: () => CallMeta,
+): Promise<Ended<T>> {
   const context = call.context ?? getContext();
   if (context === undefined) throw new ContextNotFoundError("journalCall");
   for (const field of ["kind", "name"] as const) {
@@ -51,13 +67,12 @@ export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo)
   }
   const { scope } = context;
   scope.throwIfAborted();
-  const callId = scope.nextCallId(call.kind, call.name);
-  const { begun, request } = beginCall(scope, call.kind, call.name, callId, call.request);
+  const { begun, request, callId } = beginAttempt(scope, call);
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
   const about = { kind: call.kind, name: call.name, callId, contentHash: begun.contentHash };
   const startedAt = performance.now();
   scope.emit(EVENTS.CALL_START, span, about);
-  const inside = new Context(scope, span.spanId);
+  const inside = new Context(scope, span.spanId, true);
   const makeInside = (): T | Promise<T> =>
     storage.run(inside, () => make({ callId, contentHash: begun.contentHash, signal: scope.signal }));
   const called = (): Omit<ModelCall, "replayed"> => ({
@@ -79,6 +94,7 @@ export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo)
       request,
       ...(asksModel ? { beforeReplay: () => announceReplay(called) } : {}),
       make: asksModel ? () => makeObserved(called, makeInside) : makeInside,
+      ...(meta === undefined ? {} : { meta }),
     });
     if (scope.run.observed) {
       const duration = performance.now() - startedAt;
@@ -90,7 +106,7 @@ export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo)
         cache: ended.cached,
       });
     }
-    return ended.value;
+    return ended;
   } catch (failure) {
     const { error, cached } = failure as CallFailure;
     if (scope.run.observed) {

@@ -10,6 +10,7 @@ import { newTraceId } from "./ids.js";
 import type { Normalizer } from "./normalize.js";
 import { ReleaseQueue } from "./release-queue.js";
 import { emptyReport } from "./replay-report.js";
+import type { Scope } from "./scope.js";
 
 /** Whoever takes events: a bus, a trace writer. */
 export interface EventSink {
@@ -32,6 +33,32 @@ export interface RunSettings {
   readonly modelRegistry?: Readonly<Record<string, ModelAdapter>> | undefined;
   readonly traceId?: string | undefined;
   readonly attributes?: Readonly<Record<string, unknown>> | undefined;
+  /** The run that this one is a frame of. */
+  readonly outer?: RunState | undefined;
+  /** Where it stands there. */
+  readonly frameCallId?: string | undefined;
+  /** Runs started inside become frames of this one. */
+  readonly held?: boolean | undefined;
+  /** Takes the calls that a snapshot has no answer for. */
+  readonly beyond?: Scope | undefined;
+}
+
+/** A call that was asked for in a held run. */
+export interface SeenCall {
+  readonly kind: string;
+  readonly name: string;
+  readonly callId: string;
+  /** The document that was asked with, as JSON text. */
+  readonly request: () => string;
+  /** How it ended: absent until then. */
+  ended?: { readonly value: unknown; readonly cached: boolean } | { readonly error: unknown; readonly cached: boolean };
+}
+
+/** A call whose answer was handed out before it ended. */
+export interface OpenStream {
+  /** Ends the call with what has come. */
+  cut(): void;
+  readonly ended: Promise<unknown>;
 }
 
 /** The place of an event in the tree of spans. */
@@ -57,7 +84,18 @@ export class RunState {
   readonly model: ModelAdapter | undefined;
   readonly modelRegistry: Readonly<Record<string, ModelAdapter>> | undefined;
   readonly traceId: string;
-  readonly releases: ReleaseQueue = new ReleaseQueue();
+  readonly releases: ReleaseQueue;
+  /** The run that this one is a frame of; itself for all others. */
+  readonly outermost: RunState;
+  readonly held: boolean;
+  /** Path of the run's frame in the held run that it stands in; absent for all others. */
+  readonly frameCallId: string | undefined;
+  readonly beyond: Scope | undefined;
+  readonly openStreams: Set<OpenStream> = new Set();
+  /** Ends of frames that wait for their streams. */
+  readonly pendingEnds: Set<() => void> = new Set();
+  /** Kept for held runs only. */
+  readonly calls: SeenCall[] = [];
   readonly #sink: (EventSink & { readonly hasSubscribers?: boolean }) | undefined;
   readonly #attributes: Readonly<Record<string, unknown>> | undefined;
   readonly #onMiss: ((miss: Miss) => "live" | "error") | undefined;
@@ -81,6 +119,17 @@ export class RunState {
     this.traceId = settings.traceId ?? newTraceId();
     this.#sink = settings.eventBus;
     this.#attributes = settings.attributes;
+    this.outermost = settings.outer ?? this;
+    this.held = settings.held === true;
+    this.frameCallId = settings.frameCallId;
+    this.beyond = settings.beyond;
+    this.releases = settings.outer?.releases ?? new ReleaseQueue();
+  }
+
+  /** Notes a call for whoever holds the run. */
+  seeCall(call: SeenCall): SeenCall {
+    if (this.outermost.held) this.outermost.calls.push(call);
+    return call;
   }
 
   /** Whether a call that the recording has no answer for may be made. */
@@ -92,6 +141,7 @@ export class RunState {
   /** Remembers a call that was not allowed: the run fails with it, even if the agent catches it. */
   refuse(error: ReplayMissError): void {
     this.#refused ??= error;
+    if (this.outermost !== this) this.outermost.refuse(error);
   }
 
   get refused(): ReplayMissError | undefined {

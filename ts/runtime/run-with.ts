@@ -120,7 +120,8 @@ export async function runWith<Props, Result>(
   fn: (props: Props) => Promise<Result> | Result,
   options: RunWithOptions<Props> = {},
 ): Promise<Result> {
-  if (getContext() !== undefined) throw new NestedRunError();
+  const around = getContext()?.scope;
+  if (around !== undefined && !(around.run.held && around.parent === undefined)) throw new NestedRunError();
   const snapshot = options.mode === "live" ? undefined : options.snapshot;
   checkModes(options);
   if (snapshot != null && isProduction() && options.enableSnapshot !== true) {
@@ -129,7 +130,21 @@ export async function runWith<Props, Result>(
   const { normalize = [] } = options;
   const normalizer = normalize.length === 0 ? undefined : new Normalizer(normalize);
   const opened = snapshot == null ? undefined : openSnapshot(snapshot, normalizer);
-  return new Run<Props, Result>(options, opened, normalizer).run(fn);
+  return new Run<Props, Result>(options, opened, normalizer, around).run(fn);
+}
+
+/** How a run starts in a held one, whose recording takes the place of its own. */
+function withinHeld(options: RunWithOptions, around: Scope, normalizer: Normalizer | undefined): HeldStart {
+  const rules = normalizer ?? around.run.normalizer;
+  const callId = around.nextCallId("run", "runWith");
+  const frame = calling(() => around.frame.openChild(frameStart(callId, "", options.initialProps, rules)));
+  return { callId, frame, normalizer: rules };
+}
+
+interface HeldStart {
+  readonly callId: string;
+  readonly frame: FrameHandle;
+  readonly normalizer: Normalizer | undefined;
 }
 
 class Run<Props, Result> {
@@ -139,16 +154,29 @@ class Run<Props, Result> {
   readonly #about: object;
   readonly #attributes: Record<string, unknown> | undefined;
 
-  constructor(options: RunWithOptions<Props>, opened: OpenSnapshot | undefined, normalizer: Normalizer | undefined) {
+  /** `around`: the frame of the held run that this one is started in. */
+  constructor(
+    options: RunWithOptions<Props>,
+    opened: OpenSnapshot | undefined,
+    ownRules: Normalizer | undefined,
+    around: Scope | undefined,
+  ) {
     this.#options = options;
     const recording = options.enableSnapshot ?? isDevelopment();
     const requests = recording && options.requests !== false;
+    const held = around === undefined ? undefined : withinHeld(options, around, ownRules);
+    const normalizer = opened === undefined && held !== undefined ? held.normalizer : ownRules;
+    // A snapshot is what the run replays; the recording has what the snapshot lacks.
+    const outer = opened === undefined ? around?.run : undefined;
     const run = new RunState({
-      native,
+      native: outer?.native ?? native,
       recording,
-      requests,
-      replaying: opened !== undefined,
-      mode: opened === undefined ? "live" : (options.mode ?? "resume"),
+      requests: outer?.requests ?? requests,
+      replaying: opened !== undefined || outer?.replaying === true,
+      mode: opened === undefined ? (outer?.mode ?? "live") : (options.mode ?? "resume"),
+      outer,
+      frameCallId: outer === undefined ? undefined : held?.callId,
+      beyond: opened === undefined || held === undefined || around === undefined ? undefined : beyondOf(around, held),
       onMiss: options.onMiss,
       completedFrames: options.completedFrames,
       normalizer,
@@ -161,10 +189,13 @@ class Run<Props, Result> {
     });
     this.#scope = new Scope({
       run,
-      parent: undefined,
+      parent: outer === undefined ? undefined : around,
       callId: "root",
       agentId: "",
-      frame: startFrame(options, { recording, requests }, opened, normalizer),
+      frame:
+        outer === undefined || held === undefined
+          ? startFrame(options, { recording, requests }, opened, normalizer)
+          : held.frame,
       settings: DEFAULT_SETTINGS,
       signal: options.signal,
     });
@@ -196,14 +227,15 @@ class Run<Props, Result> {
     if ("error" in outcome) {
       const { error } = outcome;
       scope.markStopped(error);
-      scope.frame.endFailed(errorInfoText(error));
+      const info = errorInfoText(error);
+      scope.journalEnd(() => scope.frame.endFailed(info));
       end({ error: toErrorInfo(error), success: false });
       throw error;
     }
     const { result } = outcome;
     const encoded = encodeValue(result);
     const { text, types } = "tombstone" in encoded ? encodeMarked(result) : encoded;
-    scope.frame.complete(text, types ?? undefined);
+    scope.journalEnd(() => scope.frame.complete(text, types ?? undefined));
     end({
       result: JSON.parse(text) as unknown,
       ...(types === null ? {} : { resultTypes: JSON.parse(types) as unknown }),
@@ -246,6 +278,13 @@ class Run<Props, Result> {
     if (typeof entry?.props !== "string" || entry.props === "{}") return undefined as Props;
     return decodeValue(entry.props, entry.propsTypes ?? null) as Props;
   }
+}
+
+/** The place in the held run for calls that a snapshot has no answer for. */
+function beyondOf(around: Scope, { frame }: HeldStart): Scope {
+  const { run } = around;
+  const settings = DEFAULT_SETTINGS;
+  return new Scope({ run, parent: around, callId: "root", agentId: "", frame, settings });
 }
 
 function startFrame(

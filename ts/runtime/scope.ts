@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 
 import { AbortError, isAbortError } from "../errors/index.js";
-import type { FrameHandle } from "../native.js";
+import type { Begun, FrameHandle } from "../native.js";
 import type { Tool } from "../types/tool.js";
 import type { ContentPart } from "../types/messages.js";
 import type { ModelAdapter } from "../types/model.js";
@@ -28,6 +28,12 @@ export const DEFAULT_SETTINGS: AgentSettings = {
   maxReborns: 100,
   streamWatchers: [],
 };
+
+/** An attempt of a client at a call. */
+export interface Attempt {
+  readonly begun: Begun;
+  readonly callId: string;
+}
 
 /** What a handler has equipped its prompt with, in one generation. */
 export class Generation {
@@ -68,6 +74,10 @@ export class Scope {
   readonly #controller = new AbortController();
   readonly #failures = new Failures();
   readonly #unlinks: (() => void)[] = [];
+  /** The last attempt of each request that its client marks its retries of. */
+  readonly attempts: Map<string, Attempt> = new Map();
+  #streams = 0;
+  #ending: (() => void) | undefined;
   #closed = false;
   #abandoned = false;
   #onAbandon: () => void = () => {};
@@ -85,7 +95,8 @@ export class Scope {
     this.parent = options.parent;
     this.callId = options.callId;
     this.agentId = options.agentId;
-    this.depth = options.parent === undefined ? (options.agentId === "" ? 0 : 1) : options.parent.depth + 1;
+    // The frame of a run in a held run counts as its root.
+    this.depth = options.agentId === "" ? 0 : (options.parent?.depth ?? 0) + 1;
     this.frame = options.frame;
     this.settings = options.settings;
     this.tally = {
@@ -99,7 +110,10 @@ export class Scope {
       reused: false,
     };
     // A live run may have any number of frames; nobody asks for a report on each.
-    if (this.run.replaying) this.run.report.frames.push(this.tally);
+    if (this.run.replaying) {
+      this.run.report.frames.push(this.tally);
+      if (this.run.outermost !== this.run) this.run.outermost.report.frames.push(this.tally);
+    }
     const entry = options.frame.entry();
     this.generation = new Generation(entry?.generation ?? 0);
     this.memory = new MemoryStore(entry?.memory, (key, text, initial) => {
@@ -176,6 +190,41 @@ export class Scope {
   /** Marks the entries whose error, or one in whose cause chain, the frame ends with. */
   markStopped(error: unknown): void {
     this.#failures.mark(error);
+  }
+
+  /**
+   * A call of this frame has handed out its answer and goes on: until `release`, neither the frame's end nor that of
+   * one above it is journaled, for nothing could be journaled in them any more.
+   */
+  holdOpen(): { release: () => void } {
+    if (this.parent === undefined) return { release() {} };
+    const above = this.parent.holdOpen();
+    this.#streams += 1;
+    let held = true;
+    const release = (): void => {
+      if (!held) return;
+      held = false;
+      this.#streams -= 1;
+      if (this.#streams === 0) this.#ending?.();
+      above.release();
+    };
+    return { release };
+  }
+
+  /** Journals the frame's end, once nothing under it is open; that of the outermost frame at once. */
+  journalEnd(end: () => void): void {
+    const { pendingEnds } = this.run.outermost;
+    if (this.parent === undefined) for (const pending of pendingEnds) pending();
+    if (this.#streams === 0 || this.parent === undefined) {
+      end();
+      return;
+    }
+    const ending = (): void => {
+      if (!pendingEnds.delete(ending)) return;
+      end();
+    };
+    this.#ending = ending;
+    pendingEnds.add(ending);
   }
 
   /** Ends what still runs under this frame, in this generation. */

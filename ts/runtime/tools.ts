@@ -196,7 +196,7 @@ class ToolRun {
     };
     const startedAt = performance.now();
     scope.emit(EVENTS.TOOL_CALL_START, span, about);
-    const inside = new Context(scope, span.spanId);
+    const inside = new Context(scope, span.spanId, true);
     try {
       this.ended = await settle(scope, begun, {
         kind: "tool",

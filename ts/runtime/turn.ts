@@ -136,7 +136,7 @@ async function callModel(
   try {
     scope.throwIfAborted();
     const options = streamOptions(request, conversation, scope.signal);
-    const inside = new Context(scope, span.spanId);
+    const inside = new Context(scope, span.spanId, true);
     const collected = await storage.run(inside, () =>
       collectStream(model.stream(conversation.messages.slice(), options), (event) => {
         // A stream that goes on after an abort is not read to its end.

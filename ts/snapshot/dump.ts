@@ -1,7 +1,9 @@
 import { requireContext, type Context } from "../run-context/context.js";
 import { SnapshotDisabledError } from "../errors/index.js";
 import type { AgentSnapshot } from "../types/snapshot.js";
+import type { SnapshotHandle } from "../native.js";
 import { snapshotObject } from "./handle.js";
+import { checkSnapshot } from "./open.js";
 import { metadataText } from "./metadata.js";
 
 /**
@@ -20,5 +22,16 @@ export function dumpSnapshot(options: { metadata?: Record<string, unknown>; cont
   const { traceId, spanId } = context.trace;
   const { frame, run } = context.scope;
   const rules = run.normalizer === undefined ? undefined : JSON.stringify(run.normalizer.recorded);
-  return snapshotObject(frame.dump(Date.now(), traceId, spanId, metadataText(options.metadata), rules));
+  const handle = frame.dump(Date.now(), traceId, spanId, metadataText(options.metadata), rules);
+  return snapshotObject(run.frameCallId === undefined ? handle : runAlone(handle, run.frameCallId));
+}
+
+/** Of a held run, the run whose frame stands at the path: as if it had been started by itself. */
+function runAlone(handle: SnapshotHandle, callId: string): SnapshotHandle {
+  const whole = snapshotObject(handle);
+  const { children, requestTexts } = whole.root;
+  const frame = children[callId];
+  if (frame === undefined) return handle;
+  const root = { ...frame, callId: "root", ...(requestTexts === undefined ? {} : { requestTexts }) };
+  return checkSnapshot({ ...whole, root }).handle;
 }

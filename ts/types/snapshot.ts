@@ -126,6 +126,18 @@ export interface CallMeta {
   usageInFinish?: true;
   /** Why the model ended its answer, where it said so. */
   finishReason?: string;
+  /** Of an answer that came in pieces. */
+  stream?: StreamMeta;
+}
+
+/** Own: how an answer came, beside what it said. */
+export interface StreamMeta {
+  /** Milliseconds from the call to the start of the answer. */
+  startMs?: number;
+  /** The pieces: bytes of a body or parts of a stream, and milliseconds from the call. */
+  chunks?: [size: number, atMs: number][];
+  /** Headers of a response that differ from time to time, such as `date` and `x-request-id`. */
+  headers?: [name: string, value: string][];
 }
 
 export interface FrameState {

@@ -1,0 +1,1 @@
+export { rewindFetch, type RewindFetchOptions } from "./rewind-fetch.js";

@@ -1,0 +1,149 @@
+import { createHash } from "node:crypto";
+
+import { requestHeaders, type ExtraHeaders } from "./headers.js";
+
+/** What a request is hashed by, and how it is sent. */
+export interface ReadRequest {
+  readonly url: string;
+  readonly signal: AbortSignal | undefined;
+  /** How often its client says that it had tried before. */
+  readonly attempt: number | undefined;
+  readonly document: object;
+  /** What is given to fetch: a body that had to be read to be hashed is sent from what was read. */
+  readonly init: RequestInit | undefined;
+}
+
+/** As `fetch` takes it. */
+export type FetchInput = string | URL | Request;
+
+/** Parameters of a URL that carry keys. */
+const SECRET_PARAMETER =
+  /^(?:key|api[-_]?key|access[-_]?token|token|sig|signature|x-amz-(?:signature|credential|security-token))$/i;
+
+/** Gives a promise only where a body has to be read first, so that calls start in the order in which they are made. */
+export function readRequest(
+  input: FetchInput,
+  init: RequestInit | undefined,
+  extra: ExtraHeaders,
+): ReadRequest | Promise<ReadRequest> {
+  const request = isRequest(input) ? input : undefined;
+  const headers = new Headers(init?.headers ?? request?.headers);
+  const url = isRequest(input) ? input.url : input.toString();
+  const sent = bodyOf(request, init);
+  if (!headers.has("content-type") && sent.type !== undefined) headers.set("content-type", sent.type);
+  const type = headers.get("content-type") ?? "";
+  const finish = ({ shown, body }: Described): ReadRequest => ({
+    url,
+    signal: init?.signal ?? request?.signal,
+    attempt: attemptOf(headers),
+    document: {
+      method: (init?.method ?? request?.method ?? "GET").toUpperCase(),
+      url: withoutSecrets(url),
+      headers: requestHeaders(headers, extra),
+      ...(shown === undefined ? {} : { body: shown }),
+    },
+    init: body === undefined ? init : { ...init, body },
+  });
+  const described = describe(sent.body, type);
+  return described instanceof Promise ? described.then(finish) : finish(described);
+}
+
+/** Also one of another realm or another implementation. */
+function isRequest(input: FetchInput): input is Request {
+  return typeof input === "object" && "url" in input && "headers" in input;
+}
+
+function attemptOf(headers: Headers): number | undefined {
+  const count = headers.get("x-stainless-retry-count");
+  return count !== null && /^\d{1,6}$/.test(count) ? Number(count) : undefined;
+}
+
+function withoutSecrets(text: string): string {
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  url.username = "";
+  url.password = "";
+  url.hash = "";
+  for (const name of new Set(url.searchParams.keys())) {
+    if (SECRET_PARAMETER.test(name)) url.searchParams.set(name, "-");
+  }
+  return url.href;
+}
+
+interface Described {
+  /** In the document: JSON as it is, text as a string, all else by its hash. */
+  readonly shown: unknown;
+  readonly body?: NonNullable<RequestInit["body"]>;
+}
+
+function bodyOf(request: Request | undefined, init: RequestInit | undefined): { body: unknown; type?: string } {
+  const body: unknown = init?.body;
+  if (body == null) return { body: request?.body == null ? undefined : request.clone().body };
+  if (body instanceof URLSearchParams) return { body: body.toString(), type: "application/x-www-form-urlencoded" };
+  if (typeof body === "string") return { body, type: "text/plain" };
+  if (body instanceof Blob) return { body, type: body.type };
+  return body instanceof FormData ? { body, type: "multipart/form-data" } : { body };
+}
+
+function describe(body: unknown, type: string): Described | Promise<Described> {
+  if (body === undefined) return { shown: undefined };
+  if (typeof body === "string") return { shown: shownText(body, type) };
+  if (body instanceof FormData) return describeForm(body);
+  if (body instanceof Blob) return body.arrayBuffer().then((bytes) => describeBytes(Buffer.from(bytes), type));
+  if (body instanceof ArrayBuffer) return describeBytes(Buffer.from(body), type);
+  if (ArrayBuffer.isView(body)) {
+    return describeBytes(Buffer.from(body.buffer, body.byteOffset, body.byteLength), type);
+  }
+  return describeStream(body as AsyncIterable<Uint8Array | string>, type);
+}
+
+/** A stream can be read once: what was read is sent. */
+async function describeStream(stream: AsyncIterable<Uint8Array | string>, type: string): Promise<Described> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk as Uint8Array));
+  const bytes = Buffer.concat(chunks);
+  const { shown } = await describeBytes(bytes, type);
+  return { shown, body: bytes };
+}
+
+function describeBytes(bytes: Buffer, type: string): Described | Promise<Described> {
+  if (/^multipart\/form-data/i.test(type)) return describeMultipart(bytes, type);
+  if (/json|^text\/|x-www-form-urlencoded/i.test(type)) {
+    const text = bytes.toString("utf8");
+    if (Buffer.from(text).equals(bytes)) return { shown: shownText(text, type) };
+  }
+  return { shown: digest(bytes) };
+}
+
+async function describeMultipart(bytes: Buffer, type: string): Promise<Described> {
+  try {
+    const form = await new Response(bytes, { headers: { "content-type": type } }).formData();
+    const { shown } = await describeForm(form);
+    return { shown };
+  } catch {
+    return { shown: digest(bytes) };
+  }
+}
+
+async function describeForm(form: FormData): Promise<Described> {
+  const parts = [...form].map(async ([name, value]): Promise<object> => {
+    if (typeof value === "string") return { name, value };
+    const bytes = Buffer.from(await value.arrayBuffer());
+    return { name, file: value.name, type: value.type, ...digest(bytes) };
+  });
+  return { shown: { form: await Promise.all(parts) } };
+}
+
+function digest(bytes: Buffer): { bytes: number; sha256: string } {
+  return { bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
+}
+
+function shownText(text: string, type: string): unknown {
+  // Clients send JSON without saying so.
+  if (!/json/i.test(type) && !/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,82 @@
+import { ambientContext } from "../run-context/ambient.js";
+import { getContext, type Context } from "../run-context/context.js";
+import { journalStreamed } from "../runtime/streamed-call.js";
+import type { ExtraHeaders } from "./headers.js";
+import { recordResponse, replayResponse, type RecordedResponse } from "./recorded-response.js";
+import { readRequest, type FetchInput, type ReadRequest } from "./request-document.js";
+
+export interface RewindFetchOptions {
+  /** "instant" (default) replays a body at once, in its pieces; "recorded" when they came. */
+  timing?: "instant" | "recorded";
+  /** Names of further request headers that the answer depends on. They are hashed and recorded: no keys. */
+  requestHeaders?: readonly string[];
+  /** Names of further response headers that are recorded. */
+  responseHeaders?: readonly string[];
+}
+
+/**
+ * Gives a fetch whose requests are journaled in the current run, agent or test, and replayed from its recording; outside
+ * of them it is the one that was given. For every client that takes a fetch: `new OpenAI({ fetch: rewindFetch() })`.
+ *
+ * A request is found again by method, URL (without keys), body and the headers that count. A response is handed on as it
+ * comes; error statuses and network failures are recorded like all others. Retries that a client marks by
+ * `x-stainless-retry-count` are attempts of one request, of which replay gives the last.
+ *
+ * @param fetch what makes the requests; by default the global one, at the time of each request.
+ * @throws ReplayMissError, from the request, in a strict replay that has no answer for it.
+ */
+export function rewindFetch(
+  fetch?: typeof globalThis.fetch,
+  options: RewindFetchOptions = {},
+): typeof globalThis.fetch {
+  if (fetch !== undefined && typeof fetch !== "function") {
+    throw new TypeError(`rewindFetch: fetch must be a function, received ${fetch === null ? "null" : typeof fetch}`);
+  }
+  const { timing = "instant" } = options;
+  if (timing !== "instant" && timing !== "recorded") {
+    throw new TypeError(`rewindFetch: options.timing must be "instant" or "recorded", received ${String(timing)}`);
+  }
+  const extra = { request: names(options.requestHeaders), response: names(options.responseHeaders) };
+  const make: Fetch = (input, init) => (fetch ?? globalThis.fetch)(input, init);
+  const made = getContext();
+  return async (input: FetchInput, init?: RequestInit): Promise<Response> => {
+    const context = ambientContext(made, "rewindFetch");
+    // What a journaled call calls is part of its answer.
+    if (context === undefined || context.inCall) return make(input, init);
+    // Not awaited where it need not be: calls start in the order in which they are made.
+    const request = readRequest(input, init, extra);
+    const ready = request instanceof Promise ? await request : request;
+    ready.signal?.throwIfAborted();
+    return journaled(context, { input, request: ready, make, extra, timed: timing === "recorded" });
+  };
+}
+
+type Fetch = (input: FetchInput, init?: RequestInit) => Promise<Response>;
+
+interface Sending {
+  readonly input: FetchInput;
+  readonly request: ReadRequest;
+  readonly make: Fetch;
+  readonly extra: ExtraHeaders;
+  readonly timed: boolean;
+}
+
+function journaled(context: Context, { input, request, make, extra, timed }: Sending): Promise<Response> {
+  const { url, signal, attempt, document } = request;
+  const name = URL.canParse(url) ? new URL(url).hostname : "fetch";
+  const call = { kind: "fetch", name, request: document, context, ...(attempt === undefined ? {} : { attempt }) };
+  return journalStreamed<Response, RecordedResponse>(
+    call,
+    async (info) => {
+      const startedAt = performance.now();
+      const both = signal === undefined ? info.signal : AbortSignal.any([signal, info.signal]);
+      const response = await make(input, { ...request.init, signal: both });
+      return recordResponse(response, { url, signal: both, startedAt, extra, journaled: info.journaled });
+    },
+    (recorded, meta) => replayResponse(recorded, meta, { url, signal, timed }),
+  );
+}
+
+function names(list: readonly string[] = []): ReadonlySet<string> {
+  return new Set(list.map((name) => name.toLowerCase()));
+}
