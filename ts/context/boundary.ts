@@ -8,6 +8,7 @@ import type { RequestContent } from "./content.js";
 import {
   bytesSha256,
   canonicalSha256,
+  documentSha256,
   elementSha256,
   isDoubledKey,
   lastKeysOnly,
@@ -177,7 +178,7 @@ export class SnapshotHookData {
   /** SHA-256 of the bytes that are sent, the order of the keys kept. */
   get wireHash(): string {
     const { document } = this.#parts.content;
-    this.#wireHash ??= bytesSha256(document.source ? document.bytes : Buffer.from(document.wire, "utf8"));
+    this.#wireHash ??= documentSha256(document);
     return this.#wireHash;
   }
 

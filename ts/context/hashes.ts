@@ -33,6 +33,11 @@ export function bytesSha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
+/** SHA-256, 64 hex digits, of a document as it is sent. */
+export function documentSha256(document: JsonText): string {
+  return bytesSha256(document.source ? document.bytes : Buffer.from(document.wire, "utf8"));
+}
+
 /**
  * Calls the core. Where an object has a key twice, which the core refuses, the last one counts, as it does for
  * `JSON.parse` and for Python.

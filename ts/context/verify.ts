@@ -3,7 +3,7 @@
 import { CaptureError } from "../errors/index.js";
 import { SnapshotHookData, type SnapshotRecord } from "./boundary.js";
 import type { RequestContent } from "./content.js";
-import { canonicalSha256, pythonSha256, SHORT } from "./hashes.js";
+import { canonicalSha256, documentSha256, pythonSha256, SHORT } from "./hashes.js";
 import { JsonText } from "./json-text.js";
 import { recordContent } from "./record.js";
 
@@ -20,7 +20,7 @@ export function verifyPayload(messages: unknown, expectedHash: string): boolean 
 
 /** A hash that is not that of the content. */
 export interface HashFault {
-  readonly field: "messageHash" | "toolsHash" | "contentHash";
+  readonly field: "messageHash" | "toolsHash" | "contentHash" | "wireHash";
   readonly expected: string;
   readonly actual: string;
 }
@@ -31,7 +31,8 @@ export interface Verification {
 }
 
 /**
- * Computes the hashes of a snapshot, or of its JSON, anew from what it holds.
+ * Computes the hashes of a snapshot, or of its JSON, anew from what it holds. The `contentHash` of a journaled call is
+ * the key of its journal entry, and is not computed anew.
  * @throws CaptureError for what is no snapshot.
  */
 export function verifySnapshot(data: SnapshotHookData | SnapshotRecord): Verification {
@@ -43,18 +44,11 @@ export function verifySnapshot(data: SnapshotHookData | SnapshotRecord): Verific
   };
   check("messageHash", pythonSha256(content.messages).slice(0, SHORT));
   check("toolsHash", pythonSha256(content.tools).slice(0, SHORT));
-  // The key of a journal entry is the hash of another document, unless that is what was captured.
-  if (data.callId === undefined || data.source === "model") check("contentHash", journalHash(data, content));
+  // Digits that JSON values cannot hold are not in the text that is put together again.
+  if (!("exact" in data)) check("wireHash", documentSha256(content.document));
+  // The key of a journal entry may be the hash of another document: without what `normalize` leaves out, for one.
+  if (data.callId === undefined) check("contentHash", canonicalSha256(content.document));
   return { valid: faults.length === 0, faults };
-}
-
-/** Of a journaled call that is no prompt, the document hashed has the request in it. */
-function journalHash(data: SnapshotHookData | SnapshotRecord, content: RequestContent): string {
-  const hash = canonicalSha256(content.document);
-  if (data.source !== "model" || hash === data.contentHash) return hash;
-  const inner = `{"input":${content.document.wire},"name":${JSON.stringify(data.model)}}`;
-  const journaled = canonicalSha256(JsonText.ofStringified(inner));
-  return journaled === data.contentHash ? journaled : hash;
 }
 
 /** The texts of a snapshot or of its JSON. @internal */

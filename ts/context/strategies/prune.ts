@@ -31,9 +31,9 @@ export function pruneTools(
     for (const { indices, pinned } of units) {
       if (pinned !== atEnd) continue;
       for (const index of indices) {
-        const item = pruned[index];
-        if (tokens <= target || item === undefined) continue;
-        const stub = shortened(item, STUB_TOKENS, count);
+        const [whole, item] = [items[index], pruned[index]];
+        if (tokens <= target || whole === undefined || item === undefined) continue;
+        const stub = shortened(whole, STUB_TOKENS, count);
         tokens += stub.tokens - item.tokens;
         pruned[index] = stub;
       }
