@@ -11,6 +11,8 @@ mod budget;
 mod error;
 mod frame;
 mod hash;
+#[cfg(feature = "panics")]
+mod panics;
 mod snapshot;
 mod text;
 
