@@ -13,6 +13,8 @@ mod error;
 mod file;
 mod frame;
 mod hash;
+#[cfg(feature = "panics")]
+mod panics;
 mod snapshot;
 mod text;
 

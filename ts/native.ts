@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 
+import { isError } from "./errors/base.js";
 import {
   InvalidSnapshotError,
   LimitError,
@@ -49,7 +50,7 @@ function detailOf(error: Error): Detail {
 
 /** Makes the error classes of the package from what the binding threw. */
 export function fromNativeError(error: unknown): unknown {
-  const code = error instanceof Error ? (error as Error & { code?: unknown }).code : undefined;
+  const code = isError(error) ? (error as Error & { code?: unknown }).code : undefined;
   if (typeof code !== "string" || !code.startsWith("ERR_REWIND_")) return error;
   const detail = detailOf(error as Error);
   switch (code) {

@@ -44,10 +44,22 @@ export function quoted(names: readonly string[]): string {
   return names.map((name) => JSON.stringify(name)).join(", ");
 }
 
+/** Whether a value is an error, of whatever realm: what the addon and Node throw is of another one in a `vm` context. */
+export function isError(value: unknown): value is Error {
+  try {
+    return value instanceof Error || FOREIGN_ERRORS.has(Object.prototype.toString.call(value));
+  } catch {
+    return false;
+  }
+}
+
+/** What errors of other realms say they are. */
+const FOREIGN_ERRORS = new Set(["[object Error]", "[object DOMException]"]);
+
 /** The message of whatever was thrown. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {
-    return thrown instanceof Error ? thrown.message : String(thrown);
+    return isError(thrown) ? thrown.message : String(thrown);
   } catch {
     return "(a value that cannot be shown)";
   }

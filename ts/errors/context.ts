@@ -1,4 +1,4 @@
-import { hasName, messageOf, named, RewindError } from "./base.js";
+import { hasName, isError, messageOf, named, RewindError } from "./base.js";
 
 /** A function that needs a run or an agent around it was called outside. */
 export class ContextNotFoundError extends RewindError {
@@ -102,7 +102,7 @@ export class AbortError extends RewindError {
     super(
       reason === undefined ? "Operation aborted" : `Operation aborted: ${messageOf(reason)}`,
       "ERR_REWIND_ABORTED",
-      reason instanceof Error ? { cause: reason } : {},
+      isError(reason) ? { cause: reason } : {},
     );
     this.reason = reason;
   }

@@ -1,4 +1,4 @@
-import { hasName, named, RewindError } from "./base.js";
+import { hasName, isError, named, RewindError } from "./base.js";
 
 /** The native addon could not be loaded; `cause` is why. */
 export class NativeMissingError extends RewindError {
@@ -41,7 +41,7 @@ export function isNativeMissingError(value: unknown): value is NativeMissingErro
 /** Why files that were there could not be loaded. That others were not there says nothing: the loader tries many. */
 function loadErrors(cause: unknown): string[] {
   const messages: string[] = [];
-  for (let error = cause; error instanceof Error && messages.length < 16; error = error.cause)
+  for (let error = cause; isError(error) && messages.length < 16; error = error.cause)
     messages.push((error.message.split("\n", 1)[0] ?? "").replace(/\.$/, ""));
   return messages.filter((message) => !/^Cannot find (?:module|native binding)/.test(message));
 }

@@ -1,5 +1,6 @@
 // Puts the pieces of a streamed answer together.
 
+import { isError } from "../errors/base.js";
 import type { Message, ToolCall } from "../types/messages.js";
 import type { StreamEvent, TokenUsage, ToolCallDelta } from "../types/model.js";
 
@@ -132,7 +133,7 @@ function merge(into: Record<string, unknown> = {}, from: Record<string, unknown>
 }
 
 function asError(error: unknown): Error {
-  if (error instanceof Error) return error;
+  if (isError(error)) return error;
   const message = typeof error === "object" && error !== null && "message" in error ? error.message : error;
   return new Error(typeof message === "string" ? message : `the model's stream reported an error: ${shown(message)}`, {
     cause: error,

@@ -1,5 +1,5 @@
 import { AbortError } from "../errors/context.js";
-import { messageOf } from "../errors/base.js";
+import { isError, messageOf } from "../errors/base.js";
 import type { Message } from "../types/messages.js";
 import type { ModelAdapter, StreamEvent, StreamOptions } from "../types/model.js";
 import { AnswerReader, type AnswerOptions } from "./answer.js";
@@ -126,13 +126,15 @@ function failureOf(cause: unknown, reader: AnswerReader | undefined, model: stri
 
 /** fetch says "terminated" or "fetch failed"; the reason is a level or two down. */
 function reasonOf(cause: unknown): string {
-  const inner = cause instanceof Error ? cause.cause : undefined;
-  return inner instanceof Error ? `${messageOf(cause)} (${reasonOf(inner)})` : messageOf(cause);
+  const inner = isError(cause) ? cause.cause : undefined;
+  return isError(inner) ? `${messageOf(cause)} (${reasonOf(inner)})` : messageOf(cause);
 }
 
 /** Whether the endpoint had begun to answer: the client reads a whole answer itself. */
 function isBrokenBody(cause: unknown): boolean {
-  return cause instanceof SyntaxError || (cause instanceof TypeError && cause.message === "terminated");
+  return (
+    isError(cause) && (cause.name === "SyntaxError" || (cause.name === "TypeError" && cause.message === "terminated"))
+  );
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

@@ -1,5 +1,6 @@
 // Checks of zod 4 as those of zod 3.
 
+import { types } from "node:util";
 import type { Zod4Def } from "./zod4.js";
 
 export interface Zod3Check {
@@ -109,6 +110,6 @@ function stringFormat(check: Zod4Def): Zod3Check {
     case "ends_with":
       return { kind: "endsWith", value: check["suffix"] };
     default:
-      return check["pattern"] instanceof RegExp ? { kind: "regex", regex: check["pattern"] } : (UNSAID[0] as Zod3Check);
+      return types.isRegExp(check["pattern"]) ? { kind: "regex", regex: check["pattern"] } : (UNSAID[0] as Zod3Check);
   }
 }

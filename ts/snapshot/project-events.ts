@@ -1,3 +1,4 @@
+import { messageOf } from "../errors/base.js";
 import { RestoreError } from "../errors/index.js";
 import { EVENTS } from "../events/names.js";
 
@@ -47,7 +48,7 @@ function projectEvent(event: unknown, index: number): string {
     }
     return JSON.stringify(projected);
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
+    const message = messageOf(cause);
     throw new RestoreError(`Restore failed: events.${index}: not JSON: ${message}`, { path: `events.${index}`, cause });
   }
 }

@@ -1,3 +1,5 @@
+import { types } from "node:util";
+
 import { RestoreError } from "../errors/index.js";
 import { fromNativeError, native } from "../native.js";
 import type { TraceEvent } from "../types/events.js";
@@ -24,8 +26,7 @@ export function restoreSnapshot(
 ): AgentSnapshot {
   try {
     if (typeof trace === "string") return snapshotObject(native.restoreTrace(trace, nativeOptions(options, false)));
-    if (trace instanceof Uint8Array)
-      return snapshotObject(native.restoreBytesSync(trace, nativeOptions(options, false)));
+    if (types.isUint8Array(trace)) return snapshotObject(native.restoreBytesSync(trace, nativeOptions(options, false)));
     if (!Array.isArray(trace)) {
       throw new RestoreError(
         `Restore failed: expected an array of events, JSONL text or bytes, received ${typeof trace}.`,

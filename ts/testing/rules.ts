@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import type { Message } from "../types/messages.js";
 import type { MockMatcher, MockModelOptions, MockReply, MockRequest, MockRule } from "./types.js";
 
@@ -65,7 +66,7 @@ function checked(given: MockRule | MockReply, place: number): MockRule {
 }
 
 function isMatcher(when: unknown): boolean {
-  return when === undefined || typeof when === "string" || typeof when === "function" || when instanceof RegExp;
+  return when === undefined || typeof when === "string" || typeof when === "function" || types.isRegExp(when);
 }
 
 function shown(when: MockMatcher | undefined): string {

@@ -1,5 +1,6 @@
 // Events as lines of a trace file.
 
+import { isError } from "../errors/base.js";
 import { TRACE_EVENT_SCHEMA_VERSION } from "../events/names.js";
 import type { TraceEvent, TraceGap } from "../types/events.js";
 import { encodeMarked } from "../values/encode.js";
@@ -50,6 +51,6 @@ function read(event: TraceEvent, key: string): unknown {
   try {
     return (event as unknown as Record<string, unknown>)[key];
   } catch (error) {
-    return `[reading it threw: ${error instanceof Error ? error.message : "something"}]`;
+    return `[reading it threw: ${isError(error) ? error.message : "something"}]`;
   }
 }

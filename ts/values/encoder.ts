@@ -1,5 +1,6 @@
 // The slow path of recording: copies a value into plain JSON and notes the types that JSON lacks.
 
+import { isError } from "../errors/base.js";
 import { classify, type Refusal, type TypeTag } from "./kinds.js";
 import { MAX_DEPTH } from "./plain.js";
 import { appendToken } from "./pointer.js";
@@ -233,7 +234,7 @@ function currentKey({ keys, next }: OpenContainer): string | number {
 function throwing(error: unknown): Refusal {
   let message = "";
   try {
-    message = `: ${error instanceof Error ? error.message : String(error)}`;
+    message = `: ${isError(error) ? error.message : String(error)}`;
   } catch {
     // The thrown value cannot be read either.
   }

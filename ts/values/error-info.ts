@@ -1,5 +1,6 @@
 // Errors as data, and back.
 
+import { isError } from "../errors/base.js";
 import * as ours from "../errors/index.js";
 import type { ErrorInfo } from "../types/snapshot.js";
 import { decodeValue } from "./decode.js";
@@ -157,17 +158,6 @@ function prototypeOf(name: string, details: unknown): object | undefined {
   if (typeof code === "string" && code.startsWith("ERR_REWIND_")) return ourPrototypes.get(name);
   return nativePrototypes.get(name);
 }
-
-function isError(value: unknown): value is Error {
-  try {
-    return value instanceof Error || FOREIGN_ERRORS.has(Object.prototype.toString.call(value));
-  } catch {
-    return false;
-  }
-}
-
-/** What errors of other realms say they are. */
-const FOREIGN_ERRORS = new Set(["[object Error]", "[object DOMException]"]);
 
 function isAggregate(name: string, error: Error): boolean {
   return name === "AggregateError" || error instanceof AggregateError;

@@ -1,5 +1,6 @@
 // What a snapshot is to be changed by: the arguments of `forkSnapshot`, checked.
 
+import { isError } from "../../errors/base.js";
 import type { ErrorInfo } from "../../types/snapshot.js";
 import { encodeValue, type Encoded } from "../../values/encode.js";
 import { toErrorInfo } from "../../values/error-info.js";
@@ -140,7 +141,7 @@ function checkOutput(output: unknown, path: string): Encoded {
 
 function checkError(error: unknown, path: string): ErrorInfo | undefined {
   if (error === undefined) return undefined;
-  if (error instanceof Error || Object.prototype.toString.call(error) === "[object Error]") return toErrorInfo(error);
+  if (isError(error)) return toErrorInfo(error);
   if (!isRecord(error) || typeof error["name"] !== "string" || typeof error["message"] !== "string") {
     throw new ForkError(path, `expected an Error, or { name, message }, received ${received(error)}.`);
   }

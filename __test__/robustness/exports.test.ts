@@ -1,0 +1,26 @@
+// A panic that reached Node would abort the process.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+
+const folder = fileURLToPath(new URL("../../src", import.meta.url));
+
+/** Functions with the attribute `napi`, and its options. */
+function exportedFunctions(): { name: string; options: string; isAsync: boolean }[] {
+  const sources = readdirSync(folder).map((file) => readFileSync(join(folder, file), "utf8"));
+  const pattern = /#\[napi(?:\(([^)]*)\))?\]\s*(?:(?:\/\/[^\n]*|#\[[^\n]*\])\s*)*pub (async )?fn (\w+)/g;
+  return sources.flatMap((source) =>
+    [...source.matchAll(pattern)].map(([, options = "", isAsync, name = ""]) => ({
+      name,
+      options,
+      isAsync: isAsync !== undefined,
+    })),
+  );
+}
+
+it("every export catches panics, or is async, where napi does", () => {
+  const functions = exportedFunctions();
+  expect(functions.length).toBeGreaterThan(30);
+  expect(functions.filter(({ options, isAsync }) => !isAsync && !options.includes("catch_unwind"))).toEqual([]);
+});

@@ -1,0 +1,31 @@
+// Calls everything that panics, and prints what it failed with. Its last line shows that Node lived.
+import { createRequire } from "node:module";
+
+const [addon] = process.argv.slice(2);
+const { Panicking, panicInFunction, panicInAsyncFunction, panicInTask } = createRequire(import.meta.url)(addon);
+const object = new Panicking(false);
+
+const PANICS = {
+  function: () => panicInFunction(),
+  "async function": () => panicInAsyncFunction(),
+  task: () => panicInTask(),
+  constructor: () => new Panicking(true),
+  factory: () => Panicking.make(),
+  method: () => object.method(true),
+  getter: () => object.value,
+  setter: () => {
+    object.value = 1;
+  },
+  "async method": () => object.asyncMethod(),
+};
+
+const failures = {};
+for (const [kind, call] of Object.entries(PANICS)) {
+  try {
+    await call();
+    failures[kind] = "no failure";
+  } catch (error) {
+    failures[kind] = `${error.name}: ${error.message}`;
+  }
+}
+console.log(JSON.stringify({ failures, works: object.method(false) }));
