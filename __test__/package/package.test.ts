@@ -39,6 +39,7 @@ test("loads without zod, with the same names by import and require", () => {
     import: {
       core: expect.arrayContaining(["runWith", "callTool"]) as string[],
       debug: expect.arrayContaining(["dumpSnapshot", "restoreSnapshot"]) as string[],
+      context: expect.arrayContaining(["ContextManager", "verifyPayload"]) as string[],
     },
   });
   const { import: imported, require: required } = names as Record<string, unknown>;
