@@ -146,8 +146,9 @@ export interface BoundaryMeasure {
   /** SHA-256, 64 hex digits, of the messages as Python's `json.dumps` writes them with sorted keys. */
   messageHash: string
   toolsHash: string
-  /** Tokens of each message. */
-  messageTokens: Array<number>
+  messages: number
+  /** Tokens of all messages. */
+  messageTokens: number
   /** Tokens of all tool schemas. */
   toolTokens: number
   /** Messages of the role "user". */

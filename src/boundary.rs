@@ -14,8 +14,9 @@ pub struct BoundaryMeasure {
     /// SHA-256, 64 hex digits, of the messages as Python's `json.dumps` writes them with sorted keys.
     pub message_hash: String,
     pub tools_hash: String,
-    /// Tokens of each message.
-    pub message_tokens: Vec<u32>,
+    pub messages: u32,
+    /// Tokens of all messages.
+    pub message_tokens: f64,
     /// Tokens of all tool schemas.
     pub tool_tokens: u32,
     /// Messages of the role "user".
@@ -62,7 +63,8 @@ pub fn measure_boundary(messages: &[u8], tools: &[u8], source: bool) -> Result<B
         Ok(BoundaryMeasure {
             message_hash: boundary::python_hash(messages, numbers)?.to_string(),
             tools_hash: boundary::python_hash(tools, numbers)?.to_string(),
-            message_tokens: tokens.each,
+            messages: u32::try_from(tokens.each.len()).unwrap_or(u32::MAX),
+            message_tokens: tokens.each.iter().copied().map(f64::from).sum(),
             tool_tokens: boundary::count_tools(tools, numbers)?,
             turns: tokens.turns,
             tool_calls: tokens.tool_calls,

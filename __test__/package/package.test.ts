@@ -39,9 +39,13 @@ test("loads without zod and openai, with the same names by import and require", 
     import: {
       core: expect.arrayContaining(["runWith", "callTool"]) as string[],
       debug: expect.arrayContaining(["dumpSnapshot", "restoreSnapshot"]) as string[],
+<<<<<<< HEAD
       openai: ["OpenAIModelError", "createOpenAIModel", "isOpenAIModelError"],
       testing: ["MockModelError", "createMockModel", "isMockModelError"],
       fetch: ["rewindFetch"],
+=======
+      context: expect.arrayContaining(["ContextManager", "verifyPayload"]) as string[],
+>>>>>>> capture
     },
   });
   const { import: imported, require: required } = names as Record<string, unknown>;

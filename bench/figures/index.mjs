@@ -12,4 +12,5 @@ export const figures = [
   figure("restore-array", "restoreSnapshot from an array of events"),
   figure("replay", "replay of an agent, a model call and a tool call with 2 KB of output in each step"),
   figure("record", "recording one call with 2 KB of output"),
+  figure("capture", "a boundary captured, with its hashes and its ledger"),
 ];

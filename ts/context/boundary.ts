@@ -313,19 +313,22 @@ function exactTexts(messages: JsonText, tools: JsonText): NonNullable<SnapshotRe
 function measure({ content, tracked, countTokens }: BoundaryParts): Measured {
   const { messages, tools } = content;
   const counted = count(messages, tools);
-  const each = countTokens === undefined ? counted.messageTokens : messageTokens(messages, countTokens);
-  const history = each.reduce((sum, tokens) => sum + tokens, 0);
+  const history = countTokens === undefined ? counted.messageTokens : sum(messageTokens(messages, countTokens));
   const ledger = ledgerOf(
     { ...tracked, systemPrompt: tracked.systemPrompt + systemTokens(content.system, countTokens) },
     {
       toolsSchema: countTokens === undefined ? counted.toolTokens : toolTokens(tools, countTokens),
       history: history === 0 ? 0 : history + PER_LIST,
       turnCount: counted.turns,
-      messageCount: counted.messageTokens.length,
+      messageCount: counted.messages,
       toolCallCount: counted.toolCalls,
     },
   );
   return { messageSha256: counted.messageHash, toolsSha256: counted.toolsHash, ledger };
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
 }
 
 /** A list that is empty because there is none has no number tokens: it is of either form. */

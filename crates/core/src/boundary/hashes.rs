@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use sha2::{Digest, Sha256};
 
 use super::number::Numbers;
@@ -60,7 +62,10 @@ fn write_python(text: &str, numbers: Numbers, out: impl FnMut(&[u8])) -> Result<
 
 /// How many bytes Python's `json.dumps(value)` gives, the keys in the order of the text.
 pub(super) fn python_length(text: &str, numbers: Numbers) -> Result<usize, JsonError> {
-    let compact = compact_keeping_numbers(text)?;
+    let compact = match numbers {
+        Numbers::JavaScript => Cow::Borrowed(text),
+        Numbers::Source => Cow::Owned(compact_keeping_numbers(text)?),
+    };
     let mut length = 0;
     let mut writer = PythonWriter::new(numbers, |bytes: &[u8]| length += bytes.len());
     writer.write(&compact);

@@ -68,46 +68,52 @@ impl<F: FnMut(&[u8])> PythonWriter<F> {
     fn string(&mut self, text: &str, from: usize) -> usize {
         let bytes = text.as_bytes();
         self.buffer.push(b'"');
-        let mut at = from;
+        let (mut run, mut at) = (from, from);
         loop {
-            let plain = plain_run(bytes, at);
-            self.push(&bytes[at..plain]);
-            at = plain;
+            at = plain_run(bytes, at);
             match bytes.get(at) {
-                None => return at,
-                Some(b'"') => {
+                // The escapes of `JSON.stringify` are Python's: they are part of the run.
+                Some(b'\\') => at = (at + 2).min(bytes.len()),
+                Some(b'"') | None => {
+                    self.push(&bytes[run..at]);
                     self.buffer.push(b'"');
                     return at + 1;
                 }
-                Some(b'\\') => {
-                    // The escapes of `JSON.stringify` are Python's. What follows the letter is plain.
-                    let end = (at + 2).min(bytes.len());
-                    self.buffer.extend_from_slice(&bytes[at..end]);
-                    at = end;
+                Some(_) => {
+                    self.push(&bytes[run..at]);
+                    at = self.escapes(text, at);
+                    run = at;
                 }
-                Some(_) => at = self.escapes(text, at),
             }
-            self.flush_if_full();
         }
     }
 
     /// Writes the run of characters that are not plain ASCII, and gives where it ends.
     fn escapes(&mut self, text: &str, from: usize) -> usize {
-        let mut at = from;
+        /// Of the longest escape: a pair of surrogates.
+        const ESCAPE: usize = 12;
+        let mut chunk = [0; 32 * ESCAPE];
+        let (mut at, mut filled) = (from, 0);
         for character in text[from..].chars() {
             if matches!(character, ' '..='~') {
                 break;
             }
+            at += character.len_utf8();
             let mut units = [0; 2];
             for unit in character.encode_utf16(&mut units) {
                 let [high, low] = unit.to_be_bytes();
-                let [a, b] = HEX[usize::from(high)];
-                let [c, d] = HEX[usize::from(low)];
-                self.buffer.extend_from_slice(&[b'\\', b'u', a, b, c, d]);
+                let [[a, b], [c, d]] = [HEX[usize::from(high)], HEX[usize::from(low)]];
+                chunk[filled..filled + 6].copy_from_slice(&[b'\\', b'u', a, b, c, d]);
+                filled += 6;
             }
-            at += character.len_utf8();
-            self.flush_if_full();
+            if filled + ESCAPE > chunk.len() {
+                self.buffer.extend_from_slice(&chunk[..filled]);
+                self.flush_if_full();
+                filled = 0;
+            }
         }
+        self.buffer.extend_from_slice(&chunk[..filled]);
+        self.flush_if_full();
         at
     }
 

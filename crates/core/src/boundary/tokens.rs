@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use memchr::memchr;
+
 use super::hashes::python_length;
 use super::number::Numbers;
 use crate::json::{JsonError, RawStr, Scanner};
@@ -52,27 +54,39 @@ impl Characters {
         }
     }
 
-    /// Of a string literal.
+    /// Of a string literal, in whatever form it is written.
     fn of_literal(raw: RawStr<'_>) -> Self {
-        if !raw.has_escapes() {
-            return Self::of(raw.body());
-        }
-        let body = raw.normalized();
-        let mut all = Self::of(&body);
-        let mut rest = &*body;
-        while let Some(at) = rest.find('\\') {
-            rest = rest.get(at + 1..).unwrap_or_default();
-            // In this form only control characters and lone surrogates are written by their number.
-            let (length, is_other) = match rest.as_bytes() {
-                [b'u', digit, ..] => (5, *digit != b'0'),
-                _ => (1, false),
-            };
-            // The backslash and what follows it were counted as ASCII.
-            all.ascii -= length + usize::from(is_other);
-            all.other += usize::from(is_other);
-            rest = rest.get(length..).unwrap_or_default();
+        let body = raw.body();
+        let mut all = Self::of(body);
+        let mut at = 0;
+        while let Some(escape) = memchr(b'\\', &body.as_bytes()[at..]) {
+            at += escape;
+            let (character, length) = escaped(&body[at..]);
+            // The escape was counted as ASCII.
+            all.ascii -= length;
+            if character < 0x80 {
+                all.ascii += 1;
+            } else {
+                all.other += 1;
+            }
+            at += length;
         }
         all
+    }
+}
+
+/// The code point of the escape that a text begins with, and the escape's length in bytes.
+fn escaped(text: &str) -> (u32, usize) {
+    let unit = |from: usize| {
+        let digits = text.get(from..from + 6)?.strip_prefix("\\u")?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    match (unit(0), unit(6)) {
+        (Some(high @ 0xD800..0xDC00), Some(low @ 0xDC00..0xE000)) => {
+            (0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00), 12)
+        }
+        (Some(unit), _) => (unit, 6),
+        (None, _) => (0, 2.min(text.len())),
     }
 }
 
@@ -261,4 +275,32 @@ fn members<const N: usize>(
         }
     }
     Ok(spans)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn literal(text: &str) -> Characters {
+        let mut scanner = Scanner::new(text);
+        scanner
+            .string()
+            .map(Characters::of_literal)
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn counts_characters_however_they_are_written() {
+        for (text, ascii, other) in [
+            (r#""""#, 0, 0),
+            (r#""abc""#, 3, 0),
+            (r#""a\n\"\\\u0007\u0041""#, 6, 0),
+            (r#""é\u00e9""#, 0, 2),
+            (r#""😀\ud83d\ude00""#, 0, 2),
+            (r#""\ud83d\ud83d\ude00\ude00x""#, 1, 3),
+            ("\"\u{7f}\u{80}\"", 1, 1),
+        ] {
+            assert_eq!(literal(text), Characters { ascii, other }, "{text}");
+        }
+    }
 }
