@@ -11,6 +11,7 @@ mod budget;
 mod error;
 mod frame;
 mod hash;
+mod redact;
 mod snapshot;
 mod text;
 

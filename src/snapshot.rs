@@ -31,6 +31,8 @@ pub struct SnapshotFields {
     pub warnings: Option<String>,
     /// JSON text of the list of rules that requests were normalized by, where there are any.
     pub normalize: Option<String>,
+    /// JSON text of the rules that the run was redacted by, where there are any.
+    pub redact: Option<String>,
 }
 
 #[napi]
@@ -78,6 +80,7 @@ impl SnapshotHandle {
                 .normalize
                 .as_ref()
                 .map(|text| text.as_str().to_owned()),
+            redact: self.0.redact.as_ref().map(|text| text.as_str().to_owned()),
         }
     }
 
