@@ -25,6 +25,7 @@ export {
   isModelRegistryNotFoundError,
   isTurnBudgetExceededError,
 } from "./model.js";
+export { RedactError, isRedactError } from "./redact.js";
 export { JsonSchemaNotFoundError, isJsonSchemaNotFoundError } from "./schema.js";
 export { NativeMissingError, TraceWriteError, isNativeMissingError, isTraceWriteError } from "./platform.js";
 export {

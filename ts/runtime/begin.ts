@@ -5,23 +5,27 @@ import type { Scope } from "./scope.js";
 /** A call that has been started, and the document that it asks with. */
 export interface Started {
   readonly begun: Begun;
+  /** As it is recorded. */
   readonly request: () => string;
+  /** Hash of the request as it is sent, where what is recorded of it is redacted. */
+  readonly wireHash: (() => string) | undefined;
 }
 
 /** Starts a call whose request is given as a value. */
 export function beginCall(scope: Scope, kind: string, name: string, callId: string, request: unknown): Started {
-  const text = requestText(kind, name, request);
-  const { normalizer } = scope.run;
+  const sent = requestText(kind, name, request);
+  const { normalizer, redaction } = scope.run;
+  const text = redaction?.json(sent) ?? sent;
   const begun = calling(() =>
     scope.frame.begin(
-      JSON.stringify(kind),
+      scope.recordable(JSON.stringify(kind)),
       JSON.stringify(callId),
       text,
       scope.frame.hasForeignHashes ? foreignRequestText(kind, name, request) : undefined,
       normalizer?.document(text, kind),
     ),
   );
-  return { begun, request: () => text };
+  return { begun, request: () => text, wireHash: redaction === undefined ? undefined : () => redaction.wireHash(sent) };
 }
 
 /** The document that a call is hashed by. */

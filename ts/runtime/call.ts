@@ -22,6 +22,8 @@ export interface CallSpec<T> {
   readonly refuse?: (tombstone: Tombstone["tombstone"]) => Error;
   /** What is to be journaled beside the output, once the call has ended. */
   readonly meta?: () => CallMeta;
+  /** Hash of the request as it is sent, where what is recorded of it is redacted. */
+  readonly wireHash?: (() => string) | undefined;
 }
 
 /** How a call ended, as events tell it. */
@@ -66,6 +68,7 @@ async function makeCall<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promi
   const meta = (): CallMeta => ({
     durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
     ...call.meta?.(),
+    ...(call.wireHash === undefined ? {} : { wireHash: call.wireHash() }),
   });
   scope.tally.live += 1;
   scope.run.report.live += 1;
@@ -77,7 +80,7 @@ async function makeCall<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promi
     if (call.refuse !== undefined && "tombstone" in encoded) throw call.refuse(encoded.tombstone);
   } catch (error) {
     if (begun.slot !== undefined) {
-      frame.fail(begun.slot, errorInfoText(error), JSON.stringify(meta()));
+      frame.fail(begun.slot, scope.recordable(errorInfoText(error)), scope.recordable(JSON.stringify(meta())));
       remember(scope, frame, begun.slot, error);
     }
     throw new CallFailure(error, false);
@@ -86,11 +89,14 @@ async function makeCall<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promi
   if ("tombstone" in encoded) {
     const { path, reason } = encoded.tombstone;
     const tombstone = `${path === "" ? "the value" : path}: ${reason}`;
-    if (begun.slot !== undefined) frame.bury(begun.slot, JSON.stringify(tombstone), JSON.stringify(known));
+    if (begun.slot !== undefined) {
+      frame.bury(begun.slot, scope.recordable(JSON.stringify(tombstone)), scope.recordable(JSON.stringify(known)));
+    }
     return { value, cached: false, tombstone, meta: known };
   }
   if (begun.slot !== undefined) {
-    frame.succeed(begun.slot, encoded.text, encoded.types ?? undefined, JSON.stringify(known));
+    const { text, types } = scope.run.redaction?.encoded(encoded) ?? encoded;
+    frame.succeed(begun.slot, text, types ?? undefined, scope.recordable(JSON.stringify(known)));
   }
   return { value, cached: false, encoded, meta: known };
 }

@@ -51,7 +51,7 @@ export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo)
   const { scope } = context;
   scope.throwIfAborted();
   const callId = scope.nextCallId(call.kind, call.name);
-  const { begun, request } = beginCall(scope, call.kind, call.name, callId, call.request);
+  const { begun, request, wireHash } = beginCall(scope, call.kind, call.name, callId, call.request);
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
   const about = { kind: call.kind, name: call.name, callId, contentHash: begun.contentHash };
   const startedAt = performance.now();
@@ -63,6 +63,7 @@ export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo)
       name: call.name,
       callId,
       request,
+      wireHash,
       make: () => storage.run(inside, () => make({ callId, contentHash: begun.contentHash, signal: scope.signal })),
     });
     if (scope.run.observed) {

@@ -61,6 +61,7 @@ export async function takeTurn(
           tell(event, false);
         }),
       meta: () => facts.meta,
+      wireHash: conversation.wireHash,
     });
     const message = ended.value;
     if (ended.cached && request.watchers.length > 0) {
