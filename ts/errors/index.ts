@@ -25,6 +25,7 @@ export {
   isModelRegistryNotFoundError,
   isTurnBudgetExceededError,
 } from "./model.js";
+export { AuditLogError, isAuditLogError } from "./audit.js";
 export { RedactError, isRedactError } from "./redact.js";
 export { JsonSchemaNotFoundError, isJsonSchemaNotFoundError } from "./schema.js";
 export { NativeMissingError, TraceWriteError, isNativeMissingError, isTraceWriteError } from "./platform.js";
