@@ -1,5 +1,7 @@
 // The public contract of "agent-rewind", generated from ts/index.ts by `npm run build`.
 
+import * as Binding from "./native/binding.cjs";
+
 /** Where in a run the code stands: the agent's frame, and the span that new spans hang on. */
 declare class Context {
   #private;
@@ -144,6 +146,25 @@ declare class MaxRebornsExceededError extends RewindError {
   constructor(agentId: string, maxReborns: number);
 }
 declare function isMaxRebornsExceededError(value: unknown): value is MaxRebornsExceededError;
+/** An audit log cannot be opened, written or read. */
+declare class AuditLogError extends RewindError {
+  /** The log. */
+  readonly path: string;
+  constructor(message: string, {
+    path,
+    code,
+    ...options
+  }: CauseOptions & {
+    path: string;
+    code?: string;
+  });
+}
+declare function isAuditLogError(value: unknown): value is AuditLogError;
+/** A rule of redaction cannot be used, or a snapshot was recorded under other rules. */
+declare class RedactError extends RewindError {
+  constructor(message: string, options?: CauseOptions);
+}
+declare function isRedactError(value: unknown): value is RedactError;
 /** A model is to be told a schema whose library gives no JSON schema of it. */
 declare class JsonSchemaNotFoundError extends RewindError {
   /** What the schema is of: `promptAgent`, or `tool "<name>"`. */
@@ -562,6 +583,8 @@ interface CallMeta {
   finishReason?: string;
   /** Of an answer that came in pieces. */
   stream?: StreamMeta;
+  /** contentHash of the request as it was sent, where what is kept of it was redacted. */
+  wireHash?: string;
 }
 /** Own: how an answer came, beside what it said. */
 interface StreamMeta {
@@ -662,8 +685,21 @@ interface AgentSnapshot {
   warnings?: SnapshotWarning[];
   /** Own: the rules that requests were normalized by before they were hashed. */
   normalize?: RecordedRule[];
+  /** Own: the rules that the run was redacted by before it was recorded. */
+  redact?: RecordedRedaction;
 }
-/** A rule of `runWith({ normalize })`. */
+/** Own: what `runWith({ redact })` was given. */
+interface RecordedRedaction {
+  /** Version of the built-in rules. */
+  builtIn: number;
+  /** Built-in rules that were not applied. */
+  without?: string[];
+  /** The rules of the user. */
+  rules: RecordedRule[];
+  /** Names the key of the digests without telling it: 16 hex digits; absent without a key. */
+  keyId?: string;
+}
+/** A rule of `runWith({ normalize })` or `runWith({ redact })`. */
 interface RecordedRule {
   id: string;
   /** Changes when the rule does. */
@@ -766,6 +802,10 @@ interface RunWithFields {
   };
   props?: unknown;
   propsTypes?: Types;
+  /** Own: the rules that requests were normalized by. */
+  normalize?: RecordedRule[];
+  /** Own: the rules that the run was redacted by. */
+  redact?: RecordedRedaction;
   restoration?: {
     isRestored: boolean;
     sourceProcessId?: string;
@@ -1196,6 +1236,92 @@ type ToolChanges<Input, Output> = Partial<Tool<Input, Output>>;
 * gives takes the place of the tool's own, `middlewares` too.
 */
 declare function augmentTool<Input, Output>(tool: Tool<Input, Output>, changes: ToolChanges<Input, Output> | ((tool: Tool<Input, Output>) => ToolChanges<Input, Output>)): Tool<Input, Output>;
+type Native = typeof Binding;
+/** The Rust core. */
+declare const native: Native;
+/** A rule that is built in. `"base64"` replaces images and files by their size and hash. */
+type BuiltinRedactRule = "anthropic-key" | "openai-key" | "google-key" | "aws-key" | "github-key" | "gitlab-key" | "slack-key" | "stripe-key" | "huggingface-key" | "npm-key" | "jwt" | "private-key" | "card-number" | "url-password" | "authorization" | "base64";
+/** A rule of one's own. */
+type RedactRule = {
+  /** Stands in the placeholders: 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.` and `-`. */id: string;
+} & ({
+  /**
+  * What matches in any key or text is replaced. Matched in linear time: without look-around, backreferences and
+  * `\p`; `i` is known for ASCII only.
+  */
+  pattern: RegExp | string;
+} | {
+  /** Texts and numbers under members of these names are replaced; case, `_` and `-` make no difference. */keys: readonly string[];
+});
+interface RedactOptions {
+  rules?: readonly RedactRule[];
+  /**
+  * Makes the digests in placeholders (HMAC-SHA256). Without one, secrets that could be guessed (card numbers, passwords
+  * in URLs, Authorization values, what rules of one's own find) get placeholders without a digest, so that two of a
+  * kind cannot be told apart.
+  */
+  key?: string;
+  /** Built-in rules that are not to be applied: `["base64"]` keeps images and files. */
+  without?: readonly BuiltinRedactRule[];
+}
+type NativeStream = InstanceType<typeof native.RedactStream>;
+interface RedactStreamOptions {
+  /**
+  * How many bytes of UTF-8 are held back, so that a secret that lies over several chunks is seen as a whole. A longer
+  * secret is replaced as far as it is known, and the rest of it is left out.
+  * @default 4096
+  */
+  holdBack?: number;
+}
+/** Redacts text that comes in chunks. */
+declare class RedactStream {
+  #private;
+  /** @throws RangeError if less is to be held back than secrets are long. */
+  constructor(start: (holdBack: number) => NativeStream, {
+    holdBack
+  }: RedactStreamOptions);
+  /** Takes a chunk, and gives the text that is certain to hold no secret; often "". */
+  push(chunk: string): string;
+  /** Gives what was held back. */
+  end(): string;
+}
+/** A secret that was found. */
+interface RedactFinding {
+  /** Id of the rule. */
+  rule: string;
+  /** JSON pointer of the string or number; of a key, that of its object. Its keys are those of the input. */
+  pointer: string;
+  /** The secret is in a key. */
+  key?: true;
+  /** Where it begins and ends in the string, in UTF-16 units. */
+  span: [start: number, end: number];
+}
+/** Replaces secrets by placeholders. Its placeholders depend on nothing but its options and the secret. */
+declare class Redactor {
+  #private;
+  /** The rules as a snapshot records them; without the key, which only an id tells. */
+  readonly recorded: RecordedRedaction;
+  /** @throws TypeError, RedactError for a rule that is none, or that is not supported. */
+  constructor(options?: RedactOptions, owner?: string);
+  /** Plain text. Where it is JSON, the names of its members count. */
+  text(text: string): string;
+  /**
+  * A copy of a value, in keys and values. What becomes a placeholder is a string, also where it was a number.
+  * @throws TypeError for what is not JSON, nor a Date, Map, Set, URL, BigInt, bytes or `undefined`.
+  */
+  value(value: unknown): unknown;
+  /**
+  * JSON text. White space, order and numbers stay as they are.
+  * @throws RewindError (`ERR_REWIND_INVALID_JSON`) with the byte offset, LimitError
+  */
+  json(text: string): string;
+  /** What `text` would replace. */
+  findInText(text: string): RedactFinding[];
+  /** What `json` would replace, in order. */
+  findInJson(text: string): RedactFinding[];
+  /** For text that comes in chunks. */
+  stream(options?: RedactStreamOptions): RedactStream;
+}
 /** What is left out of the hash of a request. What is sent, and what is kept, stays as it is. */
 type NormalizeRule = {
   /** Name of the rule; part of what a snapshot records. */id: string;
@@ -1405,6 +1531,10 @@ interface RunWithOptions<Props = unknown> {
   /** What is left out of the hashes of requests and props: ids and times that change from run to run. A snapshot that
   * was recorded under other rules is hashed anew, where it keeps what was asked. */
   normalize?: readonly NormalizeRule[];
+  /** Replaces secrets in all that is recorded: requests, outputs, failures, memory, events. What the agent sees, and
+  * what is sent, stays as it is. `true` for what is known by itself; options for rules and a key of one's own. A
+  * snapshot that was recorded under other rules is refused. */
+  redact?: boolean | RedactOptions | Redactor;
   /** Whether what was asked is kept in snapshots, for explaining a miss. Default true. */
   requests?: boolean;
   /** What is done with recorded failures: "auto" makes the calls again whose failure ended the run and
@@ -1421,6 +1551,7 @@ interface RunWithOptions<Props = unknown> {
 * @throws SnapshotDisabledError for a snapshot in production without `enableSnapshot: true`.
 * @throws InvalidSnapshotError with all faults of a snapshot; nothing has run then.
 * @throws NormalizeError for a snapshot that was recorded under other rules and does not keep what was asked.
+* @throws RedactError for a snapshot that was redacted by other rules, or by none, and for a rule that is not supported.
 * @throws whatever the function throws.
 */
 declare function runWith<Props, Result>(fn: (props: Props) => Promise<Result> | Result, options?: RunWithOptions<Props>): Promise<Result>;
@@ -1464,4 +1595,4 @@ declare function live<Result>(fn: () => Promise<Result> | Result, options?: With
 * @throws whatever the tool throws, or the faults of the input.
 */
 declare function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output>;
-export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorInfo, type EventBus, type EventSink, Fault, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InferOutput, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRule, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isCaptureError, isContextNotFoundError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isReplayMissError, isRestoreError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
+export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorInfo, type EventBus, type EventSink, Fault, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InferOutput, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRedactError, isReplayMissError, isRestoreError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };

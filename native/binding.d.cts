@@ -98,9 +98,28 @@ export declare class FrameHandle {
   budget(): BudgetHandle
   /**
    * The whole run as it stands now. `metadata` is JSON text of an object, `normalize` of the list
-   * of rules.
+   * of rules, `redact` of an object.
    */
-  dump(timestamp: number, traceId: string, spanId: string, metadata?: string | undefined | null, normalize?: string | undefined | null): SnapshotHandle
+  dump(timestamp: number, traceId: string, spanId: string, metadata?: string | undefined | null, normalize?: string | undefined | null, redact?: string | undefined | null): SnapshotHandle
+}
+
+/** Finds and replaces secrets in JSON text. */
+export declare class Redactor {
+  constructor(options: RedactOptions)
+  /** Names the key without telling it. */
+  get keyId(): string | null
+  /** The JSON text redacted; absent if there is nothing to be replaced. */
+  redact(text: string): string | null
+  /** What would be replaced: JSON text of a list of findings. */
+  find(text: string): string
+  /** For text that comes in chunks; holds back so many bytes. */
+  stream(holdBack: number): RedactStream
+}
+
+/** Redacts text that comes in chunks. */
+export declare class RedactStream {
+  push(chunk: string): string
+  finish(): string
 }
 
 /** The members of a prompt's request beside its messages, kept in canonical form for reuse. */
@@ -254,6 +273,21 @@ export interface RecordedState {
   endedTheRun: boolean
 }
 
+export interface RedactOptions {
+  rules: Array<RedactRule>
+  key?: string
+  /** Ids of built-in rules that are not to be applied. */
+  without: Array<string>
+}
+
+/** A rule of the user: a pattern with its flags, or names of members. */
+export interface RedactRule {
+  id: string
+  pattern?: string
+  flags?: string
+  keys?: Array<string>
+}
+
 /**
  * Restores from the bytes of a trace file on another thread. Bytes that are not UTF-8 spoil only
  * their own lines.
@@ -306,6 +340,8 @@ export interface SnapshotFields {
   warnings?: string
   /** JSON text of the list of rules that requests were normalized by, where there are any. */
   normalize?: string
+  /** JSON text of the rules that the run was redacted by, where there are any. */
+  redact?: string
 }
 
 /** Tokens of a text, by the rule of thumb. */

@@ -4,6 +4,7 @@
 use agent_rewind_core::error::{Fault, RestoreError, RestoreErrorKind, SnapshotError};
 use agent_rewind_core::hash::RequestTailError;
 use agent_rewind_core::json::{JsonError, JsonErrorKind, JsonStr};
+use agent_rewind_core::redact::RuleError;
 use napi::{Error, Status};
 
 /// Stable codes, the same in every version.
@@ -13,6 +14,7 @@ pub enum Code {
     InvalidSnapshot,
     Limit,
     Restore,
+    Redact,
     /// What napi itself refuses: a wrong argument.
     Argument,
 }
@@ -24,6 +26,7 @@ impl AsRef<str> for Code {
             Self::InvalidSnapshot => "ERR_REWIND_INVALID_SNAPSHOT",
             Self::Limit => "ERR_REWIND_LIMIT",
             Self::Restore => "ERR_REWIND_RESTORE",
+            Self::Redact => "ERR_REWIND_REDACT",
             Self::Argument => "ERR_REWIND_ARGUMENT",
         }
     }
@@ -109,6 +112,10 @@ pub fn request_error(error: &RequestTailError) -> Error<Code> {
         RequestTailError::Json(error) => json_error(error),
         other => Detail::new(&other.to_string()).into_error(Code::InvalidJson),
     }
+}
+
+pub fn rule_error(error: &RuleError) -> Error<Code> {
+    Detail::new(&error.to_string()).into_error(Code::Redact)
 }
 
 pub fn snapshot_error(error: &SnapshotError) -> Error<Code> {

@@ -360,7 +360,7 @@ impl FrameHandle {
     }
 
     /// The whole run as it stands now. `metadata` is JSON text of an object, `normalize` of the list
-    /// of rules.
+    /// of rules, `redact` of an object.
     #[napi(catch_unwind)]
     pub fn dump(
         &self,
@@ -369,6 +369,7 @@ impl FrameHandle {
         span_id: String,
         metadata: Option<String>,
         normalize: Option<String>,
+        redact: Option<String>,
     ) -> SnapshotHandle {
         SnapshotHandle::from(Snapshot {
             process_id: trace_id.clone(),
@@ -384,6 +385,7 @@ impl FrameHandle {
             metadata: metadata.map(JsonText::trusted),
             warnings: Vec::new(),
             normalize: normalize.map(JsonText::trusted),
+            redact: redact.map(JsonText::trusted),
         })
     }
 }

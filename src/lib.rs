@@ -15,6 +15,7 @@ mod frame;
 mod hash;
 #[cfg(feature = "panics")]
 mod panics;
+mod redact;
 mod snapshot;
 mod text;
 

@@ -35,6 +35,8 @@ pub struct SnapshotFields {
     pub warnings: Option<String>,
     /// JSON text of the list of rules that requests were normalized by, where there are any.
     pub normalize: Option<String>,
+    /// JSON text of the rules that the run was redacted by, where there are any.
+    pub redact: Option<String>,
 }
 
 #[napi]
@@ -82,6 +84,7 @@ impl SnapshotHandle {
                 .normalize
                 .as_ref()
                 .map(|text| text.as_str().to_owned()),
+            redact: self.0.redact.as_ref().map(|text| text.as_str().to_owned()),
         }
     }
 

@@ -21,6 +21,8 @@ export type { NormalizeRule } from "./runtime/normalize.js";
 export { promptAgent, type PromptOptions } from "./runtime/prompt.js";
 export { isRebornSignal, reborn, type RebornSignal } from "./runtime/reborn.js";
 export type { EventSink } from "./runtime/run-state.js";
+export type { Redactor } from "./redact/redactor.js";
+export type { BuiltinRedactRule, RedactOptions, RedactRule } from "./redact/rules.js";
 export { runWith, type RunWithOptions } from "./runtime/run-with.js";
 export { withCustomSpan } from "./runtime/span.js";
 export { live, replay, resume } from "./runtime/verbs.js";

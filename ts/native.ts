@@ -5,6 +5,7 @@ import {
   InvalidSnapshotError,
   LimitError,
   NativeMissingError,
+  RedactError,
   RestoreError,
   RewindError,
   type Fault,
@@ -63,6 +64,8 @@ export function fromNativeError(error: unknown): unknown {
         ...(detail.spanId === undefined ? {} : { spanId: detail.spanId }),
         ...(detail.path === undefined ? {} : { path: detail.path }),
       });
+    case "ERR_REWIND_REDACT":
+      return new RedactError(detail.message);
     default:
       return new RewindError(detail.message, code);
   }

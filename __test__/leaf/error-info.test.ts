@@ -154,6 +154,8 @@ describe("errors of this package", () => {
     InvalidSnapshotError: new errors.InvalidSnapshotError([{ path: "root.callId", message: "Required" }]),
     LimitError: new errors.LimitError("too deep", { path: "root", limit: 1000 }),
     NormalizeError: new errors.NormalizeError("the rule threw"),
+    AuditLogError: new errors.AuditLogError("it is locked", { path: "a.jsonl" }),
+    RedactError: new errors.RedactError("recorded under other rules"),
     JsonSchemaNotFoundError: new errors.JsonSchemaNotFoundError({
       owner: "promptAgent",
       remedy: "jsonSchema",

@@ -38,14 +38,11 @@ test("loads without zod and openai, with the same names by import and require", 
   expect(names).toMatchObject({
     import: {
       core: expect.arrayContaining(["runWith", "callTool"]) as string[],
-      debug: expect.arrayContaining(["dumpSnapshot", "restoreSnapshot"]) as string[],
-<<<<<<< HEAD
+      debugger: expect.arrayContaining(["dumpSnapshot", "restoreSnapshot"]) as string[],
       openai: ["OpenAIModelError", "createOpenAIModel", "isOpenAIModelError"],
       testing: ["MockModelError", "createMockModel", "isMockModelError"],
       fetch: ["rewindFetch"],
-=======
       context: expect.arrayContaining(["ContextManager", "verifyPayload"]) as string[],
->>>>>>> capture
     },
   });
   const { import: imported, require: required } = names as Record<string, unknown>;

@@ -26,6 +26,8 @@ export {
   isModelRegistryNotFoundError,
   isTurnBudgetExceededError,
 } from "./model.js";
+export { AuditLogError, isAuditLogError } from "./audit.js";
+export { RedactError, isRedactError } from "./redact.js";
 export { JsonSchemaNotFoundError, isJsonSchemaNotFoundError } from "./schema.js";
 export { NativeMissingError, isNativeMissingError } from "./platform.js";
 export {

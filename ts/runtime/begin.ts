@@ -5,23 +5,17 @@ import type { Scope } from "./scope.js";
 /** A call that has been started, and the document that it asks with. */
 export interface Started {
   readonly begun: Begun;
+  /** As it is recorded. */
   readonly request: () => string;
+  /** Hash of the request as it is sent, where what is recorded of it is redacted. */
+  readonly wireHash: (() => string) | undefined;
 }
 
 /** Starts a call whose request is given as a value. */
 export function beginCall(scope: Scope, kind: string, name: string, callId: string, request: unknown): Started {
-  const text = requestText(kind, name, request);
-  const { normalizer } = scope.run;
-  const begun = calling(() =>
-    scope.frame.begin(
-      JSON.stringify(kind),
-      JSON.stringify(callId),
-      text,
-      scope.frame.hasForeignHashes ? foreignRequestText(kind, name, request) : undefined,
-      normalizer?.document(text, kind),
-    ),
+  return begin(scope, kind, callId, documentOf(scope, kind, name, request), () =>
+    foreignRequestText(kind, name, request),
   );
-  return { begun, request: () => text };
 }
 
 /**
@@ -32,13 +26,13 @@ export function beginAttempt(
   scope: Scope,
   { kind, name, request, attempt }: { kind: string; name: string; request: unknown; attempt?: number },
 ): Started & { readonly callId: string } {
+  const document = documentOf(scope, kind, name, request);
   const start = (): Started & { readonly callId: string } => {
     const callId = scope.nextCallId(kind, name);
-    return { ...beginCall(scope, kind, name, callId, request), callId };
+    return { ...begin(scope, kind, callId, document, () => foreignRequestText(kind, name, request)), callId };
   };
   if (attempt === undefined) return start();
-  const text = requestText(kind, name, request);
-  const hash = calling(() => native.contentHash(scope.run.normalizer?.document(text, kind) ?? text));
+  const hash = calling(() => native.contentHash(document.normalized ?? document.text));
   const key = `${kind} ${hash}`;
   const last = attempt > 0 ? scope.attempts.get(key) : undefined;
   if (last === undefined) {
@@ -49,7 +43,40 @@ export function beginAttempt(
   const again = { begun: { ...last.begun }, callId: last.callId };
   delete last.begun.slot;
   scope.attempts.set(key, again);
-  return { ...again, request: () => text };
+  return { ...again, request: () => document.text, wireHash: document.wireHash };
+}
+
+/** A request in the forms that are recorded of it. */
+interface RequestDocument {
+  readonly text: string;
+  readonly normalized: string | undefined;
+  readonly wireHash: (() => string) | undefined;
+}
+
+function documentOf(scope: Scope, kind: string, name: string, request: unknown): RequestDocument {
+  const { normalizer, redaction } = scope.run;
+  const sent = requestText(kind, name, request);
+  const text = redaction?.json(sent) ?? sent;
+  return {
+    text,
+    normalized: normalizer?.document(text, kind),
+    wireHash: redaction === undefined ? undefined : () => redaction.wireHash(sent),
+  };
+}
+
+function begin(
+  scope: Scope,
+  kind: string,
+  callId: string,
+  { text, normalized, wireHash }: RequestDocument,
+  foreign: () => string,
+): Started {
+  const { frame } = scope;
+  const kindText = scope.recordable(JSON.stringify(kind));
+  const begun = calling(() =>
+    frame.begin(kindText, JSON.stringify(callId), text, frame.hasForeignHashes ? foreign() : undefined, normalized),
+  );
+  return { begun, request: () => text, wireHash };
 }
 
 /** The document that a call is hashed by. */

@@ -67,7 +67,7 @@ export function addModelUsage(
 
 function addUsage(scope: Scope, delta: UsageStats, identifier: string, parentSpanId: string): void {
   if (scope.closed) return;
-  calling(() => scope.frame.addUsage(JSON.stringify(delta)));
+  calling(() => scope.frame.addUsage(scope.recordable(JSON.stringify(delta))));
   if (scope.run.observed) {
     const { own, aggregate } = budgetOf(scope);
     const span = { spanId: newSpanId(), parentSpanId };

@@ -24,6 +24,8 @@ export interface CallSpec<T> {
   readonly beforeReplay?: () => Promise<void> | undefined;
   /** What is to be journaled beside the output, once the call has ended. */
   readonly meta?: () => CallMeta;
+  /** Hash of the request as it is sent, where what is recorded of it is redacted. */
+  readonly wireHash?: (() => string) | undefined;
 }
 
 /** How a call ended, as events tell it. */
@@ -83,7 +85,7 @@ async function replayOrMake<T>(scope: Scope, begun: Begun, call: CallSpec<T>): P
 async function askBeyond<T>(scope: Scope, beyond: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
   const kind = JSON.stringify(call.kind);
   const callId = beyond.nextCallId(call.kind, call.name);
-  const asked = calling(() => beyond.frame.begin(kind, JSON.stringify(callId), call.request()));
+  const asked = calling(() => beyond.frame.begin(kind, JSON.stringify(callId), beyond.recordable(call.request())));
   try {
     const ended = await settle(beyond, asked, { ...call, callId });
     countLive(scope);
@@ -93,7 +95,7 @@ async function askBeyond<T>(scope: Scope, beyond: Scope, begun: Begun, call: Cal
     const { error } = failure as CallFailure;
     countLive(scope);
     if (begun.slot !== undefined) {
-      scope.frame.fail(begun.slot, errorInfoText(error));
+      scope.frame.fail(begun.slot, scope.recordable(errorInfoText(error)));
       remember(scope, scope.frame, begun.slot, error);
     }
     throw failure;
@@ -105,18 +107,23 @@ function countLive(scope: Scope): void {
   scope.run.report.live += 1;
 }
 
-function journal({ frame }: Scope, slot: number, { encoded, tombstone, meta }: Ended<unknown>): void {
-  const known = JSON.stringify(meta ?? {});
-  if (tombstone !== undefined) frame.bury(slot, JSON.stringify(tombstone), known);
-  else if (encoded !== undefined) frame.succeed(slot, encoded.text, encoded.types ?? undefined, known);
+function journal(scope: Scope, slot: number, { encoded, tombstone, meta }: Ended<unknown>): void {
+  const { frame, run } = scope;
+  const known = scope.recordable(JSON.stringify(meta ?? {}));
+  if (tombstone !== undefined) {
+    frame.bury(slot, scope.recordable(JSON.stringify(tombstone)), known);
+  } else if (encoded !== undefined) {
+    const { text, types } = run.redaction?.encoded(encoded) ?? encoded;
+    frame.succeed(slot, text, types ?? undefined, known);
+  }
 }
 
 async function makeCall<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
-  const { frame } = scope;
   const startedAt = performance.now();
   const meta = (): CallMeta => ({
     durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
     ...call.meta?.(),
+    ...(call.wireHash === undefined ? {} : { wireHash: call.wireHash() }),
   });
   countLive(scope);
   let value: T;
@@ -142,7 +149,7 @@ function kept(encoded: Encoded | Tombstone): Pick<Ended<unknown>, "encoded" | "t
 /** Journals that a call failed. */
 function failed(scope: Scope, begun: Begun, error: unknown, meta: CallMeta): CallFailure {
   if (begun.slot !== undefined) {
-    scope.frame.fail(begun.slot, errorInfoText(error), JSON.stringify(meta));
+    scope.frame.fail(begun.slot, scope.recordable(errorInfoText(error)), scope.recordable(JSON.stringify(meta)));
     remember(scope, scope.frame, begun.slot, error);
   }
   return new CallFailure(error, false);

@@ -4,6 +4,7 @@ import { foreignToolSchemas, toolSchemas } from "../schema/tools.js";
 import type { Message, ToolChoice } from "../types/messages.js";
 import type { ModelAdapter, ToolSchema } from "../types/model.js";
 import type { Tool } from "../types/tool.js";
+import type { Redaction } from "../redact/redaction.js";
 import { deepFreeze } from "./freeze.js";
 import type { Normalizer } from "./normalize.js";
 import type { Scope } from "./scope.js";
@@ -30,6 +31,11 @@ export class Conversation {
   readonly #tail: RequestTail;
   readonly #tailText: string;
   readonly #normalizer: Normalizer | undefined;
+  readonly #redaction: Redaction | undefined;
+  /** What is sent, where what is recorded of it is redacted. */
+  readonly #wire: { readonly hasher: NativeConversation; readonly tail: RequestTail } | undefined;
+  /** The messages as they are recorded, as JSON texts of lists. */
+  readonly #recorded: string[] = [];
 
   constructor(scope: Scope, request: PromptRequest, messages: readonly Message[]) {
     const { native } = scope.run;
@@ -37,7 +43,13 @@ export class Conversation {
     this.#request = request;
     this.tools = deepFreeze(toolSchemas(request.tools.values()));
     this.#hasher = new native.Conversation(scope.run.requests);
-    const tail = tailText(request, this.tools);
+    const sent = tailText(request, this.tools);
+    this.#redaction = scope.run.redaction;
+    const tail = this.#redaction?.json(sent) ?? sent;
+    this.#wire =
+      this.#redaction === undefined
+        ? undefined
+        : calling(() => ({ hasher: new native.Conversation(false), tail: new native.RequestTail(sent) }));
     this.#normalizer = scope.run.normalizer;
     this.#tailText = tail;
     const normalized = this.#normalizer?.byMessage === true ? this.#normalizer.document(tail, "prompt") : undefined;
@@ -52,7 +64,10 @@ export class Conversation {
 
   /** Appends messages that are the package's own: they are frozen, not copied. */
   append(messages: readonly Message[]): void {
-    const text = JSON.stringify(messages);
+    const sent = JSON.stringify(messages);
+    const text = this.#redaction?.json(sent) ?? sent;
+    if (this.#redaction !== undefined) this.#recorded.push(text);
+    calling(() => this.#wire?.hasher.append(sent));
     const normalized =
       this.#normalizer?.byMessage === true ? this.#normalizer.messages(text, this.#messages.length) : undefined;
     calling(() => this.#hasher.append(text, normalized));
@@ -73,9 +88,22 @@ export class Conversation {
     return calling(() => frame.begin('"prompt"', id, text, foreign, normalized));
   }
 
-  /** The request as one document, as JSON text. */
+  /** The request as one document, as it is recorded: JSON text. */
   document(): string {
-    return `{"messages":${JSON.stringify(this.#messages)},${this.#tailText.slice(1)}`;
+    const messages =
+      this.#redaction === undefined
+        ? JSON.stringify(this.#messages)
+        : `[${this.#recorded
+            .map((list) => list.slice(1, -1))
+            .filter((list) => list !== "")
+            .join(",")}]`;
+    return `{"messages":${messages},${this.#tailText.slice(1)}`;
+  }
+
+  /** Hash of the request as it is sent, where what is recorded of it is redacted. */
+  get wireHash(): (() => string) | undefined {
+    const wire = this.#wire;
+    return wire === undefined ? undefined : () => calling(() => wire.hasher.hash(wire.tail));
   }
 
   /** The request in the form that recordings of `@rejelly/core` hash. */

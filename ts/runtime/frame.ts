@@ -8,6 +8,7 @@ import { decodeValue } from "../values/decode.js";
 import { encodeInput, encodeValue } from "../values/encode.js";
 import { errorInfoText, fromErrorInfo, toErrorInfo } from "../values/error-info.js";
 import { isDevelopment } from "./environment.js";
+import type { Redaction } from "../redact/redaction.js";
 import { newSpanId } from "./ids.js";
 import { encodedFields } from "./output-fields.js";
 import type { Normalizer } from "./normalize.js";
@@ -71,7 +72,7 @@ export function enterFrame<Props, Result>(spec: FrameSpec<Props, Result>): Promi
 type FrameInput = Omit<FrameSpec<unknown, unknown>, "handler">;
 
 function openScope(spec: FrameInput, parent: Context | undefined): { scope: Scope; inputHash: string } {
-  const start = (callId: string): FrameStart => frameStart(callId, spec.id, spec.props, parent?.scope.run.normalizer);
+  const start = (callId: string): FrameStart => frameStart(callId, spec.id, spec.props, parent?.scope.run ?? NO_RULES);
   let callId: string;
   let run: RunState;
   let frame: FrameHandle;
@@ -107,18 +108,21 @@ function openScope(spec: FrameInput, parent: Context | undefined): { scope: Scop
   return { scope, inputHash: frame.inputHash };
 }
 
+const NO_RULES = { normalizer: undefined, redaction: undefined };
+
 /** A frame's identity and input, as the core takes them. */
 export function frameStart(
   callId: string,
   agentId: string,
   props: unknown,
-  normalizer: Normalizer | undefined,
+  { normalizer, redaction }: { normalizer: Normalizer | undefined; redaction: Redaction | undefined },
 ): FrameStart {
-  const { text, types, exact } = encodeInput(props);
+  const input = encodeInput(props);
+  const { text, types, exact } = redaction?.encoded(input) ?? input;
   const typed = types === null ? "" : `,"types":${types}`;
   return {
     callId: JSON.stringify(callId),
-    agentId: JSON.stringify(agentId),
+    agentId: JSON.stringify(redaction?.name(agentId) ?? agentId),
     input: text,
     exact,
     ...(types === null ? {} : { inputTypes: types }),
@@ -221,7 +225,8 @@ class FrameRun<Props, Result> {
       if ("newProps" in result) props = result.newProps as Props;
       scope.closeChildren();
       scope.generation = new Generation(scope.generation.id + 1);
-      const encoded = encodeInput(props);
+      const input = encodeInput(props);
+      const encoded = scope.run.redaction?.encoded(input) ?? input;
       if (encoded.exact) scope.frame.nextGeneration(encoded.text, encoded.types ?? undefined);
       else scope.frame.nextGeneration();
     }
@@ -287,7 +292,8 @@ class FrameRun<Props, Result> {
 
   #complete(result: Result): void {
     const scope = this.#scope;
-    const encoded = encodeValue(result);
+    const value = encodeValue(result);
+    const encoded = scope.run.redaction?.encoded(value) ?? value;
     if ("tombstone" in encoded) {
       // The agent has done its work; only its result cannot be brought back.
       scope.journalEnd(() => scope.frame.complete("null", undefined));
@@ -301,7 +307,7 @@ class FrameRun<Props, Result> {
   #fail(error: unknown): void {
     const scope = this.#scope;
     scope.markStopped(error);
-    const info = errorInfoText(error);
+    const info = scope.recordable(errorInfoText(error));
     scope.journalEnd(() => scope.frame.endFailed(info));
     if (scope.run.observed) this.#emitEnd({ error: toErrorInfo(error), success: false });
     this.#close();

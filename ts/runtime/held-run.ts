@@ -45,7 +45,7 @@ export class HeldRun {
     });
     // What was recorded is what is tested: failures and memory are as they were.
     const settings = { recording: true, requests: true, failures: "replay", memory: "start" };
-    const root = frameStart("root", "", undefined, normalizer);
+    const root = frameStart("root", "", undefined, { normalizer, redaction: undefined });
     this.#scope = new Scope({
       run,
       parent: undefined,

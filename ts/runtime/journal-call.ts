@@ -67,7 +67,7 @@ export async function journaled<T>(
   }
   const { scope } = context;
   scope.throwIfAborted();
-  const { begun, request, callId } = beginAttempt(scope, call);
+  const { begun, request, wireHash, callId } = beginAttempt(scope, call);
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
   const about = { kind: call.kind, name: call.name, callId, contentHash: begun.contentHash };
   const startedAt = performance.now();
@@ -92,6 +92,7 @@ export async function journaled<T>(
       name: call.name,
       callId,
       request,
+      wireHash,
       ...(asksModel ? { beforeReplay: () => announceReplay(called) } : {}),
       make: asksModel ? () => makeObserved(called, makeInside) : makeInside,
       ...(meta === undefined ? {} : { meta }),

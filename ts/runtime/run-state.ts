@@ -6,6 +6,7 @@ import type { TraceEvent } from "../types/events.js";
 import type { Miss } from "../types/miss.js";
 import type { ModelAdapter } from "../types/model.js";
 import type { ReplayReport } from "../types/report.js";
+import type { Redaction } from "../redact/redaction.js";
 import { newTraceId } from "./ids.js";
 import type { Normalizer } from "./normalize.js";
 import { ReleaseQueue } from "./release-queue.js";
@@ -27,6 +28,7 @@ export interface RunSettings {
   readonly onMiss?: ((miss: Miss) => "live" | "error") | undefined;
   readonly completedFrames?: "rerun" | "reuse" | undefined;
   readonly normalizer?: Normalizer | undefined;
+  readonly redaction?: Redaction | undefined;
   readonly maxDepth: number;
   readonly eventBus?: EventSink | undefined;
   readonly model?: ModelAdapter | undefined;
@@ -80,6 +82,8 @@ export class RunState {
   readonly report: ReplayReport;
   /** What is left out of hashes; absent where there are no rules. */
   readonly normalizer: Normalizer | undefined;
+  /** Replaces secrets in what is recorded; absent where nothing is to be replaced. */
+  readonly redaction: Redaction | undefined;
   readonly maxDepth: number;
   readonly model: ModelAdapter | undefined;
   readonly modelRegistry: Readonly<Record<string, ModelAdapter>> | undefined;
@@ -112,6 +116,7 @@ export class RunState {
     this.reusesFrames = settings.completedFrames === "reuse";
     this.report = emptyReport(settings.mode);
     this.normalizer = settings.normalizer;
+    this.redaction = settings.redaction;
     this.#onMiss = settings.onMiss;
     this.maxDepth = settings.maxDepth;
     this.model = settings.model;
@@ -157,10 +162,11 @@ export class RunState {
   /** Hands out an event. `fields` are its own fields; nothing is done when nobody listens. */
   emit(type: string, agentId: string, span: SpanRef, fields: object, attributes?: Record<string, unknown>): void {
     if (!this.observed) return;
-    const allAttributes = attributes || this.#attributes ? { ...this.#attributes, ...attributes } : undefined;
+    const given = attributes || this.#attributes ? { ...this.#attributes, ...attributes } : undefined;
+    const allAttributes = given === undefined ? undefined : (this.redaction?.fields(given) ?? given);
     const event = {
       type,
-      agentId,
+      agentId: agentId === "" ? agentId : (this.redaction?.name(agentId) ?? agentId),
       schemaVersion: TRACE_EVENT_SCHEMA_VERSION,
       timestamp: Date.now(),
       _seq: this.#seq++,
@@ -170,7 +176,7 @@ export class RunState {
         parentSpanId: span.parentSpanId,
         ...(allAttributes === undefined ? {} : { attributes: allAttributes }),
       },
-      ...fields,
+      ...(this.redaction?.fields(fields) ?? fields),
     } as unknown as TraceEvent;
     try {
       (this.#sink ?? getGlobalEventBus()).emit(event);

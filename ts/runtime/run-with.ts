@@ -12,6 +12,9 @@ import { decodeValue } from "../values/decode.js";
 import { encodeMarked, encodeValue } from "../values/encode.js";
 import { errorInfoText, toErrorInfo } from "../values/error-info.js";
 import { budgetOf } from "./budget.js";
+import { Redaction } from "../redact/redaction.js";
+import { redactorOf, type Redactor } from "../redact/redactor.js";
+import type { RedactOptions } from "../redact/rules.js";
 import { isDevelopment, isProduction } from "./environment.js";
 import { DEFAULT_MAX_DEPTH, frameStart } from "./frame.js";
 import { newSpanId } from "./ids.js";
@@ -56,6 +59,10 @@ export interface RunWithOptions<Props = unknown> {
   /** What is left out of the hashes of requests and props: ids and times that change from run to run. A snapshot that
    * was recorded under other rules is hashed anew, where it keeps what was asked. */
   normalize?: readonly NormalizeRule[];
+  /** Replaces secrets in all that is recorded: requests, outputs, failures, memory, events. What the agent sees, and
+   * what is sent, stays as it is. `true` for what is known by itself; options for rules and a key of one's own. A
+   * snapshot that was recorded under other rules is refused. */
+  redact?: boolean | RedactOptions | Redactor;
   /** Whether what was asked is kept in snapshots, for explaining a miss. Default true. */
   requests?: boolean;
   /** What is done with recorded failures: "auto" makes the calls again whose failure ended the run and
@@ -108,6 +115,7 @@ function checkModes(options: RunWithOptions): void {
  * @throws SnapshotDisabledError for a snapshot in production without `enableSnapshot: true`.
  * @throws InvalidSnapshotError with all faults of a snapshot; nothing has run then.
  * @throws NormalizeError for a snapshot that was recorded under other rules and does not keep what was asked.
+ * @throws RedactError for a snapshot that was redacted by other rules, or by none, and for a rule that is not supported.
  * @throws whatever the function throws.
  */
 export function runWith<Props, Result>(
@@ -129,22 +137,33 @@ export async function runWith<Props, Result>(
   }
   const { normalize = [] } = options;
   const normalizer = normalize.length === 0 ? undefined : new Normalizer(normalize);
-  const opened = snapshot == null ? undefined : openSnapshot(snapshot, normalizer);
-  return new Run<Props, Result>(options, opened, normalizer, around).run(fn);
+  const redactor = redactorOf(options.redact);
+  const redaction = redactor === undefined ? undefined : new Redaction(redactor);
+  const opened = snapshot == null ? undefined : openSnapshot(snapshot, normalizer, redaction);
+  return new Run<Props, Result>(options, opened, { normalizer, redaction }, around).run(fn);
+}
+
+/** What is done to what a run records. */
+interface Rules {
+  readonly normalizer: Normalizer | undefined;
+  readonly redaction: Redaction | undefined;
 }
 
 /** How a run starts in a held one, whose recording takes the place of its own. */
-function withinHeld(options: RunWithOptions, around: Scope, normalizer: Normalizer | undefined): HeldStart {
-  const rules = normalizer ?? around.run.normalizer;
+function withinHeld(options: RunWithOptions, around: Scope, own: Rules): HeldStart {
+  const rules: Rules = {
+    normalizer: own.normalizer ?? around.run.normalizer,
+    redaction: own.redaction ?? around.run.redaction,
+  };
   const callId = around.nextCallId("run", "runWith");
   const frame = calling(() => around.frame.openChild(frameStart(callId, "", options.initialProps, rules)));
-  return { callId, frame, normalizer: rules };
+  return { callId, frame, rules };
 }
 
 interface HeldStart {
   readonly callId: string;
   readonly frame: FrameHandle;
-  readonly normalizer: Normalizer | undefined;
+  readonly rules: Rules;
 }
 
 class Run<Props, Result> {
@@ -158,14 +177,14 @@ class Run<Props, Result> {
   constructor(
     options: RunWithOptions<Props>,
     opened: OpenSnapshot | undefined,
-    ownRules: Normalizer | undefined,
+    ownRules: Rules,
     around: Scope | undefined,
   ) {
     this.#options = options;
     const recording = options.enableSnapshot ?? isDevelopment();
     const requests = recording && options.requests !== false;
     const held = around === undefined ? undefined : withinHeld(options, around, ownRules);
-    const normalizer = opened === undefined && held !== undefined ? held.normalizer : ownRules;
+    const rules = opened === undefined && held !== undefined ? held.rules : ownRules;
     // A snapshot is what the run replays; the recording has what the snapshot lacks.
     const outer = opened === undefined ? around?.run : undefined;
     const run = new RunState({
@@ -179,7 +198,7 @@ class Run<Props, Result> {
       beyond: opened === undefined || held === undefined || around === undefined ? undefined : beyondOf(around, held),
       onMiss: options.onMiss,
       completedFrames: options.completedFrames,
-      normalizer,
+      ...rules,
       maxDepth: options.maxDepth ?? DEFAULT_MAX_DEPTH,
       eventBus: options.eventBus,
       model: options.model,
@@ -194,13 +213,13 @@ class Run<Props, Result> {
       agentId: "",
       frame:
         outer === undefined || held === undefined
-          ? startFrame(options, { recording, requests }, opened, normalizer)
+          ? startFrame(options, { recording, requests }, opened, rules)
           : held.frame,
       settings: DEFAULT_SETTINGS,
       signal: options.signal,
     });
     this.#span = { spanId: newSpanId(), parentSpanId: options.trace?.parentSpanId ?? "" };
-    this.#about = describe(options, recording, opened, normalizer);
+    this.#about = describe(options, recording, opened, rules);
     this.#attributes = opened === undefined ? undefined : restorationAttributes(opened.snapshot);
   }
 
@@ -227,7 +246,7 @@ class Run<Props, Result> {
     if ("error" in outcome) {
       const { error } = outcome;
       scope.markStopped(error);
-      const info = errorInfoText(error);
+      const info = scope.recordable(errorInfoText(error));
       scope.journalEnd(() => scope.frame.endFailed(info));
       end({ error: toErrorInfo(error), success: false });
       throw error;
@@ -235,7 +254,8 @@ class Run<Props, Result> {
     const { result } = outcome;
     const encoded = encodeValue(result);
     const { text, types } = "tombstone" in encoded ? encodeMarked(result) : encoded;
-    scope.journalEnd(() => scope.frame.complete(text, types ?? undefined));
+    const kept = scope.run.redaction?.encoded({ text, types }) ?? { text, types };
+    scope.journalEnd(() => scope.frame.complete(kept.text, kept.types ?? undefined));
     end({
       result: JSON.parse(text) as unknown,
       ...(types === null ? {} : { resultTypes: JSON.parse(types) as unknown }),
@@ -291,9 +311,9 @@ function startFrame(
   options: RunWithOptions,
   keeps: { recording: boolean; requests: boolean },
   opened: OpenSnapshot | undefined,
-  normalizer: Normalizer | undefined,
+  rules: Rules,
 ): FrameHandle {
-  const root = frameStart("root", "", options.initialProps, normalizer);
+  const root = frameStart("root", "", options.initialProps, rules);
   // A strict replay makes nothing, so it makes no failed call again.
   const failures = options.failures ?? (options.mode === "replay" ? "replay" : undefined);
   // And it does again what was done, in frames that called nothing too.
@@ -310,11 +330,12 @@ function describe(
   options: RunWithOptions,
   recording: boolean,
   opened: OpenSnapshot | undefined,
-  normalizer: Normalizer | undefined,
+  { normalizer, redaction }: Rules,
 ): object {
   return {
     config: { isProd: isProduction(), enableSnapshot: recording },
     ...(normalizer === undefined ? {} : { normalize: normalizer.recorded }),
+    ...(redaction === undefined ? {} : { redact: redaction.recorded }),
     dependencies: {
       hasEventBus: options.eventBus !== undefined,
       hasGlobalModel: options.model !== undefined,

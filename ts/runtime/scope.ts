@@ -117,7 +117,7 @@ export class Scope {
     const entry = options.frame.entry();
     this.generation = new Generation(entry?.generation ?? 0);
     this.memory = new MemoryStore(entry?.memory, (key, text, initial) => {
-      if (!this.#closed) this.frame.setMemory(JSON.stringify(key), text, initial);
+      if (!this.#closed) this.frame.setMemory(this.recordable(JSON.stringify(key)), this.recordable(text), initial);
     });
     // Any number of sub-agents and calls may listen at the same time; Node would warn of a leak.
     setMaxListeners(0, this.#controller.signal);
@@ -179,7 +179,14 @@ export class Scope {
   }
 
   nextCallId(type: string, id: string): string {
-    return `${this.callId}/${type}:${id}:${this.generation.next(type, id)}`;
+    const { redaction } = this.run;
+    const [ownType, ownId] = redaction === undefined ? [type, id] : [redaction.name(type), redaction.name(id)];
+    return `${this.callId}/${ownType}:${ownId}:${this.generation.next(ownType, ownId)}`;
+  }
+
+  /** JSON text as it may be recorded. */
+  recordable(json: string): string {
+    return this.run.redaction?.json(json) ?? json;
   }
 
   /** Remembers which entry an error came from, for the case that the frame ends with it. */

@@ -181,7 +181,7 @@ class ToolRun {
     const { scope } = this.#context;
     scope.throwIfAborted();
     const callId = scope.nextCallId("tool", tool.name);
-    const { begun, request } = beginCall(scope, "tool", tool.name, callId, input);
+    const { begun, request, wireHash } = beginCall(scope, "tool", tool.name, callId, input);
     const span = { spanId: newSpanId(), parentSpanId: this.#context.trace.spanId };
     // What was hashed: the handler may change its input.
     this.#input = scope.run.observed ? (JSON.parse(encodeInput(input).text) as unknown) : input;
@@ -203,6 +203,7 @@ class ToolRun {
         name: tool.name,
         callId,
         request,
+        wireHash,
         make: () => storage.run(inside, () => tool.handler(input, { signal: scope.signal, callId })),
         refuse: ({ path, reason }) => new InvalidToolOutputError(tool.name, path, reason),
       });

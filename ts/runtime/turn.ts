@@ -75,6 +75,7 @@ export async function takeTurn(
           }),
         ),
       meta: () => facts.meta,
+      wireHash: conversation.wireHash,
     });
     const message = ended.value;
     if (ended.cached && request.watchers.length > 0) {

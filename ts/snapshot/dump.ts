@@ -22,7 +22,10 @@ export function dumpSnapshot(options: { metadata?: Record<string, unknown>; cont
   const { traceId, spanId } = context.trace;
   const { frame, run } = context.scope;
   const rules = run.normalizer === undefined ? undefined : JSON.stringify(run.normalizer.recorded);
-  const handle = frame.dump(Date.now(), traceId, spanId, metadataText(options.metadata), rules);
+  const redact = run.redaction === undefined ? undefined : JSON.stringify(run.redaction.recorded);
+  const metadata = metadataText(options.metadata);
+  const kept = metadata === undefined ? undefined : (run.redaction?.json(metadata) ?? metadata);
+  const handle = frame.dump(Date.now(), traceId, spanId, kept, rules, redact);
   return snapshotObject(run.frameCallId === undefined ? handle : runAlone(handle, run.frameCallId));
 }
 

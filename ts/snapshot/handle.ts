@@ -5,6 +5,7 @@ import type {
   AgentFrameSnapshot,
   AgentSnapshot,
   Provenance,
+  RecordedRedaction,
   RecordedRule,
   SnapshotWarning,
 } from "../types/snapshot.js";
@@ -58,6 +59,7 @@ export function snapshotObject(handle: SnapshotHandle): AgentSnapshot {
   if (fields.metadata != null) snapshot.metadata = JSON.parse(fields.metadata) as Record<string, unknown>;
   if (fields.warnings != null) snapshot.warnings = JSON.parse(fields.warnings) as SnapshotWarning[];
   if (fields.normalize != null) snapshot.normalize = JSON.parse(fields.normalize) as RecordedRule[];
+  if (fields.redact != null) snapshot.redact = JSON.parse(fields.redact) as RecordedRedaction;
   // Not a method to be seen, and no access to `root`: printing a snapshot does not touch it.
   Object.defineProperty(snapshot, inspect.custom, {
     value(): object {

@@ -2,6 +2,8 @@ import { InvalidSnapshotError, LimitError } from "../errors/index.js";
 import { calling, native, type SnapshotHandle } from "../native.js";
 import type { Normalizer } from "../runtime/normalize.js";
 import type { AgentSnapshot, RecordedRule } from "../types/snapshot.js";
+import { checkSameRules } from "../redact/redactor.js";
+import type { Redaction } from "../redact/redaction.js";
 import { handleOf, withoutRoot } from "./handle.js";
 import { hashedAnew } from "./hash-anew.js";
 
@@ -27,10 +29,12 @@ const EMPTY_FRAME = {
 /**
  * Checks a snapshot, whoever made it. One whose `root` was never touched is taken as it is.
  * @param normalizer the rules of the run; a snapshot that was recorded under others is hashed anew.
- * @throws InvalidSnapshotError with all faults, LimitError, NormalizeError
+ * @param redaction the rules of the run, which have to be those of the snapshot.
+ * @throws InvalidSnapshotError with all faults, LimitError, NormalizeError, RedactError
  */
-export function openSnapshot(snapshot: AgentSnapshot, normalizer?: Normalizer): OpenSnapshot {
+export function openSnapshot(snapshot: AgentSnapshot, normalizer?: Normalizer, redaction?: Redaction): OpenSnapshot {
   const opened = checkSnapshot(snapshot);
+  checkSameRules(opened.snapshot.redact, redaction?.recorded);
   const recorded = opened.snapshot.normalize ?? [];
   if (sameRules(recorded, normalizer?.recorded ?? [])) return opened;
   const text = `{"root":${opened.handle.rootText()}}`;

@@ -6,7 +6,7 @@ const CALL_END = ["callId", "contentHash", "success", "output", "outputTypes", "
 
 /** What restore reads of each type of event, beside the base fields. Whole conversations are not among it. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
-  [EVENTS.RUN_WITH_START]: ["props", "propsTypes"],
+  [EVENTS.RUN_WITH_START]: ["props", "propsTypes", "normalize", "redact", "restoration"],
   [EVENTS.RUN_WITH_END]: ["success", "result", "resultTypes", "error", "memory"],
   [EVENTS.AGENT_START]: ["props", "propsTypes", "inputHash", "callId"],
   [EVENTS.AGENT_END]: ["success", "result", "resultTypes", "error"],

@@ -2,7 +2,7 @@
 
 import type { Message, ToolCall, ToolChoice } from "./messages.js";
 import type { TokenUsage, ToolSchema } from "./model.js";
-import type { CallMeta, ErrorInfo, Provenance, UsageStats } from "./snapshot.js";
+import type { CallMeta, ErrorInfo, Provenance, RecordedRedaction, RecordedRule, UsageStats } from "./snapshot.js";
 import type { ReplayReport } from "./report.js";
 
 /** Place of an event in the tree of spans. */
@@ -49,6 +49,10 @@ interface RunWithFields {
   dependencies: { hasEventBus: boolean; hasGlobalModel: boolean; registeredModels: string[] };
   props?: unknown;
   propsTypes?: Types;
+  /** Own: the rules that requests were normalized by. */
+  normalize?: RecordedRule[];
+  /** Own: the rules that the run was redacted by. */
+  redact?: RecordedRedaction;
   restoration?: {
     isRestored: boolean;
     sourceProcessId?: string;

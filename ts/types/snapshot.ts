@@ -128,6 +128,8 @@ export interface CallMeta {
   finishReason?: string;
   /** Of an answer that came in pieces. */
   stream?: StreamMeta;
+  /** contentHash of the request as it was sent, where what is kept of it was redacted. */
+  wireHash?: string;
 }
 
 /** Own: how an answer came, beside what it said. */
@@ -233,9 +235,23 @@ export interface AgentSnapshot {
   warnings?: SnapshotWarning[];
   /** Own: the rules that requests were normalized by before they were hashed. */
   normalize?: RecordedRule[];
+  /** Own: the rules that the run was redacted by before it was recorded. */
+  redact?: RecordedRedaction;
 }
 
-/** A rule of `runWith({ normalize })`. */
+/** Own: what `runWith({ redact })` was given. */
+export interface RecordedRedaction {
+  /** Version of the built-in rules. */
+  builtIn: number;
+  /** Built-in rules that were not applied. */
+  without?: string[];
+  /** The rules of the user. */
+  rules: RecordedRule[];
+  /** Names the key of the digests without telling it: 16 hex digits; absent without a key. */
+  keyId?: string;
+}
+
+/** A rule of `runWith({ normalize })` or `runWith({ redact })`. */
 export interface RecordedRule {
   id: string;
   /** Changes when the rule does. */

@@ -16,6 +16,7 @@ pub mod live;
 pub mod memory;
 pub mod ordered;
 pub mod progress;
+pub mod redact;
 pub mod replay;
 pub mod request;
 pub mod restore;

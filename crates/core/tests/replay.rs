@@ -100,6 +100,7 @@ fn in_memory(frame: &LiveFrame) -> Snapshot {
         metadata: None,
         warnings: Vec::new(),
         normalize: None,
+        redact: None,
     }
 }
 
@@ -368,6 +369,7 @@ fn hashes_of_another_recorder_are_looked_up_beside_ours() {
         metadata: None,
         warnings: Vec::new(),
         normalize: None,
+        redact: None,
     };
     let replay = start(Some(Source::of_snapshot(&snapshot)));
     assert!(replay.has_foreign_hashes());

@@ -16,4 +16,5 @@ pub use error::{JsonError, JsonErrorKind};
 pub use number::{write_count, write_number, write_number_token};
 pub use scan::{RawStr, Scanner};
 pub use string::JsonStr;
+pub(crate) use string::decode_escape;
 pub use text::JsonText;

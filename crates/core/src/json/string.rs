@@ -102,7 +102,7 @@ fn first_to_normalize(body: &str) -> Option<usize> {
 }
 
 /// The UTF-16 unit of the valid escape that `text` starts with, and the escape's length in bytes.
-pub(super) fn decode_escape(text: &str) -> (u16, usize) {
+pub(crate) fn decode_escape(text: &str) -> (u16, usize) {
     let bytes = text.as_bytes();
     match bytes.get(1) {
         Some(b'b') => (0x08, 2),

@@ -30,6 +30,7 @@ pub(super) struct Builder<'a, 't> {
     pub is_continued: bool,
     /// The rules that requests were normalized by.
     pub normalize: Option<JsonText>,
+    pub redact: Option<JsonText>,
     payloads: Vec<Option<Payload<'t>>>,
     /// A frame stands behind its parent.
     pub frames: Vec<FrameDraft<'t>>,
@@ -89,6 +90,7 @@ impl<'a, 't> Builder<'a, 't> {
             is_own: trace.events.iter().any(|event| !event.seq.is_nan()),
             is_continued: false,
             normalize: None,
+            redact: None,
             payloads,
             frames,
             generations,
@@ -161,6 +163,9 @@ impl<'a, 't> Builder<'a, 't> {
         self.normalize = fields
             .present(Field::Normalize)
             .filter(|rules| rules.as_str().starts_with('['));
+        self.redact = fields
+            .present(Field::Redact)
+            .filter(|rules| rules.as_str().starts_with('{'));
         self.generations[0].memory = self.take_memory(event);
         self.is_continued = fields
             .present(Field::Restoration)

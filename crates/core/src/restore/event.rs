@@ -133,6 +133,7 @@ impl EventKind {
             (Family::Run, Phase::Start) => {
                 PROPS
                     | F::Normalize.bit()
+                    | F::Redact.bit()
                     | F::Restoration.bit()
                     | F::Memory.bit()
                     | F::BudgetState.bit()

@@ -41,7 +41,7 @@ fields! {
     3 => Own = "own";
     4 => Type = "type", Seq = "_seq", Kind = "kind", Name = "name", Meta = "meta";
     5 => Trace = "trace", Props = "props", Error = "error", Delta = "delta", Count = "count";
-    6 => Memory = "memory", Result = "result", Output = "output", CallId = "callId", SpanId = "spanId";
+    6 => Memory = "memory", Result = "result", Output = "output", CallId = "callId", SpanId = "spanId", Redact = "redact";
     7 => TraceId = "traceId", AgentId = "agentId", Success = "success", Message = "message";
     8 => ToolName = "toolName", NewProps = "newProps";
     9 => Timestamp = "timestamp", Normalize = "normalize", InputHash = "inputHash", EndReason = "endReason", AdapterId = "adapterId", Tombstone = "tombstone";

@@ -89,7 +89,7 @@ pub fn restore(
     let trace_id = select::select(&mut trace, options, &mut warnings)?;
     order::sort(&mut trace, &mut warnings);
     let kept = cut::events_kept(&trace, options)?;
-    let (root, normalize) = frames(&mut trace, kept, &mut warnings)?;
+    let (root, rules) = frames(&mut trace, kept, &mut warnings)?;
     let of_span = options.span_id.as_deref();
     Ok(Snapshot {
         process_id: format!("restore:{}:{}", of_span.unwrap_or("latest"), options.now_ms),
@@ -104,16 +104,23 @@ pub fn restore(
         },
         metadata: options.metadata.clone(),
         warnings: warnings.into_list(),
-        normalize,
+        normalize: rules.normalize,
+        redact: rules.redact,
     })
 }
 
-/// The root of the frames, and the rules that requests were normalized by.
+/// The rules that a run was recorded under.
+struct Rules {
+    normalize: Option<JsonText>,
+    redact: Option<JsonText>,
+}
+
+/// The root of the frames, and the rules of the run.
 fn frames(
     trace: &mut Trace<'_>,
     kept: usize,
     warnings: &mut Warnings,
-) -> Result<(Arc<Frame>, Option<JsonText>), RestoreErrorKind> {
+) -> Result<(Arc<Frame>, Rules), RestoreErrorKind> {
     missing::warn_of_missing_events(trace, kept, warnings);
     let topology = Topology::new(&mut trace.spans, &trace.events);
     let payloads = std::mem::take(&mut trace.payloads);
@@ -121,6 +128,9 @@ fn frames(
     builder.apply(&trace.events[..kept])?;
     builder.close_orphans();
     builder.mark_stopped();
-    let normalize = builder.normalize.take();
-    Ok((builder.into_root()?, normalize))
+    let rules = Rules {
+        normalize: builder.normalize.take(),
+        redact: builder.redact.take(),
+    };
+    Ok((builder.into_root()?, rules))
 }

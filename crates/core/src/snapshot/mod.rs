@@ -30,6 +30,8 @@ pub struct Snapshot {
     pub warnings: Vec<Warning>,
     /// The rules that requests were normalized by before they were hashed: a list.
     pub normalize: Option<JsonText>,
+    /// The rules that the run was redacted by before it was recorded: an object.
+    pub redact: Option<JsonText>,
 }
 
 /// Where a snapshot comes from.

@@ -86,6 +86,7 @@ impl Reader<'_> {
         let mut version = false;
         let mut metadata = None;
         let mut normalize = None;
+        let mut redact = None;
         let mut seen_root = false;
         self.fields.scanner.enter_object()?;
         let mut first = true;
@@ -103,6 +104,7 @@ impl Reader<'_> {
                 "version" => version = self.version()?,
                 "metadata" => metadata = self.metadata()?,
                 "normalize" => normalize = Some(self.fields.span()?),
+                "redact" => redact = Some(self.fields.span()?),
                 _ => {
                     self.fields.scanner.skip_value()?;
                 }
@@ -134,6 +136,7 @@ impl Reader<'_> {
             metadata,
             warnings: Vec::new(),
             normalize,
+            redact,
         }))
     }
 

@@ -33,6 +33,10 @@ pub fn write_snapshot(snapshot: &Snapshot) -> String {
         out.push_str(r#","normalize":"#);
         out.push_str(normalize.as_str());
     }
+    if let Some(redact) = &snapshot.redact {
+        out.push_str(r#","redact":"#);
+        out.push_str(redact.as_str());
+    }
     if !snapshot.warnings.is_empty() {
         out.push_str(r#","warnings":"#);
         write_warnings(&snapshot.warnings, &mut out);

@@ -1,0 +1,412 @@
+import { spawn, spawnSync } from "node:child_process";
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { isAuditLogError, openAuditLog, verifyLog, type AuditLogOptions, type AuditReport } from "agent-rewind/audit";
+import { createRedactor } from "agent-rewind/redact";
+import { afterAll, describe, expect, it } from "vitest";
+
+import { temporaryFolder } from "../support/process.js";
+
+const folder = mkdtempSync(join(tmpdir(), "rewind-audit-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let logs = 0;
+const newPath = (): string => join(folder, `${++logs}`, "audit.jsonl");
+
+function boundary(index: number): Record<string, unknown> {
+  return {
+    timestamp: `2026-11-29T17:51:48.${String(index).padStart(6, "0")}Z`,
+    agentName: "writer",
+    messages: [{ role: "user", content: `question ${index}` }],
+    tools: [],
+    messageHash: String(index).padStart(16, "0"),
+    toolsHash: "4f53cda18c2baa0c",
+  };
+}
+
+function written(path: string, count: number, options: AuditLogOptions = {}): string[] {
+  const log = openAuditLog(path, options);
+  for (let index = 0; index < count; index += 1) log.append(boundary(index));
+  log.close();
+  return linesOf(path);
+}
+
+const linesOf = (path: string): string[] => readFileSync(path, "utf8").trimEnd().split("\n");
+const write = (path: string, lines: readonly string[]): void => writeFileSync(path, `${lines.join("\n")}\n`);
+
+async function problemOf(
+  path: string,
+  options?: Parameters<typeof verifyLog>[1],
+): Promise<[string | undefined, number | undefined]> {
+  const { problem } = await verifyLog(path, options);
+  return [problem?.kind, problem?.line];
+}
+
+describe("an audit log", () => {
+  it("holds its records, chained, for its owner only", async () => {
+    const path = newPath();
+    const lines = written(path, 5);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const parsed = lines.map(
+      (line) => JSON.parse(line) as { seq: number; prev: string; hash: string; record?: unknown },
+    );
+    expect(parsed.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(parsed.slice(1).map(({ prev }) => prev)).toEqual(parsed.slice(0, -1).map(({ hash }) => hash));
+    expect(parsed.slice(1).map(({ record }) => record)).toEqual([0, 1, 2, 3, 4].map(boundary));
+    const { head, ...report } = await verifyLog(path);
+    expect(report).toEqual({ ok: true, files: [path], lines: 6, records: 5, keyed: false });
+    expect(head).toEqual({ seq: 5, hash: parsed[5]?.hash });
+    expect(readdirSync(join(path, ".."))).toEqual(["audit.jsonl"]);
+  });
+
+  it("goes on where it ended", async () => {
+    const path = newPath();
+    written(path, 2);
+    const log = openAuditLog(path);
+    expect(log.head.seq).toBe(2);
+    expect(log.append(boundary(2))).toEqual(log.head);
+    log.close();
+    log.close();
+    expect(() => log.append({})).toThrow(/is closed/);
+    expect(await verifyLog(path)).toMatchObject({ ok: true, records: 3 });
+  });
+
+  it("takes what is no JSON, and refuses what is no object", () => {
+    const path = newPath();
+    const log = openAuditLog(path);
+    const cycle: Record<string, unknown> = { text: "a\nb\u2028\ud83d" };
+    cycle["self"] = cycle;
+    log.append(cycle);
+    for (const record of [null, 5, "x", []]) expect(() => log.append(record as object)).toThrow(TypeError);
+    log.close();
+    expect(linesOf(path)).toHaveLength(2);
+    expect(linesOf(path)[1]).toContain("part of");
+  });
+
+  it("in the mode of hashes holds no content", async () => {
+    const path = newPath();
+    written(path, 3, { mode: "hashes" });
+    const text = readFileSync(path, "utf8");
+    expect(text).not.toContain("question");
+    const { record } = JSON.parse(linesOf(path)[2] as string) as { record: Record<string, unknown> };
+    expect(record).toEqual({
+      timestamp: "2026-11-29T17:51:48.000001Z",
+      agentName: "writer",
+      messageHash: "0000000000000001",
+      toolsHash: "4f53cda18c2baa0c",
+      messageHashes: [expect.stringMatching(/^[0-9a-f]{64}$/)],
+      toolHashes: [],
+      recordHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    expect(await verifyLog(path)).toMatchObject({ ok: true, records: 3 });
+  });
+
+  it("can be redacted", () => {
+    const path = newPath();
+    const token = ["gh", "p_aB3dE5gH7jK9mN1pQ2sT4vW6xZ8yC0fL1234"].join("");
+    const log = openAuditLog(path, { redact: createRedactor() });
+    log.append({ ...boundary(1), messages: [{ role: "user", content: token }] });
+    log.close();
+    const text = readFileSync(path, "utf8");
+    expect(text).not.toContain(token);
+    expect(text).toContain("[redacted:github-key:");
+    expect(text).toContain('"messageHash":"0000000000000001"');
+  });
+
+  it("is continued in further files, each with the last hash of the one before", async () => {
+    const path = newPath();
+    written(path, 40, { maxBytes: 2_000 });
+    written(path, 40, { maxBytes: 2_000 });
+    const report = await verifyLog(path);
+    expect(report).toMatchObject({ ok: true, records: 80 });
+    expect(report.files.length).toBeGreaterThan(10);
+    expect(report.files[0]).toMatch(/audit\.1\.jsonl$/);
+    expect(report.files.at(-1)).toBe(path);
+    for (const [index, file] of report.files.entries()) {
+      const [start] = linesOf(file).map((line) => JSON.parse(line) as { type: string; file: number; prev: string });
+      expect(start).toMatchObject({ type: "start", file: index + 1 });
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      const before = report.files[index - 1];
+      if (before !== undefined) expect(linesOf(before).at(-1)).toContain(start?.prev);
+    }
+    rmSync(report.files[3] as string);
+    expect(await problemOf(path)).toEqual(["removed", 1]);
+    for (const file of report.files.slice(0, 3)) rmSync(file);
+    expect(await problemOf(path)).toEqual(["removed", 1]);
+    expect(await verifyLog(path, { partial: true })).toMatchObject({ ok: true });
+  });
+
+  it("whose file was put aside by a process that then died is gone on with", async () => {
+    const path = newPath();
+    written(path, 20, { maxBytes: 2_000 });
+    const files = (await verifyLog(path)).files;
+    rmSync(path);
+    const last = linesOf(files.at(-2) as string).at(-1) as string;
+    const log = openAuditLog(path);
+    expect(log.head.seq).toBe((JSON.parse(last) as { seq: number }).seq + 1);
+    log.close();
+    expect(await verifyLog(path)).toMatchObject({ ok: true });
+  });
+
+  it("refuses wrong options, and files that are none", () => {
+    const path = newPath();
+    for (const options of [{ mode: "x" }, { sync: "x" }, { key: "" }])
+      expect(() => openAuditLog(path, options as never)).toThrow(TypeError);
+    expect(() => openAuditLog(path, { maxBytes: 10 })).toThrow(RangeError);
+    const other = join(folder, "other.txt");
+    writeFileSync(other, "something else\n");
+    expect(isAuditLogError(caught(() => openAuditLog(other)))).toBe(true);
+    expect(readFileSync(other, "utf8")).toBe("something else\n");
+    expect(readdirSync(folder)).not.toContain("other.txt.lock");
+    expect(isAuditLogError(caught(() => openAuditLog("/dev/null/x/audit.jsonl")))).toBe(true);
+  });
+});
+
+describe("verifyLog", () => {
+  it("names the line that was changed", async () => {
+    const path = newPath();
+    const lines = written(path, 5);
+    for (const [index, line] of lines.entries()) {
+      for (const changed of [
+        line.replace("question", "Question"),
+        line.replace('"seq"', '"sEq"'),
+        line.replace(/.(..)$/, "0$1"),
+      ]) {
+        if (changed === line) continue;
+        write(path, lines.with(index, changed));
+        const { problem } = await verifyLog(path);
+        expect(problem?.line).toBe(index + 1);
+        expect(["changed", "unreadable"]).toContain(problem?.kind);
+        expect(problem?.message).toContain(`audit.jsonl:${index + 1}: the line is`);
+      }
+    }
+  });
+
+  it("names what was removed, put elsewhere, doubled or inserted", async () => {
+    const path = newPath();
+    const lines = written(path, 5);
+    const [a, b, c, d, e, f] = lines as [string, string, string, string, string, string];
+    for (const [list, problem] of [
+      [
+        [a, b, d, e, f],
+        ["removed", 3],
+      ],
+      [
+        [b, c, d, e, f],
+        ["removed", 1],
+      ],
+      [
+        [a, c, b, d, e, f],
+        ["removed", 2],
+      ],
+      [
+        [a, b, c, b, d, e, f],
+        ["reordered", 4],
+      ],
+      [
+        [a, b, b, c, d, e, f],
+        ["reordered", 3],
+      ],
+      [
+        [a, b, "{}", c, d, e, f],
+        ["unreadable", 3],
+      ],
+      [
+        [a, b, "", c, d, e, f],
+        ["unreadable", 3],
+      ],
+    ] as const) {
+      write(path, list);
+      expect(await problemOf(path)).toEqual(problem);
+    }
+    const other = newPath();
+    const [, , foreign] = written(other, 5).map((line) => line) as [string, string, string];
+    const mine = { ...(JSON.parse(c) as object), time: "2020-01-01T00:00:00.000Z" };
+    expect(JSON.parse(foreign)).not.toEqual(mine);
+    write(path, [a, b, foreign, d, e, f]);
+    expect((await problemOf(path))[1]).toBeGreaterThanOrEqual(3);
+  });
+
+  it("finds a tail that was cut off or rewritten by a head that was kept, the latter by a key too", async () => {
+    const path = newPath();
+    const lines = written(path, 5);
+    const { head } = (await verifyLog(path)) as AuditReport & { head: { seq: number; hash: string } };
+    expect(await verifyLog(path, { head })).toMatchObject({ ok: true });
+    write(path, lines.slice(0, 4));
+    // Without a head nothing tells of lines that were cut off.
+    expect(await verifyLog(path)).toMatchObject({ ok: true, records: 3 });
+    expect(await problemOf(path, { head })).toEqual(["truncated", 4]);
+    written(path, 5);
+    expect(await verifyLog(path)).toMatchObject({ ok: true, records: 8 });
+    expect(await problemOf(path, { head })).toEqual(["rewritten", 6]);
+  });
+
+  it("needs the key of a log that has one, and then every change shows", async () => {
+    const path = newPath();
+    written(path, 3, { key: "pepper" });
+    expect(await verifyLog(path, { key: "pepper" })).toMatchObject({ ok: true, keyed: true });
+    expect(await problemOf(path, { key: "salt" })).toEqual(["changed", 1]);
+    await expect(verifyLog(path)).rejects.toMatchObject({ code: "ERR_REWIND_AUDIT_KEY" });
+    expect(caught(() => openAuditLog(path, { key: "salt" }))).toMatchObject({ code: "ERR_REWIND_AUDIT_BROKEN" });
+    expect(caught(() => openAuditLog(path))).toMatchObject({ code: "ERR_REWIND_AUDIT_BROKEN" });
+    await expect(verifyLog(join(folder, "none.jsonl"))).rejects.toThrow(/There is no audit log/);
+  });
+
+  it("a log cut at any byte verifies up to its last whole line, and goes on", async () => {
+    const path = newPath();
+    const whole = `${written(path, 2).join("\n")}\n`;
+    const bytes = Buffer.from(whole);
+    const ends = [...bytes.entries()].filter(([, byte]) => byte === 0x0a).map(([at]) => at);
+    const near = (length: number): boolean => ends.some((end) => Math.abs(end - length) < 3);
+    for (let length = 1; length <= bytes.length; length += 1) {
+      if (length % 5 !== 0 && !near(length)) continue;
+      writeFileSync(path, bytes.subarray(0, length));
+      const before = await verifyLog(path);
+      // A line is whole without its newline.
+      expect(before).toMatchObject({ ok: true, lines: ends.filter((end) => end <= length).length });
+      // Twice: the line that tells of the first may be cut off itself.
+      const log = openAuditLog(path);
+      log.append(boundary(7));
+      log.close();
+      appendFileSync(path, '{"seq":');
+      const again = openAuditLog(path);
+      again.append(boundary(8));
+      again.close();
+      const after = await verifyLog(path);
+      expect(after).toMatchObject({ ok: true });
+      expect(after.records).toBe(before.records + 2);
+      expect(after.torn).toBeUndefined();
+    }
+  });
+
+  it("is not taken in by a damaged line that looks like one that was cut off", async () => {
+    const path = newPath();
+    const lines = written(path, 3);
+    write(path, lines.with(3, (lines[3] as string).replace("question", "Question")));
+    expect(await problemOf(path)).toEqual(["changed", 4]);
+    expect(caught(() => openAuditLog(path))).toMatchObject({ code: "ERR_REWIND_AUDIT_BROKEN" });
+    // The bytes of a killed process are told of, and cannot be changed later either.
+    written(path.replace("audit", "torn"), 1);
+    const torn = path.replace("audit", "torn");
+    appendFileSync(torn, '{"seq":2,"ti');
+    written(torn, 1);
+    expect(await verifyLog(torn)).toMatchObject({ ok: true });
+    writeFileSync(torn, readFileSync(torn, "utf8").replace('"ti\n', '"tI\n'));
+    expect(await problemOf(torn)).toEqual(["unreadable", 3]);
+    writeFileSync(torn, readFileSync(torn, "utf8").replace('{"seq":2,"tI\n', ""));
+    expect(await problemOf(torn)).toEqual(["removed", 3]);
+  });
+});
+
+describe("processes", () => {
+  const programs = temporaryFolder();
+  const program = join(programs, "writer.mjs");
+  writeFileSync(
+    program,
+    `import { openAuditLog } from "agent-rewind/audit";
+     const [path, count, maxBytes] = process.argv.slice(2);
+     const log = openAuditLog(path, maxBytes === undefined ? {} : { maxBytes: Number(maxBytes) });
+     process.stdout.write(log.path + "\\n");
+     for (let index = 0; index < Number(count); index += 1)
+       log.append({ index, pid: process.pid, messages: [{ role: "user", content: "x".repeat((index * 997) % 20000) }] });
+     log.close();
+    `,
+  );
+  afterAll(() => rmSync(programs, { recursive: true }));
+
+  it("killed while they write, 100 times: the log verifies, and goes on", { timeout: 120_000 }, async () => {
+    const path = newPath();
+    let records = 0;
+    for (let turn = 0; turn < 100; turn += 1) {
+      const child = spawn(process.execPath, [program, path, "1000000", "3000000"], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      const ended = new Promise<NodeJS.Signals | null>((resolve) => child.on("exit", (_, signal) => resolve(signal)));
+      await new Promise<void>((resolve) => child.stdout.once("data", () => resolve()));
+      // At another moment each time, within the writing.
+      for (let spin = 0; spin < turn % 10; spin += 1) await new Promise((resolve) => setImmediate(resolve));
+      child.kill("SIGKILL");
+      expect(await ended).toBe("SIGKILL");
+      // Checked as a whole now and then: every check reads all.
+      if (turn % 10 === 9) {
+        const report = await verifyLog(path);
+        expect(report.problem).toBeUndefined();
+        expect(report.records).toBeGreaterThanOrEqual(records);
+        records = report.records;
+      }
+    }
+    const log = openAuditLog(path);
+    log.append({ last: true });
+    log.close();
+    const report = await verifyLog(path);
+    expect(report).toMatchObject({ ok: true });
+    expect(report.torn).toBeUndefined();
+    expect(report.records).toBeGreaterThan(100);
+  });
+
+  it("cannot write one log at the same time; each can have its own", async () => {
+    const path = newPath();
+    const log = openAuditLog(path);
+    expect(caught(() => openAuditLog(path))).toMatchObject({ code: "ERR_REWIND_AUDIT_LOCKED" });
+    const refused = spawnSync(process.execPath, [program, path, "1"], { encoding: "utf8" });
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toContain(`is being written by process ${process.pid}`);
+    log.append({ mine: true });
+    log.close();
+    expect(await verifyLog(path)).toMatchObject({ ok: true, records: 1 });
+
+    const own = path.replace("audit", "audit.{pid}");
+    const children = Array.from({ length: 4 }, () => {
+      const child = spawn(process.execPath, [program, own, "20"], { stdio: ["ignore", "pipe", "inherit"] });
+      let out = "";
+      child.stdout.on("data", (chunk: Buffer) => (out += String(chunk)));
+      return new Promise<string>((resolve) => child.on("close", () => resolve(out.trim())));
+    });
+    const paths = await Promise.all(children);
+    expect(new Set(paths).size).toBe(4);
+    for (const each of paths) expect(await verifyLog(each)).toMatchObject({ ok: true, records: 20 });
+  });
+
+  it("that start at the same moment on a dead process's lock: one gets it", async () => {
+    const path = newPath();
+    written(path, 1);
+    const dead = spawnSync(process.execPath, ["-p", "process.pid + ' ' + require('os').hostname()"], {
+      encoding: "utf8",
+    });
+    const [pid, host] = dead.stdout.trim().split(" ");
+    writeFileSync(`${path}.lock`, JSON.stringify({ pid: Number(pid), host, started: "1", token: "t" }));
+    const ended = await Promise.all(
+      Array.from({ length: 6 }, () => {
+        const child = spawn(process.execPath, [program, path, "300"], { stdio: ["ignore", "ignore", "pipe"] });
+        let err = "";
+        child.stderr.on("data", (chunk: Buffer) => (err += String(chunk)));
+        return new Promise<[number | null, string]>((resolve) => child.on("close", (code) => resolve([code, err])));
+      }),
+    );
+    const done = ended.filter(([code]) => code === 0).length;
+    expect(done).toBeGreaterThanOrEqual(1);
+    for (const [code, err] of ended) if (code !== 0) expect(err).toContain("ERR_REWIND_AUDIT_LOCKED");
+    expect(await verifyLog(path)).toMatchObject({ ok: true, records: 1 + 300 * done });
+    expect(existsSync(`${path}.lock`)).toBe(false);
+  });
+});
+
+function caught(action: () => unknown): unknown {
+  try {
+    action();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}

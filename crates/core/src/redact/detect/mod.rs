@@ -1,0 +1,138 @@
+//! Finds secrets in plain text, by what they look like and by what stands before them.
+
+pub(super) mod base64;
+mod card;
+pub(super) mod named;
+mod pem;
+mod token;
+mod url;
+
+pub(super) use card::is_card_number;
+
+use super::rule::{Builtin, Rule, RuleIndex};
+
+/// A secret's span in the text that was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub start: usize,
+    pub end: usize,
+    pub rule: RuleIndex,
+}
+
+impl Hit {
+    fn new(start: usize, end: usize, rule: Builtin) -> Self {
+        Self {
+            start,
+            end,
+            rule: rule as RuleIndex,
+        }
+    }
+}
+
+/// Bytes at which a look is worth it.
+static INTERESTING: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut letters: &[u8] = b"AGSTBabghnsrpwxyez:=-0123456789";
+    while let [letter, rest @ ..] = letters {
+        table[*letter as usize] = true;
+        letters = rest;
+    }
+    table
+};
+
+/// Finds what is known without being told. Reads the text once.
+pub(super) fn builtin(text: &str, hits: &mut Vec<Hit>) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let byte = bytes[at];
+        if !INTERESTING[usize::from(byte)] {
+            at += 1;
+            continue;
+        }
+        let hit = match byte {
+            b'0'..=b'9' => {
+                let (hit, end) = card::at(bytes, at);
+                let hit = hit.or_else(|| token::at(bytes, at));
+                if let Some(hit) = hit {
+                    hits.push(hit);
+                }
+                at = end.max(at + 1);
+                continue;
+            }
+            b'-' => pem::at(bytes, at),
+            b':' => url::at(bytes, at).or_else(|| named::at(bytes, at)),
+            b'=' => named::at(bytes, at),
+            b'B' | b'b' => named::bearer_at(bytes, at),
+            _ => token::at(bytes, at),
+        };
+        at = match hit {
+            Some(hit) => {
+                hits.push(hit);
+                // What a wider span holds may be known by itself: a key in a header.
+                if hit.rule <= Builtin::PrivateKey as RuleIndex {
+                    hit.end.max(at + 1)
+                } else {
+                    at + 1
+                }
+            }
+            None => at + 1,
+        };
+    }
+    base64::find(bytes, hits);
+}
+
+/// Finds what the user's patterns match.
+pub(super) fn patterns(text: &str, rules: &[Rule], hits: &mut Vec<Hit>) {
+    for (rule, Rule { pattern, .. }) in rules.iter().enumerate() {
+        let Some(pattern) = pattern else { continue };
+        for found in pattern.find_iter(text).filter(|found| !found.is_empty()) {
+            hits.push(Hit {
+                start: found.start(),
+                end: found.end(),
+                rule,
+            });
+        }
+    }
+}
+
+fn run(bytes: &[u8], from: usize, is_part: impl Fn(u8) -> bool) -> usize {
+    bytes
+        .get(from..)
+        .unwrap_or_default()
+        .iter()
+        .position(|byte| !is_part(*byte))
+        .map_or(bytes.len(), |length| from + length)
+}
+
+fn is_base64url(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
+}
+
+/// Whether a word may begin here: not inside of another, but after a percent-escape.
+fn begins_word(bytes: &[u8], at: usize) -> bool {
+    match at.checked_sub(1).map(|before| bytes[before]) {
+        None => true,
+        Some(before) if !before.is_ascii_alphanumeric() && before < 0x80 => true,
+        Some(before) if before >= 0x80 => true,
+        Some(_) => at.checked_sub(3).is_some_and(|from| {
+            bytes[from] == b'%' && bytes[from + 1..at].iter().all(u8::is_ascii_hexdigit)
+        }),
+    }
+}
+
+/// Whether a text has letters and digits, or letters of both cases other than at its beginning: words
+/// of prose have not.
+fn is_mixed(text: &[u8]) -> bool {
+    let digit = text.iter().any(u8::is_ascii_digit);
+    let lower = text.iter().any(u8::is_ascii_lowercase);
+    let upper = text.iter().any(u8::is_ascii_uppercase);
+    let inner_upper = text.iter().skip(1).any(u8::is_ascii_uppercase);
+    digit && (lower || upper) || lower && inner_upper
+}
+
+/// Whether a text holds a run of letters and digits, of at least that length, that is no word.
+fn has_mixed_run(text: &[u8], length: usize) -> bool {
+    text.split(|byte| !byte.is_ascii_alphanumeric())
+        .any(|run| run.len() >= length && is_mixed(run))
+}

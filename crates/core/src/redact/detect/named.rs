@@ -1,0 +1,239 @@
+//! Secrets that are known by what stands before them: `Authorization: Bearer …`, `x-api-key=…`.
+
+use super::super::rule::{Builtin, normalized_name};
+use super::url::is_template;
+use super::{Hit, begins_word, has_mixed_run, is_mixed, run};
+
+/// What a name says of the value that it stands before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Named {
+    /// A header that holds credentials.
+    Header,
+    /// A key, if it looks like one.
+    Key,
+    /// What follows the name of a header in a list.
+    Listed,
+    /// A secret of AWS that has no prefix.
+    Aws,
+}
+
+const LONGEST_NAME: usize = 40;
+
+/// What is known of a name of a header, parameter or member.
+pub(in super::super) fn named(name: &str) -> Option<Named> {
+    let first = name.bytes().next().unwrap_or_default();
+    if !(5..=LONGEST_NAME).contains(&name.len()) || !b"apxrcso_-APXRCSO".contains(&first) {
+        return None;
+    }
+    match normalized_name(name).as_str() {
+        "authorization" | "proxyauthorization" | "xapikey" | "xgoogapikey" | "xauthtoken"
+        | "privatetoken" | "xgitlabtoken" | "xaccesstoken" | "xstainlessapikey" => {
+            Some(Named::Header)
+        }
+        "apikey" | "accesstoken" | "refreshtoken" | "clientsecret" | "authtoken" | "secretkey"
+        | "openaiapikey" | "anthropicapikey" => Some(Named::Key),
+        "awssecretaccesskey" | "secretaccesskey" | "awssessiontoken" | "sessiontoken"
+        | "xamzsecuritytoken" | "xamzsignature" | "awssecretkey" => Some(Named::Aws),
+        _ => None,
+    }
+}
+
+/// The value after the `:` or `=` that stands here, if the name before it says that it is a secret.
+pub(super) fn at(bytes: &[u8], at: usize) -> Option<Hit> {
+    let mut name_end = at;
+    while name_end > 0 && at - name_end < 6 && is_around(bytes[name_end - 1]) {
+        name_end -= 1;
+    }
+    let mut name_start = name_end;
+    while name_start > 0 && name_end - name_start <= LONGEST_NAME && is_name(bytes[name_start - 1])
+    {
+        name_start -= 1;
+    }
+    let name = named(std::str::from_utf8(&bytes[name_start..name_end]).ok()?)?;
+    // As after "=" in "=>".
+    let mut from = at + 1;
+    if bytes.get(from) == Some(&b'>') {
+        from += 1;
+    }
+    from = run(bytes, from, |byte| matches!(byte, b' ' | b'\t'));
+    if bytes.get(from) == Some(&b'[') && !bytes[from..].starts_with(b"[redacted:") {
+        from = run(bytes, from + 1, |byte| matches!(byte, b' ' | b'\t'));
+    }
+    from = run(bytes, from, |byte| b"\\\"'`".contains(&byte));
+    let end = run(bytes, from, |byte| !b"\"'`\n\r\\<>".contains(&byte));
+    let (start, end) = match name {
+        Named::Header => credentials(bytes, from, end)?,
+        Named::Key | Named::Listed => {
+            let end = token_end(bytes, from);
+            looks_like_key(&bytes[from..end]).then_some((from, end))?
+        }
+        Named::Aws => {
+            let end = token_end(bytes, from);
+            (end - from >= 40 && is_mixed(&bytes[from..end])).then_some((from, end))?
+        }
+    };
+    Some(Hit::new(start, end, rule_of(name)))
+}
+
+/// The rule that a named value falls under.
+pub(in super::super) fn rule_of(name: Named) -> Builtin {
+    match name {
+        Named::Aws => Builtin::AwsKey,
+        Named::Header | Named::Key | Named::Listed => Builtin::Authorization,
+    }
+}
+
+/// The span of the secret in a value that stands under a name by itself.
+pub(in super::super) fn in_value(name: Named, value: &str) -> Option<(usize, usize)> {
+    let bytes = value.as_bytes();
+    let start = run(bytes, 0, |byte| byte.is_ascii_whitespace());
+    let end = bytes.len()
+        - bytes
+            .iter()
+            .rev()
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count();
+    if start >= end {
+        return None;
+    }
+    match name {
+        Named::Header | Named::Listed => match after_scheme(bytes, start) {
+            Some((from, _)) if from < end => {
+                (end - from >= 4 && !is_template(&bytes[from..end])).then_some((from, end))
+            }
+            _ if name == Named::Header => {
+                is_secret_value(&bytes[start..end]).then_some((start, end))
+            }
+            _ => looks_like_key(&bytes[start..end]).then_some((start, end)),
+        },
+        Named::Key => looks_like_key(&bytes[start..end]).then_some((start, end)),
+        Named::Aws => (end - start >= 40 && is_mixed(&bytes[start..end])).then_some((start, end)),
+    }
+}
+
+fn looks_like_key(text: &[u8]) -> bool {
+    let digits = text.iter().any(u8::is_ascii_digit);
+    text.len() >= 16
+        && digits
+        && has_mixed_run(text, 8)
+        && !text.contains(&b' ')
+        && !is_template(text)
+}
+
+fn is_secret_value(text: &[u8]) -> bool {
+    let is_word = text
+        .iter()
+        .all(|byte| byte.is_ascii_lowercase() || *byte == b' ');
+    text.len() >= 6 && (!is_word || text.len() >= 16 && !text.contains(&b' ')) && !is_template(text)
+}
+
+/// What may stand between a name and its `:`.
+fn is_around(byte: u8) -> bool {
+    b"\\\"'` ]".contains(&byte)
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
+}
+
+fn token_end(bytes: &[u8], from: usize) -> usize {
+    let end = run(bytes, from, |byte| {
+        byte.is_ascii_alphanumeric() || b"+/=_.~-%:[]".contains(&byte)
+    });
+    let dots = bytes[from..end]
+        .iter()
+        .rev()
+        .take_while(|byte| **byte == b'.')
+        .count();
+    end - dots
+}
+
+/// Schemes of the Authorization header; `true` where what follows is a list of parameters.
+static SCHEMES: &[(&str, bool)] = &[
+    ("bearer", false),
+    ("basic", false),
+    ("token", false),
+    ("apikey", false),
+    ("api-key", false),
+    ("key", false),
+    ("negotiate", false),
+    ("ssws", false),
+    ("digest", true),
+    ("hmac", true),
+    ("oauth", true),
+    ("hawk", true),
+    ("aws4-hmac-sha256", true),
+    ("aws4-ecdsa-p256-sha256", true),
+];
+
+/// Where the credentials after a scheme begin, and whether they are a list.
+fn after_scheme(bytes: &[u8], from: usize) -> Option<(usize, bool)> {
+    let word_end = run(bytes, from, is_name);
+    let word = &bytes[from..word_end];
+    let (_, is_list) = SCHEMES
+        .iter()
+        .find(|(scheme, _)| word.eq_ignore_ascii_case(scheme.as_bytes()))?;
+    let rest = &bytes[word_end..];
+    let gap = if rest.starts_with(b"%20") {
+        3
+    } else {
+        run(rest, 0, |byte| matches!(byte, b' ' | b'\t' | b'+'))
+    };
+    (gap > 0).then_some((word_end + gap, *is_list))
+}
+
+fn credentials(bytes: &[u8], from: usize, end: usize) -> Option<(usize, usize)> {
+    let Some((start, is_list)) = after_scheme(bytes, from) else {
+        let end = token_end(bytes, from);
+        let value = &bytes[from..end];
+        return (is_secret_value(value) && (is_mixed(value) || value.len() >= 16))
+            .then_some((from, end));
+    };
+    if start >= end {
+        return None;
+    }
+    if is_list {
+        let list = &bytes[start..end];
+        return list
+            .contains(&b'=')
+            .then(|| (start, end - trailing_spaces(list)));
+    }
+    let stop = run(bytes, start, |byte| {
+        !(byte.is_ascii_whitespace() || b"\"'`,;\\<>)}".contains(&byte))
+    });
+    let dots = bytes[start..stop]
+        .iter()
+        .rev()
+        .take_while(|byte| **byte == b'.')
+        .count();
+    let value = &bytes[start..stop - dots];
+    let alone = stop == bytes.len() || b"\"'`\n\r\\".contains(&bytes[stop]);
+    let is_name = value.contains(&b'_')
+        && value
+            .iter()
+            .all(|byte| byte.is_ascii_uppercase() || *byte == b'_');
+    let is_secret = value.len() >= 6 && is_mixed(value) || alone && value.len() >= 8 && !is_name;
+    (is_secret && !is_template(value)).then_some((start, stop - dots))
+}
+
+fn trailing_spaces(text: &[u8]) -> usize {
+    text.iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_whitespace())
+        .count()
+}
+
+/// A bearer token without the header's name.
+pub(super) fn bearer_at(bytes: &[u8], at: usize) -> Option<Hit> {
+    let is_bearer = bytes
+        .get(at..at + 7)
+        .is_some_and(|word| word.eq_ignore_ascii_case(b"bearer "));
+    if !is_bearer || !begins_word(bytes, at) {
+        return None;
+    }
+    let start = run(bytes, at + 7, |byte| byte == b' ');
+    let end = token_end(bytes, start);
+    let value = &bytes[start..end];
+    (value.len() >= 16 && is_mixed(value) && !is_template(value))
+        .then(|| Hit::new(start, end, Builtin::Authorization))
+}

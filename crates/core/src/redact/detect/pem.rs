@@ -1,0 +1,39 @@
+//! Private keys in PEM form.
+
+use memchr::memmem;
+
+use super::super::rule::Builtin;
+use super::{Hit, run};
+
+const BEGIN: &[u8] = b"-----BEGIN ";
+const LONGEST_LABEL: usize = 40;
+
+/// The private key whose first line begins here; one that was cut off ends with what looks like a key.
+pub(super) fn at(bytes: &[u8], at: usize) -> Option<Hit> {
+    let rest = bytes.get(at..)?.strip_prefix(BEGIN)?;
+    let label_end = run(rest, 0, |byte| {
+        byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' '
+    });
+    let label = &rest[..label_end];
+    if label.len() > LONGEST_LABEL || memmem::find(label, b"PRIVATE KEY").is_none() {
+        return None;
+    }
+    if !rest[label_end..].starts_with(b"-----") {
+        return None;
+    }
+    let body = at + BEGIN.len() + label_end + 5;
+    let end_line = [b"-----END ", label, b"-----"].concat();
+    let end = memmem::find(&bytes[body..], &end_line)
+        .map(|found| body + found + end_line.len())
+        .or_else(|| cut_off(bytes, body))?;
+    Some(Hit::new(at, end, Builtin::PrivateKey))
+}
+
+fn cut_off(bytes: &[u8], body: usize) -> Option<usize> {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+    let is_between = |byte: u8| byte.is_ascii_whitespace() || b"\\,:-".contains(&byte);
+    let first = run(bytes, body, is_between);
+    // After an escaped line end.
+    let has_key = run(bytes, first, is_part) - first >= 16;
+    has_key.then(|| run(bytes, first, |byte| is_part(byte) || is_between(byte)))
+}

@@ -1,0 +1,191 @@
+//! Keys that tell by their first letters whose they are.
+
+use super::super::rule::Builtin;
+use super::{Hit, base64, begins_word, has_mixed_run, is_base64url, is_mixed, run};
+
+/// How a key goes on after its prefix.
+struct Shape {
+    prefix: &'static str,
+    rule: Builtin,
+    /// Further characters beside letters and digits.
+    also: &'static [u8],
+    /// Fewest characters after the prefix.
+    least: usize,
+    /// Most of them; a longer run is no such key.
+    most: usize,
+}
+
+const ANY: usize = usize::MAX;
+
+const fn shape(
+    prefix: &'static str,
+    rule: Builtin,
+    also: &'static [u8],
+    least: usize,
+    most: usize,
+) -> Shape {
+    Shape {
+        prefix,
+        rule,
+        also,
+        least,
+        most,
+    }
+}
+
+/// The first that fits counts.
+static SHAPES: &[Shape] = &[
+    shape("sk-ant-", Builtin::AnthropicKey, b"-_", 20, ANY),
+    shape("AIza", Builtin::GoogleKey, b"-_", 35, ANY),
+    shape("GOCSPX-", Builtin::GoogleKey, b"-_", 20, ANY),
+    shape("ya29.", Builtin::GoogleKey, b"-_.", 20, ANY),
+    shape("1//0", Builtin::GoogleKey, b"-_", 20, ANY),
+    shape("AQ.", Builtin::GoogleKey, b"-_", 30, ANY),
+    shape("AKIA", Builtin::AwsKey, b"", 16, 16),
+    shape("ASIA", Builtin::AwsKey, b"", 16, 16),
+    shape("ABIA", Builtin::AwsKey, b"", 16, 16),
+    shape("ACCA", Builtin::AwsKey, b"", 16, 16),
+    shape("ABSK", Builtin::AwsKey, b"+/=", 40, ANY),
+    shape("ghp_", Builtin::GithubKey, b"", 30, ANY),
+    shape("gho_", Builtin::GithubKey, b"", 30, ANY),
+    shape("ghu_", Builtin::GithubKey, b"", 30, ANY),
+    shape("ghs_", Builtin::GithubKey, b"", 30, ANY),
+    shape("ghr_", Builtin::GithubKey, b"", 30, ANY),
+    shape("github_pat_", Builtin::GithubKey, b"_", 22, ANY),
+    shape("glpat-", Builtin::GitlabKey, b"-_.", 20, ANY),
+    shape("gloas-", Builtin::GitlabKey, b"-_", 20, ANY),
+    shape("gldt-", Builtin::GitlabKey, b"-_", 20, ANY),
+    shape("glrt-", Builtin::GitlabKey, b"-_.", 20, ANY),
+    shape("glrtr-", Builtin::GitlabKey, b"-_.", 20, ANY),
+    shape("glcbt-", Builtin::GitlabKey, b"-_", 20, ANY),
+    shape("glptt-", Builtin::GitlabKey, b"-_", 20, ANY),
+    shape("glft-", Builtin::GitlabKey, b"-_", 20, ANY),
+    shape("glimt-", Builtin::GitlabKey, b"-_", 20, ANY),
+    shape("glagent-", Builtin::GitlabKey, b"-_", 20, ANY),
+    shape("glsoat-", Builtin::GitlabKey, b"-_", 20, ANY),
+    shape("GR1348941", Builtin::GitlabKey, b"-_", 20, ANY),
+    shape("xoxb-", Builtin::SlackKey, b"-", 16, ANY),
+    shape("xoxp-", Builtin::SlackKey, b"-", 16, ANY),
+    shape("xoxa-", Builtin::SlackKey, b"-", 16, ANY),
+    shape("xoxo-", Builtin::SlackKey, b"-", 16, ANY),
+    shape("xoxs-", Builtin::SlackKey, b"-", 16, ANY),
+    shape("xoxr-", Builtin::SlackKey, b"-", 16, ANY),
+    shape("xoxc-", Builtin::SlackKey, b"-", 16, ANY),
+    shape("xoxd-", Builtin::SlackKey, b"-%/+", 16, ANY),
+    shape("xoxe-", Builtin::SlackKey, b"-", 16, ANY),
+    shape("xoxe.xoxp-", Builtin::SlackKey, b"-", 16, ANY),
+    shape("xoxe.xoxb-", Builtin::SlackKey, b"-", 16, ANY),
+    shape("xapp-", Builtin::SlackKey, b"-", 16, ANY),
+    shape("xwfp-", Builtin::SlackKey, b"-", 16, ANY),
+    shape(
+        "hooks.slack.com/services/",
+        Builtin::SlackKey,
+        b"/",
+        20,
+        ANY,
+    ),
+    shape(
+        "hooks.slack.com/workflows/",
+        Builtin::SlackKey,
+        b"/",
+        20,
+        ANY,
+    ),
+    shape(
+        "hooks.slack.com/triggers/",
+        Builtin::SlackKey,
+        b"/",
+        20,
+        ANY,
+    ),
+    shape("sk_live_", Builtin::StripeKey, b"", 10, ANY),
+    shape("sk_test_", Builtin::StripeKey, b"", 10, ANY),
+    shape("rk_live_", Builtin::StripeKey, b"", 10, ANY),
+    shape("rk_test_", Builtin::StripeKey, b"", 10, ANY),
+    shape("pk_live_", Builtin::StripeKey, b"", 10, ANY),
+    shape("pk_test_", Builtin::StripeKey, b"", 10, ANY),
+    shape("whsec_", Builtin::StripeKey, b"+/=", 20, ANY),
+    shape("hf_", Builtin::HuggingFaceKey, b"", 30, ANY),
+    shape("api_org_", Builtin::HuggingFaceKey, b"", 30, ANY),
+    shape("npm_", Builtin::NpmKey, b"", 30, ANY),
+];
+
+/// Kinds of keys that begin with `sk-`; what follows has `-` and `_` in it.
+static KINDS: &[&str] = &[
+    "proj-", "svcacct-", "admin-", "service-", "None-", "or-", "lf-",
+];
+
+/// The key that begins here.
+pub(super) fn at(bytes: &[u8], at: usize) -> Option<Hit> {
+    if !begins_word(bytes, at) {
+        return None;
+    }
+    let rest = &bytes[at..];
+    let mut shapes = SHAPES.iter().filter(|shape| {
+        rest.first() == shape.prefix.as_bytes().first() && rest.starts_with(shape.prefix.as_bytes())
+    });
+    shapes
+        .find_map(|shape| shaped(bytes, at, shape))
+        .or_else(|| openai(bytes, at))
+        .or_else(|| jwt(bytes, at))
+}
+
+fn shaped(bytes: &[u8], at: usize, shape: &Shape) -> Option<Hit> {
+    let from = at + shape.prefix.len();
+    let mut end = run(bytes, from, |byte| {
+        byte.is_ascii_alphanumeric() || shape.also.contains(&byte)
+    });
+    // The end of a sentence, or of a path.
+    while end > from && matches!(bytes[end - 1], b'.' | b'/') {
+        end -= 1;
+    }
+    let body = &bytes[from..end];
+    let fits = (shape.least..=shape.most).contains(&body.len());
+    let is_key = match shape.rule {
+        Builtin::AwsKey if shape.most == 16 => {
+            body.iter()
+                .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+                && bytes.get(end) != Some(&b'_')
+        }
+        _ => is_mixed(body),
+    };
+    (fits && is_key).then(|| Hit::new(at, end, shape.rule))
+}
+
+fn openai(bytes: &[u8], at: usize) -> Option<Hit> {
+    if !bytes[at..].starts_with(b"sk-") {
+        return None;
+    }
+    let from = at + 3;
+    let end = run(bytes, from, is_base64url);
+    let body = &bytes[from..end];
+    // Names with hyphens are many: sk-learn-…
+    let longest = if KINDS.iter().any(|kind| body.starts_with(kind.as_bytes())) {
+        8
+    } else {
+        16
+    };
+    (body.len() >= 20 && has_mixed_run(body, longest))
+        .then(|| Hit::new(at, end, Builtin::OpenAiKey))
+}
+
+/// A JSON web token: its header is the base64 of a JSON object that names an algorithm.
+fn jwt(bytes: &[u8], at: usize) -> Option<Hit> {
+    if !bytes[at..].starts_with(b"eyJ") {
+        return None;
+    }
+    let header = run(bytes, at, is_base64url);
+    let part = |from: usize| -> Option<usize> {
+        (bytes.get(from) == Some(&b'.')).then(|| run(bytes, from + 1, is_base64url))
+    };
+    let payload = part(header).filter(|end| *end > header + 4)?;
+    let mut end = part(payload)?;
+    // An encrypted one has five parts.
+    while let Some(further) = part(end).filter(|further| *further > end + 1) {
+        end = further;
+    }
+    let decoded = base64::decode(&bytes[at..header]);
+    let names_algorithm = decoded.windows(5).any(|window| window == b"\"alg\"");
+    let payload_is_object = bytes[header + 1..].starts_with(b"eyJ");
+    (names_algorithm || payload_is_object).then(|| Hit::new(at, end, Builtin::Jwt))
+}

@@ -1,0 +1,316 @@
+//! Rules: those that are built in, and those of the user.
+
+use std::fmt::Write;
+
+use regex_lite::{Regex, RegexBuilder};
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+/// What is known without being told. The order is that in which one is preferred to another where
+/// both find the same span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Builtin {
+    AnthropicKey,
+    OpenAiKey,
+    GoogleKey,
+    AwsKey,
+    GithubKey,
+    GitlabKey,
+    SlackKey,
+    StripeKey,
+    HuggingFaceKey,
+    NpmKey,
+    Jwt,
+    PrivateKey,
+    CardNumber,
+    UrlPassword,
+    Authorization,
+    /// Images and files, which are replaced by their hash and size.
+    Base64,
+}
+
+impl Builtin {
+    pub const ALL: [Self; 16] = [
+        Self::AnthropicKey,
+        Self::OpenAiKey,
+        Self::GoogleKey,
+        Self::AwsKey,
+        Self::GithubKey,
+        Self::GitlabKey,
+        Self::SlackKey,
+        Self::StripeKey,
+        Self::HuggingFaceKey,
+        Self::NpmKey,
+        Self::Jwt,
+        Self::PrivateKey,
+        Self::CardNumber,
+        Self::UrlPassword,
+        Self::Authorization,
+        Self::Base64,
+    ];
+
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::AnthropicKey => "anthropic-key",
+            Self::OpenAiKey => "openai-key",
+            Self::GoogleKey => "google-key",
+            Self::AwsKey => "aws-key",
+            Self::GithubKey => "github-key",
+            Self::GitlabKey => "gitlab-key",
+            Self::SlackKey => "slack-key",
+            Self::StripeKey => "stripe-key",
+            Self::HuggingFaceKey => "huggingface-key",
+            Self::NpmKey => "npm-key",
+            Self::Jwt => "jwt",
+            Self::PrivateKey => "private-key",
+            Self::CardNumber => "card-number",
+            Self::UrlPassword => "url-password",
+            Self::Authorization => "authorization",
+            Self::Base64 => "base64",
+        }
+    }
+
+    /// Whether there are so few possible secrets that a digest without a secret key would tell it.
+    fn is_guessable(self) -> bool {
+        matches!(
+            self,
+            Self::CardNumber | Self::UrlPassword | Self::Authorization
+        )
+    }
+}
+
+/// Number of a rule: those built in come first.
+pub(super) type RuleIndex = usize;
+
+/// A rule of the user.
+#[derive(Debug, Clone)]
+pub struct UserRule {
+    pub id: String,
+    pub find: Find,
+}
+
+#[derive(Debug, Clone)]
+pub enum Find {
+    /// Source and flags of a regular expression as JavaScript writes it.
+    Pattern { source: String, flags: String },
+    /// Names of members whose texts and numbers are secrets, wherever they stand; case, `_` and `-`
+    /// make no difference.
+    Keys(Vec<String>),
+}
+
+/// Why a rule cannot be taken.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum RuleError {
+    #[error("the id {0:?} must be 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.` and `-`")]
+    BadId(String),
+    #[error("the id {0:?} is given twice, or is that of a built-in rule")]
+    SameId(String),
+    #[error(
+        "the pattern of the rule {id:?} is not supported: {reason}. Patterns are matched in linear \
+         time, so look-around and backreferences are not known, nor is \\p; write it without them"
+    )]
+    Pattern { id: String, reason: String },
+    #[error("the rule {0:?} names no key")]
+    NoKeys(String),
+    #[error("there is no built-in rule {0:?}")]
+    Unknown(String),
+}
+
+/// A rule that is ready for use.
+pub(super) struct Rule {
+    pub id: String,
+    pub guessable: bool,
+    pub pattern: Option<Regex>,
+    pub keys: Vec<String>,
+}
+
+pub(super) fn builtin_rules() -> Vec<Rule> {
+    Builtin::ALL
+        .iter()
+        .map(|builtin| Rule {
+            id: builtin.id().to_owned(),
+            guessable: builtin.is_guessable(),
+            pattern: None,
+            keys: Vec::new(),
+        })
+        .collect()
+}
+
+pub(super) fn user_rule(rule: &UserRule) -> Result<Rule, RuleError> {
+    let UserRule { id, find } = rule;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    if id.is_empty() || id.len() > 64 || !id.bytes().all(is_plain) {
+        return Err(RuleError::BadId(id.clone()));
+    }
+    let (pattern, keys) = match find {
+        Find::Pattern { source, flags } => (
+            Some(compile(source, flags).map_err(|reason| RuleError::Pattern {
+                id: id.clone(),
+                reason,
+            })?),
+            Vec::new(),
+        ),
+        Find::Keys(keys) if keys.is_empty() => return Err(RuleError::NoKeys(id.clone())),
+        Find::Keys(keys) => (None, keys.iter().map(|key| normalized_name(key)).collect()),
+    };
+    Ok(Rule {
+        id: id.clone(),
+        guessable: true,
+        pattern,
+        keys,
+    })
+}
+
+/// A name without what differs between the ways to write it.
+pub(super) fn normalized_name(name: &str) -> String {
+    name.chars()
+        .filter(|character| !matches!(character, '_' | '-' | ' '))
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+fn compile(source: &str, flags: &str) -> Result<Regex, String> {
+    let mut insensitive = false;
+    let mut multi_line = false;
+    let mut dot_all = false;
+    for flag in flags.chars() {
+        match flag {
+            'i' => insensitive = true,
+            'm' => multi_line = true,
+            's' => dot_all = true,
+            // All matches are looked for, and texts are read by code points, in any case.
+            'g' | 'd' | 'u' => {}
+            other => return Err(format!("the flag {other:?} is not known")),
+        }
+    }
+    if insensitive && !source.is_ascii() {
+        return Err("the flag \"i\" is known for ASCII letters only".to_owned());
+    }
+    RegexBuilder::new(&translated(source)?)
+        .case_insensitive(insensitive)
+        .multi_line(multi_line)
+        .dot_matches_new_line(dot_all)
+        .build()
+        .map_err(|error| error.to_string())
+}
+
+/// The white space of JavaScript that is not ASCII.
+const WIDE_SPACES: &str =
+    r"\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}";
+
+/// Brings what is written or read otherwise in JavaScript into the syntax of the crate.
+fn translated(source: &str) -> Result<String, String> {
+    let mut out = String::with_capacity(source.len());
+    let mut in_class = false;
+    let mut characters = source.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => match characters.next() {
+                Some('s') if in_class => out.push_str(&format!(r"\s{WIDE_SPACES}")),
+                Some('s') => out.push_str(&format!(r"[\s{WIDE_SPACES}]")),
+                Some('S') if !in_class => out.push_str(&format!(r"[^\s{WIDE_SPACES}]")),
+                Some('S') => return Err(r"\S inside brackets is not known".to_owned()),
+                Some('b') if in_class => out.push_str(r"\x08"),
+                Some(other @ '1'..='9') => return Err(format!(r"backreference \{other}")),
+                Some(letter @ ('p' | 'P' | 'k' | 'c')) => return Err(format!(r"\{letter}")),
+                Some('0') => out.push_str(r"\x00"),
+                Some(other) if other.is_alphanumeric() || !other.is_ascii() => {
+                    out.push('\\');
+                    out.push(other);
+                }
+                // Escapes of punctuation that the crate does not know.
+                Some(other) => {
+                    let _ = write!(out, r"\x{{{:x}}}", u32::from(other));
+                }
+                None => out.push('\\'),
+            },
+            '[' if in_class => out.push_str(r"\["),
+            '[' => {
+                in_class = true;
+                out.push('[');
+                if characters.peek() == Some(&'^') {
+                    characters.next();
+                    out.push('^');
+                }
+                if characters.peek() == Some(&']') {
+                    return Err("empty brackets".to_owned());
+                }
+            }
+            ']' => {
+                in_class = false;
+                out.push(']');
+            }
+            // Operators of sets in the crate, plain characters in JavaScript.
+            '&' | '~' if in_class => {
+                out.push('\\');
+                out.push(character);
+            }
+            '(' if !in_class && characters.peek() == Some(&'?') => {
+                let mut ahead = characters.clone();
+                ahead.next();
+                match ahead.next() {
+                    Some('=' | '!') => return Err("look-ahead".to_owned()),
+                    Some('<') if matches!(ahead.next(), Some('=' | '!')) => {
+                        return Err("look-behind".to_owned());
+                    }
+                    _ => out.push('('),
+                }
+            }
+            other => out.push(other),
+        }
+    }
+    Ok(out)
+}
+
+/// What stands for a secret key in digests without one.
+const NO_KEY: &[u8] = b"agent-rewind";
+
+/// Makes digests with a key: HMAC-SHA256.
+pub(super) struct Keyed {
+    inner: Sha256,
+    outer: Sha256,
+    pub is_secret: bool,
+}
+
+impl Keyed {
+    pub fn new(key: Option<&[u8]>) -> Self {
+        const BLOCK: usize = 64;
+        let given = key.unwrap_or(NO_KEY);
+        let mut block = [0_u8; BLOCK];
+        if given.len() > BLOCK {
+            block[..32].copy_from_slice(&Sha256::digest(given));
+        } else {
+            block[..given.len()].copy_from_slice(given);
+        }
+        let mut inner = Sha256::new();
+        inner.update(block.map(|byte| byte ^ 0x36));
+        let mut outer = Sha256::new();
+        outer.update(block.map(|byte| byte ^ 0x5C));
+        Self {
+            inner,
+            outer,
+            is_secret: key.is_some(),
+        }
+    }
+
+    /// The first 64 bits, as 16 hex digits.
+    pub fn digest(&self, parts: &[&[u8]]) -> String {
+        let mut inner = self.inner.clone();
+        for part in parts {
+            inner.update(part);
+        }
+        let mut outer = self.outer.clone();
+        outer.update(inner.finalize());
+        hex(&outer.finalize()[..8])
+    }
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        let _ = write!(out, "{byte:02x}");
+    }
+    out
+}

@@ -1,0 +1,202 @@
+//! Text as it reads once its JSON escapes are undone, with the way back to where it stands.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::memchr;
+
+use crate::json::decode_escape;
+
+/// A text, and where each of its bytes comes from in the text that is to be redacted.
+pub(super) struct View<'a> {
+    pub text: Cow<'a, str>,
+    map: Map,
+    /// How often escapes were undone on the way here.
+    pub level: u8,
+}
+
+enum Map {
+    /// Every byte stands this much further on.
+    Shift(usize),
+    /// The place of each byte, and of the end.
+    Table(Vec<usize>),
+}
+
+impl<'a> View<'a> {
+    pub fn whole(text: &'a str) -> Self {
+        Self {
+            text: Cow::Borrowed(text),
+            map: Map::Shift(0),
+            level: 0,
+        }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+
+    /// Where a byte of this text, or its end, comes from.
+    pub fn origin(&self, at: usize) -> usize {
+        match &self.map {
+            Map::Shift(by) => at + by,
+            Map::Table(table) => table.get(at).or(table.last()).copied().unwrap_or(0),
+        }
+    }
+
+    /// A part of the text with its escapes undone. What is no escape stays as it is.
+    pub fn unescaped(&self, range: Range<usize>) -> View<'_> {
+        let body = self.text.get(range.clone()).unwrap_or_default();
+        let level = self.level.saturating_add(1);
+        if memchr(b'\\', body.as_bytes()).is_none() {
+            let map = match &self.map {
+                Map::Shift(by) => Map::Shift(by + range.start),
+                Map::Table(table) => Map::Table(
+                    table
+                        .get(range.start..=range.end)
+                        .unwrap_or_default()
+                        .to_vec(),
+                ),
+            };
+            return View {
+                text: Cow::Borrowed(body),
+                map,
+                level,
+            };
+        }
+        let mut text = String::with_capacity(body.len());
+        let mut table = Vec::with_capacity(body.len() + 1);
+        let mut at = 0;
+        while at < body.len() {
+            let (decoded, length) = piece_at(&body[at..]);
+            let from = range.start + at;
+            if let Some(character) = decoded {
+                text.push(character);
+                table.resize(text.len(), self.origin(from));
+            } else {
+                text.push_str(&body[at..at + length]);
+                table.extend((from..from + length).map(|at| self.origin(at)));
+            }
+            at += length;
+        }
+        table.push(self.origin(range.end));
+        View {
+            text: Cow::Owned(text),
+            map: Map::Table(table),
+            level,
+        }
+    }
+}
+
+/// The character of the escape that a text begins with and the escape's length, or the length of what
+/// comes before the next escape. The text is not empty.
+fn piece_at(text: &str) -> (Option<char>, usize) {
+    let bytes = text.as_bytes();
+    if bytes.first() != Some(&b'\\') {
+        return (None, memchr(b'\\', bytes).unwrap_or(bytes.len()));
+    }
+    match bytes.get(1) {
+        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
+        Some(b'u') if is_hex(bytes.get(2..6)) => {}
+        _ => return (None, 1),
+    }
+    let (unit, length) = decode_escape(text);
+    if (0xD800..0xDC00).contains(&unit)
+        && bytes.get(6..8) == Some(b"\\u")
+        && is_hex(bytes.get(8..12))
+    {
+        let (low, _) = decode_escape(&text[6..]);
+        if (0xDC00..0xE000).contains(&low) {
+            let scalar = 0x1_0000 + ((u32::from(unit) - 0xD800) << 10) + (u32::from(low) - 0xDC00);
+            return (char::from_u32(scalar), 12);
+        }
+    }
+    // A lone surrogate is no character; whatever stands for it is in no secret.
+    let character = char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER);
+    (Some(character), length)
+}
+
+fn is_hex(digits: Option<&[u8]>) -> bool {
+    digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+}
+
+/// Most times that escapes are undone: a JSON text in a string of a JSON text, and so on.
+pub(super) const MAX_LEVELS: u8 = 6;
+
+/// A text with its escapes undone until there are none, so that a secret is the same however deep it
+/// stands.
+pub(super) fn plain(text: &str) -> String {
+    let mut text = text.to_owned();
+    for _ in 0..MAX_LEVELS {
+        if memchr(b'\\', text.as_bytes()).is_none() {
+            break;
+        }
+        let next = View::whole(&text)
+            .unescaped(0..text.len())
+            .text
+            .into_owned();
+        if next == text {
+            break;
+        }
+        text = next;
+    }
+    text
+}
+
+/// Offset in UTF-16 units, in the string that a JSON literal stands for, of a byte of its body.
+pub(super) fn utf16_offset(body: &str, byte: usize) -> usize {
+    let mut units = 0;
+    let mut at = 0;
+    while at < byte && at < body.len() {
+        let (decoded, length) = piece_at(&body[at..]);
+        if let Some(character) = decoded {
+            units += character.len_utf16();
+        } else {
+            let end = byte.min(at + length);
+            units += body
+                .get(at..end)
+                .unwrap_or_default()
+                .chars()
+                .map(char::len_utf16)
+                .sum::<usize>();
+        }
+        at += length;
+    }
+    units
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_are_undone_and_places_kept() {
+        let text = r#"a\u0062\n\"\ud83d\ude00é\ud83dz\q"#;
+        let view = View::whole(text);
+        let plain = view.unescaped(0..text.len());
+        assert_eq!(plain.text, "ab\n\"😀é\u{FFFD}z\\q");
+        for (at, character) in plain.text.char_indices() {
+            let origin = &text[plain.origin(at)..];
+            assert!(
+                origin.starts_with(character) || origin.starts_with('\\'),
+                "{character} {origin}"
+            );
+        }
+        assert_eq!(plain.origin(plain.text.len()), text.len());
+        assert_eq!(utf16_offset(text, text.find('é').unwrap_or(0)), 6);
+    }
+
+    #[test]
+    fn twice() {
+        let text = r"x\\u0041y";
+        let first = View::whole(text);
+        let second = first.unescaped(0..text.len());
+        assert_eq!(second.text, r"x\u0041y");
+        let third = second.unescaped(1..8);
+        assert_eq!(third.text, "Ay");
+        assert_eq!(
+            (third.origin(0), third.origin(1), third.origin(2)),
+            (1, 8, 9)
+        );
+        assert_eq!(plain(text), "xAy");
+    }
+}

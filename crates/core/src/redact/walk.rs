@@ -1,0 +1,358 @@
+//! Goes through JSON text, and JSON text in its strings, and finds the secrets in keys and values.
+
+use crate::json::Scanner;
+
+use super::detect::{self, Hit, named};
+use super::rule::{Builtin, Rule, RuleIndex, normalized_name};
+use super::view::{MAX_LEVELS, View};
+
+/// A span of the whole text that is to be replaced.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Found {
+    pub start: usize,
+    pub end: usize,
+    pub rule: RuleIndex,
+    /// A number, which becomes a string: how often its quotes have to be escaped.
+    pub quotes: Option<u8>,
+    /// How many keys of the object were replaced before this one.
+    pub ordinal: usize,
+    /// Index in `places`.
+    pub place: usize,
+}
+
+/// A string or number of the outermost JSON text.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub pointer: String,
+    /// Where its text begins, without a quote.
+    pub start: usize,
+    pub is_key: bool,
+}
+
+pub(super) struct Walk<'r> {
+    rules: &'r [Rule],
+    enabled: &'r [bool],
+    has_keys: bool,
+    pub found: Vec<Found>,
+    pub places: Vec<Place>,
+}
+
+/// What is known of a value before it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Nothing,
+    Named(named::Named),
+    /// By a rule of the user: all under it is secret.
+    Key(RuleIndex),
+}
+
+struct Container {
+    is_object: bool,
+    /// What the member or element that comes next is.
+    next: Told,
+    /// What all elements are.
+    all: Told,
+    /// What a sibling says: `{"name": "authorization", "value": …}`.
+    sibling: Told,
+    /// Where the key stands, or how many elements came before.
+    key: (usize, usize),
+    index: usize,
+    at_key: bool,
+    replaced_keys: usize,
+}
+
+impl<'r> Walk<'r> {
+    pub fn new(rules: &'r [Rule], enabled: &'r [bool]) -> Self {
+        Self {
+            rules,
+            enabled,
+            has_keys: rules.iter().any(|rule| !rule.keys.is_empty()),
+            found: Vec::new(),
+            places: Vec::new(),
+        }
+    }
+
+    /// The text of a JSON value.
+    pub fn json(&mut self, view: &View) {
+        self.document(view, Told::Nothing);
+    }
+
+    /// What a string holds: JSON text again, or plain text.
+    pub fn content(&mut self, view: &View) {
+        let begins = view.bytes().iter().find(|byte| !byte.is_ascii_whitespace());
+        if matches!(begins, Some(b'{' | b'[' | b'"'))
+            && view.level < MAX_LEVELS
+            && is_json(&view.text)
+        {
+            self.document(view, Told::Nothing);
+            return;
+        }
+        self.text(view);
+    }
+
+    /// Plain text, which may hold escapes of whatever it was cut from.
+    pub fn text(&mut self, view: &View) {
+        self.look(view);
+        if view.level < MAX_LEVELS && view.bytes().contains(&b'\\') {
+            let next = view.unescaped(0..view.text.len());
+            if next.text != view.text {
+                self.text(&next);
+            }
+        }
+    }
+
+    fn look(&mut self, view: &View) {
+        let mut hits = Vec::new();
+        detect::builtin(&view.text, &mut hits);
+        detect::patterns(&view.text, self.rules, &mut hits);
+        for hit in hits {
+            self.add(view, hit, None);
+        }
+    }
+
+    fn add(&mut self, view: &View, hit: Hit, quotes: Option<u8>) {
+        if self.enabled.get(hit.rule).copied().unwrap_or(true) && hit.start < hit.end {
+            self.found.push(Found {
+                start: view.origin(hit.start),
+                end: view.origin(hit.end),
+                rule: hit.rule,
+                quotes,
+                ordinal: 0,
+                place: 0,
+            });
+        }
+    }
+
+    /// JSON text that is known to be valid. Keeps its own stack: data may be nested deep.
+    fn document(&mut self, view: &View, told: Told) {
+        let bytes = view.bytes();
+        let mut stack: Vec<Container> = Vec::new();
+        let mut at = 0;
+        while at < bytes.len() {
+            match bytes[at] {
+                byte @ (b'{' | b'[') => {
+                    let all = match stack.last_mut() {
+                        None => told,
+                        Some(parent) => match parent.take_next() {
+                            Told::Named(_) if byte == b'{' => Told::Nothing,
+                            inherited => inherited,
+                        },
+                    };
+                    stack.push(Container::new(byte == b'{', all));
+                }
+                b'}' | b']' => {
+                    stack.pop();
+                }
+                b',' => {
+                    if let Some(container) = stack.last_mut() {
+                        container.index += 1;
+                        container.at_key = container.is_object;
+                    }
+                }
+                b'"' => {
+                    let start = at + 1;
+                    let end = string_end(bytes, start);
+                    self.string(view, &mut stack, start..end, told);
+                    at = end;
+                }
+                b'-' | b'0'..=b'9' => {
+                    let end = bytes[at..]
+                        .iter()
+                        .position(|byte| !(byte.is_ascii_digit() || b"+-.eE".contains(byte)))
+                        .map_or(bytes.len(), |length| at + length);
+                    self.number(view, &mut stack, at..end, told);
+                    at = end - 1;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    fn string(
+        &mut self,
+        view: &View,
+        stack: &mut [Container],
+        range: std::ops::Range<usize>,
+        told: Told,
+    ) {
+        let before = self.found.len();
+        let value = view.unescaped(range.clone());
+        let is_key = stack
+            .last()
+            .is_some_and(|container| container.is_object && container.at_key);
+        if is_key {
+            self.content(&value);
+        } else {
+            let told = stack.last_mut().map_or(told, Container::take_next);
+            self.value(&value, told);
+        }
+        if self.found.len() > before {
+            self.place(view, stack, before, range.start, is_key);
+        }
+        let Some(container) = stack.last_mut() else {
+            return;
+        };
+        if is_key {
+            container.key = (range.start, range.end);
+            container.at_key = false;
+            if self.found.len() > before {
+                for found in &mut self.found[before..] {
+                    found.ordinal = container.replaced_keys;
+                }
+                container.replaced_keys += 1;
+            }
+            container.next = self.told_by(&value.text, container);
+        } else {
+            let name = named::named(&value.text).map_or(Told::Nothing, Told::Named);
+            if !container.is_object {
+                // As in ["authorization", "Bearer …"], and unlike ["authorization", "limit"].
+                container.next = match name {
+                    Told::Nothing => Told::Nothing,
+                    _ => Told::Named(named::Named::Listed),
+                };
+            } else if matches!(
+                view.text.get(container.key.0..container.key.1),
+                Some("name" | "key" | "header")
+            ) {
+                container.sibling = name;
+            }
+        }
+    }
+
+    fn told_by(&self, key: &str, container: &Container) -> Told {
+        if self.has_keys {
+            let key = normalized_name(key);
+            let rule = self.rules.iter().position(|rule| rule.keys.contains(&key));
+            if let Some(rule) = rule {
+                return Told::Key(rule);
+            }
+        }
+        match named::named(key) {
+            Some(name) => Told::Named(name),
+            None if key == "value" => container.sibling,
+            None => Told::Nothing,
+        }
+    }
+
+    fn value(&mut self, value: &View, told: Told) {
+        match told {
+            Told::Key(rule) => self.add(
+                value,
+                Hit {
+                    start: 0,
+                    end: value.text.len(),
+                    rule,
+                },
+                None,
+            ),
+            Told::Named(name) => {
+                if let Some((start, end)) = named::in_value(name, &value.text) {
+                    let rule = named::rule_of(name) as RuleIndex;
+                    self.add(value, Hit { start, end, rule }, None);
+                }
+            }
+            Told::Nothing => {}
+        }
+        self.content(value);
+    }
+
+    fn number(
+        &mut self,
+        view: &View,
+        stack: &mut [Container],
+        range: std::ops::Range<usize>,
+        told: Told,
+    ) {
+        let told = stack.last_mut().map_or(told, Container::take_next);
+        let digits = &view.bytes()[range.clone()];
+        let rule = match told {
+            Told::Key(rule) => rule,
+            _ if detect::is_card_number(digits) => Builtin::CardNumber as RuleIndex,
+            _ => return,
+        };
+        let before = self.found.len();
+        let hit = Hit {
+            start: range.start,
+            end: range.end,
+            rule,
+        };
+        self.add(view, hit, Some(view.level));
+        if self.found.len() > before {
+            self.place(view, stack, before, range.start, false);
+        }
+    }
+
+    /// Notes where what was found stands.
+    fn place(&mut self, view: &View, stack: &[Container], from: usize, start: usize, is_key: bool) {
+        let start = view.origin(start);
+        if view.level > 0 {
+            return;
+        }
+        for found in &mut self.found[from..] {
+            found.place = self.places.len();
+        }
+        self.places.push(Place {
+            pointer: pointer(view, stack, is_key),
+            start,
+            is_key,
+        });
+    }
+}
+
+impl Container {
+    fn new(is_object: bool, all: Told) -> Self {
+        Self {
+            is_object,
+            next: Told::Nothing,
+            all,
+            sibling: Told::Nothing,
+            key: (0, 0),
+            index: 0,
+            at_key: is_object,
+            replaced_keys: 0,
+        }
+    }
+
+    fn take_next(&mut self) -> Told {
+        let next = std::mem::replace(&mut self.next, Told::Nothing);
+        if next == Told::Nothing || matches!(self.all, Told::Key(_)) {
+            self.all
+        } else {
+            next
+        }
+    }
+}
+
+/// The place of a value; of a key, that of its object.
+fn pointer(view: &View, stack: &[Container], is_key: bool) -> String {
+    let mut pointer = String::new();
+    let above = stack.len() - usize::from(is_key);
+    for container in stack.iter().take(above) {
+        pointer.push('/');
+        if container.is_object {
+            let key = view.unescaped(container.key.0..container.key.1);
+            pointer.push_str(&key.text.replace('~', "~0").replace('/', "~1"));
+        } else {
+            pointer.push_str(&container.index.to_string());
+        }
+    }
+    pointer
+}
+
+fn string_end(bytes: &[u8], start: usize) -> usize {
+    let mut at = start;
+    while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
+        at += found;
+        if bytes[at] == b'"' {
+            return at;
+        }
+        at += 2;
+    }
+    bytes.len()
+}
+
+fn is_json(text: &str) -> bool {
+    let mut scanner = Scanner::new(text);
+    scanner.skip_value().is_ok() && scanner.finish().is_ok()
+}

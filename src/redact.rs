@@ -1,0 +1,121 @@
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use agent_rewind_core::json::JsonStr;
+use agent_rewind_core::redact::{
+    Find, Options, Redactor as CoreRedactor, StreamRedactor, UserRule,
+};
+use napi_derive::napi;
+
+use crate::error::{Result, json_error, rule_error};
+
+/// A rule of the user: a pattern with its flags, or names of members.
+#[napi(object)]
+pub struct RedactRule {
+    pub id: String,
+    pub pattern: Option<String>,
+    pub flags: Option<String>,
+    pub keys: Option<Vec<String>>,
+}
+
+#[napi(object)]
+pub struct RedactOptions {
+    pub rules: Vec<RedactRule>,
+    pub key: Option<String>,
+    /// Ids of built-in rules that are not to be applied.
+    pub without: Vec<String>,
+}
+
+/// Finds and replaces secrets in JSON text.
+#[napi]
+pub struct Redactor(Arc<CoreRedactor>);
+
+#[napi]
+impl Redactor {
+    #[napi(constructor, catch_unwind)]
+    pub fn new(options: RedactOptions) -> Result<Self> {
+        let rules = options.rules.into_iter().map(user_rule).collect();
+        CoreRedactor::new(&Options {
+            rules,
+            key: options.key.map(String::into_bytes),
+            without: options.without,
+        })
+        .map(|redactor| Self(Arc::new(redactor)))
+        .map_err(|error| rule_error(&error))
+    }
+
+    /// Names the key without telling it.
+    #[napi(getter, catch_unwind)]
+    pub fn key_id(&self) -> Option<String> {
+        self.0.key_id()
+    }
+
+    /// The JSON text redacted; absent if there is nothing to be replaced.
+    #[napi(catch_unwind)]
+    pub fn redact(&self, text: String) -> Result<Option<String>> {
+        self.0
+            .redact_json(&text)
+            .map_err(|error| json_error(&error))
+    }
+
+    /// What would be replaced: JSON text of a list of findings.
+    #[napi(catch_unwind)]
+    pub fn find(&self, text: String) -> Result<String> {
+        let findings = self
+            .0
+            .find_json(&text)
+            .map_err(|error| json_error(&error))?;
+        let mut out = "[".to_owned();
+        for (index, finding) in findings.iter().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            out.push_str(&format!(
+                "{comma}{{\"rule\":\"{}\",\"pointer\":",
+                finding.rule
+            ));
+            JsonStr::from_plain(&finding.pointer).write_quoted(&mut out);
+            let key = if finding.is_key { ",\"key\":true" } else { "" };
+            let span = &finding.span;
+            out.push_str(&format!("{key},\"span\":[{},{}]}}", span.start, span.end));
+        }
+        out.push(']');
+        Ok(out)
+    }
+
+    /// For text that comes in chunks; holds back so many bytes.
+    #[napi(catch_unwind)]
+    pub fn stream(&self, hold_back: u32) -> RedactStream {
+        let redactor = Arc::clone(&self.0);
+        RedactStream(RefCell::new(StreamRedactor::new(
+            redactor,
+            hold_back as usize,
+        )))
+    }
+}
+
+fn user_rule(rule: RedactRule) -> UserRule {
+    let find = match rule.pattern {
+        Some(source) => Find::Pattern {
+            source,
+            flags: rule.flags.unwrap_or_default(),
+        },
+        None => Find::Keys(rule.keys.unwrap_or_default()),
+    };
+    UserRule { id: rule.id, find }
+}
+
+/// Redacts text that comes in chunks.
+#[napi]
+pub struct RedactStream(RefCell<StreamRedactor>);
+
+#[napi]
+impl RedactStream {
+    #[napi(catch_unwind)]
+    pub fn push(&self, chunk: String) -> String {
+        self.0.borrow_mut().push(&chunk)
+    }
+
+    #[napi(catch_unwind)]
+    pub fn finish(&self) -> String {
+        self.0.borrow_mut().finish()
+    }
+}

@@ -1,0 +1,29 @@
+import { createReadStream } from "node:fs";
+
+const NEWLINE = 0x0a;
+
+export interface FileLine {
+  bytes: Buffer;
+  /** From 1. */
+  number: number;
+  /** Whether a newline ends it; only the last line of a file may lack it. */
+  ended: boolean;
+}
+
+/** The lines of a file, one after the other, whatever their length. */
+export async function* linesOf(path: string): AsyncGenerator<FileLine> {
+  let parts: Buffer[] = [];
+  let number = 1;
+  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
+      parts.push(chunk.subarray(from, at));
+      yield { bytes: Buffer.concat(parts), number, ended: true };
+      parts = [];
+      number += 1;
+      from = at + 1;
+    }
+    if (from < chunk.length) parts.push(chunk.subarray(from));
+  }
+  if (parts.length > 0) yield { bytes: Buffer.concat(parts), number, ended: false };
+}

@@ -1,0 +1,62 @@
+// Redaction of what a run records.
+
+import { calling, native } from "../native.js";
+import type { RecordedRedaction } from "../types/snapshot.js";
+import { encodeMarked, type Encoded, type Tombstone } from "../values/encode.js";
+import { redactEncoded } from "./encoded.js";
+import type { Redactor } from "./redactor.js";
+
+/** Fields of events that hold no data of the agent, and that other events refer to. */
+const KEPT = new Set(["contentHash", "inputHash", "spanId", "normalize", "redact", "schemaVersion"]);
+
+/** Redacts what is recorded of a run: requests, outputs, failures, memory and events. */
+export class Redaction {
+  readonly #redactor: Redactor;
+
+  constructor(redactor: Redactor) {
+    this.#redactor = redactor;
+  }
+
+  get recorded(): RecordedRedaction {
+    return this.#redactor.recorded;
+  }
+
+  json(text: string): string {
+    return this.#redactor.json(text);
+  }
+
+  /** A name, such as that of a tool or an agent. */
+  name(name: string): string {
+    return this.#redactor.text(name);
+  }
+
+  encoded<E extends Encoded | Tombstone>(encoded: E): E {
+    if ("tombstone" in encoded) return encoded;
+    return redactEncoded(encoded, (json) => this.json(json)) as E;
+  }
+
+  /** Hash of a request as it is sent. */
+  wireHash(request: string): string {
+    return calling(() => native.contentHash(request));
+  }
+
+  /** Fields of an event. */
+  fields(fields: object): object {
+    const types = fields as Readonly<Record<string, unknown>>;
+    return Object.fromEntries(
+      Object.entries(fields).flatMap(([key, value]): [string, unknown][] => {
+        if (value === undefined) return [];
+        // Goes with what it is the types of.
+        if (key.endsWith("Types") && key.slice(0, -"Types".length) in types) return [];
+        if (KEPT.has(key) || typeof value === "number" || typeof value === "boolean") return [[key, value]];
+        if (key === "toolResults" && Array.isArray(value)) return [[key, value.map((row: object) => this.fields(row))]];
+        const typesKey = `${key}Types`;
+        const typed = types[typesKey];
+        const { text } = encodeMarked(value);
+        const encoded = this.encoded({ text, types: typed === undefined ? null : JSON.stringify(typed) });
+        const redacted: [string, unknown] = [key, JSON.parse(encoded.text)];
+        return encoded.types === null ? [redacted] : [redacted, [typesKey, JSON.parse(encoded.types) as unknown]];
+      }),
+    );
+  }
+}
