@@ -1,17 +1,34 @@
-import { ContextNotFoundError } from "../errors/index.js";
-import type { Scope } from "../runtime/scope.js";
+import { AbortError, ContextNotFoundError } from "../errors/index.js";
+import type { Generation, Scope } from "../runtime/scope.js";
 import { storage } from "./store.js";
 
 /** Where in a run the code stands: the agent's frame, and the span that new spans hang on. */
 export class Context {
   /** @internal */
   readonly scope: Scope;
+  /** @internal The agent's generation that the code belongs to. */
+  readonly generation: Generation;
   readonly #spanId: string;
 
   /** @internal */
-  constructor(scope: Scope, spanId: string) {
+  constructor(scope: Scope, spanId: string, generation: Generation = scope.generation) {
     this.scope = scope;
     this.#spanId = spanId;
+    this.generation = generation;
+  }
+
+  /** @internal Whether the agent was reborn: what an earlier generation has left running is none of the new one. */
+  get outlived(): boolean {
+    return this.generation !== this.scope.generation;
+  }
+
+  /**
+   * @internal
+   * @throws AbortError once the agent was aborted or reborn.
+   */
+  throwIfAborted(): void {
+    this.scope.throwIfAborted();
+    if (this.outlived) throw new AbortError(`the agent "${this.agentId}" was reborn before this call`);
   }
 
   /** Path of the frame, such as `root/agent:writer:0`. */

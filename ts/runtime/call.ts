@@ -55,7 +55,7 @@ export class CallFailure {
 export async function settle<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
   if (begun.answer === "output") return replayOutput<T>(scope, begun);
   if (begun.answer === "failure") throw await replayFailure(scope, begun);
-  if (scope.run.mode === "replay") await outlast(scope, begun.answer);
+  if (scope.run.mode === "replay" && begun.answer === "in-flight") await outlast(scope);
   if (scope.run.replaying) decideMiss(scope, new UnansweredCall(scope.frame, begun, call));
   return makeCall(scope, begun, call);
 }
@@ -98,11 +98,11 @@ async function makeCall<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promi
 /**
  * In a strict replay nothing is made; but what nobody waits for is no miss. A call that was in flight had lost a race or
  * was left behind: an unchanged program goes on without it as long as anything else is pending.
- * @throws CallFailure around an AbortError if the frame has ended.
+ * @throws CallFailure around an AbortError if the agent was aborted meanwhile.
  */
-async function outlast(scope: Scope, answer: string): Promise<void> {
-  if (answer === "in-flight") await scope.run.releases.idle();
-  if (scope.closed) throw new CallFailure(scope.endedError(), false);
+async function outlast(scope: Scope): Promise<void> {
+  await scope.run.releases.idle();
+  if (scope.signal.aborted) throw new CallFailure(scope.abortError(), false);
 }
 
 /**
@@ -118,7 +118,8 @@ function decideMiss(scope: Scope, miss: Miss): void {
   }
   if (run.allowsMiss(miss)) return;
   const error = new ReplayMissError(miss);
-  run.refuse(error);
+  // What is left over from a frame that has ended decides nothing.
+  if (!scope.closed) run.refuse(error);
   throw new CallFailure(error, false);
 }
 

@@ -16,7 +16,7 @@ export interface BudgetOptions {
 }
 
 function generationBeforePrompt(apiName: string): Generation {
-  const { generation } = requireContext(apiName).scope;
+  const { generation } = requireContext(apiName);
   if (generation.prompted) throw new AfterPromptAgentError(apiName);
   return generation;
 }
@@ -76,10 +76,13 @@ export function equipBudget({ onUpdate }: BudgetOptions): void {
  * @throws TypeError if the key is no string, or a value is not JSON.
  */
 export function equipMemory<T>(key: string, initial: T): [T, (value: T | ((previous: T) => T)) => void] {
-  const { memory } = requireContext("equipMemory").scope;
+  const context = requireContext("equipMemory");
+  const { memory } = context.scope;
   if (typeof key !== "string") throw new TypeError(`equipMemory: the key must be a string, received ${typeof key}`);
   if (!memory.has(key)) memory.set(key, initial, true);
   const set = (value: T | ((previous: T) => T)): void => {
+    // A replay begins with the last generation: what an earlier one still did would be lost.
+    if (context.outlived) return;
     const next = typeof value === "function" ? (value as (previous: T) => T)(memory.get(key) as T) : value;
     memory.set(key, next, false);
   };

@@ -91,7 +91,7 @@ function openScope(spec: FrameInput, parent: Context | undefined): { scope: Scop
     const outer = parent.scope;
     run = outer.run;
     if (outer.depth >= run.maxDepth) throw new MaxDepthExceededError(run.maxDepth, spec.id);
-    outer.throwIfAborted();
+    parent.throwIfAborted();
     callId = outer.nextCallId("agent", spec.id);
     frame = calling(() => outer.frame.openChild(start(callId)));
   }

@@ -49,7 +49,7 @@ export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo)
       throw new TypeError(`journalCall: call.${field} must be a string that is not empty`);
   }
   const { scope } = context;
-  scope.throwIfAborted();
+  context.throwIfAborted();
   const callId = scope.nextCallId(call.kind, call.name);
   const { begun, request } = beginCall(scope, call.kind, call.name, callId, call.request);
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };

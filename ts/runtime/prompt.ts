@@ -50,10 +50,9 @@ export async function promptAgent<S extends StandardSchemaLike>(
   options: PromptOptions = {},
 ): Promise<InferOutput<S>> {
   const outer = requireContext("promptAgent");
-  const { scope } = outer;
-  const { generation } = scope;
+  const { scope, generation } = outer;
   if (generation.prompted) throw new AfterPromptAgentError("promptAgent");
-  scope.throwIfAborted();
+  outer.throwIfAborted();
   const request: PromptRequest = {
     model: modelOf(scope),
     schema: deepFreeze(requireJsonSchema(schema, options.jsonSchema, SCHEMA_PLACE)),

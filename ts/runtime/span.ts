@@ -27,7 +27,7 @@ export async function withCustomSpan<Result>(
   };
   scope.emit(EVENTS.CUSTOM_SPAN_START, span, { name }, attributes);
   try {
-    const result = await storage.run(new Context(scope, span.spanId), fn);
+    const result = await storage.run(new Context(scope, span.spanId, outer.generation), fn);
     end({ success: true });
     return result;
   } catch (error) {

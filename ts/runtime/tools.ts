@@ -46,7 +46,7 @@ type Outcome = { readonly value: unknown; readonly text: string } | { readonly e
  */
 export async function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output> {
   const context = requireContext("callTool");
-  context.scope.throwIfAborted();
+  context.throwIfAborted();
   const request: ToolRequest = { id: newSpanId(), toolName: tool.name, tool: tool as Tool, input: { value: args } };
   const [outcome] = await runBatch(context, [request]);
   if (outcome === undefined || "error" in outcome) throw outcome?.error;
@@ -179,7 +179,7 @@ class ToolRun {
   /** The innermost layer: answered from the recording, or made and journaled. */
   async #journaled(tool: Tool, input: unknown): Promise<unknown> {
     const { scope } = this.#context;
-    scope.throwIfAborted();
+    this.#context.throwIfAborted();
     const callId = scope.nextCallId("tool", tool.name);
     const { begun, request } = beginCall(scope, "tool", tool.name, callId, input);
     const span = { spanId: newSpanId(), parentSpanId: this.#context.trace.spanId };

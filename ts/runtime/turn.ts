@@ -25,7 +25,7 @@ export async function takeTurn(
   step: number,
 ): Promise<Message> {
   const { scope } = context;
-  scope.throwIfAborted();
+  context.throwIfAborted();
   const callId = scope.nextCallId("prompt", request.model.id);
   const begun = conversation.begin(callId);
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };

@@ -56,6 +56,7 @@ struct CallDraft {
     types: Option<JsonText>,
     error: Option<JsonText>,
     stopped: bool,
+    handled: bool,
     tombstone: Option<JsonStr>,
     request: Option<RequestDraft>,
     meta: Option<JsonText>,
@@ -76,6 +77,7 @@ pub(super) struct FrameDraft {
     start: Option<u64>,
     end: Option<u64>,
     stopped: bool,
+    handled: bool,
 }
 
 impl FrameDraft {
@@ -94,6 +96,7 @@ impl FrameDraft {
             "startOrder" => self.start = fields.count()?,
             "endOrder" => self.end = fields.count()?,
             "stopped" => self.stopped = fields.flag()?,
+            "handled" => self.handled = fields.flag()?,
             TABLE_FIELD => {
                 let texts = read_table(fields)?;
                 // Only the root's counts, which is read to its end last.
@@ -144,6 +147,7 @@ impl FrameDraft {
             end: self.end,
             state,
             stopped: self.stopped,
+            handled: self.handled,
             memory,
             generation: self.body.finish(&fields.request_texts),
             earlier: self.earlier,
@@ -402,6 +406,7 @@ impl CallDraft {
             "types" => self.types = Some(fields.span()?),
             "error" => self.error = Some(fields.span()?),
             "stopped" => self.stopped = fields.flag()?,
+            "handled" => self.handled = fields.flag()?,
             "tombstone" => self.tombstone = fields.string()?,
             "request" => self.request = Some(RequestDraft::read(fields)?),
             "meta" => self.meta = Some(fields.span()?),
@@ -432,6 +437,7 @@ impl CallDraft {
             Outcome::Failure {
                 error,
                 stopped: self.stopped,
+                handled: self.handled,
             }
         } else if let Some(reason) = self.tombstone {
             Outcome::Tombstone(reason)
