@@ -746,7 +746,15 @@ interface RunWithFields {
     provenance?: Provenance;
   };
 }
-interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields {}
+/** What a frame over a recording starts with, so that its trace alone tells the whole. */
+interface Continued {
+  /** Own: the usage of the recording. */
+  budgetState?: BudgetState;
+}
+interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields, Continued {
+  /** Own, over a recording: the memory at the start. */
+  memory?: Record<string, unknown>;
+}
 interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields, Ended, Result {
   metrics: {
     totalPromptTokens: number;
@@ -766,7 +774,7 @@ interface AgentFields {
   /** Own: path of the frame. */
   callId?: string;
 }
-interface AgentStartEvent extends EventBase<"agent:start">, AgentFields {}
+interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {}
 interface AgentEndEvent extends EventBase<"agent:end">, AgentFields, Ended, Result {
   generationCount: number;
 }
@@ -888,6 +896,8 @@ interface CallEnded extends Ended {
   outputTypes?: Types;
   /** Why the output could not be recorded. */
   tombstone?: string;
+  /** What else is known of the call. */
+  meta?: CallMeta;
   /** Whether the output came from a recording. */
   cache: boolean;
 }
@@ -912,6 +922,11 @@ interface BudgetUpdateEvent extends EventBase<"budget:update"> {
   delta: UsageStats;
   aggregate: UsageStats;
   own: UsageStats;
+}
+/** Own: an agent has set up a key of its memory, with this first value; a span of its own. */
+interface MemoryInitEvent extends EventBase<"memory:init"> {
+  key: string;
+  value: unknown;
 }
 /** What was replayed and what was made; at the end of a run, in a span of its own. */
 interface ReplayReportEvent extends EventBase<"replay:report"> {
@@ -945,7 +960,7 @@ interface SysLogEvent extends EventBase<"sys:log"> {
 interface ErrorEvent extends EventBase<"error"> {
   error: ErrorInfo;
 }
-type TraceEvent = RunWithStartEvent | RunWithEndEvent | AgentStartEvent | AgentEndEvent | AgentRebornEvent | GenerationStartEvent | GenerationEndEvent | PromptAgentStartEvent | PromptAgentEndEvent | TurnStartEvent | TurnEndEvent | ModelCallStartEvent | ModelCallEndEvent | ToolsExecuteStartEvent | ToolsExecuteEndEvent | ToolCallStartEvent | ToolCallEndEvent | CallStartEvent | CallEndEvent | BudgetUpdateEvent | ReplayReportEvent | ValidationSuccessEvent | ValidationFailEvent | CustomSpanStartEvent | CustomSpanEndEvent | SysLogEvent | ErrorEvent;
+type TraceEvent = RunWithStartEvent | RunWithEndEvent | AgentStartEvent | AgentEndEvent | AgentRebornEvent | GenerationStartEvent | GenerationEndEvent | PromptAgentStartEvent | PromptAgentEndEvent | TurnStartEvent | TurnEndEvent | ModelCallStartEvent | ModelCallEndEvent | ToolsExecuteStartEvent | ToolsExecuteEndEvent | ToolCallStartEvent | ToolCallEndEvent | CallStartEvent | CallEndEvent | BudgetUpdateEvent | MemoryInitEvent | ReplayReportEvent | ValidationSuccessEvent | ValidationFailEvent | CustomSpanStartEvent | CustomSpanEndEvent | SysLogEvent | ErrorEvent;
 type TraceEventType = TraceEvent["type"];
 /** The event of a type. */
 type TraceEventOf<Type extends TraceEventType> = Extract<TraceEvent, {
@@ -1018,6 +1033,7 @@ declare const EVENTS: {
   readonly CALL_END: "call:end";
   readonly REPLAY_REPORT: "replay:report";
   readonly BUDGET_UPDATE: "budget:update";
+  readonly MEMORY_INIT: "memory:init";
   readonly VALIDATION_SUCCESS: "validation:success";
   readonly VALIDATION_FAIL: "validation:fail";
   readonly CUSTOM_SPAN_START: "custom:span:start";
@@ -1422,4 +1438,4 @@ declare function live<Result>(fn: () => Promise<Result> | Result, options?: With
 * @throws whatever the tool throws, or the faults of the input.
 */
 declare function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output>;
-export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorInfo, type EventBus, type EventSink, Fault, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InferOutput, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, Message, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRule, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamEvent, type StreamInfo, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isContextNotFoundError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isReplayMissError, isRestoreError, isSnapshotDisabledError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
+export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorInfo, type EventBus, type EventSink, Fault, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InferOutput, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, MemoryInitEvent, Message, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRule, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamEvent, type StreamInfo, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isContextNotFoundError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isReplayMissError, isRestoreError, isSnapshotDisabledError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };

@@ -848,4 +848,5 @@ module.exports.readBytes = nativeBinding.readBytes
 module.exports.readBytesSync = nativeBinding.readBytesSync
 module.exports.restoreBytes = nativeBinding.restoreBytes
 module.exports.restoreBytesSync = nativeBinding.restoreBytesSync
+module.exports.restoredFields = nativeBinding.restoredFields
 module.exports.restoreTrace = nativeBinding.restoreTrace

@@ -144,7 +144,11 @@ class ScheduleCheck {
     if (!events.some(({ type }) => type === "agent:start" || type === "call:start" || type === "tool:call:start"))
       return;
     this.#counts.fromTraces += 1;
-    await this.#replay("replay from the trace", recording, { ...end, snapshot: restoreSnapshot(events) });
+    const restored = restoreSnapshot(events);
+    const lines = restoreSnapshot(events.map((event) => JSON.stringify(event)).join("\n"));
+    if (!same(restored.root, lines.root) || !same(restored.warnings, lines.warnings))
+      this.#fault("wrong", "restore of lines", firstDifference(restored.root, lines.root) ?? "warnings");
+    await this.#replay("replay from the trace", recording, { ...end, snapshot: restored });
     const moment = sample.pick([end, ...middle]);
     const kept = events.slice(0, moment.events);
     if (!kept.some(({ type }) => type === "call:end" || type === "tool:call:end")) return;

@@ -41,10 +41,13 @@ export interface Ended<T> {
 export class CallFailure {
   readonly error: unknown;
   readonly cached: boolean;
+  /** What was journaled beside the failure. */
+  readonly meta: CallMeta | undefined;
 
-  constructor(error: unknown, cached: boolean) {
+  constructor(error: unknown, cached: boolean, meta?: CallMeta) {
     this.error = error;
     this.cached = cached;
+    this.meta = meta;
   }
 }
 
@@ -76,11 +79,12 @@ async function makeCall<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promi
     encoded = encodeValue(value);
     if (call.refuse !== undefined && "tombstone" in encoded) throw call.refuse(encoded.tombstone);
   } catch (error) {
+    const known = meta();
     if (begun.slot !== undefined) {
-      frame.fail(begun.slot, errorInfoText(error), JSON.stringify(meta()));
+      frame.fail(begun.slot, errorInfoText(error), JSON.stringify(known));
       remember(scope, frame, begun.slot, error);
     }
-    throw new CallFailure(error, false);
+    throw new CallFailure(error, false, known);
   }
   const known = meta();
   if ("tombstone" in encoded) {
@@ -131,9 +135,9 @@ async function replayOutput<T>(scope: Scope, begun: Begun): Promise<Ended<T>> {
 
 async function replayFailure(scope: Scope, begun: Begun): Promise<CallFailure> {
   const error = fromErrorInfo(JSON.parse(begun.text ?? "{}") as ErrorInfo);
-  await release(scope, begun);
+  const meta = await release(scope, begun);
   if (begun.slot !== undefined) remember(scope, scope.frame, begun.slot, error);
-  return new CallFailure(error, true);
+  return new CallFailure(error, true, meta);
 }
 
 /** Waits for the call's place in the recorded order of ends. */

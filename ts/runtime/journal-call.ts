@@ -6,7 +6,7 @@ import { toErrorInfo } from "../values/error-info.js";
 import { beginCall } from "./begin.js";
 import { CallFailure, settle } from "./call.js";
 import { newSpanId } from "./ids.js";
-import { outputFields } from "./output-fields.js";
+import { metaFields, outputFields } from "./output-fields.js";
 
 /** A call to be journaled. */
 export interface JournaledCall {
@@ -70,6 +70,7 @@ export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo)
       scope.emit(EVENTS.CALL_END, span, {
         ...about,
         ...outputFields(ended),
+        ...metaFields(ended),
         duration,
         success: true,
         cache: ended.cached,
@@ -83,6 +84,7 @@ export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo)
       scope.emit(EVENTS.CALL_END, span, {
         ...about,
         error: toErrorInfo(error),
+        ...metaFields(failure as CallFailure),
         duration,
         success: false,
         cache: cached,

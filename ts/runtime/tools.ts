@@ -11,7 +11,7 @@ import { toErrorInfo } from "../values/error-info.js";
 import { beginCall } from "./begin.js";
 import { CallFailure, settle, type Ended } from "./call.js";
 import { newSpanId } from "./ids.js";
-import { outputFields } from "./output-fields.js";
+import { metaFields, outputFields } from "./output-fields.js";
 
 /** One call of a batch: `id` is the model's own, where a model asked for it. */
 interface ToolRequest {
@@ -215,6 +215,7 @@ class ToolRun {
         scope.emit(EVENTS.TOOL_CALL_END, span, {
           ...about,
           error: toErrorInfo(error),
+          ...metaFields(failure as CallFailure),
           duration,
           success: false,
           cache: cached,
@@ -227,6 +228,7 @@ class ToolRun {
       scope.emit(EVENTS.TOOL_CALL_END, span, {
         ...about,
         ...outputFields(this.ended),
+        ...metaFields(this.ended),
         duration,
         success: true,
         cache: this.#cached,

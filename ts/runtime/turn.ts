@@ -1,3 +1,4 @@
+import { metaFields } from "./output-fields.js";
 import { Context } from "../run-context/context.js";
 import { storage } from "../run-context/store.js";
 import { AbortError, isAbortError, ModelCallError } from "../errors/index.js";
@@ -72,7 +73,7 @@ export async function takeTurn(
       ...about(),
       message,
       ...(ended.tombstone === undefined ? {} : { tombstone: ended.tombstone }),
-      ...(ended.meta === undefined ? {} : { meta: ended.meta }),
+      ...metaFields(ended),
       duration: performance.now() - startedAt,
       success: true,
       cache: ended.cached,
@@ -85,6 +86,7 @@ export async function takeTurn(
     scope.emit(EVENTS.TURN_END, span, {
       ...about(),
       error: toErrorInfo(error),
+      ...metaFields(failure),
       duration: performance.now() - startedAt,
       success: false,
       cache: cached,
