@@ -555,6 +555,8 @@ interface CallRecord {
   error?: ErrorInfo;
   /** The frame ended with this failure: resuming makes the call again. */
   stopped?: true;
+  /** The program went on after this failure: resuming replays it. */
+  handled?: true;
   /** What was asked. */
   request?: KeptRequest;
   /** What else is known of the call. */
@@ -647,6 +649,8 @@ interface AgentFrameSnapshot {
   outputTypes?: Record<string, string>;
   /** Own: the parent frame ended with the failure of this one. */
   stopped?: true;
+  /** Own: this frame failed, and its parent went on after that. */
+  handled?: true;
   /** Own, of the root: messages, schemas, tool lists and documents that were asked, each once. */
   requestTexts?: unknown[];
 }
@@ -814,7 +818,15 @@ interface RunWithFields {
     provenance?: Provenance;
   };
 }
-interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields {}
+/** What a frame over a recording starts with, so that its trace alone tells the whole. */
+interface Continued {
+  /** Own: the usage of the recording. */
+  budgetState?: BudgetState;
+}
+interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields, Continued {
+  /** Own, over a recording: the memory at the start. */
+  memory?: Record<string, unknown>;
+}
 interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields, Ended, Result {
   metrics: {
     totalPromptTokens: number;
@@ -834,7 +846,7 @@ interface AgentFields {
   /** Own: path of the frame. */
   callId?: string;
 }
-interface AgentStartEvent extends EventBase<"agent:start">, AgentFields {}
+interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {}
 interface AgentEndEvent extends EventBase<"agent:end">, AgentFields, Ended, Result {
   generationCount: number;
 }
@@ -965,6 +977,8 @@ interface CallEnded extends Ended {
   outputTypes?: Types;
   /** Why the output could not be recorded. */
   tombstone?: string;
+  /** What else is known of the call. */
+  meta?: CallMeta;
   /** Whether the output came from a recording. */
   cache: boolean;
 }
@@ -989,6 +1003,11 @@ interface BudgetUpdateEvent extends EventBase<"budget:update"> {
   delta: UsageStats;
   aggregate: UsageStats;
   own: UsageStats;
+}
+/** Own: an agent has set up a key of its memory, with this first value; a span of its own. */
+interface MemoryInitEvent extends EventBase<"memory:init"> {
+  key: string;
+  value: unknown;
 }
 /** What was replayed and what was made; at the end of a run, in a span of its own. */
 interface ReplayReportEvent extends EventBase<"replay:report"> {
@@ -1022,7 +1041,7 @@ interface SysLogEvent extends EventBase<"sys:log"> {
 interface ErrorEvent extends EventBase<"error"> {
   error: ErrorInfo;
 }
-type TraceEvent = RunWithStartEvent | RunWithEndEvent | AgentStartEvent | AgentEndEvent | AgentRebornEvent | GenerationStartEvent | GenerationEndEvent | PromptAgentStartEvent | PromptAgentEndEvent | TurnStartEvent | TurnEndEvent | ModelCallStartEvent | ModelCallEndEvent | ToolsExecuteStartEvent | ToolsExecuteEndEvent | ToolCallStartEvent | ToolCallEndEvent | CallStartEvent | CallEndEvent | BudgetUpdateEvent | ReplayReportEvent | ValidationSuccessEvent | ValidationFailEvent | CustomSpanStartEvent | CustomSpanEndEvent | SysLogEvent | ErrorEvent;
+type TraceEvent = RunWithStartEvent | RunWithEndEvent | AgentStartEvent | AgentEndEvent | AgentRebornEvent | GenerationStartEvent | GenerationEndEvent | PromptAgentStartEvent | PromptAgentEndEvent | TurnStartEvent | TurnEndEvent | ModelCallStartEvent | ModelCallEndEvent | ToolsExecuteStartEvent | ToolsExecuteEndEvent | ToolCallStartEvent | ToolCallEndEvent | CallStartEvent | CallEndEvent | BudgetUpdateEvent | MemoryInitEvent | ReplayReportEvent | ValidationSuccessEvent | ValidationFailEvent | CustomSpanStartEvent | CustomSpanEndEvent | SysLogEvent | ErrorEvent;
 type TraceEventType = TraceEvent["type"];
 /** The event of a type. */
 type TraceEventOf<Type extends TraceEventType> = Extract<TraceEvent, {
@@ -1095,6 +1114,7 @@ declare const EVENTS: {
   readonly CALL_END: "call:end";
   readonly REPLAY_REPORT: "replay:report";
   readonly BUDGET_UPDATE: "budget:update";
+  readonly MEMORY_INIT: "memory:init";
   readonly VALIDATION_SUCCESS: "validation:success";
   readonly VALIDATION_FAIL: "validation:fail";
   readonly CUSTOM_SPAN_START: "custom:span:start";
@@ -1595,4 +1615,4 @@ declare function live<Result>(fn: () => Promise<Result> | Result, options?: With
 * @throws whatever the tool throws, or the faults of the input.
 */
 declare function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output>;
-export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorInfo, type EventBus, type EventSink, Fault, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InferOutput, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRedactError, isReplayMissError, isRestoreError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
+export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorInfo, type EventBus, type EventSink, Fault, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InferOutput, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRedactError, isReplayMissError, isRestoreError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };

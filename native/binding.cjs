@@ -859,6 +859,7 @@ module.exports.readBytes = nativeBinding.readBytes
 module.exports.readBytesSync = nativeBinding.readBytesSync
 module.exports.restoreBytes = nativeBinding.restoreBytes
 module.exports.restoreBytesSync = nativeBinding.restoreBytesSync
+module.exports.restoredFields = nativeBinding.restoredFields
 module.exports.restoreTrace = nativeBinding.restoreTrace
 module.exports.textTokens = nativeBinding.textTokens
 module.exports.writeTextFile = nativeBinding.writeTextFile

@@ -297,6 +297,9 @@ export declare function restoreBytes(trace: Buffer, options: RestoreOptions): Pr
 /** Restores from the bytes of a trace. */
 export declare function restoreBytesSync(trace: Uint8Array, options: RestoreOptions): SnapshotHandle
 
+/** Names of the fields that a restore reads of an event of a type, beside those that all events have. */
+export declare function restoredFields(eventType: string): Array<string>
+
 export interface RestoreOptions {
   spanId?: string
   /** "before" or "after". */

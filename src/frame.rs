@@ -237,6 +237,7 @@ impl FrameHandle {
             Outcome::Failure {
                 error: JsonText::trusted(error),
                 stopped: false,
+                handled: false,
             },
             meta,
         )

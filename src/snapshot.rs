@@ -128,6 +128,13 @@ pub struct RestoreOptions {
     pub from_memory: bool,
 }
 
+/// Names of the fields that a restore reads of an event of a type, beside those that all events have.
+#[napi(catch_unwind)]
+pub fn restored_fields(event_type: String) -> Vec<String> {
+    let fields = agent_rewind_core::restore::restored_fields(&event_type);
+    fields.into_iter().map(str::to_owned).collect()
+}
+
 /// Restores a snapshot from the text of a trace.
 #[napi(catch_unwind)]
 pub fn restore_trace(trace: String, options: RestoreOptions) -> Result<SnapshotHandle> {

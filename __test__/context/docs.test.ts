@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { modelServer, type ModelServer } from "../support/model-server.js";
+import { modelServer, type ModelServer } from "./model-server.js";
 import { temporaryFolder } from "../support/process.js";
 
 const page = readFileSync(new URL("../../docs/context.md", import.meta.url), "utf8");

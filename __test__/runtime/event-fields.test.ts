@@ -20,13 +20,17 @@ import { result, scriptedModel, toolCall } from "../support/scripted-model.js";
 
 /** Own fields by type: as documented, and as added by this package (which older readers skip). */
 const FIELDS: Record<string, { always: string; sometimes?: string; own?: string }> = {
-  "runWith:start": { always: "config dependencies", sometimes: "props restoration", own: "propsTypes normalize" },
+  "runWith:start": {
+    always: "config dependencies",
+    sometimes: "props restoration",
+    own: "propsTypes normalize budgetState memory",
+  },
   "runWith:end": {
     always: "config dependencies duration success metrics",
     sometimes: "props restoration result error",
     own: "memory propsTypes resultTypes normalize",
   },
-  "agent:start": { always: "props maxReborns", own: "inputHash callId propsTypes" },
+  "agent:start": { always: "props maxReborns", own: "inputHash callId propsTypes budgetState" },
   "agent:end": {
     always: "props maxReborns duration success generationCount",
     sometimes: "result error",
@@ -60,14 +64,15 @@ const FIELDS: Record<string, { always: string; sometimes?: string; own?: string 
   "tool:call:start": { always: "toolName callId journalCallId contentHash input" },
   "tool:call:end": {
     always: "toolName callId journalCallId contentHash input duration success cache",
-    sometimes: "output outputTypes tombstone error",
+    sometimes: "output outputTypes tombstone error meta",
   },
   "call:start": { always: "kind name callId contentHash" },
   "call:end": {
     always: "kind name callId contentHash duration success cache",
-    sometimes: "output outputTypes tombstone error",
+    sometimes: "output outputTypes tombstone error meta",
   },
   "budget:update": { always: "identifiers delta aggregate own" },
+  "memory:init": { always: "key value" },
   "validation:success": { always: "rawText attempt data", sometimes: "success", own: "parserId" },
   "validation:fail": { always: "rawText attempt errors", sometimes: "data success", own: "parserId" },
   "custom:span:start": { always: "name" },

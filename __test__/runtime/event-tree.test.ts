@@ -43,9 +43,9 @@ beforeAll(async () => {
   expect([resume.model.calls.length, resume.made]).toEqual([1, ["broken", "look_up <sum up <lead>>"]]);
 });
 
-/** Without what this package adds at the end of a run. */
-const withoutReport = (events: readonly TraceEvent[]): TraceEvent[] =>
-  events.filter(({ type }) => (type as string) !== "replay:report");
+/** Without what this package adds beside the spans: first values of memory, and the report at the end of a run. */
+const spansOnly = (events: readonly TraceEvent[]): TraceEvent[] =>
+  events.filter(({ type }) => type !== "replay:report" && type !== "memory:init");
 
 const indented = (depth: number, lines: string[]): string[] => lines.map((line) => "  ".repeat(depth) + line);
 const liveTurn = ["turn", "  model:call", "    budget:update"];
@@ -101,7 +101,7 @@ function secondGeneration(isLive: boolean): string[] {
 
 describe("the events of a run", () => {
   it("are the spans of the run, its agents, generations, prompts, turns, model calls and tools, each on the one that it belongs to", () => {
-    expect(spanTree(withoutReport(live.events))).toEqual(treeOf(firstGeneration(true), secondGeneration(true)));
+    expect(spanTree(spansOnly(live.events))).toEqual(treeOf(firstGeneration(true), secondGeneration(true)));
   });
 
   it("start and end each span once, the end after the start, and inside of its parent", () => {
@@ -156,8 +156,8 @@ describe("the events of a run", () => {
 
 describe("the events of a replay", () => {
   it("are the same, but for the model calls and what is inside of replayed calls", () => {
-    expect(spanTree(withoutReport(replayed.events))).toEqual(treeOf(secondGeneration(false)));
-    expect(spanTree(withoutReport(resumed.events))).toEqual(treeOf(firstGeneration(false), secondGeneration(true)));
+    expect(spanTree(spansOnly(replayed.events))).toEqual(treeOf(secondGeneration(false)));
+    expect(spanTree(spansOnly(resumed.events))).toEqual(treeOf(firstGeneration(false), secondGeneration(true)));
     for (const type of ["model:call:start", "model:call:end", "budget:update"] as const)
       expect(replayed.of(type)).toEqual([]);
   });
@@ -240,7 +240,7 @@ describe("the spans of an own agent loop", () => {
         ),
       { eventBus: bus },
     );
-    expect(spanTree(withoutReport(bus.events))).toEqual([
+    expect(spanTree(spansOnly(bus.events))).toEqual([
       "runWith",
       "  agent loop",
       "    generation",

@@ -50,16 +50,19 @@ export function programOf(seed, number) {
  * @param {number} options.number of the program
  * @param {readonly number[]} options.schedules
  * @param {number} [options.instant] probability that a call of a recording ends as it starts
+ * @param {boolean} [options.resumed] replay resumed runs too: there what was replayed ended before what was made, as its
+ *   recorded place says, also where the resumed run had it the other way round
  * @param {Counts} [options.counts]
  * @returns {Promise<Fault[]>} what did not hold
  */
-export async function checkProgram(program, { seed, number, schedules, instant = 0, counts = new Counts() }) {
+export async function checkProgram(program, options) {
+  const { seed, number, schedules, instant = 0, resumed = false, counts = new Counts() } = options;
   counts.programs += 1;
   if (program.raceFree) counts.raceFree += 1;
   const faults = [];
   let first;
   for (const schedule of schedules) {
-    const check = new ScheduleCheck(program, { seed, number, schedule, counts, instant });
+    const check = new ScheduleCheck(program, { seed, number, schedule, counts, instant, resumed });
     const recording = await check.run();
     faults.push(...check.faults);
     if (!program.raceFree || recording === undefined) continue;
@@ -78,14 +81,16 @@ class ScheduleCheck {
   #schedule;
   #seeds;
   #instant;
+  #resumed;
   #askers = new Map();
 
-  constructor(program, { seed, number, schedule, counts, instant }) {
+  constructor(program, { seed, number, schedule, counts, instant, resumed }) {
     this.#program = program;
     this.#counts = counts;
     this.#schedule = schedule;
     this.#seeds = [seed, number, schedule];
     this.#instant = instant;
+    this.#resumed = resumed;
   }
 
   #random(purpose) {
@@ -116,9 +121,7 @@ class ScheduleCheck {
     if (sample.chance(0.2)) await this.#replay("replay of the replay", recording, replayed.end);
     if (this.#program.raceFree) await this.#replay("replay from inside", recording, inside);
     await this.#resume("resume from the end", recording, sample.pick([inside, end]));
-    // Where calls race that are still to be made, the program may go on in another way, and ask for other things.
-    const moments = this.#program.raceFree ? middle : [];
-    for (const [index, moment] of moments.entries()) {
+    for (const [index, moment] of middle.entries()) {
       const name = `resume from dump ${index}`;
       const resumed = await this.#resume(name, recording, moment);
       for (const again of resumed.middle) await this.#resume(`${name}, and again`, recording, again);
@@ -126,23 +129,27 @@ class ScheduleCheck {
 
     if (sample.chance(0.3)) {
       counts.throughJson += 1;
-      const moment = sample.pick([end, ...moments]);
+      const moment = sample.pick([end, ...middle]);
       const text = stringifySnapshot(moment.snapshot);
       const snapshot = sample.chance(0.5) ? parseSnapshot(text) : JSON.parse(JSON.stringify(moment.snapshot));
       if (moment === end) await this.#replay("replay through JSON", recording, { ...moment, snapshot });
       else await this.#resume("resume through JSON", recording, { ...moment, snapshot });
     }
-    if (traced) await this.#fromTrace(recording, sample, moments);
+    if (traced) await this.#fromTrace(recording, sample);
     return recording;
   }
 
-  async #fromTrace(recording, sample, moments) {
-    const { events, end } = recording;
+  async #fromTrace(recording, sample) {
+    const { events, end, middle } = recording;
     if (!events.some(({ type }) => type === "agent:start" || type === "call:start" || type === "tool:call:start"))
       return;
     this.#counts.fromTraces += 1;
-    await this.#replay("replay from the trace", recording, { ...end, snapshot: restoreSnapshot(events) });
-    const moment = sample.pick([end, ...moments]);
+    const restored = restoreSnapshot(events);
+    const lines = restoreSnapshot(events.map((event) => JSON.stringify(event)).join("\n"));
+    if (!same(restored.root, lines.root) || !same(restored.warnings, lines.warnings))
+      this.#fault("wrong", "restore of lines", firstDifference(restored.root, lines.root) ?? "warnings");
+    await this.#replay("replay from the trace", recording, { ...end, snapshot: restored });
+    const moment = sample.pick([end, ...middle]);
     const kept = events.slice(0, moment.events);
     if (!kept.some(({ type }) => type === "call:end" || type === "tool:call:end")) return;
     await this.#resume("resume from a part of the trace", recording, { ...moment, snapshot: restoreSnapshot(kept) });
@@ -170,23 +177,27 @@ class ScheduleCheck {
     this.#counts.resumes += 1;
     const random = this.#random(name);
     const moments = random.chance(0.3) ? 1 : 0;
-    const run = await runProgram(this.#program, { random, pace: anyPace(random), moments, from, mode: "resume" });
+    const pace = anyPace(random);
+    const run = await runProgram(this.#program, { random, pace, moments, from, mode: "resume" });
     this.#counts.remade += run.world.made.length;
-    const borrowed = this.#checkAddresses(name, run);
+    for (const [answer, frame] of run.world.askers) this.#askers.set(answer, frame);
+    this.#checkAddresses(name, run);
     const repeated = run.world.made.find((call) => from.finished.has(call));
-    // An entry answers once: what a frame with other props has borrowed is made again by the frame that it was of.
-    if (repeated !== undefined && borrowed === 0) this.#fault("repeated", name, `made ${repeated}`);
+    if (repeated !== undefined) this.#fault("repeated", name, `made ${repeated}`);
     if (this.#isOwn(name, run) && this.#program.raceFree) {
       const expected = comparable(recording.outcome);
       const actual = comparable(run.outcome);
       if (!same(actual, expected)) this.#fault("wrong", name, `outcome${firstDifference(expected, actual)}`);
     }
+    if (this.#resumed && pace.instant === 0) await this.#replay(`replay of the ${name}`, run, run.end);
     return run;
   }
 
   /**
    * Every answer must have come to the call that it was made for, unless its frame has other props than the recorded one
-   * in its place and borrows from that. Gives how many did; in a replay of the same program none may.
+   * in its place and borrows from that. Gives how many did; in a replay of the same program none may. What is lent is not
+   * used up: the frame that it was of, if it comes, still has it. So also where races go on in another way than they had
+   * gone, nothing that had ended is made again.
    */
   #checkAddresses(name, { world, report }) {
     let borrowed = 0;

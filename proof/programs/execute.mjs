@@ -34,9 +34,8 @@ export class ProgramError extends Error {
  */
 export async function execute(program, world) {
   const frame = new Frame(undefined, "", true);
-  frame.enter(0, getContext());
   world.opens(frame);
-  const scope = { world, frame, log: [], shared: [] };
+  const scope = { world, frame: frame.enter(0, getContext()), log: [], shared: [] };
   try {
     await run(program.body, scope);
     return {
@@ -79,14 +78,14 @@ const STATEMENTS = {
   async prompt(node, scope) {
     const { frame, log } = scope;
     equipInstruction(`prompt ${node.id} ${JSON.stringify(requestOf(node, scope))}`);
-    frame.prompt.begin(node);
+    frame.prompt.begin(node, frame);
     for (let index = 0; index < node.tools; index++) equipTool(frame.prompt.tool(index));
     try {
       const { result } = await promptAgent(Result);
-      scope.world.receives(frame, frame.prompt.addressee, result);
+      scope.world.receives(frame, addresseeOf(frame), result);
       log.push(result);
     } finally {
-      frame.prompt.ends();
+      frame.prompt.ends(frame);
     }
   },
 
@@ -95,10 +94,9 @@ const STATEMENTS = {
     const props = { round: 0, ...requestOf(node, scope) };
     const frame = parent.child(`${node.agentId} ${JSON.stringify(props)}`, node.reborns > 0);
     world.opens(frame);
-    frame.prompt = new Prompt(world, frame);
+    frame.prompt = new Prompt(world);
     const handler = async (given) => {
-      frame.enter(given.round, getContext());
-      const inside = { ...scope, frame, log: [JSON.stringify(given)] };
+      const inside = { ...scope, frame: frame.enter(given.round, getContext()), log: [JSON.stringify(given)] };
       await run(node.body, inside);
       if (given.round < node.reborns) return reborn({ ...given, round: given.round + 1 });
       return { agent: node.agentId, log: inside.log.slice(1) };
@@ -225,26 +223,22 @@ class Prompt {
   #node;
   #calls = [];
 
-  constructor(world, frame) {
+  constructor(world) {
     this.#world = world;
-    this.#frame = frame;
   }
 
-  begin(node) {
+  begin(node, frame) {
     this.#node = node;
+    this.#frame = frame;
     this.#calls = [];
     this.#world.starts(this.#frame);
   }
 
   /** The program sees that the prompt has ended, and with it all that was made for it. */
-  ends() {
+  ends(frame) {
+    if (frame !== this.#frame) return;
     this.#world.note(this.#frame, `prompt ${this.#node.id}`);
     for (const { call, ok } of this.#calls) if (ok !== undefined) this.#world.sees(this.#frame, call, ok);
-  }
-
-  /** Whom the answers of the model are for: the program cannot name its single turns. */
-  get addressee() {
-    return digest(`${this.#frame.generation} prompt`);
   }
 
   async #make(what, spec, signal) {
@@ -278,7 +272,7 @@ class Prompt {
     const node = this.#node;
     const asked = messages.filter(({ role }) => role === "tool").length;
     const wrong = messages.filter(({ role }) => role === "user").length - 1;
-    const spec = { ...node, answer: (content) => content, addressee: this.addressee };
+    const spec = { ...node, answer: (content) => content, addressee: addresseeOf(this.#frame) };
     const content = await this.#make(`prompt ${digest(JSON.stringify(messages))}`, spec, signal);
     if (asked < node.tools) {
       for (let index = 0; index < node.tools; index++) {
@@ -292,6 +286,11 @@ class Prompt {
     yield { type: "usage", usage: { promptTokens: 3, completionTokens: 2, totalTokens: 5 } };
     yield { type: "finish", finishReason: "stop" };
   }
+}
+
+/** Whom the answers of an agent's model are for: the program cannot name its single turns. */
+function addresseeOf(pass) {
+  return digest(`${pass.generation} prompt`);
 }
 
 function textOf(value) {

@@ -12,10 +12,12 @@ export class Frame {
   /** In the world's order of starts and ends. */
   lastStart = -1;
   endedAt = undefined;
+  /** The prompt of the agent, which has one in each generation. */
+  prompt;
   #signal;
-  #round = 0;
-  #counts = new Map();
+  #pass;
 
+  /** @param {Pass | undefined} parent the generation of the agent that has called this one */
   constructor(parent, key, ordered) {
     this.parent = parent;
     this.key = key;
@@ -24,10 +26,10 @@ export class Frame {
 
   /** Begins a generation. */
   enter(round, { signal, callId }) {
-    this.#round = round;
     this.#signal = signal;
     this.callId = callId;
-    this.#counts = new Map();
+    this.#pass = new Pass(this, round);
+    return this.#pass;
   }
 
   /** Whether it, or a frame above it, has ended: what its left-over code does is nobody's business. */
@@ -35,9 +37,59 @@ export class Frame {
     return this.state !== "running" || this.#signal?.aborted === true || (this.parent?.closed ?? false);
   }
 
-  /** Names the frame's current generation. */
-  get generation() {
-    return `${this.key}@${this.#round}`;
+  /** Whether the agent is in this generation. */
+  isIn(pass) {
+    return this.#pass === pass;
+  }
+}
+
+/** A generation of a frame: the code that belongs to it, also when the agent has been reborn since. */
+export class Pass {
+  frame;
+  /** Names the generation. */
+  generation;
+  #counts = new Map();
+
+  constructor(frame, round) {
+    this.frame = frame;
+    this.generation = `${frame.key}@${round}`;
+  }
+
+  get key() {
+    return this.frame.key;
+  }
+
+  get callId() {
+    return this.frame.callId;
+  }
+
+  get parent() {
+    return this.frame.parent;
+  }
+
+  get ordered() {
+    return this.frame.ordered;
+  }
+
+  get state() {
+    return this.frame.state;
+  }
+
+  get lastStart() {
+    return this.frame.lastStart;
+  }
+
+  get endedAt() {
+    return this.frame.endedAt;
+  }
+
+  get prompt() {
+    return this.frame.prompt;
+  }
+
+  /** Whether what the code does is nobody's business any more. */
+  get closed() {
+    return this.frame.closed || !this.frame.isIn(this);
   }
 
   /** Names the next occurrence of something in this generation. */

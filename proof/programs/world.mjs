@@ -96,14 +96,15 @@ export class World {
   }
 
   /** A call starts in a frame. */
-  starts(frame) {
-    frame.lastStart = this.#clock++;
+  starts({ frame, closed }) {
+    if (!closed) frame.lastStart = this.#clock++;
   }
 
   /** A sub-agent starts. */
   opens(frame) {
     if (frame.parent !== undefined) this.starts(frame.parent);
-    this.frames.set(frame.key, frame);
+    // What an agent's left-over code starts is no frame of a run.
+    if (!frame.closed) this.frames.set(frame.key, frame);
   }
 
   /** The program sees how a call ended. */
@@ -130,15 +131,14 @@ export class World {
    * tries again.
    *
    * @param {Map<string, import("./frame.mjs").Frame>} [before] those of the recording that this run began with: what the
-   *   run has not come to yet must not be lost; and of failures that were made anew it cannot be said what was started
-   *   after them, for what is replayed keeps its place
+   *   run has not come to yet must not be lost
    */
   finished(before) {
     const calls = new Map();
     for (const [name, frame] of before ?? [])
       if (!this.#ends.has(name) && this.#mayComeTo(frame)) calls.set(name, frame);
     for (const [name, end] of this.#ends) {
-      if (end.ok || (before === undefined ? !mayBeRetried(end) : before.has(name))) calls.set(name, end.frame);
+      if (end.ok || before?.has(name) || !mayBeRetried(end, before === undefined)) calls.set(name, end.frame);
     }
     return calls;
   }
@@ -177,11 +177,17 @@ export class World {
   }
 }
 
-/** Whether resuming makes a failed call again: the failure was the last thing in its frame, and so on up the tree. */
-function mayBeRetried({ frame, at }) {
+/**
+ * Whether resuming makes a failed call again: the failure was the last thing in its frame, and so on up the tree.
+ *
+ * @param {boolean} inOrder all that was started has a place behind what had ended before. In a resumed run what is
+ *   replayed keeps its place: there a frame has gone on after a failure if that had come to it.
+ */
+function mayBeRetried({ frame, at }, inOrder) {
   for (let current = frame, end = at; current !== undefined; current = current.parent) {
     if (current.state === "completed") return false;
     if (current.state === "running" && current.lastStart > end) return false;
+    if (!inOrder && current.state === "running") return true;
     end = current.endedAt ?? end;
   }
   return true;

@@ -24,6 +24,7 @@ export const EVENTS = {
   CALL_END: "call:end",
   REPLAY_REPORT: "replay:report",
   BUDGET_UPDATE: "budget:update",
+  MEMORY_INIT: "memory:init",
   VALIDATION_SUCCESS: "validation:success",
   VALIDATION_FAIL: "validation:fail",
   CUSTOM_SPAN_START: "custom:span:start",

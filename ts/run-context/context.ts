@@ -1,20 +1,41 @@
-import { ContextNotFoundError } from "../errors/index.js";
-import type { Scope } from "../runtime/scope.js";
+import { AbortError, ContextNotFoundError } from "../errors/index.js";
+import type { Generation, Scope } from "../runtime/scope.js";
 import { storage } from "./store.js";
 
 /** Where in a run the code stands: the agent's frame, and the span that new spans hang on. */
 export class Context {
   /** @internal */
   readonly scope: Scope;
+  /** @internal The agent's generation that the code belongs to. */
+  readonly generation: Generation;
   /** @internal Whether the code makes a journaled call: what it calls is part of that call's answer. */
   readonly inCall: boolean;
   readonly #spanId: string;
 
   /** @internal */
-  constructor(scope: Scope, spanId: string, inCall = false) {
+  constructor(
+    scope: Scope,
+    spanId: string,
+    { generation = scope.generation, inCall = false }: { generation?: Generation; inCall?: boolean } = {},
+  ) {
     this.scope = scope;
     this.inCall = inCall;
     this.#spanId = spanId;
+    this.generation = generation;
+  }
+
+  /** @internal Whether the agent was reborn: what an earlier generation has left running is none of the new one. */
+  get outlived(): boolean {
+    return this.generation !== this.scope.generation;
+  }
+
+  /**
+   * @internal
+   * @throws AbortError once the agent was aborted or reborn.
+   */
+  throwIfAborted(): void {
+    this.scope.throwIfAborted();
+    if (this.outlived) throw new AbortError(`the agent "${this.agentId}" was reborn before this call`);
   }
 
   /** Path of the frame, such as `root/agent:writer:0`. */

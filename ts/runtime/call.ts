@@ -45,10 +45,13 @@ export interface Ended<T> {
 export class CallFailure {
   readonly error: unknown;
   readonly cached: boolean;
+  /** What was journaled beside the failure. */
+  readonly meta: CallMeta | undefined;
 
-  constructor(error: unknown, cached: boolean) {
+  constructor(error: unknown, cached: boolean, meta?: CallMeta) {
     this.error = error;
     this.cached = cached;
+    this.meta = meta;
   }
 }
 
@@ -75,7 +78,7 @@ async function replayOrMake<T>(scope: Scope, begun: Begun, call: CallSpec<T>): P
     if (begun.answer === "output") return replayOutput<T>(scope, begun);
     throw await replayFailure(scope, begun);
   }
-  if (scope.run.mode === "replay") await outlast(scope, begun.answer);
+  if (scope.run.mode === "replay" && begun.answer === "in-flight") await outlast(scope);
   if (scope.run.replaying) decideMiss(scope, new UnansweredCall(scope.frame, begun, call));
   const { beyond } = scope.run;
   return beyond === undefined ? makeCall(scope, begun, call) : askBeyond(scope, beyond, begun, call);
@@ -152,7 +155,7 @@ function failed(scope: Scope, begun: Begun, error: unknown, meta: CallMeta): Cal
     scope.frame.fail(begun.slot, scope.recordable(errorInfoText(error)), scope.recordable(JSON.stringify(meta)));
     remember(scope, scope.frame, begun.slot, error);
   }
-  return new CallFailure(error, false);
+  return new CallFailure(error, false, meta);
 }
 
 /** Not a promise where there is nothing to wait for: the order of what is released must stay. */
@@ -174,11 +177,11 @@ function prepareReplay(
 /**
  * In a strict replay nothing is made; but what nobody waits for is no miss. A call that was in flight had lost a race or
  * was left behind: an unchanged program goes on without it as long as anything else is pending.
- * @throws CallFailure around an AbortError if the frame has ended.
+ * @throws CallFailure around an AbortError if the agent was aborted meanwhile.
  */
-async function outlast(scope: Scope, answer: string): Promise<void> {
-  if (answer === "in-flight") await scope.run.releases.idle();
-  if (scope.closed) throw new CallFailure(scope.endedError(), false);
+async function outlast(scope: Scope): Promise<void> {
+  await scope.run.releases.idle();
+  if (scope.signal.aborted) throw new CallFailure(scope.abortError(), false);
 }
 
 /**
@@ -194,7 +197,8 @@ function decideMiss(scope: Scope, miss: Miss): void {
   }
   if (run.allowsMiss(miss)) return;
   const error = new ReplayMissError(miss);
-  run.refuse(error);
+  // What is left over from a frame that has ended decides nothing.
+  if (!scope.closed) run.refuse(error);
   throw new CallFailure(error, false);
 }
 
@@ -206,9 +210,9 @@ async function replayOutput<T>(scope: Scope, begun: Begun): Promise<Ended<T>> {
 
 async function replayFailure(scope: Scope, begun: Begun): Promise<CallFailure> {
   const error = fromErrorInfo(JSON.parse(begun.text ?? "{}") as ErrorInfo);
-  await release(scope, begun);
+  const meta = await release(scope, begun);
   if (begun.slot !== undefined) remember(scope, scope.frame, begun.slot, error);
-  return new CallFailure(error, true);
+  return new CallFailure(error, true, meta);
 }
 
 /** Waits for the call's place in the recorded order of ends. */

@@ -1,8 +1,10 @@
-import { requireContext } from "../run-context/context.js";
+import { requireContext, type Context } from "../run-context/context.js";
 import { AfterPromptAgentError } from "../errors/index.js";
+import { EVENTS } from "../events/names.js";
 import type { ContentPart } from "../types/messages.js";
 import type { Tool, ToolMiddleware } from "../types/tool.js";
 import type { BudgetUpdate } from "./budget.js";
+import { newSpanId } from "./ids.js";
 import type { Generation } from "./scope.js";
 import { Watcher } from "./watcher.js";
 
@@ -16,7 +18,7 @@ export interface BudgetOptions {
 }
 
 function generationBeforePrompt(apiName: string): Generation {
-  const { generation } = requireContext(apiName).scope;
+  const { generation } = requireContext(apiName);
   if (generation.prompted) throw new AfterPromptAgentError(apiName);
   return generation;
 }
@@ -76,12 +78,26 @@ export function equipBudget({ onUpdate }: BudgetOptions): void {
  * @throws TypeError if the key is no string, or a value is not JSON.
  */
 export function equipMemory<T>(key: string, initial: T): [T, (value: T | ((previous: T) => T)) => void] {
-  const { memory } = requireContext("equipMemory").scope;
+  const context = requireContext("equipMemory");
+  const { memory } = context.scope;
   if (typeof key !== "string") throw new TypeError(`equipMemory: the key must be a string, received ${typeof key}`);
-  if (!memory.has(key)) memory.set(key, initial, true);
+  if (!memory.has(key) && !context.outlived) {
+    memory.set(key, initial, true);
+    tellInitial(context, key);
+  }
   const set = (value: T | ((previous: T) => T)): void => {
+    // A replay begins with the last generation: what an earlier one still did would be lost.
+    if (context.outlived) return;
     const next = typeof value === "function" ? (value as (previous: T) => T)(memory.get(key) as T) : value;
     memory.set(key, next, false);
   };
-  return [memory.get(key) as T, set];
+  return [memory.has(key) ? (memory.get(key) as T) : initial, set];
+}
+
+/** The value may vary from run to run: with its event a trace alone brings it back. */
+function tellInitial(context: Context, key: string): void {
+  const { scope } = context;
+  if (!scope.run.observed) return;
+  const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
+  scope.emit(EVENTS.MEMORY_INIT, span, { key, value: scope.memory.get(key) });
 }

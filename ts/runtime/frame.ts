@@ -7,6 +7,7 @@ import type { ErrorInfo } from "../types/snapshot.js";
 import { decodeValue } from "../values/decode.js";
 import { encodeInput, encodeValue } from "../values/encode.js";
 import { errorInfoText, fromErrorInfo, toErrorInfo } from "../values/error-info.js";
+import { budgetOf } from "./budget.js";
 import { isDevelopment } from "./environment.js";
 import type { Redaction } from "../redact/redaction.js";
 import { newSpanId } from "./ids.js";
@@ -92,7 +93,7 @@ function openScope(spec: FrameInput, parent: Context | undefined): { scope: Scop
     const outer = parent.scope;
     run = outer.run;
     if (outer.depth >= run.maxDepth) throw new MaxDepthExceededError(run.maxDepth, spec.id);
-    outer.throwIfAborted();
+    parent.throwIfAborted();
     callId = outer.nextCallId("agent", spec.id);
     frame = calling(() => outer.frame.openChild(start(callId)));
   }
@@ -146,7 +147,10 @@ class FrameRun<Props, Result> {
     this.#parent = parent;
     this.#span = { spanId: newSpanId(), parentSpanId: parent?.trace.spanId ?? "" };
     this.#inputHash = inputHash;
-    if (scope.run.observed) scope.emit(EVENTS.AGENT_START, this.#span, this.#describe());
+    if (scope.run.observed) {
+      const continued = scope.tally.recording === "own" ? { budgetState: budgetOf(scope) } : {};
+      scope.emit(EVENTS.AGENT_START, this.#span, { ...this.#describe(), ...continued });
+    }
   }
 
   async run(): Promise<Result> {

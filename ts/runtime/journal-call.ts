@@ -8,7 +8,7 @@ import { beginAttempt } from "./begin.js";
 import { CallFailure, settle, type Ended } from "./call.js";
 import { newSpanId } from "./ids.js";
 import { announceReplay, makeObserved, type ModelCall } from "./model-calls.js";
-import { outputFields } from "./output-fields.js";
+import { metaFields, outputFields } from "./output-fields.js";
 
 /** A call to be journaled. */
 export interface JournaledCall {
@@ -66,13 +66,13 @@ export async function journaled<T>(
       throw new TypeError(`journalCall: call.${field} must be a string that is not empty`);
   }
   const { scope } = context;
-  scope.throwIfAborted();
+  context.throwIfAborted();
   const { begun, request, wireHash, callId } = beginAttempt(scope, call);
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
   const about = { kind: call.kind, name: call.name, callId, contentHash: begun.contentHash };
   const startedAt = performance.now();
   scope.emit(EVENTS.CALL_START, span, about);
-  const inside = new Context(scope, span.spanId, true);
+  const inside = new Context(scope, span.spanId, { inCall: true });
   const makeInside = (): T | Promise<T> =>
     storage.run(inside, () => make({ callId, contentHash: begun.contentHash, signal: scope.signal }));
   const called = (): Omit<ModelCall, "replayed"> => ({
@@ -102,6 +102,7 @@ export async function journaled<T>(
       scope.emit(EVENTS.CALL_END, span, {
         ...about,
         ...outputFields(ended),
+        ...metaFields(ended),
         duration,
         success: true,
         cache: ended.cached,
@@ -115,6 +116,7 @@ export async function journaled<T>(
       scope.emit(EVENTS.CALL_END, span, {
         ...about,
         error: toErrorInfo(error),
+        ...metaFields(failure as CallFailure),
         duration,
         success: false,
         cache: cached,

@@ -1,4 +1,5 @@
 import { encodeInput, encodeMarked } from "../values/encode.js";
+import type { CallMeta } from "../types/snapshot.js";
 import type { Ended } from "./call.js";
 
 /** A value as events show it: a JSON copy. */
@@ -24,4 +25,9 @@ export function outputFields(ended: Ended<unknown>): {
   const { text, types } = ended.encoded;
   const output = JSON.parse(text) as unknown;
   return types === null ? { output } : { output, outputTypes: JSON.parse(types) as Record<string, string> };
+}
+
+/** How events carry what was journaled beside an output or a failure. */
+export function metaFields({ meta }: { readonly meta?: CallMeta | undefined }): { meta?: CallMeta } {
+  return meta === undefined ? {} : { meta };
 }

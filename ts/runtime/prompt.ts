@@ -51,10 +51,9 @@ export async function promptAgent<S extends StandardSchemaLike>(
   options: PromptOptions = {},
 ): Promise<InferOutput<S>> {
   const outer = requireContext("promptAgent");
-  const { scope } = outer;
-  const { generation } = scope;
+  const { scope, generation } = outer;
   if (generation.prompted) throw new AfterPromptAgentError("promptAgent");
-  scope.throwIfAborted();
+  outer.throwIfAborted();
   const model = modelOf(scope);
   const request: PromptRequest = {
     model,

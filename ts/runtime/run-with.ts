@@ -226,7 +226,11 @@ class Run<Props, Result> {
   async run(fn: (props: Props) => Promise<Result> | Result): Promise<Result> {
     const scope = this.#scope;
     const startedAt = performance.now();
-    scope.emit(EVENTS.RUN_WITH_START, this.#span, this.#about, this.#attributes);
+    if (scope.run.observed) {
+      const memory = (): unknown => JSON.parse(scope.memory.text());
+      const continued = scope.run.replaying ? { budgetState: budgetOf(scope), memory: memory() } : {};
+      scope.emit(EVENTS.RUN_WITH_START, this.#span, { ...this.#about, ...continued }, this.#attributes);
+    }
     const end = (fields: object): void => {
       this.#report();
       if (scope.run.observed) {

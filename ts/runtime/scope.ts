@@ -167,12 +167,6 @@ export class Scope {
     return isOwnAbortError(reason) ? reason : new AbortError(reason);
   }
 
-  /** What a call gets that is left over from a frame that has ended. */
-  endedError(): AbortError {
-    if (this.signal.aborted) return this.abortError();
-    return new AbortError(this.agentId === "" ? "the run has ended" : `its agent "${this.agentId}" has ended`);
-  }
-
   /** Hands out an event, unless the frame has ended. */
   emit(type: string, span: SpanRef, fields: object, attributes?: Record<string, unknown>): void {
     if (!this.#closed) this.run.emit(type, this.agentId, span, fields, attributes);

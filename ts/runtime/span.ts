@@ -27,7 +27,8 @@ export async function withCustomSpan<Result>(
   };
   scope.emit(EVENTS.CUSTOM_SPAN_START, span, { name }, attributes);
   try {
-    const result = await storage.run(new Context(scope, span.spanId, outer.inCall), fn);
+    const { generation, inCall } = outer;
+    const result = await storage.run(new Context(scope, span.spanId, { generation, inCall }), fn);
     end({ success: true });
     return result;
   } catch (error) {

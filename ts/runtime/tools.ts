@@ -11,7 +11,7 @@ import { toErrorInfo } from "../values/error-info.js";
 import { beginCall } from "./begin.js";
 import { CallFailure, settle, type Ended } from "./call.js";
 import { newSpanId } from "./ids.js";
-import { outputFields } from "./output-fields.js";
+import { metaFields, outputFields } from "./output-fields.js";
 
 /** One call of a batch: `id` is the model's own, where a model asked for it. */
 interface ToolRequest {
@@ -46,7 +46,7 @@ type Outcome = { readonly value: unknown; readonly text: string } | { readonly e
  */
 export async function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output> {
   const context = requireContext("callTool");
-  context.scope.throwIfAborted();
+  context.throwIfAborted();
   const request: ToolRequest = { id: newSpanId(), toolName: tool.name, tool: tool as Tool, input: { value: args } };
   const [outcome] = await runBatch(context, [request]);
   if (outcome === undefined || "error" in outcome) throw outcome?.error;
@@ -179,7 +179,7 @@ class ToolRun {
   /** The innermost layer: answered from the recording, or made and journaled. */
   async #journaled(tool: Tool, input: unknown): Promise<unknown> {
     const { scope } = this.#context;
-    scope.throwIfAborted();
+    this.#context.throwIfAborted();
     const callId = scope.nextCallId("tool", tool.name);
     const { begun, request, wireHash } = beginCall(scope, "tool", tool.name, callId, input);
     const span = { spanId: newSpanId(), parentSpanId: this.#context.trace.spanId };
@@ -196,7 +196,7 @@ class ToolRun {
     };
     const startedAt = performance.now();
     scope.emit(EVENTS.TOOL_CALL_START, span, about);
-    const inside = new Context(scope, span.spanId, true);
+    const inside = new Context(scope, span.spanId, { inCall: true });
     try {
       this.ended = await settle(scope, begun, {
         kind: "tool",
@@ -216,6 +216,7 @@ class ToolRun {
         scope.emit(EVENTS.TOOL_CALL_END, span, {
           ...about,
           error: toErrorInfo(error),
+          ...metaFields(failure as CallFailure),
           duration,
           success: false,
           cache: cached,
@@ -228,6 +229,7 @@ class ToolRun {
       scope.emit(EVENTS.TOOL_CALL_END, span, {
         ...about,
         ...outputFields(this.ended),
+        ...metaFields(this.ended),
         duration,
         success: true,
         cache: this.#cached,

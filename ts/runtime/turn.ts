@@ -1,3 +1,4 @@
+import { metaFields } from "./output-fields.js";
 import { Context } from "../run-context/context.js";
 import { storage } from "../run-context/store.js";
 import { AbortError, isAbortError, ModelCallError } from "../errors/index.js";
@@ -26,7 +27,7 @@ export async function takeTurn(
   step: number,
 ): Promise<Message> {
   const { scope } = context;
-  scope.throwIfAborted();
+  context.throwIfAborted();
   const callId = scope.nextCallId("prompt", request.model.id);
   const begun = conversation.begin(callId);
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
@@ -87,7 +88,7 @@ export async function takeTurn(
       ...about(),
       message,
       ...(ended.tombstone === undefined ? {} : { tombstone: ended.tombstone }),
-      ...(ended.meta === undefined ? {} : { meta: ended.meta }),
+      ...metaFields(ended),
       duration: performance.now() - startedAt,
       success: true,
       cache: ended.cached,
@@ -100,6 +101,7 @@ export async function takeTurn(
     scope.emit(EVENTS.TURN_END, span, {
       ...about(),
       error: toErrorInfo(error),
+      ...metaFields(failure),
       duration: performance.now() - startedAt,
       success: false,
       cache: cached,
@@ -137,7 +139,7 @@ async function callModel(
   try {
     scope.throwIfAborted();
     const options = streamOptions(request, conversation, scope.signal);
-    const inside = new Context(scope, span.spanId, true);
+    const inside = new Context(scope, span.spanId, { inCall: true });
     const collected = await storage.run(inside, () =>
       collectStream(model.stream(conversation.messages.slice(), options), (event) => {
         // A stream that goes on after an abort is not read to its end.

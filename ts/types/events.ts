@@ -2,7 +2,15 @@
 
 import type { Message, ToolCall, ToolChoice } from "./messages.js";
 import type { TokenUsage, ToolSchema } from "./model.js";
-import type { CallMeta, ErrorInfo, Provenance, RecordedRedaction, RecordedRule, UsageStats } from "./snapshot.js";
+import type {
+  BudgetState,
+  CallMeta,
+  ErrorInfo,
+  Provenance,
+  RecordedRedaction,
+  RecordedRule,
+  UsageStats,
+} from "./snapshot.js";
 import type { ReplayReport } from "./report.js";
 
 /** Place of an event in the tree of spans. */
@@ -62,7 +70,16 @@ interface RunWithFields {
   };
 }
 
-export interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields {}
+/** What a frame over a recording starts with, so that its trace alone tells the whole. */
+interface Continued {
+  /** Own: the usage of the recording. */
+  budgetState?: BudgetState;
+}
+
+export interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields, Continued {
+  /** Own, over a recording: the memory at the start. */
+  memory?: Record<string, unknown>;
+}
 
 export interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields, Ended, Result {
   metrics: {
@@ -85,7 +102,7 @@ interface AgentFields {
   callId?: string;
 }
 
-export interface AgentStartEvent extends EventBase<"agent:start">, AgentFields {}
+export interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {}
 
 export interface AgentEndEvent extends EventBase<"agent:end">, AgentFields, Ended, Result {
   generationCount: number;
@@ -234,6 +251,8 @@ interface CallEnded extends Ended {
   outputTypes?: Types;
   /** Why the output could not be recorded. */
   tombstone?: string;
+  /** What else is known of the call. */
+  meta?: CallMeta;
   /** Whether the output came from a recording. */
   cache: boolean;
 }
@@ -264,6 +283,12 @@ export interface BudgetUpdateEvent extends EventBase<"budget:update"> {
   delta: UsageStats;
   aggregate: UsageStats;
   own: UsageStats;
+}
+
+/** Own: an agent has set up a key of its memory, with this first value; a span of its own. */
+export interface MemoryInitEvent extends EventBase<"memory:init"> {
+  key: string;
+  value: unknown;
 }
 
 /** What was replayed and what was made; at the end of a run, in a span of its own. */
@@ -327,6 +352,7 @@ export type TraceEvent =
   | CallStartEvent
   | CallEndEvent
   | BudgetUpdateEvent
+  | MemoryInitEvent
   | ReplayReportEvent
   | ValidationSuccessEvent
   | ValidationFailEvent

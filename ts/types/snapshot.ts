@@ -96,6 +96,8 @@ export interface CallRecord {
   error?: ErrorInfo;
   /** The frame ended with this failure: resuming makes the call again. */
   stopped?: true;
+  /** The program went on after this failure: resuming replays it. */
+  handled?: true;
   /** What was asked. */
   request?: KeptRequest;
   /** What else is known of the call. */
@@ -197,6 +199,8 @@ export interface AgentFrameSnapshot {
   outputTypes?: Record<string, string>;
   /** Own: the parent frame ended with the failure of this one. */
   stopped?: true;
+  /** Own: this frame failed, and its parent went on after that. */
+  handled?: true;
   /** Own, of the root: messages, schemas, tool lists and documents that were asked, each once. */
   requestTexts?: unknown[];
 }

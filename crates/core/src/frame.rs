@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rpds::VectorSync;
 
 use crate::hash::ContentHash;
-use crate::journal::{Call, Row, Value};
+use crate::journal::{Call, Outcome, Row, Value};
 use crate::json::{JsonStr, JsonText};
 use crate::memory::Memory;
 use crate::usage::Budget;
@@ -23,6 +23,8 @@ pub struct Frame {
     pub state: State,
     /// This frame failed, and its parent frame ended with that failure.
     pub stopped: bool,
+    /// This frame failed, and its parent went on after that.
+    pub handled: bool,
     /// The memory as it stands.
     pub memory: Memory,
     /// The last generation.
@@ -69,6 +71,40 @@ impl Generation {
         }
     }
 
+    /// Start of the last call or child.
+    #[must_use]
+    pub fn last_start(&self) -> Option<u64> {
+        let calls = self.calls.iter().map(|call| Some(call.start));
+        let children = self.children.iter().map(|child| child.start);
+        calls.chain(children).flatten().max()
+    }
+
+    /// Marks the failures as handled that the frame went on after: all of them if it has completed.
+    pub fn mark_handled(&mut self, completed: bool) {
+        let last = self.last_start();
+        let went_on = |end: Option<u64>| completed || last > end && end.is_some();
+        for position in 0..self.calls.len() {
+            if let Some(call) = self.calls.get(position)
+                && matches!(call.outcome, Outcome::Failure { stopped: false, .. })
+                && went_on(call.end)
+                && let Some(call) = self.calls.get_mut(position)
+                && let Outcome::Failure { handled, .. } = &mut Arc::make_mut(call).outcome
+            {
+                *handled = true;
+            }
+        }
+        for position in 0..self.children.len() {
+            if let Some(child) = self.children.get(position)
+                && matches!(child.state, State::Failed(_))
+                && !child.stopped
+                && went_on(child.end)
+                && let Some(child) = self.children.get_mut(position)
+            {
+                Arc::make_mut(child).handled = true;
+            }
+        }
+    }
+
     /// Whether there is anything to replay.
     #[must_use]
     pub fn has_records(&self) -> bool {
@@ -88,6 +124,7 @@ impl Frame {
             end: None,
             state: State::Running,
             stopped: false,
+            handled: false,
             memory,
             generation,
             earlier: VectorSync::new_sync(),

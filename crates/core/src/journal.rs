@@ -117,6 +117,9 @@ pub enum Outcome {
         error: JsonText,
         /// The frame ended with this failure: resuming makes the call again.
         stopped: bool,
+        /// The program went on after it. With `stopped` too, that is known from the recording that it was replayed
+        /// from: a frame further up went on, and if it has not come to that again, resuming still replays it.
+        handled: bool,
     },
 }
 

@@ -1,7 +1,7 @@
 //! Live frames: what a running agent records, and what it is answered from a recording.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -79,9 +79,24 @@ pub struct LiveFrame {
     shared: Rc<Shared>,
     path: FramePath,
     source: Option<Source>,
+    /// Reborn beyond what was recorded: nothing answers any more.
+    outgrown: Cell<bool>,
+    unhandled: Rc<Unhandled>,
+    /// That of the frame above.
+    above: Option<Rc<Unhandled>>,
     ledger: Rc<Ledger>,
     entry: Option<Entry>,
     input_hash: ContentHash,
+}
+
+/// Failures in a frame after which nothing was started in it yet. That something is started is told by
+/// the order of places too, but what is replayed keeps its place, and what is made again has a later one.
+#[derive(Debug, Default)]
+struct Unhandled {
+    calls: RefCell<Vec<CallSlot>>,
+    frames: RefCell<Vec<FramePath>>,
+    /// Replayed calls whose failure was handled when it was recorded, here or in a frame above.
+    known: RefCell<HashSet<CallSlot>>,
 }
 
 /// What the input of a frame is, for finding its recording and for entering it again.
@@ -172,6 +187,9 @@ impl LiveFrame {
             shared: Rc::new(shared),
             path: FramePath::default(),
             source,
+            outgrown: Cell::new(false),
+            unhandled: Rc::default(),
+            above: None,
             ledger: Ledger::new(budget, None),
             entry,
             input_hash,
@@ -181,10 +199,10 @@ impl LiveFrame {
     /// Opens the frame of a sub-agent.
     #[must_use]
     pub fn open_child(&self, input: FrameInput) -> Self {
+        self.go_on();
         let input_hash = input.hash;
         let source = self
-            .source
-            .as_ref()
+            .answering()
             .and_then(|source| source.child(&input.agent_id, input.hash, &input.call_id))
             // One whose turn has not come may still be found by its content: it lends nothing to another.
             .filter(|source| source.is_claimed() || self.shared.has_come_to(source.frame().start));
@@ -207,9 +225,33 @@ impl LiveFrame {
             // The frame of a parent that has ended stands nowhere, and journals nothing.
             path: path.unwrap_or_else(FramePath::nowhere),
             source,
+            outgrown: Cell::new(false),
+            unhandled: Rc::default(),
+            above: Some(Rc::clone(&self.unhandled)),
             ledger: Ledger::new(budget, Some(Rc::clone(&self.ledger))),
             entry,
             input_hash,
+        }
+    }
+
+    /// What answers calls and sub-agents of the current generation.
+    fn answering(&self) -> Option<&Source> {
+        self.source.as_ref().filter(|_| !self.outgrown.get())
+    }
+
+    /// Something is started in the frame, or it completes: what has failed in it before was handled.
+    fn go_on(&self) {
+        let calls = self.unhandled.calls.take();
+        let frames = self.unhandled.frames.take();
+        if calls.is_empty() && frames.is_empty() {
+            return;
+        }
+        let mut run = self.shared.run.borrow_mut();
+        for slot in calls {
+            run.mark_handled(&self.path, slot);
+        }
+        for path in frames {
+            run.mark_frame_handled(&path);
         }
     }
 
@@ -244,8 +286,9 @@ impl LiveFrame {
             hash,
             request,
         } = asked;
+        self.go_on();
         let hash = RequestHash::Sha256(hash);
-        let answer = match &self.source {
+        let answer = match self.answering() {
             None => Answer::miss(Miss::NoRecording),
             Some(source) => {
                 let failures = self.shared.options.failures;
@@ -278,6 +321,7 @@ impl LiveFrame {
                 Verdict::Failure(error) => Outcome::Failure {
                     error: error.clone(),
                     stopped: false,
+                    handled: answer.handled,
                 },
                 Verdict::Miss(_) => Outcome::Pending,
             };
@@ -294,7 +338,11 @@ impl LiveFrame {
                 taken: answer.position,
                 start,
             };
-            self.shared.run.borrow_mut().begin_call(&self.path, call)
+            let slot = self.shared.run.borrow_mut().begin_call(&self.path, call);
+            if answer.handled {
+                self.unhandled.known.borrow_mut().extend(slot);
+            }
+            slot
         } else {
             None
         };
@@ -304,6 +352,9 @@ impl LiveFrame {
     /// Journals the end of a call that was made.
     pub fn end_call(&self, slot: CallSlot, ended: Ended) -> bool {
         self.ledger.note_made();
+        if matches!(ended.outcome, Outcome::Failure { .. }) {
+            self.unhandled.calls.borrow_mut().push(slot);
+        }
         self.shared
             .run
             .borrow_mut()
@@ -373,7 +424,11 @@ impl LiveFrame {
 
     /// Notes that the frame is about to end with this call's failure.
     pub fn mark_stopped(&self, slot: CallSlot) {
-        self.shared.run.borrow_mut().mark_stopped(&self.path, slot);
+        let known = self.unhandled.known.borrow().contains(&slot);
+        self.shared
+            .run
+            .borrow_mut()
+            .mark_stopped(&self.path, slot, known);
     }
 
     /// Notes that the parent is about to end with this frame's failure.
@@ -391,6 +446,14 @@ impl LiveFrame {
     }
 
     pub fn next_generation(&self, props: Option<Value>) {
+        // The last recorded generation is the one that was entered. Recordings that tell none have
+        // the entries of all of them in one.
+        let told = |recorded: &Arc<Frame>| recorded.generation.memory.is_some();
+        self.outgrown.set(self.recorded().is_some_and(told));
+        // What an earlier generation had is of no account in the next one.
+        self.unhandled.calls.take();
+        self.unhandled.frames.take();
+        self.unhandled.known.take();
         if self.shared.options.recording {
             self.shared
                 .run
@@ -402,11 +465,27 @@ impl LiveFrame {
     pub fn end(&self, state: State) {
         self.shared.close(self.recorded_end());
         if self.shared.options.recording {
-            let end = self.recorded_end().filter(|_| !self.ledger.made.get());
+            let recorded = self.recorded().filter(|_| !self.ledger.made.get());
+            let end = recorded.and_then(|recorded| recorded.end);
+            match state {
+                State::Failed(_) => self.note_failed(),
+                State::Completed(_) => self.go_on(),
+                State::Running => {}
+            }
             self.shared
                 .run
                 .borrow_mut()
                 .end_frame(&self.path, state, end);
+        }
+    }
+
+    /// The frame fails: whether that was handled is known from the recording, or from what its parent does next.
+    fn note_failed(&self) {
+        let failed_before = |recorded: &&Arc<Frame>| matches!(recorded.state, State::Failed(_));
+        if self.recorded().as_ref().is_some_and(failed_before) && !self.failure_ended_the_run() {
+            self.shared.run.borrow_mut().mark_frame_handled(&self.path);
+        } else if let Some(above) = &self.above {
+            above.frames.borrow_mut().push(self.path.clone());
         }
     }
 
@@ -445,6 +524,7 @@ fn new_frame(input: FrameInput, source: Option<&Source>, entry: Option<&Entry>) 
         budget: recorded
             .map(|frame| frame.budget.clone())
             .unwrap_or_default(),
+        handled: recorded.is_some_and(|frame| frame.handled),
         continues: recorded.cloned(),
         taken: source
             .filter(|source| source.is_claimed())

@@ -76,6 +76,8 @@ pub struct Answer {
     pub call: Option<Arc<Call>>,
     /// Which call of the recorded frame that is.
     pub position: Option<usize>,
+    /// It is a failure that the program had handled.
+    pub handled: bool,
 }
 
 impl Answer {
@@ -85,6 +87,7 @@ impl Answer {
             verdict: Verdict::Miss(miss),
             call: None,
             position: None,
+            handled: false,
         }
     }
 }
@@ -162,8 +165,9 @@ impl Source {
         self.claimed
     }
 
-    /// Finds the recorded frame that a sub-agent continues: by agent and input, first the one with
-    /// the same callId; else the one with the same callId lends its entries.
+    /// Finds the recorded frame that a sub-agent continues: by agent and input, in the order of their
+    /// starts, as calls are (in callIds, others of the agent are counted too); by callId where no input was
+    /// recorded. Else the one with the same callId lends its entries.
     #[must_use]
     pub fn child(&self, agent_id: &JsonStr, input: ContentHash, call_id: &JsonStr) -> Option<Self> {
         let mut slot = self.recorded.children.borrow_mut();
@@ -176,13 +180,6 @@ impl Source {
         // A frame that only lends has no identity to hand on: its children lend too.
         if self.claimed {
             let wanted = (agent_id.clone(), input);
-            if let Some(node) = same_call_id
-                && !node.claimed.get()
-                && node.frame.agent_id == *agent_id
-                && node.frame.input_hash.is_none_or(|hash| hash == input)
-            {
-                return Some(Self::claim(node));
-            }
             if let Some(queue) = index.by_input.get_mut(&wanted) {
                 while let Some(position) = queue.pop_front() {
                     let node = &index.nodes[position];
@@ -190,6 +187,13 @@ impl Source {
                         return Some(Self::claim(node));
                     }
                 }
+            }
+            if let Some(node) = same_call_id
+                && !node.claimed.get()
+                && node.frame.agent_id == *agent_id
+                && node.frame.input_hash.is_none()
+            {
+                return Some(Self::claim(node));
             }
         }
         let node = same_call_id.filter(|node| !node.claimed.get())?;
@@ -267,16 +271,27 @@ impl Source {
             (_, Some(call)) => call.outcome.clone(),
             (_, None) => return Answer::miss(Miss::NotRecorded),
         };
+        let mut known_handled = false;
         let verdict = match outcome {
             Outcome::Output(value) => Verdict::Output(value),
             Outcome::Pending => Verdict::Miss(Miss::InFlight),
             Outcome::Tombstone(_) => Verdict::Miss(Miss::Tombstone),
-            Outcome::Failure { error, stopped } => {
+            Outcome::Failure {
+                error,
+                stopped,
+                handled,
+            } => {
                 let end = call.as_ref().and_then(|call| call.end);
+                let ended_the_run = self.recorded.ended_the_run(Failed {
+                    stopped,
+                    handled,
+                    end,
+                });
+                known_handled = !ended_the_run;
                 let again = match failures {
                     Failures::Replay => false,
                     Failures::Retry => true,
-                    Failures::Auto => self.recorded.ended_the_run(stopped, end),
+                    Failures::Auto => ended_the_run,
                 };
                 if again {
                     Verdict::Miss(Miss::Retry)
@@ -289,6 +304,7 @@ impl Source {
             verdict,
             call,
             position,
+            handled: known_handled,
         }
     }
 
@@ -297,7 +313,7 @@ impl Source {
     pub fn failure_ended_the_run(&self) -> bool {
         let frame = self.frame();
         match &self.recorded.parent {
-            Some(parent) => parent.ended_the_run(frame.stopped, frame.end),
+            Some(parent) => parent.ended_the_run(Failed::frame(frame)),
             None => true,
         }
     }
@@ -362,7 +378,7 @@ impl RecordedFrame {
     fn started_after(&self, end: Option<u64>) -> bool {
         let last = *self
             .last_start
-            .get_or_init(|| last_start(&self.frame.generation));
+            .get_or_init(|| self.frame.generation.last_start());
         match (last, end) {
             (Some(last), Some(end)) => last > end,
             // Without an order the failure is taken for handled: a replay repeats nothing.
@@ -373,32 +389,46 @@ impl RecordedFrame {
 
     /// Follows a failure up the tree: it ended the run if it, or what it made fail, was the last
     /// thing in each frame; a frame that completed, or went on to something else, had handled it.
-    fn ended_the_run(&self, stopped: bool, end: Option<u64>) -> bool {
+    fn ended_the_run(&self, failed: Failed) -> bool {
         let mut frame = self;
-        let (mut stopped, mut end) = (stopped, end);
+        let mut failed = failed;
         loop {
-            match frame.frame.state {
-                State::Completed(_) => return false,
-                State::Running | State::Failed(_) if stopped => {}
-                State::Running | State::Failed(_) => {
-                    if frame.started_after(end) {
-                        return false;
-                    }
-                }
+            if matches!(frame.frame.state, State::Completed(_)) {
+                return false;
+            }
+            if !failed.stopped && (failed.handled || frame.started_after(failed.end)) {
+                return false;
             }
             let Some(parent) = &frame.parent else {
                 return true;
             };
-            (stopped, end) = (frame.frame.stopped, frame.frame.end.or(end));
+            let before = failed;
+            failed = Failed::frame(&frame.frame);
+            failed.end = failed.end.or(before.end);
+            failed.handled |= before.handled;
             frame = parent;
         }
     }
 }
 
-fn last_start(generation: &Generation) -> Option<u64> {
-    let calls = generation.calls.iter().map(|call| Some(call.start));
-    let children = generation.children.iter().map(|child| child.start);
-    calls.chain(children).flatten().max()
+/// A failure, as the frame has it that it came to.
+#[derive(Debug, Clone, Copy)]
+struct Failed {
+    /// The frame ended with it.
+    stopped: bool,
+    /// The frame, or one above it, went on after it.
+    handled: bool,
+    end: Option<u64>,
+}
+
+impl Failed {
+    fn frame(frame: &Frame) -> Self {
+        Self {
+            stopped: frame.stopped,
+            handled: frame.handled,
+            end: frame.end,
+        }
+    }
 }
 
 impl JournalIndex {

@@ -43,7 +43,7 @@ impl FramePath {
 }
 
 /// Where a call stands in its frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CallSlot {
     ended_generations: usize,
     call: usize,
@@ -99,6 +99,8 @@ pub struct NewFrame {
     pub memory: Memory,
     pub earlier: VectorSync<Arc<Generation>>,
     pub budget: Budget,
+    /// Its failure was handled, if it fails as it did.
+    pub handled: bool,
     /// The recorded frame that it replays, and which child of its recorded parent that is.
     pub continues: Option<Arc<Frame>>,
     pub taken: Option<usize>,
@@ -112,6 +114,7 @@ impl NewFrame {
         frame.start = Some(start);
         frame.earlier = self.earlier;
         frame.budget = self.budget;
+        frame.handled = self.handled;
         frame.continues = self.continues;
         frame.taken = self.taken;
         frame
@@ -249,12 +252,25 @@ impl Run {
         true
     }
 
-    /// Notes that the frame ended with this call's failure.
-    pub fn mark_stopped(&mut self, path: &FramePath, slot: CallSlot) {
+    /// Notes that the frame ended with this call's failure. `known`: a recording had told that the failure was
+    /// handled further up.
+    pub fn mark_stopped(&mut self, path: &FramePath, slot: CallSlot, known: bool) {
         if let Some(call) = self.live_call(path, slot)
-            && let Outcome::Failure { stopped, .. } = &mut call.outcome
+            && let Outcome::Failure {
+                stopped, handled, ..
+            } = &mut call.outcome
         {
             *stopped = true;
+            *handled = known;
+        }
+    }
+
+    /// Notes that the program went on after this call's failure.
+    pub fn mark_handled(&mut self, path: &FramePath, slot: CallSlot) {
+        if let Some(call) = self.live_call(path, slot)
+            && let Outcome::Failure { handled, .. } = &mut call.outcome
+        {
+            *handled = true;
         }
     }
 
@@ -268,16 +284,31 @@ impl Run {
 
     /// Notes that this frame's failure ended its parent's frame too. Call it before the parent ends.
     pub fn mark_frame_stopped(&mut self, path: &FramePath) {
-        let Some((step, parent)) = path.0.split_last() else {
-            return;
-        };
-        let parent = FramePath(parent.to_vec());
-        if let Some(frame) = self.live(&parent)
-            && frame.earlier.len() == step.ended_generations
-            && let Some(child) = frame.generation.children.get_mut(step.child)
-        {
-            Arc::make_mut(child).stopped = true;
+        if let Some(child) = self.live_child(path) {
+            child.stopped = true;
+            child.handled = false;
         }
+    }
+
+    /// Notes that the parent went on after this frame's failure.
+    pub fn mark_frame_handled(&mut self, path: &FramePath) {
+        if let Some(child) = self.live_child(path) {
+            child.handled = true;
+        }
+    }
+
+    /// A frame, ended or not, whose parent's generation has not ended.
+    fn live_child(&mut self, path: &FramePath) -> Option<&mut Frame> {
+        let (step, parent) = path.0.split_last()?;
+        let frame = self.live(&FramePath(parent.to_vec()))?;
+        if frame.earlier.len() != step.ended_generations {
+            return None;
+        }
+        frame
+            .generation
+            .children
+            .get_mut(step.child)
+            .map(Arc::make_mut)
     }
 
     /// Sets a key of the frame's memory. A key's `initial` value counts as there at the start.
@@ -322,6 +353,7 @@ impl Run {
             taken,
             end: Some(end),
             stopped: false,
+            handled: false,
             ..recorded.clone()
         };
         true
@@ -395,6 +427,7 @@ mod tests {
             memory: Memory::default(),
             earlier: VectorSync::new_sync(),
             budget: Budget::default(),
+            handled: false,
             continues: None,
             taken: None,
         }

@@ -82,6 +82,7 @@ fn failure() -> Outcome {
     Outcome::Failure {
         error: JsonText::trusted(r#"{"name":"Error","message":"m"}"#.into()),
         stopped: false,
+        handled: false,
     }
 }
 

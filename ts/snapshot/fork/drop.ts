@@ -86,7 +86,7 @@ function empty(entry: Entry): void {
     const generation = entry.node.generations[entry.generation];
     if (generation !== undefined) generation.rows = generation.rows.filter((row) => row !== entry.row);
   } else if (entry.type === "call") {
-    for (const field of ["endOrder", "output", "types", "tombstone", "error", "stopped", "meta"] as const)
+    for (const field of ["endOrder", "output", "types", "tombstone", "error", "stopped", "handled", "meta"] as const)
       delete entry.call[field];
   } else {
     emptyFrame(entry.node);
@@ -101,7 +101,7 @@ function emptyFrame(node: FrameNode): void {
   frame.memory = start?.memory ?? {};
   frame.budgetState = { own: noUsage(), aggregate: noUsage() };
   runAgain(node);
-  for (const field of ["memoryHashes", "endOrder", "stopped"] as const) delete frame[field];
+  for (const field of ["memoryHashes", "endOrder", "stopped", "handled"] as const) delete frame[field];
 }
 
 function noUsage(): UsageStats {
@@ -142,8 +142,10 @@ function isOrphan({ frame }: FrameNode): boolean {
 function resetToStart(node: FrameNode, isLegacy: boolean): void {
   const last = lastOf(node.generations);
   if (isLegacy && last.start !== undefined && last.start.id >= node.generations.length) {
-    // All generations stand in one, so they are gone through from the first, which starts with nothing.
-    last.start = { id: 0, memory: {} };
+    // All generations stand in one, so they are gone through from the first, which starts with nothing; no
+    // generation is told, so what stands there answers the later ones too.
+    last.start = undefined;
+    node.frame.memory = {};
   }
   if (last.start?.memory !== undefined) node.frame.memory = last.start.memory;
 }

@@ -6,6 +6,7 @@ import { framesUnder, lastOf, type FrameNode } from "./tree.js";
 
 interface Failure {
   stopped?: true;
+  handled?: true;
   endOrder?: number;
 }
 
@@ -22,7 +23,7 @@ export function handledFailures(root: FrameNode): Set<CallRecord> {
 }
 
 /**
- * Sees to it that failures are replayed: one without an end counts as handled.
+ * Sees to it that failures are replayed.
  * @param failures failed calls, and frames that failed.
  */
 export function keepHandled(root: FrameNode, failures: ReadonlySet<object>): void {
@@ -40,7 +41,7 @@ export function keepHandled(root: FrameNode, failures: ReadonlySet<object>): voi
 
 function handle(failure: Failure): void {
   delete failure.stopped;
-  delete failure.endOrder;
+  failure.handled = true;
 }
 
 function isFailure(call: CallRecord): boolean {
@@ -57,12 +58,14 @@ class Tree {
    * was reborn, or went on to something else had handled it.
    */
   endedTheRun(from: FrameNode, inGeneration: number, failure: Failure): boolean {
-    let { stopped, endOrder } = failure;
+    let { stopped, handled, endOrder } = failure;
     let generation = inGeneration;
     for (let node: FrameNode | undefined = from; node !== undefined; node = node.parent) {
       if (generation < node.generations.length - 1 || node.frame.state.status === "completed") return false;
-      if (stopped !== true && (endOrder === undefined || this.#lastStart(node) > endOrder)) return false;
-      stopped = node.frame.stopped;
+      if (stopped !== true && (handled === true || endOrder === undefined || this.#lastStart(node) > endOrder))
+        return false;
+      ({ stopped } = node.frame);
+      handled = node.frame.handled ?? handled;
       endOrder = node.frame.endOrder ?? endOrder;
       ({ generation } = node);
     }

@@ -24,7 +24,8 @@ export function setOutcome(entry: Entry, outcome: Outcome): object | undefined {
 
 function setCall(call: CallRecord, outcome: Outcome): CallRecord {
   // What was measured of the recorded answer is not true of another.
-  for (const field of ["output", "types", "tombstone", "error", "stopped", "meta"] as const) delete call[field];
+  for (const field of ["output", "types", "tombstone", "error", "stopped", "handled", "meta"] as const)
+    delete call[field];
   return Object.assign(call, "error" in outcome ? { error: outcome.error } : parsed(outcome.output));
 }
 

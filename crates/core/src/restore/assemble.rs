@@ -105,7 +105,14 @@ impl<'t> Assembler<'t> {
             !generation.calls.is_empty() || !run.memory.is_empty() || !run.budget.own.is_zero();
         match (generation.children.len(), has_more) {
             (0, false) => None,
-            (1, false) => generation.children.first().cloned(),
+            (1, false) => {
+                let mut root = generation.children.first().cloned()?;
+                // What the program around the agent did about its failure is not part of such a snapshot.
+                if root.handled {
+                    Arc::make_mut(&mut root).handled = false;
+                }
+                Some(root)
+            }
             _ => Some(run),
         }
     }
@@ -130,7 +137,7 @@ impl<'t> Assembler<'t> {
         let memory = memory.unwrap_or_else(|| self.empty.memory.clone());
         let mut earlier = self.empty.earlier.clone();
         self.names.start_frame(&draft.call_id);
-        let generation = if self.is_own && !is_run {
+        let mut generation = if self.is_own && !is_run {
             for pass in passes.earlier {
                 let generation = self.generation(pass, &draft.agent_id);
                 earlier.push_back_mut(Arc::new(generation));
@@ -140,6 +147,7 @@ impl<'t> Assembler<'t> {
         } else {
             self.generation(passes.united(), &draft.agent_id)
         };
+        generation.mark_handled(matches!(draft.state, State::Completed(_)));
         Frame {
             call_id: draft.call_id,
             agent_id: draft.agent_id,
@@ -148,6 +156,7 @@ impl<'t> Assembler<'t> {
             end: draft.end,
             state: draft.state,
             stopped: draft.stopped,
+            handled: false,
             memory,
             generation,
             earlier,

@@ -133,9 +133,10 @@ impl<'a, 't> Builder<'a, 't> {
                 (Family::Turn | Family::Tool | Family::Call, _) => {
                     self.call_end(place, frame, event, &fields);
                 }
-                (Family::Model, _) => self.name_model(event, &fields),
+                (Family::Model, _) => self.model_call(event, &fields),
                 (Family::Batch, Phase::End) => self.batch_end(place, frame, event),
                 (Family::Budget, _) => self.usage(place, frame, event, &fields),
+                (Family::Memory, _) => self.initial_value(frame, event, &fields),
                 _ => {}
             }
         }
@@ -186,6 +187,17 @@ impl<'a, 't> Builder<'a, 't> {
             memory,
             state,
         });
+    }
+
+    fn initial_value(&mut self, frame: Index, event: &Event, fields: &Fields<'_, 't>) {
+        let (Some(key), Some(value)) = (fields.json_str(Field::Key), fields.json(Field::Value))
+        else {
+            return self.warn_field(event, Field::Value, "a key and a value");
+        };
+        let generation = self.generation_at(event.span, frame);
+        self.generations[generation as usize]
+            .initial
+            .push((key, value));
     }
 
     /// What was made of the event's fields when they were read; it can be had once.

@@ -2,14 +2,14 @@
 
 use super::build::{Builder, index_of};
 use super::draft::{CallDraft, Index, NONE};
-use super::event::{Event, Family, SpanIndex};
+use super::event::{Event, Family, Phase, SpanIndex};
 use super::fields::{Field, FieldSpan, Fields};
 use super::outcome::outcome;
 use super::payload::{Payload, Row};
 use super::spans::NO_EVENT;
 use super::warnings::code;
 use crate::journal::{Kind, Outcome, RequestHash};
-use crate::json::JsonStr;
+use crate::json::{JsonStr, JsonText};
 
 impl<'t> Builder<'_, 't> {
     pub(super) fn call_start(
@@ -117,11 +117,13 @@ impl<'t> Builder<'_, 't> {
                 .add(code::MISSING_HASH, Some(event.line), Some(span), message);
         }
         draft.outcome = Some(outcome);
-        draft.meta = fields.present(Field::Meta);
+        let meta = fields.present(Field::Meta);
+        draft.meta = meta.or(draft.meta.take()).or_else(|| meta_of(fields));
     }
 
-    /// The model of a turn names the prompt's callId where the events give none.
-    pub(super) fn name_model(&mut self, event: &Event, fields: &Fields<'_, 't>) {
+    /// The model of a turn names the prompt's callId where the events give none, and tells what the turn's end
+    /// does not tell in traces of others.
+    pub(super) fn model_call(&mut self, event: &Event, fields: &Fields<'_, 't>) {
         let turn = self.trace.spans.get(event.span).parent;
         let Some(&call) = self
             .call_of
@@ -133,6 +135,9 @@ impl<'t> Builder<'_, 't> {
         let draft = &mut self.calls[call as usize];
         if draft.name.is_none() && draft.kind == Kind::Prompt {
             draft.name = fields.string(Field::AdapterId);
+        }
+        if !self.is_own && event.kind.phase == Phase::End {
+            draft.meta = meta_of(fields).or(draft.meta.take());
         }
     }
 
@@ -186,4 +191,26 @@ impl<'t> Builder<'_, 't> {
         let outcome = outcome(&fields, Field::Output);
         self.end_call(call, end, hash, outcome, &fields, event);
     }
+}
+
+/// What is known of a call beside its output, from the fields of events that have no `meta`.
+fn meta_of(fields: &Fields<'_, '_>) -> Option<JsonText> {
+    let known = [
+        ("durationMs", Field::Duration),
+        ("usage", Field::Usage),
+        ("finishReason", Field::FinishReason),
+    ];
+    let mut meta = String::new();
+    for (name, field) in known {
+        let Some(value) = fields.present(field) else {
+            continue;
+        };
+        meta.push(if meta.is_empty() { '{' } else { ',' });
+        meta.push_str(&format!(r#""{name}":{}"#, value.as_str()));
+    }
+    if meta.is_empty() {
+        return None;
+    }
+    meta.push('}');
+    Some(JsonText::trusted(meta))
 }

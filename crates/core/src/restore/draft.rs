@@ -53,6 +53,8 @@ pub(super) struct GenerationDraft {
     pub props: Option<Value>,
     /// The memory at its start, where its event says so.
     pub memory: Option<Memory>,
+    /// First values of keys that were set up in it: they count as there at its start.
+    pub initial: Vec<(JsonStr, JsonText)>,
     pub end: Option<GenerationEnd>,
     /// The props for the next generation, if the agent was reborn with new ones.
     pub new_props: Option<Value>,

@@ -48,6 +48,8 @@ pub(super) enum Family {
     Custom,
     Reborn,
     Budget,
+    /// The first value of a key of an agent's memory.
+    Memory,
     /// Nothing that a snapshot is made from.
     Other,
 }
@@ -78,6 +80,7 @@ impl EventKind {
         let family = match (base, phase) {
             ("agent:reborn", Phase::Single) => Family::Reborn,
             ("budget:update", Phase::Single) => Family::Budget,
+            ("memory:init", Phase::Single) => Family::Memory,
             (_, Phase::Single) => Family::Other,
             ("runWith", _) => Family::Run,
             ("agent", _) => Family::Agent,
@@ -109,6 +112,7 @@ impl EventKind {
             Family::Custom => ("custom:span:start", "custom:span:end"),
             Family::Reborn => ("agent:reborn", "agent:reborn"),
             Family::Budget => ("budget:update", "budget:update"),
+            Family::Memory => ("memory:init", "memory:init"),
             Family::Other => ("other", "other"),
         };
         if self.phase == Phase::End { end } else { start }
@@ -147,7 +151,10 @@ impl EventKind {
             }
             (Family::Turn, Phase::Start) => CALL,
             (Family::Turn, _) => CALL | OUTCOME | F::Message.bit(),
-            (Family::Model, _) => F::AdapterId.bit(),
+            (Family::Model, Phase::Start) => F::AdapterId.bit(),
+            (Family::Model, _) => {
+                F::AdapterId.bit() | F::Usage.bit() | F::FinishReason.bit() | F::Duration.bit()
+            }
             (Family::Policy, Phase::End) => F::Success.bit(),
             (Family::Batch, Phase::End) => F::Success.bit() | F::ToolResults.bit(),
             (Family::Tool, Phase::Start) => TOOL,
@@ -156,9 +163,22 @@ impl EventKind {
             (Family::Call, _) => CALL | F::Kind.bit() | F::Name.bit() | OUTPUT,
             (Family::Reborn, _) => F::NewProps.bit() | F::NewPropsTypes.bit(),
             (Family::Budget, _) => F::Delta.bit() | F::Own.bit(),
+            (Family::Memory, _) => F::Key.bit() | F::Value.bit(),
             _ => 0,
         }
     }
+}
+
+/// Names of the fields that a restore reads of an event of this type, beside `type`, `agentId`, `timestamp`,
+/// `_seq` and `trace`. Nothing else of an event can change what is restored.
+#[must_use]
+pub fn restored_fields(event_type: &str) -> Vec<&'static str> {
+    let wanted = EventKind::from_type(event_type).fields();
+    let fields = Field::ALL.iter();
+    fields
+        .filter(|field| wanted & field.bit() != 0)
+        .map(|field| field.key())
+        .collect()
 }
 
 impl Event {

@@ -31,24 +31,24 @@ macro_rules! fields {
 
             pub(super) const COUNT: usize = Self::ALL.len();
 
-            const ALL: &[Self] = &[$($(Self::$variant),+),*];
+            pub(super) const ALL: &[Self] = &[$($(Self::$variant),+),*];
         }
     };
 }
 
 // By the length of the key, so that a key is compared with a few others only.
 fields! {
-    3 => Own = "own";
+    3 => Own = "own", Key = "key";
     4 => Type = "type", Seq = "_seq", Kind = "kind", Name = "name", Meta = "meta";
-    5 => Trace = "trace", Props = "props", Error = "error", Delta = "delta", Count = "count";
+    5 => Trace = "trace", Props = "props", Error = "error", Delta = "delta", Count = "count", Value = "value", Usage = "usage";
     6 => Memory = "memory", Result = "result", Output = "output", CallId = "callId", SpanId = "spanId", Redact = "redact";
     7 => TraceId = "traceId", AgentId = "agentId", Success = "success", Message = "message";
-    8 => ToolName = "toolName", NewProps = "newProps";
+    8 => ToolName = "toolName", NewProps = "newProps", Duration = "duration";
     9 => Timestamp = "timestamp", Normalize = "normalize", InputHash = "inputHash", EndReason = "endReason", AdapterId = "adapterId", Tombstone = "tombstone";
     10 => PropsTypes = "propsTypes";
     11 => ResultTypes = "resultTypes", ContentHash = "contentHash", ToolResults = "toolResults",
         OutputTypes = "outputTypes", Restoration = "restoration", BudgetState = "budgetState";
-    12 => ParentSpanId = "parentSpanId", GenerationId = "generationId";
+    12 => ParentSpanId = "parentSpanId", GenerationId = "generationId", FinishReason = "finishReason";
     13 => NewPropsTypes = "newPropsTypes", JournalCallId = "journalCallId";
 }
 

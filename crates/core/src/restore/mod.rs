@@ -37,6 +37,7 @@ mod warnings;
 use std::sync::Arc;
 
 use build::Builder;
+pub use event::restored_fields;
 use fields::Source;
 use topology::Topology;
 use trace::Trace;

@@ -57,7 +57,12 @@ pub(super) fn passes(
     let mut now = None;
     let mut stands_before_next = true;
     for draft in generations {
-        let memory = draft.memory.or(next.memory);
+        let mut memory = draft.memory.or(next.memory);
+        if let Some(memory) = &mut memory {
+            for (key, value) in draft.initial {
+                memory.insert(key, value);
+            }
+        }
         let props = if draft.has_span {
             draft.props
         } else {

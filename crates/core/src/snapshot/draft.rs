@@ -57,6 +57,7 @@ struct CallDraft {
     types: Option<JsonText>,
     error: Option<JsonText>,
     stopped: bool,
+    handled: bool,
     tombstone: Option<JsonStr>,
     request: Option<RequestDraft>,
     meta: Option<JsonText>,
@@ -77,6 +78,7 @@ pub(super) struct FrameDraft {
     start: Option<u64>,
     end: Option<u64>,
     stopped: bool,
+    handled: bool,
 }
 
 impl FrameDraft {
@@ -95,6 +97,7 @@ impl FrameDraft {
             "startOrder" => self.start = fields.count()?,
             "endOrder" => self.end = fields.count()?,
             "stopped" => self.stopped = fields.flag()?,
+            "handled" => self.handled = fields.flag()?,
             TABLE_FIELD => {
                 let texts = read_table(fields)?;
                 // Only the root's counts, which is read to its end last.
@@ -145,6 +148,7 @@ impl FrameDraft {
             end: self.end,
             state,
             stopped: self.stopped,
+            handled: self.handled,
             memory,
             generation: self.body.finish(&fields.request_texts),
             earlier: self.earlier,
@@ -421,6 +425,7 @@ impl CallDraft {
             "types" => self.types = Some(fields.span()?),
             "error" => self.error = Some(fields.span()?),
             "stopped" => self.stopped = fields.flag()?,
+            "handled" => self.handled = fields.flag()?,
             "tombstone" => self.tombstone = fields.string()?,
             "request" => self.request = Some(RequestDraft::read(fields)?),
             "meta" => self.meta = Some(fields.span()?),
@@ -445,6 +450,7 @@ impl CallDraft {
             Outcome::Failure {
                 error,
                 stopped: self.stopped,
+                handled: self.handled,
             }
         } else if let Some(reason) = self.tombstone {
             Outcome::Tombstone(reason)

@@ -261,8 +261,10 @@ fn write_tail(frame: &Frame, out: &mut String) {
             out.push_str(&format!(r#","{name}":{place}"#));
         }
     }
-    if frame.stopped {
-        out.push_str(r#","stopped":true"#);
+    for (name, holds) in [("stopped", frame.stopped), ("handled", frame.handled)] {
+        if holds {
+            out.push_str(&format!(r#","{name}":true"#));
+        }
     }
     if frame.generation.memory.is_some()
         || frame.generation.props.is_some()
@@ -504,11 +506,17 @@ fn write_call(call: &Call, in_row: bool, out: &mut String) {
             out.push_str(r#","tombstone":"#);
             reason.write_quoted(out);
         }
-        Outcome::Failure { error, stopped } => {
+        Outcome::Failure {
+            error,
+            stopped,
+            handled,
+        } => {
             out.push_str(r#","error":"#);
             out.push_str(error.as_str());
-            if *stopped {
-                out.push_str(r#","stopped":true"#);
+            for (name, holds) in [("stopped", *stopped), ("handled", *handled)] {
+                if holds {
+                    out.push_str(&format!(r#","{name}":true"#));
+                }
             }
         }
     }

@@ -122,7 +122,7 @@ fn failures_are_journaled() {
         .find(|call| matches!(call.outcome, Outcome::Failure { .. }))
         .unwrap();
     assert_eq!(failure.hash.to_string(), "f4b6d39021035");
-    let Outcome::Failure { error, stopped } = &failure.outcome else {
+    let Outcome::Failure { error, stopped, .. } = &failure.outcome else {
         unreachable!();
     };
     assert!(

@@ -113,7 +113,7 @@ fn a_batch_repairs_the_calls_whose_events_were_lost_and_doubles_none() {
         })
         .collect();
     let wanted = [
-        r#"root/agent:a:0/tool:x:2 h2 3-Some(7) Failure { error: {"name":"E","message":"m"}, stopped: false }"#,
+        r#"root/agent:a:0/tool:x:2 h2 3-Some(7) Failure { error: {"name":"E","message":"m"}, stopped: false, handled: false }"#,
         r#"root/agent:a:0/tool:x:3 h3 3-Some(7) Output(Value { text: null, types: Some({"":"undefined"}) })"#,
         r#"root/agent:a:0/tool:x:0 h0 4-Some(6) Output(Value { text: "first", types: None })"#,
         r"root/agent:a:0/tool:x:1 h1 5-Some(7) Output(Value { text: 1, types: None })",

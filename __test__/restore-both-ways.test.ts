@@ -1,0 +1,180 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+import {
+  callTool,
+  createAgent,
+  equipInstruction,
+  equipMemory,
+  getUsageStats,
+  journalCall,
+  promptAgent,
+  reborn,
+  replay,
+  resume,
+  runFrame,
+  runWith,
+  type AgentSnapshot,
+  type CallRecord,
+  type ReplayReport,
+  type Tool,
+  type TraceEvent,
+} from "agent-rewind";
+import { restoreSnapshot } from "agent-rewind/debugger";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+
+import { recorder } from "./support/recorder.js";
+import { scriptedModel, result } from "./support/scripted-model.js";
+
+const TRACES = new URL("fixtures/traces/", import.meta.url);
+const Result = z.object({ result: z.string() });
+const step = <T>(request: unknown, make: () => T | Promise<T>): Promise<T> =>
+  journalCall({ kind: "step", name: "step", request }, make);
+const never = (): never => {
+  throw new Error("made again");
+};
+
+/** A trace restored from memory and from its lines: the two must not differ. */
+function restoredBothWays(events: readonly TraceEvent[], kept: readonly TraceEvent[] = events): AgentSnapshot {
+  const [fromMemory, fromLines] = [
+    restoreSnapshot(kept),
+    restoreSnapshot(kept.map((event) => JSON.stringify(event)).join("\n")),
+  ];
+  expect(fromMemory.root).toEqual(fromLines.root);
+  expect(fromMemory.warnings).toEqual(fromLines.warnings);
+  expect(fromMemory.normalize).toEqual(fromLines.normalize);
+  return fromMemory;
+}
+
+describe("a trace in memory gives what its lines give", () => {
+  it.each(readdirSync(TRACES))("%s, whole, and without any one of its events", (name) => {
+    const lines = readFileSync(new URL(`${name}/trace.jsonl`, TRACES), "utf8")
+      .trim()
+      .split("\n");
+    const events = lines.map((line) => JSON.parse(line) as TraceEvent);
+    expect(restoredBothWays(events).root.callId).toMatch(/^root/);
+    // What a lost event had told is taken from others, which are read for it then.
+    for (let index = 1; index < events.length; index += 1) restoredBothWays(events, events.toSpliced(index, 1));
+  });
+
+  it("a run with all there is, whole, and without any one of its events", async () => {
+    const bus = recorder();
+    const model = scriptedModel("m", () => result("answer"));
+    const tool: Tool = { name: "t", description: "", parameters: z.looseObject({}), handler: () => new Date(0) };
+    const agent = createAgent<{ at: Date; round: number }, Date>({
+      id: "a",
+      model,
+      handler: async ({ at, round }) => {
+        const [count, setCount] = equipMemory("count", 0);
+        setCount(count + 1);
+        equipInstruction(`round ${round}`);
+        await promptAgent(Result);
+        await callTool(tool, {});
+        await step("fails", () => {
+          throw new Error("down");
+        }).catch(() => {});
+        return round === 0 ? (reborn({ at, round: 1 }) as never) : at;
+      },
+    });
+    await runWith(() => agent({ at: new Date(1), round: 0 }), {
+      eventBus: bus,
+      initialProps: { when: new Date(2) },
+      normalize: [{ id: "digits", pattern: /\d{9}/ }],
+    });
+    const events = JSON.parse(JSON.stringify(bus.events)) as TraceEvent[];
+    expect(restoredBothWays(events).normalize).toEqual([expect.objectContaining({ id: "digits" })]);
+    for (let index = 1; index < events.length; index += 1) restoredBothWays(events, events.toSpliced(index, 1));
+  });
+});
+
+describe("a trace alone", () => {
+  it("tells what calls had taken, and so what a replay saves", async () => {
+    const bus = recorder();
+    const tool: Tool = { name: "t", description: "", parameters: z.looseObject({}), handler: () => 1 };
+    const program = async (): Promise<void> => {
+      await callTool(tool, {});
+      await step("fails", () => {
+        throw new Error("down");
+      }).catch(() => {});
+      await step("works", () => 1);
+    };
+    await runWith(program, { eventBus: bus });
+    const { root } = restoredBothWays(bus.events);
+    expect(root.calls?.map(({ meta }: CallRecord) => typeof meta?.durationMs)).toEqual(["number", "number", "number"]);
+    let report: ReplayReport | undefined;
+    await replay(program, { snapshot: restoreSnapshot(bus.events), onReport: (given) => (report = given) });
+    const total = root.calls?.reduce((sum, { meta }) => sum + (meta?.durationMs ?? 0), 0);
+    expect(report?.saved.milliseconds).toBeCloseTo(total ?? Number.NaN, 6);
+  });
+
+  it("recorded by @rejelly/core too: usage, finish reason and duration of its model calls, duration of its tools", () => {
+    const trace = readFileSync(new URL("b-tool-loop/trace.jsonl", TRACES), "utf8");
+    const { root } = restoreSnapshot(trace);
+    const ofKind = (kind: string): CallRecord[] => (root.calls ?? []).filter((call) => call.kind === kind);
+    expect(ofKind("prompt").length).toBeGreaterThan(1);
+    for (const { meta } of ofKind("prompt")) {
+      expect(meta).toEqual({
+        durationMs: expect.any(Number),
+        usage: expect.objectContaining({ totalTokens: expect.any(Number) }),
+        finishReason: expect.any(String),
+      });
+    }
+    for (const { meta } of ofKind("tool")) expect(meta).toEqual({ durationMs: expect.any(Number) });
+  });
+
+  it("brings back first values of memory that vary from run to run, also of a run that was killed", async () => {
+    let session = 0;
+    const program = async (make: (id: string) => string): Promise<string> => {
+      const [runId] = equipMemory("run", `run ${(session += 1)}`);
+      return runFrame({ id: "a", input: {} }, async () => {
+        const [id, setId] = equipMemory("session", `session ${session}`);
+        setId("changed");
+        return step([runId, id], () => make(`${runId}, ${id}`));
+      });
+    };
+    const bus = recorder();
+    const told = await runWith(() => program((text) => text), { eventBus: bus });
+    expect(told).toBe("run 1, session 1");
+    expect(await replay(() => program(never), { snapshot: restoredBothWays(bus.events) })).toBe(told);
+    const killed = bus.events.slice(0, bus.events.findIndex(({ type }) => type === "call:end") + 1);
+    expect(await replay(() => program(never), { snapshot: restoredBothWays(killed) })).toBe(told);
+  });
+
+  it("of a resumed run has the whole usage and the memory", async () => {
+    const model = scriptedModel("m", () => result("answer"));
+    const ask = createAgent<{ n: number }, unknown>({
+      id: "ask",
+      model,
+      handler: ({ n }) => {
+        equipInstruction(`question ${n}`);
+        return promptAgent(Result);
+      },
+    });
+    const first = recorder();
+    const program = (questions: number) => async (): Promise<unknown> => {
+      const [seen, setSeen] = equipMemory<number>("seen", 0);
+      for (let n = 0; n < questions; n += 1) await ask({ n });
+      setSeen(seen + questions);
+      return getUsageStats().aggregate.callCount;
+    };
+    await runWith(program(2), { eventBus: first });
+    const second = recorder();
+    const snapshot = restoreSnapshot(first.events);
+    expect(await resume(program(3), { snapshot, eventBus: second })).toBe(3);
+    const [start] = second.of("runWith:start");
+    expect(start?.budgetState?.aggregate.callCount).toBe(2);
+    expect(start?.memory).toEqual({ seen: 0 });
+    expect(second.of("agent:start").map(({ budgetState }) => budgetState?.aggregate.callCount)).toEqual([
+      1,
+      1,
+      undefined,
+    ]);
+    const again = restoredBothWays(JSON.parse(JSON.stringify(second.events)) as TraceEvent[]);
+    expect(again.root.budgetState.aggregate.callCount).toBe(3);
+    expect(again.root.memory).toEqual({ seen: 3 });
+    expect(Object.values(again.root.children).map(({ budgetState }) => budgetState.aggregate.callCount)).toEqual([
+      1, 1, 1,
+    ]);
+    expect(await replay(program(3), { snapshot: again })).toBe(3);
+  });
+});
