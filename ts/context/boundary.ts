@@ -2,7 +2,7 @@
 
 import { inspect } from "node:util";
 
-import { calling, native, type BoundaryMeasure } from "../native.js";
+import { calling, native } from "../native.js";
 import { budgetDict, ledgerDict, ledgerOf, type BudgetAllocation, type ContextLedger, type Tracked } from "./budget.js";
 import type { RequestContent } from "./content.js";
 import {
@@ -16,7 +16,14 @@ import {
   SHORT,
 } from "./hashes.js";
 import type { JsonText } from "./json-text.js";
-import { estimateTokens, messageTokens, PER_LIST, tokensOfContent, type CountTokens } from "./tokens.js";
+import { utcText } from "./timestamp.js";
+import {
+  estimateTokens,
+  messageTokens as tokensOfEach,
+  PER_LIST,
+  tokensOfContent,
+  type CountTokens,
+} from "./tokens.js";
 
 /** Where a boundary was captured: by a call of the user's, at the model call of a run, or at the network. */
 export type BoundarySource = "call" | "model" | "wire";
@@ -63,7 +70,8 @@ export interface SegmentHashes {
 
 /** What a snapshot is made of. @internal */
 export interface BoundaryParts {
-  readonly timestamp: string;
+  /** Since 1970. */
+  readonly microseconds: number;
   readonly content: RequestContent;
   readonly facts: BoundaryFacts;
   readonly budget: BudgetAllocation;
@@ -82,8 +90,6 @@ interface Measured {
  * and counts are made at the first access.
  */
 export class SnapshotHookData {
-  /** UTC, in microseconds. */
-  readonly timestamp: string;
   readonly source: BoundarySource;
   readonly sessionId: string;
   readonly agentName: string;
@@ -108,7 +114,6 @@ export class SnapshotHookData {
   /** @internal */
   constructor(parts: BoundaryParts) {
     const { facts } = parts;
-    this.timestamp = parts.timestamp;
     this.source = facts.source;
     this.sessionId = facts.sessionId;
     this.agentName = facts.agentName;
@@ -123,6 +128,11 @@ export class SnapshotHookData {
     this.budget = parts.budget;
     this.#parts = parts;
     Object.freeze(this);
+  }
+
+  /** When it was captured: UTC, in microseconds. */
+  get timestamp(): string {
+    return utcText(this.#parts.microseconds);
   }
 
   /** The messages as they are sent; frozen. */
@@ -312,27 +322,35 @@ function exactTexts(messages: JsonText, tools: JsonText): NonNullable<SnapshotRe
 
 function measure({ content, tracked, countTokens }: BoundaryParts): Measured {
   const { messages, tools } = content;
-  const counted = count(messages, tools);
-  const history = countTokens === undefined ? counted.messageTokens : sum(messageTokens(messages, countTokens));
+  const [messageSha256, toolsSha256, counts] = count(messages, tools);
+  const [messageCount, messageTokens, toolsTokens, turnCount, toolCallCount] = counts;
+  const history = countTokens === undefined ? messageTokens : sum(tokensOfEach(messages, countTokens));
   const ledger = ledgerOf(
     { ...tracked, systemPrompt: tracked.systemPrompt + systemTokens(content.system, countTokens) },
     {
-      toolsSchema: countTokens === undefined ? counted.toolTokens : toolTokens(tools, countTokens),
+      toolsSchema: countTokens === undefined ? toolsTokens : toolTokens(tools, countTokens),
       history: history === 0 ? 0 : history + PER_LIST,
-      turnCount: counted.turns,
-      messageCount: counted.messages,
-      toolCallCount: counted.toolCalls,
+      turnCount,
+      messageCount,
+      toolCallCount,
     },
   );
-  return { messageSha256: counted.messageHash, toolsSha256: counted.toolsHash, ledger };
+  return { messageSha256, toolsSha256, ledger };
 }
 
 function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
+  return counts.reduce((total, each) => total + each, 0);
 }
 
-/** A list that is empty because there is none has no number tokens: it is of either form. */
-function count(messages: JsonText, tools: JsonText): BoundaryMeasure {
+type Counts = [messages: number, messageTokens: number, toolTokens: number, turns: number, toolCalls: number];
+
+function count(messages: JsonText, tools: JsonText): [messageSha256: string, toolsSha256: string, Counts] {
+  const [messageSha256 = "", toolsSha256 = "", ...counts] = measured(messages, tools).split(" ");
+  return [messageSha256, toolsSha256, counts.map(Number) as Counts];
+}
+
+function measured(messages: JsonText, tools: JsonText): string {
+  // A list that is empty because there is none has no number tokens: it is of either form.
   const source = messages.source || tools.source;
   try {
     return calling(() => native.measureBoundary(messages.bytes, tools.bytes, source));
