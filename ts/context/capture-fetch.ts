@@ -2,7 +2,7 @@
 
 import { getContext } from "../run-context/context.js";
 import type { ModelCall } from "../runtime/model-calls.js";
-import type { BoundaryFacts, WireRequest } from "./boundary.js";
+import type { BoundaryFacts, WireRequest } from "./boundary-types.js";
 import { DocumentContent } from "./content.js";
 import { JsonText } from "./json-text.js";
 import { currentFacts, modelName, type Capture } from "./run-observer.js";

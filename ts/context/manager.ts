@@ -1,5 +1,6 @@
 import { CaptureError } from "../errors/index.js";
-import { SnapshotHookData, type BoundaryFacts } from "./boundary.js";
+import type { BoundaryFacts } from "./boundary-types.js";
+import { SnapshotHookData } from "./boundary.js";
 import {
   allocate,
   NOTHING_TRACKED,

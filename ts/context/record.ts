@@ -1,6 +1,6 @@
 // A snapshot that was kept as JSON.
 
-import type { SnapshotRecord } from "./boundary.js";
+import type { SnapshotRecord } from "./boundary-types.js";
 import { contentOf, DocumentContent, type RequestContent } from "./content.js";
 import { JsonText } from "./json-text.js";
 import { isObject } from "./tokens.js";

@@ -1,7 +1,7 @@
 // Sees the model calls of runs.
 
 import { currentModelCall, observeModelCalls, type ModelCall } from "../runtime/model-calls.js";
-import type { BoundaryFacts } from "./boundary.js";
+import type { BoundaryFacts } from "./boundary-types.js";
 import { DocumentContent, type RequestContent } from "./content.js";
 import { JsonText } from "./json-text.js";
 import { isObject } from "./tokens.js";
