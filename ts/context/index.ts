@@ -1,3 +1,4 @@
+export { CaptureError, isCaptureError } from "../errors/index.js";
 export { SnapshotHookData, type SegmentHashes } from "./boundary.js";
 export type { BoundarySource, SnapshotDict, SnapshotRecord, WireRequest } from "./boundary-types.js";
 export { warningsOf, type BudgetAllocation, type ContextLedger, type Segment } from "./budget.js";
