@@ -160,21 +160,6 @@ export interface Begun {
   meta?: string
 }
 
-/** What the messages and tools of a request come to. */
-export interface BoundaryMeasure {
-  /** SHA-256, 64 hex digits, of the messages as Python's `json.dumps` writes them with sorted keys. */
-  messageHash: string
-  toolsHash: string
-  messages: number
-  /** Tokens of all messages. */
-  messageTokens: number
-  /** Tokens of all tool schemas. */
-  toolTokens: number
-  /** Messages of the role "user". */
-  turns: number
-  toolCalls: number
-}
-
 /** The parts of a request body; absent if it is not an object. */
 export declare function boundaryParts(body: Uint8Array): BoundaryParts | null
 
@@ -244,8 +229,13 @@ export declare function legacyHash(text: string): string
 /**
  * Hashes and counts messages and tools. `source`: JSON text whose number tokens count, else text in
  * the form of `JSON.stringify`.
+ *
+ * Gives, with a space between: SHA-256 (64 hex digits) of the messages and of the tools as Python's
+ * `json.dumps` writes them with sorted keys; the number of messages; the tokens of all of them; the
+ * tokens of the tools; the messages of the role "user"; the tool calls. One string, because making an
+ * object costs more than the rest of a small request.
  */
-export declare function measureBoundary(messages: Uint8Array, tools: Uint8Array, source: boolean): BoundaryMeasure
+export declare function measureBoundary(messages: Uint8Array, tools: Uint8Array, source: boolean): string
 
 /** Tokens of each message of a JSON array. */
 export declare function messageTokens(json: Uint8Array, source: boolean): Array<number>

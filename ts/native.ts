@@ -19,7 +19,6 @@ export type SnapshotHandle = Binding.SnapshotHandle;
 export type Conversation = Binding.Conversation;
 export type RequestTail = Binding.RequestTail;
 export type Begun = Binding.Begun;
-export type BoundaryMeasure = Binding.BoundaryMeasure;
 export type FrameStart = Binding.FrameStart;
 export type RecordedState = Binding.RecordedState;
 

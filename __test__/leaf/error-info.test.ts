@@ -153,6 +153,7 @@ describe("errors of this package", () => {
     RestoreError: new errors.RestoreError("Restore failed: Trace is empty.", { spanId: "s" }),
     InvalidSnapshotError: new errors.InvalidSnapshotError([{ path: "root.callId", message: "Required" }]),
     LimitError: new errors.LimitError("too deep", { path: "root", limit: 1000 }),
+    CaptureError: new errors.CaptureError("cannot be written", { cause: new TypeError("cycle") }),
     NormalizeError: new errors.NormalizeError("the rule threw"),
     AuditLogError: new errors.AuditLogError("it is locked", { path: "a.jsonl" }),
     RedactError: new errors.RedactError("recorded under other rules"),

@@ -2,54 +2,14 @@
 
 import { inspect } from "node:util";
 
-import { calling, native, type BoundaryMeasure } from "../native.js";
-import { budgetDict, ledgerDict, ledgerOf, type BudgetAllocation, type ContextLedger, type Tracked } from "./budget.js";
+import { budgetDict, ledgerDict, type BudgetAllocation, type ContextLedger, type Tracked } from "./budget.js";
+import type { BoundaryFacts, BoundarySource, SnapshotDict, SnapshotRecord, WireRequest } from "./boundary-types.js";
 import type { RequestContent } from "./content.js";
-import {
-  bytesSha256,
-  canonicalSha256,
-  documentSha256,
-  elementSha256,
-  isDoubledKey,
-  lastKeysOnly,
-  pythonSha256,
-  SHORT,
-} from "./hashes.js";
+import { bytesSha256, canonicalSha256, documentSha256, elementSha256, pythonSha256, SHORT } from "./hashes.js";
 import type { JsonText } from "./json-text.js";
-import { estimateTokens, messageTokens, PER_LIST, tokensOfContent, type CountTokens } from "./tokens.js";
-
-/** Where a boundary was captured: by a call of the user's, at the model call of a run, or at the network. */
-export type BoundarySource = "call" | "model" | "wire";
-
-/** The request that was sent over the network. Values of headers and of the URL that are secret are left out. */
-export interface WireRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** What is known of a boundary beside its content. */
-export interface BoundaryFacts {
-  readonly source: BoundarySource;
-  readonly sessionId: string;
-  /** Name of the agent that sends. */
-  readonly agentName: string;
-  readonly model: string;
-  /** Path of the journaled call, such as `root/agent:writer:0/prompt:gpt:0`; absent outside of runs. */
-  readonly callId?: string | undefined;
-  readonly traceId?: string | undefined;
-  /** Span of the call: that of the trace events `turn:start` and `turn:end`, or `call:start` and `call:end`. */
-  readonly spanId?: string | undefined;
-  /** Key of the journal entry, where there is one. */
-  readonly journalHash?: string | undefined;
-  /** From 1; each retry of a request is one more. */
-  readonly attempt: number;
-  /** Whether the answer comes from a recording: nothing leaves. */
-  readonly replayed: boolean;
-  /** Of a snapshot that `process` keeps. */
-  readonly timing?: "pre_optimization" | "post_optimization" | undefined;
-  readonly wire?: WireRequest | undefined;
-}
+import { measure, type Measured } from "./measure.js";
+import { utcText } from "./timestamp.js";
+import type { CountTokens } from "./tokens.js";
 
 /** SHA-256, 64 hex digits each, of the parts of a request, as Python's `json.dumps` writes them with sorted keys. */
 export interface SegmentHashes {
@@ -63,7 +23,8 @@ export interface SegmentHashes {
 
 /** What a snapshot is made of. @internal */
 export interface BoundaryParts {
-  readonly timestamp: string;
+  /** Since 1970. */
+  readonly microseconds: number;
   readonly content: RequestContent;
   readonly facts: BoundaryFacts;
   readonly budget: BudgetAllocation;
@@ -71,19 +32,11 @@ export interface BoundaryParts {
   readonly countTokens: CountTokens | undefined;
 }
 
-interface Measured {
-  readonly messageSha256: string;
-  readonly toolsSha256: string;
-  readonly ledger: ContextLedger;
-}
-
 /**
  * The exact messages and tools of one request to a model. It never changes and shares nothing with the caller. Hashes
  * and counts are made at the first access.
  */
 export class SnapshotHookData {
-  /** UTC, in microseconds. */
-  readonly timestamp: string;
   readonly source: BoundarySource;
   readonly sessionId: string;
   readonly agentName: string;
@@ -108,7 +61,6 @@ export class SnapshotHookData {
   /** @internal */
   constructor(parts: BoundaryParts) {
     const { facts } = parts;
-    this.timestamp = parts.timestamp;
     this.source = facts.source;
     this.sessionId = facts.sessionId;
     this.agentName = facts.agentName;
@@ -123,6 +75,11 @@ export class SnapshotHookData {
     this.budget = parts.budget;
     this.#parts = parts;
     Object.freeze(this);
+  }
+
+  /** When it was captured: UTC, in microseconds. */
+  get timestamp(): string {
+    return utcText(this.#parts.microseconds);
   }
 
   /** The messages as they are sent; frozen. */
@@ -266,88 +223,7 @@ export class SnapshotHookData {
   }
 }
 
-/** A snapshot as JSON. */
-export interface SnapshotRecord {
-  readonly timestamp: string;
-  readonly source: BoundarySource;
-  readonly sessionId: string;
-  readonly agentName: string;
-  readonly model: string;
-  readonly callId?: string;
-  readonly traceId?: string;
-  readonly spanId?: string;
-  readonly attempt: number;
-  readonly replayed: boolean;
-  readonly timing?: "pre_optimization" | "post_optimization";
-  readonly messageHash: string;
-  readonly toolsHash: string;
-  readonly contentHash: string;
-  readonly wireHash: string;
-  readonly ledger: ContextLedger;
-  readonly budget: BudgetAllocation;
-  readonly messages: readonly unknown[];
-  readonly tools: readonly unknown[];
-  /** The whole request as it was sent or hashed, where more than messages and tools is known. */
-  readonly request?: string;
-  readonly wire?: WireRequest;
-  /** Where JSON values alone do not give the hashes again: the texts, and whether their number tokens count. */
-  readonly exact?: { readonly messages: string; readonly tools: string; readonly source: boolean };
-}
-
-/** A snapshot in the names of the source. */
-export interface SnapshotDict {
-  readonly timestamp: string;
-  readonly message_count: number;
-  readonly tools_count: number;
-  readonly message_hash: string;
-  readonly tools_hash: string;
-  readonly ledger: Readonly<Record<string, number>>;
-  readonly budget: Readonly<Record<string, number>>;
-}
-
 function exactTexts(messages: JsonText, tools: JsonText): NonNullable<SnapshotRecord["exact"]> {
   const text = ({ bytes }: JsonText): string => bytes.toString("utf8");
   return { messages: text(messages), tools: text(tools), source: messages.source };
-}
-
-function measure({ content, tracked, countTokens }: BoundaryParts): Measured {
-  const { messages, tools } = content;
-  const counted = count(messages, tools);
-  const history = countTokens === undefined ? counted.messageTokens : sum(messageTokens(messages, countTokens));
-  const ledger = ledgerOf(
-    { ...tracked, systemPrompt: tracked.systemPrompt + systemTokens(content.system, countTokens) },
-    {
-      toolsSchema: countTokens === undefined ? counted.toolTokens : toolTokens(tools, countTokens),
-      history: history === 0 ? 0 : history + PER_LIST,
-      turnCount: counted.turns,
-      messageCount: counted.messages,
-      toolCallCount: counted.toolCalls,
-    },
-  );
-  return { messageSha256: counted.messageHash, toolsSha256: counted.toolsHash, ledger };
-}
-
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
-}
-
-/** A list that is empty because there is none has no number tokens: it is of either form. */
-function count(messages: JsonText, tools: JsonText): BoundaryMeasure {
-  const source = messages.source || tools.source;
-  try {
-    return calling(() => native.measureBoundary(messages.bytes, tools.bytes, source));
-  } catch (error) {
-    if (!isDoubledKey(error)) throw error;
-    const [{ bytes }, toolsText] = [lastKeysOnly(messages), lastKeysOnly(tools)];
-    return calling(() => native.measureBoundary(bytes, toolsText.bytes, false));
-  }
-}
-
-function systemTokens(system: JsonText | undefined, countTokens: CountTokens | undefined): number {
-  return system === undefined ? 0 : tokensOfContent(system.value, countTokens ?? estimateTokens);
-}
-
-function toolTokens(tools: JsonText, countTokens: CountTokens): number {
-  const { value } = tools;
-  return Array.isArray(value) && value.length === 0 ? 0 : countTokens(tools.wire);
 }

@@ -54,6 +54,7 @@ class Registration {
 
   /** Tells the callback, or has the snapshot wait until it is done with those before. */
   tell(data: SnapshotHookData): void {
+    if (this.#ended) return;
     if (this.#working === undefined) {
       this.#start(data);
     } else if (this.#waiting.length < MAX_WAITING) {

@@ -2,7 +2,7 @@
 
 import { getContext } from "../run-context/context.js";
 import type { ModelCall } from "../runtime/model-calls.js";
-import type { BoundaryFacts } from "./boundary.js";
+import type { BoundaryFacts, WireRequest } from "./boundary-types.js";
 import { DocumentContent } from "./content.js";
 import { JsonText } from "./json-text.js";
 import { currentFacts, modelName, type Capture } from "./run-observer.js";
@@ -31,25 +31,24 @@ export function capturingFetch(capturing: Capturing, fetch: Fetch | undefined, o
   const attempts = new Attempts();
   return async (input, init) => {
     const send = fetch ?? globalThis.fetch;
-    let told: Promise<void> | undefined;
-    const seen = await see(input, init, options).catch((error: unknown) => {
+    let seen: Seen | undefined;
+    try {
+      seen = await see(input, init, options);
+    } catch (error) {
       // A request that cannot be read is for the client to fail with.
       capturing.report(error);
-      return undefined;
-    });
-    if (seen !== undefined) {
-      const { content, url, method, headers } = seen;
-      const { call, facts } = currentFacts();
-      if (call !== undefined) capturing.captured(call);
-      told = capturing.capture(content, {
-        ...contextFacts(),
-        ...facts,
-        source: "wire",
-        model: modelName(content.parameters.value) ?? "",
-        attempt: attempts.next(call, headers, content.document.bytes),
-        wire: Object.freeze({ method, url: publicUrl(url), headers: publicHeaders(headers) }),
-      });
     }
+    if (seen === undefined) return send(input, init);
+    const { call, facts } = currentFacts();
+    if (call !== undefined) capturing.captured(call);
+    const told = capturing.capture(seen.content, {
+      ...contextFacts(),
+      ...facts,
+      source: "wire",
+      model: seen.model,
+      attempt: attempts.next(call, seen.headers, seen.content.document.bytes),
+      wire: seen.wire,
+    });
     if (told !== undefined) await told;
     return send(input, init);
   };
@@ -65,9 +64,9 @@ function contextFacts(): Partial<BoundaryFacts> {
 
 interface Seen {
   readonly content: DocumentContent;
-  readonly url: URL;
-  readonly method: string;
   readonly headers: Headers;
+  readonly model: string;
+  readonly wire: WireRequest;
 }
 
 async function see(
@@ -81,12 +80,17 @@ async function see(
   const url = new URL(input instanceof Request ? input.url : input);
   const bytes = await bodyBytes(request, init?.body);
   if (bytes === undefined || !looksLikeObject(bytes)) return undefined;
-  const headers = new Headers(init?.headers ?? request?.headers);
   const content = new DocumentContent(JsonText.ofBytes(bytes, true));
-  if (isBoundary !== undefined) {
-    return isBoundary({ url, method, body: bytes.toString("utf8") }) ? { content, url, method, headers } : undefined;
-  }
-  return isModelRequest(url, content) ? { content, url, method, headers } : undefined;
+  const isSeen =
+    isBoundary === undefined ? isModelRequest(url, content) : isBoundary({ url, method, body: bytes.toString("utf8") });
+  if (!isSeen) return undefined;
+  const headers = new Headers(init?.headers ?? request?.headers);
+  return {
+    content,
+    headers,
+    model: modelName(content.parameters.value) ?? "",
+    wire: Object.freeze({ method, url: publicUrl(url), headers: publicHeaders(headers) }),
+  };
 }
 
 function isModelRequest({ pathname }: URL, content: DocumentContent): boolean {

@@ -27,16 +27,27 @@ const EMPTY_OBJECT = JsonText.ofStringified("{}");
 
 /** Of messages and tools given as values. */
 export function contentOf(messages: unknown, tools: unknown): RequestContent {
-  const parts = { messages: JsonText.of(messages), tools: JsonText.of(tools) };
-  return {
-    ...parts,
-    system: undefined,
-    parameters: EMPTY_OBJECT,
-    size: parts.messages.size + parts.tools.size,
-    get document() {
-      return JsonText.ofStringified(`{"messages":${parts.messages.wire},"tools":${parts.tools.wire}}`);
-    },
-  };
+  return new ValueContent(JsonText.of(messages), JsonText.of(tools));
+}
+
+class ValueContent implements RequestContent {
+  readonly messages: JsonText;
+  readonly tools: JsonText;
+  readonly system: undefined;
+  readonly parameters: JsonText = EMPTY_OBJECT;
+
+  constructor(messages: JsonText, tools: JsonText) {
+    this.messages = messages;
+    this.tools = tools;
+  }
+
+  get size(): number {
+    return this.messages.size + this.tools.size;
+  }
+
+  get document(): JsonText {
+    return JsonText.ofStringified(`{"messages":${this.messages.wire},"tools":${this.tools.wire}}`);
+  }
 }
 
 /** Of a request document; its parts are found when they are asked for. */

@@ -2,7 +2,8 @@
 
 import { calling, native } from "../native.js";
 import type { Difference } from "../types/miss.js";
-import { SnapshotHookData, type SnapshotRecord } from "./boundary.js";
+import type { SnapshotRecord } from "./boundary-types.js";
+import { SnapshotHookData } from "./boundary.js";
 import type { RequestContent } from "./content.js";
 import { pythonSha256, withLastKeys } from "./hashes.js";
 import { JsonText } from "./json-text.js";

@@ -4,7 +4,7 @@ import { SnapshotHookData } from "./boundary.js";
 
 /** A request to a model, or an optimization by `process`. */
 export type ContextEvent =
-  | { readonly kind: "boundary"; readonly timestamp: string; readonly snapshot: SnapshotHookData }
+  | { readonly kind: "boundary"; readonly snapshot: SnapshotHookData }
   | {
       readonly kind: "optimization";
       readonly timestamp: string;

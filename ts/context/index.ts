@@ -1,11 +1,6 @@
-export {
-  SnapshotHookData,
-  type BoundarySource,
-  type SegmentHashes,
-  type SnapshotDict,
-  type SnapshotRecord,
-  type WireRequest,
-} from "./boundary.js";
+export { CaptureError, isCaptureError } from "../errors/index.js";
+export { SnapshotHookData, type SegmentHashes } from "./boundary.js";
+export type { BoundarySource, SnapshotDict, SnapshotRecord, WireRequest } from "./boundary-types.js";
 export { warningsOf, type BudgetAllocation, type ContextLedger, type Segment } from "./budget.js";
 export type { CallbackOptions, OnCallbackError, SnapshotCallback } from "./callbacks.js";
 export type { CaptureFetchOptions, Fetch } from "./capture-fetch.js";

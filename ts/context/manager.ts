@@ -1,5 +1,6 @@
 import { CaptureError } from "../errors/index.js";
-import { SnapshotHookData, type BoundaryFacts } from "./boundary.js";
+import type { BoundaryFacts } from "./boundary-types.js";
+import { SnapshotHookData } from "./boundary.js";
 import {
   allocate,
   NOTHING_TRACKED,
@@ -26,7 +27,7 @@ import { processMessages, type ProcessOptions, type ProcessResult } from "./proc
 import type { Redactor } from "./redactor.js";
 import { RunObserver } from "./run-observer.js";
 import { resultIds } from "./strategies/units.js";
-import { utcTimestamp } from "./timestamp.js";
+import { microsecondsNow, utcText } from "./timestamp.js";
 import { estimateTokens, type CountTokens } from "./tokens.js";
 
 export interface ContextManagerOptions {
@@ -197,7 +198,7 @@ export class ContextManager {
     if (result.optimized) {
       this.#history.add({
         kind: "optimization",
-        timestamp: utcTimestamp(),
+        timestamp: utcText(microsecondsNow()),
         agentName: this.agentName,
         strategy: result.strategy,
         tokensBefore: result.tokensBefore,
@@ -265,7 +266,7 @@ export class ContextManager {
   ): { data: SnapshotHookData; told: Promise<void> | undefined } {
     const data = this.#snapshot(content, facts, this.#tracked);
     this.#ledgers.set(data.agentName, data);
-    this.#history.add({ kind: "boundary", timestamp: data.timestamp, snapshot: data });
+    this.#history.add({ kind: "boundary", snapshot: data });
     const told = this.#callbacks.tell(data);
     const see = (): void => this.#see(data);
     return { data, told: told === undefined ? (see(), undefined) : told.then(see) };
@@ -283,7 +284,7 @@ export class ContextManager {
   #snapshot(content: RequestContent, facts: Partial<BoundaryFacts>, tracked: Tracked): SnapshotHookData {
     const model = facts.model ?? this.model;
     return new SnapshotHookData({
-      timestamp: utcTimestamp(),
+      microseconds: microsecondsNow(),
       content,
       tracked,
       budget: this.#budgetOf(model),

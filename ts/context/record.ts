@@ -1,6 +1,6 @@
 // A snapshot that was kept as JSON.
 
-import type { SnapshotRecord } from "./boundary.js";
+import type { SnapshotRecord } from "./boundary-types.js";
 import { contentOf, DocumentContent, type RequestContent } from "./content.js";
 import { JsonText } from "./json-text.js";
 import { isObject } from "./tokens.js";
@@ -20,7 +20,8 @@ export function recordContent(record: SnapshotRecord): RequestContent | undefine
     const source = exact["source"] === true;
     const text = (json: string): JsonText => JsonText.ofBytes(Buffer.from(json, "utf8"), source);
     const parts = { messages: text(exact["messages"]), tools: text(exact["tools"]) };
-    return { ...contentOf(messages, tools ?? []), ...parts };
+    const { system, parameters, document, size } = contentOf(messages, tools ?? []);
+    return { ...parts, system, parameters, document, size };
   }
   return "messages" in fields ? contentOf(messages, tools ?? []) : undefined;
 }

@@ -1,6 +1,7 @@
 // The exact request of a snapshot, for sending it again.
 
-import { SnapshotHookData, type SnapshotRecord } from "./boundary.js";
+import type { SnapshotRecord } from "./boundary-types.js";
+import { SnapshotHookData } from "./boundary.js";
 import { snapshotContent } from "./verify.js";
 
 /** A request to a model. */

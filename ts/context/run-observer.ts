@@ -1,7 +1,7 @@
 // Sees the model calls of runs.
 
 import { currentModelCall, observeModelCalls, type ModelCall } from "../runtime/model-calls.js";
-import type { BoundaryFacts } from "./boundary.js";
+import type { BoundaryFacts } from "./boundary-types.js";
 import { DocumentContent, type RequestContent } from "./content.js";
 import { JsonText } from "./json-text.js";
 import { isObject } from "./tokens.js";
@@ -56,13 +56,18 @@ export class RunObserver {
   }
 
   #captureCall(call: ModelCall): Promise<void> | undefined {
-    const content = new DocumentContent(JsonText.ofStringified(call.document()));
-    return this.#capture(content, {
-      source: "model",
-      ...factsOf(call),
-      model: call.kind === "prompt" ? call.name : (modelName(content.parameters.value) ?? call.name),
-      replayed: call.replayed,
-    });
+    let content: RequestContent;
+    let model: string;
+    try {
+      const document = new DocumentContent(JsonText.ofStringified(call.document()));
+      model = call.kind === "prompt" ? call.name : (modelName(document.parameters.value) ?? call.name);
+      content = document;
+    } catch (error) {
+      // What cannot be captured is not captured; the call is made all the same.
+      this.#report(error);
+      return undefined;
+    }
+    return this.#capture(content, { source: "model", ...factsOf(call), model, replayed: call.replayed });
   }
 }
 

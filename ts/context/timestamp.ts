@@ -5,8 +5,8 @@ const MAX_DRIFT_MS = 5;
 
 let anchor = { wall: Date.now(), steady: performance.now() };
 
-/** The time in UTC, as `2026-11-29T17:51:48.011766Z`. */
-export function utcTimestamp(): string {
+/** Microseconds since 1970. */
+export function microsecondsNow(): number {
   const wall = Date.now();
   const steady = performance.now();
   let milliseconds = anchor.wall + (steady - anchor.steady);
@@ -14,7 +14,11 @@ export function utcTimestamp(): string {
     anchor = { wall, steady };
     milliseconds = wall;
   }
-  const whole = Math.floor(milliseconds);
-  const micros = Math.floor((milliseconds - whole) * 1000);
-  return `${new Date(whole).toISOString().slice(0, -1)}${String(micros).padStart(3, "0")}Z`;
+  return Math.floor(milliseconds * 1000);
+}
+
+/** In UTC, as `2026-11-29T17:51:48.011766Z`. */
+export function utcText(microseconds: number): string {
+  const date = new Date(Math.floor(microseconds / 1000));
+  return `${date.toISOString().slice(0, -1)}${String(microseconds % 1000).padStart(3, "0")}Z`;
 }

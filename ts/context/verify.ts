@@ -1,7 +1,8 @@
 // Whether a snapshot is what it says, and whether a payload is what was captured.
 
 import { CaptureError } from "../errors/index.js";
-import { SnapshotHookData, type SnapshotRecord } from "./boundary.js";
+import type { SnapshotRecord } from "./boundary-types.js";
+import { SnapshotHookData } from "./boundary.js";
 import type { RequestContent } from "./content.js";
 import { canonicalSha256, documentSha256, pythonSha256, SHORT } from "./hashes.js";
 import { JsonText } from "./json-text.js";

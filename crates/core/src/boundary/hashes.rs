@@ -60,7 +60,8 @@ fn write_python(text: &str, numbers: Numbers, out: impl FnMut(&[u8])) -> Result<
     Ok(())
 }
 
-/// How many bytes Python's `json.dumps(value)` gives, the keys in the order of the text.
+/// How many bytes Python's `json.dumps(value)` gives, the keys in the order of the text, which is known
+/// to be JSON.
 pub(super) fn python_length(text: &str, numbers: Numbers) -> Result<usize, JsonError> {
     let compact = match numbers {
         Numbers::JavaScript => Cow::Borrowed(text),

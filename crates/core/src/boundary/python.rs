@@ -88,33 +88,37 @@ impl<F: FnMut(&[u8])> PythonWriter<F> {
         }
     }
 
-    /// Writes the run of characters that are not plain ASCII, and gives where it ends.
+    /// Writes the run of characters that are not printable ASCII, and gives where it ends.
     fn escapes(&mut self, text: &str, from: usize) -> usize {
-        /// Of the longest escape: a pair of surrogates.
-        const ESCAPE: usize = 12;
-        let mut chunk = [0; 32 * ESCAPE];
-        let (mut at, mut filled) = (from, 0);
-        for character in text[from..].chars() {
-            if matches!(character, ' '..='~') {
-                break;
-            }
-            at += character.len_utf8();
-            let mut units = [0; 2];
-            for unit in character.encode_utf16(&mut units) {
+        let mut units = text[from..].encode_utf16();
+        let mut at = from;
+        loop {
+            let mut slots = [[b'\\', b'u', 0, 0, 0, 0]; 64];
+            let mut filled = 0;
+            let mut ended = true;
+            for slot in &mut slots {
+                ended = true;
+                let Some(unit) = units.next() else { break };
+                // Of a pair of surrogates, each is half of a character of four bytes.
+                at += match unit {
+                    0x20..=0x7E => break,
+                    0..0x80 => 1,
+                    0x80..0x800 | 0xD800..0xE000 => 2,
+                    0x800.. => 3,
+                };
                 let [high, low] = unit.to_be_bytes();
                 let [[a, b], [c, d]] = [HEX[usize::from(high)], HEX[usize::from(low)]];
-                chunk[filled..filled + 6].copy_from_slice(&[b'\\', b'u', a, b, c, d]);
-                filled += 6;
+                *slot = [b'\\', b'u', a, b, c, d];
+                filled += 1;
+                ended = false;
             }
-            if filled + ESCAPE > chunk.len() {
-                self.buffer.extend_from_slice(&chunk[..filled]);
-                self.flush_if_full();
-                filled = 0;
+            self.buffer
+                .extend_from_slice(slots[..filled].as_flattened());
+            self.flush_if_full();
+            if ended {
+                return at;
             }
         }
-        self.buffer.extend_from_slice(&chunk[..filled]);
-        self.flush_if_full();
-        at
     }
 
     fn open(&mut self, bracket: u8, is_empty: bool) {
