@@ -2,7 +2,7 @@ import { defineConfig } from "tsdown";
 import { inlineZodToJsonSchema } from "./scripts/lib/zod-to-json-schema.mjs";
 
 export default defineConfig({
-  entry: ["ts/index.ts", "ts/debugger.ts", "ts/redact/index.ts", "ts/audit/index.ts"],
+  entry: ["ts/index.ts", "ts/debugger.ts", "ts/redact/index.ts", "ts/audit/index.ts", "ts/cli/main.ts"],
   format: ["esm", "cjs"],
   outDir: "dist",
   platform: "node",
