@@ -12,6 +12,7 @@ interface Manifest {
   dependencies?: Record<string, string>;
   optionalDependencies?: Record<string, string>;
   scripts?: Record<string, string>;
+  bin?: Record<string, string>;
 }
 
 /** A project of somebody who has Node.js and no more. */

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -43,6 +44,8 @@ test("loads without zod and openai, with the same names by import and require", 
       testing: ["MockModelError", "createMockModel", "isMockModelError"],
       fetch: ["rewindFetch"],
       context: expect.arrayContaining(["ContextManager", "verifyPayload"]) as string[],
+      redact: expect.arrayContaining(["createRedactor"]) as string[],
+      audit: expect.arrayContaining(["openAuditLog", "verifyLog"]) as string[],
     },
   });
   const { import: imported, require: required } = names as Record<string, unknown>;
@@ -75,6 +78,12 @@ test("without its platform package, says which one to install", () => {
     code: "ERR_REWIND_NATIVE_MISSING",
     message: expect.stringContaining(`${packageJson.name}-${platform}-${arch}`) as string,
   });
+});
+
+test("brings a command", () => {
+  const folder = installed(install({ platform: true }));
+  const command = join(folder, readManifest(folder).bin?.[packageJson.name] as string);
+  expect(execFileSync(process.execPath, [command, "--version"], { encoding: "utf8" })).toBe(`${packageJson.version}\n`);
 });
 
 test("publint finds no fault", () => {

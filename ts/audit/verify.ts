@@ -185,7 +185,7 @@ class Chain {
     const torn = this.#torn;
     if (torn === undefined) return true;
     const bytes = joined(torn.bytes).length;
-    if (!isLast || looksWhole(torn.bytes)) return this.#fail("unreadable", file, torn.line, "is no line of a log");
+    if (!isLast || !looksTorn(torn.bytes)) return this.#fail("unreadable", file, torn.line, "is no line of a log");
     this.#tornAtEnd = { file, line: torn.line, bytes };
     return true;
   }
@@ -225,9 +225,13 @@ function joined(lines: readonly Buffer[]): Buffer {
   return Buffer.concat(lines.flatMap((line, index) => (index === 0 ? [line] : [Buffer.from("\n"), line])));
 }
 
-/** Whether a line that was damaged stands there: one that was cut off does not end as a line does. */
-function looksWhole(lines: readonly Buffer[]): boolean {
-  return lines.some(
-    (line) => line.at(-1) === 0x7d && /"hash":"[^"]*"\}$/.test(line.toString("latin1", Math.max(0, line.length - 90))),
-  );
+const BEGINNING = '{"seq":';
+
+/** Whether a killed process may have left the lines: they begin as lines of a log do, and do not end so. */
+function looksTorn(lines: readonly Buffer[]): boolean {
+  return lines.every((line) => {
+    const head = line.toString("latin1", 0, BEGINNING.length);
+    const tail = line.toString("latin1", Math.max(0, line.length - 90));
+    return head !== "" && BEGINNING.startsWith(head) && !/"hash":"[^"]*"\}$/.test(tail);
+  });
 }

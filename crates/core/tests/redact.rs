@@ -473,3 +473,41 @@ fn what_is_longer_than_the_hold_back_does_not_pass() {
         let _ = held;
     }
 }
+
+/// What begins a secret again and again is read once: anything worse would keep this from ending.
+#[test]
+fn text_that_promises_much_takes_no_longer() {
+    for piece in [
+        "eyJ",
+        "eyJ-",
+        "eyJx.aaaaaa.",
+        "-----BEGIN PRIVATE KEY-----",
+        "a:",
+        "://",
+        "@:",
+        "[redacted:",
+        "\\",
+        "\\\"",
+        "authorization: ",
+        "authorization: bearer ",
+        "authorization: digest a=",
+        "4111-",
+        "\"",
+        "bearer ",
+        "data:;base64,",
+        "http://a:b",
+        "api_key=",
+        "api_key=aB3dE5gH7jK9mN1p:",
+        "AKIA",
+        "sk-proj-",
+        "sk-proj-aB3dE5gH7j ",
+        "glpat-",
+        "[redacted:jwt]",
+    ] {
+        for start in ["", "x://", "{\"a\":\"", "Authorization: Bearer "] {
+            let text = format!("{start}{}", piece.repeat(60_000 / piece.len()));
+            let out = redacted(&text);
+            assert!(!out.is_empty(), "{piece}");
+        }
+    }
+}

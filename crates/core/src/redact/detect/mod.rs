@@ -43,6 +43,7 @@ static INTERESTING: [bool; 256] = {
 /// Finds what is known without being told. Reads the text once.
 pub(super) fn builtin(text: &str, hits: &mut Vec<Hit>) {
     let bytes = text.as_bytes();
+    let mut named = named::Finder::default();
     let mut at = 0;
     while at < bytes.len() {
         let byte = bytes[at];
@@ -61,9 +62,9 @@ pub(super) fn builtin(text: &str, hits: &mut Vec<Hit>) {
                 continue;
             }
             b'-' => pem::at(bytes, at),
-            b':' => url::at(bytes, at).or_else(|| named::at(bytes, at)),
-            b'=' => named::at(bytes, at),
-            b'B' | b'b' => named::bearer_at(bytes, at),
+            b':' => url::at(bytes, at).or_else(|| named.at(bytes, at)),
+            b'=' => named.at(bytes, at),
+            b'B' | b'b' => named.bearer_at(bytes, at),
             _ => token::at(bytes, at),
         };
         at = match hit {
@@ -103,6 +104,29 @@ fn run(bytes: &[u8], from: usize, is_part: impl Fn(u8) -> bool) -> usize {
         .iter()
         .position(|byte| !is_part(*byte))
         .map_or(bytes.len(), |length| from + length)
+}
+
+/// The same, looking at so many bytes at most.
+fn run_within(bytes: &[u8], from: usize, most: usize, is_part: impl Fn(u8) -> bool) -> usize {
+    let near = bytes.len().min(from.saturating_add(most));
+    run(&bytes[..near], from, is_part)
+}
+
+/// The end of runs of one kind of bytes. It is the same from every place in a run, so each is looked for once.
+#[derive(Default)]
+struct RunEnds {
+    from: usize,
+    end: usize,
+}
+
+impl RunEnds {
+    fn end(&mut self, bytes: &[u8], from: usize, is_part: impl Fn(u8) -> bool) -> usize {
+        if !(self.from..self.end).contains(&from) {
+            self.from = from;
+            self.end = run(bytes, from, is_part).max(from);
+        }
+        self.end
+    }
 }
 
 fn is_base64url(byte: u8) -> bool {

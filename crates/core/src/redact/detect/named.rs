@@ -2,7 +2,7 @@
 
 use super::super::rule::{Builtin, normalized_name};
 use super::url::is_template;
-use super::{Hit, begins_word, has_mixed_run, is_mixed, run};
+use super::{Hit, RunEnds, begins_word, has_mixed_run, is_mixed, run, run_within};
 
 /// What a name says of the value that it stands before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,41 +38,127 @@ pub(in super::super) fn named(name: &str) -> Option<Named> {
     }
 }
 
-/// The value after the `:` or `=` that stands here, if the name before it says that it is a secret.
-pub(super) fn at(bytes: &[u8], at: usize) -> Option<Hit> {
-    let mut name_end = at;
-    while name_end > 0 && at - name_end < 6 && is_around(bytes[name_end - 1]) {
-        name_end -= 1;
-    }
-    let mut name_start = name_end;
-    while name_start > 0 && name_end - name_start <= LONGEST_NAME && is_name(bytes[name_start - 1])
-    {
-        name_start -= 1;
-    }
-    let name = named(std::str::from_utf8(&bytes[name_start..name_end]).ok()?)?;
-    // As after "=" in "=>".
-    let mut from = at + 1;
-    if bytes.get(from) == Some(&b'>') {
-        from += 1;
-    }
-    from = run(bytes, from, |byte| matches!(byte, b' ' | b'\t'));
-    if bytes.get(from) == Some(&b'[') && !bytes[from..].starts_with(b"[redacted:") {
-        from = run(bytes, from + 1, |byte| matches!(byte, b' ' | b'\t'));
-    }
-    from = run(bytes, from, |byte| b"\\\"'`".contains(&byte));
-    let end = run(bytes, from, |byte| !b"\"'`\n\r\\<>".contains(&byte));
-    let (start, end) = match name {
-        Named::Header => credentials(bytes, from, end)?,
-        Named::Key | Named::Listed => {
-            let end = token_end(bytes, from);
-            looks_like_key(&bytes[from..end]).then_some((from, end))?
+/// So much of a value is looked at to see whether it is a secret.
+const LOOK: usize = 1_024;
+
+/// Finds secrets by the names before them.
+#[derive(Default)]
+pub(super) struct Finder {
+    tokens: RunEnds,
+    lines: RunEnds,
+    credentials: RunEnds,
+}
+
+impl Finder {
+    /// The value after the `:` or `=` that stands here, if the name before it says that it is a secret.
+    pub fn at(&mut self, bytes: &[u8], at: usize) -> Option<Hit> {
+        let mut name_end = at;
+        while name_end > 0 && at - name_end < 6 && is_around(bytes[name_end - 1]) {
+            name_end -= 1;
         }
-        Named::Aws => {
-            let end = token_end(bytes, from);
-            (end - from >= 40 && is_mixed(&bytes[from..end])).then_some((from, end))?
+        let mut name_start = name_end;
+        while name_start > 0
+            && name_end - name_start <= LONGEST_NAME
+            && is_name(bytes[name_start - 1])
+        {
+            name_start -= 1;
         }
-    };
-    Some(Hit::new(start, end, rule_of(name)))
+        let name = named(std::str::from_utf8(&bytes[name_start..name_end]).ok()?)?;
+        // As after "=" in "=>".
+        let mut from = at + 1;
+        if bytes.get(from) == Some(&b'>') {
+            from += 1;
+        }
+        from = after_spaces(bytes, from);
+        if bytes.get(from) == Some(&b'[') && !bytes[from..].starts_with(b"[redacted:") {
+            from = after_spaces(bytes, from + 1);
+        }
+        from = run_within(bytes, from, LOOK, |byte| b"\\\"'`".contains(&byte));
+        let (start, end) = match name {
+            Named::Header => self.credentials(bytes, from)?,
+            Named::Key | Named::Listed => {
+                let end = self.token_end(bytes, from);
+                looks_like_key(near(bytes, from, end)).then_some((from, end))?
+            }
+            Named::Aws => {
+                let end = self.token_end(bytes, from);
+                (end - from >= 40 && is_mixed(near(bytes, from, end))).then_some((from, end))?
+            }
+        };
+        Some(Hit::new(start, end, rule_of(name)))
+    }
+
+    /// A bearer token without the header's name.
+    pub fn bearer_at(&mut self, bytes: &[u8], at: usize) -> Option<Hit> {
+        let is_bearer = bytes
+            .get(at..at + 7)
+            .is_some_and(|word| word.eq_ignore_ascii_case(b"bearer "));
+        if !is_bearer || !begins_word(bytes, at) {
+            return None;
+        }
+        let start = after_spaces(bytes, at + 7);
+        let end = self.token_end(bytes, start);
+        let value = near(bytes, start, end);
+        (value.len() >= 16 && is_mixed(value) && !is_template(value))
+            .then(|| Hit::new(start, end, Builtin::Authorization))
+    }
+
+    fn token_end(&mut self, bytes: &[u8], from: usize) -> usize {
+        let end = self.tokens.end(bytes, from, |byte| {
+            byte.is_ascii_alphanumeric() || b"+/=_.~-%:[]".contains(&byte)
+        });
+        without_dots(bytes, from, end)
+    }
+
+    fn credentials(&mut self, bytes: &[u8], from: usize) -> Option<(usize, usize)> {
+        let Some((start, is_list)) = after_scheme(bytes, from) else {
+            let end = self.token_end(bytes, from);
+            let value = near(bytes, from, end);
+            return (is_secret_value(value) && (is_mixed(value) || value.len() >= 16))
+                .then_some((from, end));
+        };
+        if is_list {
+            let end = self
+                .lines
+                .end(bytes, start, |byte| !b"\"'`\n\r\\<>".contains(&byte));
+            let spaces = trailing_spaces(near(bytes, start, end));
+            let is_whole = end - start <= LOOK;
+            return near(bytes, start, end)
+                .contains(&b'=')
+                .then(|| (start, if is_whole { end - spaces } else { end }));
+        }
+        let stop = self.credentials.end(bytes, start, |byte| {
+            !(byte.is_ascii_whitespace() || b"\"'`,;\\<>)}".contains(&byte))
+        });
+        let end = without_dots(bytes, start, stop);
+        let value = near(bytes, start, end);
+        let alone = stop == bytes.len() || b"\"'`\n\r\\".contains(&bytes[stop]);
+        let is_constant = value.contains(&b'_')
+            && value
+                .iter()
+                .all(|byte| byte.is_ascii_uppercase() || *byte == b'_');
+        let is_secret =
+            value.len() >= 6 && is_mixed(value) || alone && value.len() >= 8 && !is_constant;
+        (is_secret && !is_template(value)).then_some((start, end))
+    }
+}
+
+fn near(bytes: &[u8], from: usize, end: usize) -> &[u8] {
+    &bytes[from..end.min(from + LOOK)]
+}
+
+fn after_spaces(bytes: &[u8], from: usize) -> usize {
+    run_within(bytes, from, LOOK, |byte| matches!(byte, b' ' | b'\t'))
+}
+
+fn without_dots(bytes: &[u8], from: usize, end: usize) -> usize {
+    let dots = bytes[from..end]
+        .iter()
+        .rev()
+        .take_while(|byte| **byte == b'.')
+        .take(LOOK)
+        .count();
+    end - dots
 }
 
 /// The rule that a named value falls under.
@@ -136,18 +222,6 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
-fn token_end(bytes: &[u8], from: usize) -> usize {
-    let end = run(bytes, from, |byte| {
-        byte.is_ascii_alphanumeric() || b"+/=_.~-%:[]".contains(&byte)
-    });
-    let dots = bytes[from..end]
-        .iter()
-        .rev()
-        .take_while(|byte| **byte == b'.')
-        .count();
-    end - dots
-}
-
 /// Schemes of the Authorization header; `true` where what follows is a list of parameters.
 static SCHEMES: &[(&str, bool)] = &[
     ("bearer", false),
@@ -168,7 +242,7 @@ static SCHEMES: &[(&str, bool)] = &[
 
 /// Where the credentials after a scheme begin, and whether they are a list.
 fn after_scheme(bytes: &[u8], from: usize) -> Option<(usize, bool)> {
-    let word_end = run(bytes, from, is_name);
+    let word_end = run_within(bytes, from, LONGEST_NAME, is_name);
     let word = &bytes[from..word_end];
     let (_, is_list) = SCHEMES
         .iter()
@@ -177,43 +251,9 @@ fn after_scheme(bytes: &[u8], from: usize) -> Option<(usize, bool)> {
     let gap = if rest.starts_with(b"%20") {
         3
     } else {
-        run(rest, 0, |byte| matches!(byte, b' ' | b'\t' | b'+'))
+        run_within(rest, 0, LOOK, |byte| matches!(byte, b' ' | b'\t' | b'+'))
     };
     (gap > 0).then_some((word_end + gap, *is_list))
-}
-
-fn credentials(bytes: &[u8], from: usize, end: usize) -> Option<(usize, usize)> {
-    let Some((start, is_list)) = after_scheme(bytes, from) else {
-        let end = token_end(bytes, from);
-        let value = &bytes[from..end];
-        return (is_secret_value(value) && (is_mixed(value) || value.len() >= 16))
-            .then_some((from, end));
-    };
-    if start >= end {
-        return None;
-    }
-    if is_list {
-        let list = &bytes[start..end];
-        return list
-            .contains(&b'=')
-            .then(|| (start, end - trailing_spaces(list)));
-    }
-    let stop = run(bytes, start, |byte| {
-        !(byte.is_ascii_whitespace() || b"\"'`,;\\<>)}".contains(&byte))
-    });
-    let dots = bytes[start..stop]
-        .iter()
-        .rev()
-        .take_while(|byte| **byte == b'.')
-        .count();
-    let value = &bytes[start..stop - dots];
-    let alone = stop == bytes.len() || b"\"'`\n\r\\".contains(&bytes[stop]);
-    let is_name = value.contains(&b'_')
-        && value
-            .iter()
-            .all(|byte| byte.is_ascii_uppercase() || *byte == b'_');
-    let is_secret = value.len() >= 6 && is_mixed(value) || alone && value.len() >= 8 && !is_name;
-    (is_secret && !is_template(value)).then_some((start, stop - dots))
 }
 
 fn trailing_spaces(text: &[u8]) -> usize {
@@ -221,19 +261,4 @@ fn trailing_spaces(text: &[u8]) -> usize {
         .rev()
         .take_while(|byte| byte.is_ascii_whitespace())
         .count()
-}
-
-/// A bearer token without the header's name.
-pub(super) fn bearer_at(bytes: &[u8], at: usize) -> Option<Hit> {
-    let is_bearer = bytes
-        .get(at..at + 7)
-        .is_some_and(|word| word.eq_ignore_ascii_case(b"bearer "));
-    if !is_bearer || !begins_word(bytes, at) {
-        return None;
-    }
-    let start = run(bytes, at + 7, |byte| byte == b' ');
-    let end = token_end(bytes, start);
-    let value = &bytes[start..end];
-    (value.len() >= 16 && is_mixed(value) && !is_template(value))
-        .then(|| Hit::new(start, end, Builtin::Authorization))
 }

@@ -3,15 +3,17 @@
 use memchr::memmem;
 
 use super::super::rule::Builtin;
-use super::{Hit, run};
+use super::{Hit, run, run_within};
 
 const BEGIN: &[u8] = b"-----BEGIN ";
 const LONGEST_LABEL: usize = 40;
+/// The longest key whose end is looked for; of a longer one, what looks like a key is replaced.
+const LONGEST: usize = 64 * 1024;
 
 /// The private key whose first line begins here; one that was cut off ends with what looks like a key.
 pub(super) fn at(bytes: &[u8], at: usize) -> Option<Hit> {
     let rest = bytes.get(at..)?.strip_prefix(BEGIN)?;
-    let label_end = run(rest, 0, |byte| {
+    let label_end = run_within(rest, 0, LONGEST_LABEL + 1, |byte| {
         byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' '
     });
     let label = &rest[..label_end];
@@ -23,7 +25,8 @@ pub(super) fn at(bytes: &[u8], at: usize) -> Option<Hit> {
     }
     let body = at + BEGIN.len() + label_end + 5;
     let end_line = [b"-----END ", label, b"-----"].concat();
-    let end = memmem::find(&bytes[body..], &end_line)
+    let near = &bytes[body..bytes.len().min(body + LONGEST)];
+    let end = memmem::find(near, &end_line)
         .map(|found| body + found + end_line.len())
         .or_else(|| cut_off(bytes, body))?;
     Some(Hit::new(at, end, Builtin::PrivateKey))

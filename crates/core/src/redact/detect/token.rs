@@ -1,7 +1,7 @@
 //! Keys that tell by their first letters whose they are.
 
 use super::super::rule::Builtin;
-use super::{Hit, base64, begins_word, has_mixed_run, is_base64url, is_mixed, run};
+use super::{Hit, base64, begins_word, has_mixed_run, is_base64url, is_mixed, run, run_within};
 
 /// How a key goes on after its prefix.
 struct Shape {
@@ -130,15 +130,13 @@ pub(super) fn at(bytes: &[u8], at: usize) -> Option<Hit> {
         .or_else(|| jwt(bytes, at))
 }
 
+/// So much of a key is looked at to see whether it is one.
+const LOOK: usize = 512;
+
 fn shaped(bytes: &[u8], at: usize, shape: &Shape) -> Option<Hit> {
     let from = at + shape.prefix.len();
-    let mut end = run(bytes, from, |byte| {
-        byte.is_ascii_alphanumeric() || shape.also.contains(&byte)
-    });
-    // The end of a sentence, or of a path.
-    while end > from && matches!(bytes[end - 1], b'.' | b'/') {
-        end -= 1;
-    }
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || shape.also.contains(&byte);
+    let mut end = without_dots(bytes, from, run_within(bytes, from, LOOK, is_part));
     let body = &bytes[from..end];
     let fits = (shape.least..=shape.most).contains(&body.len());
     let is_key = match shape.rule {
@@ -149,7 +147,19 @@ fn shaped(bytes: &[u8], at: usize, shape: &Shape) -> Option<Hit> {
         }
         _ => is_mixed(body),
     };
-    (fits && is_key).then(|| Hit::new(at, end, shape.rule))
+    if !fits || !is_key {
+        return None;
+    }
+    end = without_dots(bytes, from, run(bytes, end, is_part).max(end));
+    Some(Hit::new(at, end, shape.rule))
+}
+
+/// Leaves out the end of a sentence, or of a path.
+fn without_dots(bytes: &[u8], from: usize, mut end: usize) -> usize {
+    while end > from && matches!(bytes[end - 1], b'.' | b'/') {
+        end -= 1;
+    }
+    end
 }
 
 fn openai(bytes: &[u8], at: usize) -> Option<Hit> {
@@ -157,8 +167,8 @@ fn openai(bytes: &[u8], at: usize) -> Option<Hit> {
         return None;
     }
     let from = at + 3;
-    let end = run(bytes, from, is_base64url);
-    let body = &bytes[from..end];
+    let near = run_within(bytes, from, LOOK, is_base64url);
+    let body = &bytes[from..near];
     // Names with hyphens are many: sk-learn-…
     let longest = if KINDS.iter().any(|kind| body.starts_with(kind.as_bytes())) {
         8
@@ -166,26 +176,35 @@ fn openai(bytes: &[u8], at: usize) -> Option<Hit> {
         16
     };
     (body.len() >= 20 && has_mixed_run(body, longest))
-        .then(|| Hit::new(at, end, Builtin::OpenAiKey))
+        .then(|| Hit::new(at, run(bytes, near, is_base64url), Builtin::OpenAiKey))
 }
+
+const LONGEST_HEADER: usize = 2_048;
+const LONGEST_PART: usize = 32 * 1024;
 
 /// A JSON web token: its header is the base64 of a JSON object that names an algorithm.
 fn jwt(bytes: &[u8], at: usize) -> Option<Hit> {
     if !bytes[at..].starts_with(b"eyJ") {
         return None;
     }
-    let header = run(bytes, at, is_base64url);
+    let header = run_within(bytes, at, LONGEST_HEADER, is_base64url);
     let part = |from: usize| -> Option<usize> {
-        (bytes.get(from) == Some(&b'.')).then(|| run(bytes, from + 1, is_base64url))
+        (bytes.get(from) == Some(&b'.'))
+            .then(|| run_within(bytes, from + 1, LONGEST_PART, is_base64url))
     };
     let payload = part(header).filter(|end| *end > header + 4)?;
     let mut end = part(payload)?;
     // An encrypted one has five parts.
-    while let Some(further) = part(end).filter(|further| *further > end + 1) {
-        end = further;
+    for _ in 3..5 {
+        match part(end).filter(|further| *further > end + 1) {
+            Some(further) => end = further,
+            None => break,
+        }
     }
-    let decoded = base64::decode(&bytes[at..header]);
-    let names_algorithm = decoded.windows(5).any(|window| window == b"\"alg\"");
     let payload_is_object = bytes[header + 1..].starts_with(b"eyJ");
-    (names_algorithm || payload_is_object).then(|| Hit::new(at, end, Builtin::Jwt))
+    let names_algorithm = || {
+        let decoded = base64::decode(&bytes[at..header]);
+        decoded.windows(5).any(|window| window == b"\"alg\"")
+    };
+    (payload_is_object || names_algorithm()).then(|| Hit::new(at, end, Builtin::Jwt))
 }

@@ -3,7 +3,7 @@
 use memchr::memchr;
 
 use super::super::rule::Builtin;
-use super::{Hit, run};
+use super::{Hit, run_within};
 
 /// The longest part before a host that is looked through.
 const LONGEST: usize = 1_024;
@@ -15,10 +15,9 @@ pub(super) fn at(bytes: &[u8], at: usize) -> Option<Hit> {
     }
     let from = at + 3;
     // A password may hold a bare "@": the last one before the path counts.
-    let end = run(bytes, from, |byte| {
+    let end = run_within(bytes, from, LONGEST, |byte| {
         !(byte.is_ascii_whitespace() || b"/?#\"'`<>\\".contains(&byte))
     });
-    let end = end.min(from + LONGEST);
     let authority = &bytes[from..end];
     let host = memchr::memrchr(b'@', authority)?;
     let colon = memchr(b':', &authority[..host])?;

@@ -1,0 +1,137 @@
+// Boundary records in logs: lines of an audit log, or plain JSON lines with the same fields.
+
+import { readLine } from "../audit/line.js";
+import { contentHash } from "../snapshot/hash.js";
+import { InputError } from "./exit.js";
+import { nameOf, readInput, reading } from "./input.js";
+
+/** What was sent to a model at one time. */
+export interface Boundary {
+  file: string;
+  /** From 1. */
+  line: number;
+  timestamp: string;
+  session?: string;
+  agent: string;
+  messages?: unknown[];
+  tools?: unknown[];
+  messageCount?: number;
+  toolCount?: number;
+  messageHash?: string;
+  toolsHash?: string;
+  /** Of each message and tool, in a log without content. */
+  messageHashes?: string[];
+  toolHashes?: string[];
+}
+
+export interface BoundaryLog {
+  boundaries: Boundary[];
+  /** What was passed over. */
+  warnings: string[];
+}
+
+const NEWLINE = 0x0a;
+
+/** @throws InputError for a line that is no record, unless it is the last and was cut off. */
+export async function readBoundaries(path: string): Promise<BoundaryLog> {
+  const bytes = await readInput(path);
+  const boundaries: Boundary[] = [];
+  const warnings: string[] = [];
+  let number = 0;
+  for (let from = 0; from < bytes.length;) {
+    const found = bytes.indexOf(NEWLINE, from);
+    const end = found < 0 ? bytes.length : found;
+    const line = bytes.subarray(from, end);
+    from = end + 1;
+    number += 1;
+    if (line.length === 0) continue;
+    const record = recordOf(line);
+    if (record === "control") continue;
+    if (record === undefined) {
+      if (found >= 0 && !isTorn(bytes, from))
+        throw new InputError(`${nameOf(path)}:${number}: the line is no JSON object`);
+      warnings.push(`${nameOf(path)}:${number}: a line that was cut off is passed over`);
+      continue;
+    }
+    boundaries.push(boundaryOf(record, path, number));
+  }
+  return { boundaries, warnings };
+}
+
+/** The record of a line; "control" for a line that an audit log needs for itself. */
+function recordOf(bytes: Buffer): Record<string, unknown> | "control" | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const { type, prev, seq, record } = value as Record<string, unknown>;
+  if (typeof prev !== "string" || typeof seq !== "number") return value as Record<string, unknown>;
+  return type === "record" && typeof record === "object" && record !== null
+    ? (record as Record<string, unknown>)
+    : "control";
+}
+
+/** Whether the next line tells of bytes that a killed process left. */
+function isTorn(bytes: Buffer, from: number): boolean {
+  const end = bytes.indexOf(NEWLINE, from);
+  const next = readLine(bytes.subarray(from, end < 0 ? bytes.length : end), undefined);
+  if ("noLine" in next) return false;
+  const line = "line" in next ? next.line : next.changed;
+  return line.type !== "record" && line.torn !== undefined;
+}
+
+function boundaryOf(record: Record<string, unknown>, file: string, line: number): Boundary {
+  const text = (...names: string[]): string | undefined =>
+    names.map((name) => record[name]).find((value): value is string => typeof value === "string");
+  const list = (name: string): unknown[] | undefined =>
+    Array.isArray(record[name]) ? (record[name] as unknown[]) : undefined;
+  const count = (...names: string[]): number | undefined =>
+    names.map((name) => record[name]).find((value): value is number => typeof value === "number");
+  const boundary = {
+    file,
+    line,
+    timestamp: text("timestamp") ?? "",
+    session: text("session_id", "sessionId"),
+    agent: text("agent_name", "agentName", "agent_id", "agentId") ?? "",
+    messages: list("messages"),
+    tools: list("tools"),
+    messageHash: text("message_hash", "messageHash"),
+    toolsHash: text("tools_hash", "toolsHash"),
+    messageHashes: list("messageHashes") as string[] | undefined,
+    toolHashes: list("toolHashes") as string[] | undefined,
+    messageCount: list("messages")?.length ?? list("messageHashes")?.length ?? count("message_count", "messageCount"),
+    toolCount: list("tools")?.length ?? list("toolHashes")?.length ?? count("tools_count", "toolsCount"),
+  };
+  return Object.fromEntries(Object.entries(boundary).filter(([, value]) => value !== undefined)) as unknown as Boundary;
+}
+
+/** Whether two boundaries sent the same messages, or had the same tools; by what both know. */
+export function sameContent(left: Boundary, right: Boundary, what: "messages" | "tools"): boolean {
+  const [leftList, rightList] = [left[what], right[what]];
+  if (leftList !== undefined && rightList !== undefined) return hashOf(leftList, left) === hashOf(rightList, right);
+  const [hash, hashes] =
+    what === "messages" ? (["messageHash", "messageHashes"] as const) : (["toolsHash", "toolHashes"] as const);
+  if (left[hash]?.length === right[hash]?.length && left[hash] !== undefined) return left[hash] === right[hash];
+  return (
+    JSON.stringify(left[hashes] ?? leftList?.map((item) => hashOf(item, left))) ===
+    JSON.stringify(right[hashes] ?? rightList?.map((item) => hashOf(item, right)))
+  );
+}
+
+/** Places of the messages or tools that differ, where at least hashes of each are known. */
+export function differingItems(left: Boundary, right: Boundary, what: "messages" | "tools"): number[] {
+  const name = what === "messages" ? "messageHashes" : "toolHashes";
+  const of = (boundary: Boundary): readonly string[] | undefined =>
+    boundary[name] ?? boundary[what]?.map((item) => hashOf(item, boundary));
+  const [leftHashes, rightHashes] = [of(left), of(right)];
+  if (leftHashes === undefined || rightHashes === undefined) return [];
+  const length = Math.max(leftHashes.length, rightHashes.length);
+  return Array.from({ length }, (_, at) => at).filter((at) => leftHashes[at] !== rightHashes[at]);
+}
+
+function hashOf(value: unknown, { file, line }: Boundary): string {
+  return reading(`${nameOf(file)}:${line}`, () => contentHash(JSON.stringify(value)));
+}

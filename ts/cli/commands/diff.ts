@@ -1,0 +1,114 @@
+import type { AgentSnapshot } from "../../types/snapshot.js";
+import { EXIT, type ExitCode } from "../exit.js";
+import { rowsOf, type CallRow, type FrameRow } from "../frames.js";
+import { readRecording, reading } from "../input.js";
+import { differences, type Difference } from "../json-diff.js";
+import { visible, type Output } from "../output.js";
+
+interface Change {
+  /** Path of the call or frame. */
+  callId: string;
+  change: "added" | "removed" | "request" | "output" | "status";
+  before?: string;
+  after?: string;
+  /** Where the requests or outputs differ. */
+  differences?: Difference[];
+}
+
+/** Prints where two recordings differ; times and tokens do not count. */
+export async function diff(paths: readonly [string, string], out: Output, json: boolean): Promise<ExitCode> {
+  const [left, right] = [await snapshotOf(paths[0]), await snapshotOf(paths[1])];
+  const changes = changesBetween(rowsByPath(left), rowsByPath(right));
+  if (json) await out.json({ equal: changes.length === 0, changes });
+  else for (const change of changes) await print(change, out);
+  return changes.length === 0 ? EXIT.ok : EXIT.found;
+}
+
+async function snapshotOf(path: string): Promise<AgentSnapshot> {
+  const { snapshot } = await readRecording(path);
+  reading(path, () => snapshot.root);
+  return snapshot;
+}
+
+type Entry = CallRow | FrameRow;
+
+/** Calls of recordings without lists of calls are known by their hash. */
+function rowsByPath(snapshot: AgentSnapshot): Map<string, Entry> {
+  const rows = new Map<string, Entry>();
+  let generation = "";
+  let frame = "root";
+  for (const row of rowsOf(snapshot)) {
+    if (row.row === "generation") {
+      generation = row.id === 0 ? "" : ` (generation ${row.id})`;
+      continue;
+    }
+    if (row.row === "frame") {
+      frame = row.callId;
+      generation = "";
+    }
+    const path = row.row === "frame" ? row.callId : (row.callId ?? `${frame}/${row.kind}:${row.contentHash}`);
+    rows.set(`${path}${row.row === "frame" ? "" : generation}`, row);
+  }
+  return rows;
+}
+
+function changesBetween(left: ReadonlyMap<string, Entry>, right: ReadonlyMap<string, Entry>): Change[] {
+  const changes: Change[] = [];
+  for (const [callId, before] of left) {
+    const after = right.get(callId);
+    if (after === undefined) changes.push({ callId, change: "removed" });
+    else changes.push(...changesOf(callId, before, after));
+  }
+  for (const callId of right.keys()) if (!left.has(callId)) changes.push({ callId, change: "added" });
+  return changes;
+}
+
+function changesOf(callId: string, before: Entry, after: Entry): Change[] {
+  const changes: Change[] = [];
+  if (before.status !== after.status || before.reason !== after.reason) {
+    changes.push({ callId, change: "status", before: statusOf(before), after: statusOf(after) });
+  }
+  if (before.row !== "call" || after.row !== "call") return changes;
+  if (before.contentHash !== after.contentHash) {
+    const known = before.request !== undefined && after.request !== undefined;
+    changes.push({
+      callId,
+      change: "request",
+      before: before.contentHash,
+      after: after.contentHash,
+      ...(known ? { differences: differences(before.request, after.request) } : {}),
+    });
+  }
+  const outputs = differences(before.output, after.output);
+  if (before.status === after.status && outputs.length > 0)
+    changes.push({ callId, change: "output", differences: outputs });
+  return changes;
+}
+
+function statusOf({ status, reason }: Entry): string {
+  return reason === undefined ? status : `${status}: ${reason}`;
+}
+
+async function print({ callId, change, before, after, differences: list }: Change, out: Output): Promise<void> {
+  const path = visible(callId);
+  if (change === "removed") return out.line(out.style("red", `- ${path}`));
+  if (change === "added") return out.line(out.style("green", `+ ${path}`));
+  await out.line(`${out.style("yellow", "~")} ${path}  ${change}`);
+  if (list === undefined) {
+    await out.line(`    ${out.style("red", visible(before ?? "", 300))}`);
+    return out.line(`    ${out.style("green", visible(after ?? "", 300))}`);
+  }
+  await printDifferences(list, out);
+}
+
+export async function printDifferences(list: readonly Difference[], out: Output): Promise<void> {
+  for (const difference of list) {
+    await out.line(`    ${out.style("dim", visible(difference.pointer === "" ? "(the whole)" : difference.pointer))}`);
+    if ("before" in difference) await out.line(out.style("red", `      - ${shown(difference.before)}`));
+    if ("after" in difference) await out.line(out.style("green", `      + ${shown(difference.after)}`));
+  }
+}
+
+function shown(value: unknown): string {
+  return visible(JSON.stringify(value) ?? "undefined", 200);
+}

@@ -1,0 +1,100 @@
+import { rowsOf, type CallRow, type FrameRow, type GenerationRow, type Row } from "../frames.js";
+import { EXIT, type ExitCode } from "../exit.js";
+import { readRecording, reading } from "../input.js";
+import { visible, type Output, type Style } from "../output.js";
+
+/** Prints the tree of a snapshot or trace. */
+export async function inspect(path: string, out: Output, json: boolean): Promise<ExitCode> {
+  const { kind, snapshot } = await readRecording(path);
+  // The frames are parsed at the first access.
+  reading(path, () => snapshot.root);
+  const { processId, timestamp, provenance, warnings = [], metadata, normalize, redact } = snapshot;
+  if (json) {
+    const rows = [...rowsOf(snapshot)].map((row) => plainRow(row));
+    const about = { kind, processId, timestamp, provenance, metadata, warnings, normalize, redact };
+    await out.json({ ...about, rows });
+    return EXIT.ok;
+  }
+  const rules = [
+    ...(normalize === undefined ? [] : [`normalized by ${normalize.map(({ id }) => id).join(", ")}`]),
+    ...(redact === undefined ? [] : ["redacted"]),
+  ];
+  await out.line(
+    [`${kind} ${out.style("bold", visible(processId))}`, new Date(timestamp).toISOString(), ...rules].join("  "),
+  );
+  for (const { code, message } of warnings) await out.line(out.style("yellow", `! ${code}: ${visible(message)}`));
+  const bars: boolean[] = [];
+  for (const row of rowsOf(snapshot)) {
+    if (!out.open) break;
+    bars.length = row.depth;
+    const branch =
+      row.depth === 0
+        ? ""
+        : bars
+            .slice(1)
+            .map((more) => (more ? "│  " : "   "))
+            .join("") + (row.last ? "└─ " : "├─ ");
+    bars.push(!row.last);
+    await out.line(out.style("dim", branch) + describe(row, out));
+  }
+  return EXIT.ok;
+}
+
+/** Without what makes the list as large as the recording. */
+function plainRow(row: Row): object {
+  if (row.row !== "call") return row;
+  const { output: _output, request: _request, ...plain } = row;
+  return plain;
+}
+
+function describe(row: Row, out: Output): string {
+  switch (row.row) {
+    case "call":
+      return describeCall(row, out);
+    case "frame":
+      return describeFrame(row, out);
+    case "generation":
+      return describeGeneration(row, out);
+  }
+}
+
+const STYLES: Readonly<Record<string, Style>> = {
+  ok: "green",
+  completed: "green",
+  failed: "red",
+  "in flight": "yellow",
+  running: "yellow",
+  "not kept": "yellow",
+};
+
+function describeCall({ kind, callId, contentHash, status, reason, durationMs, tokens }: CallRow, out: Output): string {
+  const name = callId === undefined ? contentHash.slice(0, 12) : (callId.split("/").at(-1) as string);
+  return [
+    out.style("cyan", visible(callId === undefined ? `${kind} ${name}` : name, 120)),
+    out.style(STYLES[status] as Style, status),
+    ...(durationMs === undefined ? [] : [time(durationMs)]),
+    ...(tokens === undefined ? [] : [`${tokens} tokens`]),
+    ...(reason === undefined ? [] : [visible(reason, 200)]),
+  ].join("  ");
+}
+
+function describeFrame({ callId, agentId, status, reason, generation, calls, tokens }: FrameRow, out: Output): string {
+  const name = agentId === "" ? callId : (callId.split("/").at(-1) as string);
+  return [
+    out.style("bold", visible(name, 120)),
+    out.style(STYLES[status] ?? "dim", visible(status)),
+    `${calls} ${calls === 1 ? "call" : "calls"}`,
+    ...(tokens === 0 ? [] : [`${tokens} tokens`]),
+    ...(generation === 0 ? [] : [`generation ${generation}`]),
+    ...(reason === undefined ? [] : [visible(reason, 200)]),
+  ].join("  ");
+}
+
+function describeGeneration({ id }: GenerationRow, out: Output): string {
+  return out.style("dim", `generation ${id}`);
+}
+
+function time(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
+  return `${(milliseconds / 1_000).toFixed(milliseconds < 10_000 ? 2 : 1)} s`;
+}

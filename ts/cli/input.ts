@@ -1,0 +1,94 @@
+// Files, or standard input by the name "-".
+
+import { readFile } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
+
+import { messageOf } from "../errors/base.js";
+import { parseSnapshot } from "../snapshot/files.js";
+import { restoreSnapshot } from "../snapshot/restore.js";
+import type { TraceEvent } from "../types/events.js";
+import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
+import { InputError } from "./exit.js";
+
+/** @throws InputError */
+export async function readInput(path: string): Promise<Buffer> {
+  try {
+    return path === "-" ? await buffer(process.stdin) : await readFile(path);
+  } catch (cause) {
+    throw new InputError(`${nameOf(path)}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+export function nameOf(path: string): string {
+  return path === "-" ? "standard input" : path;
+}
+
+export type Recording = { kind: "snapshot" | "trace"; snapshot: AgentSnapshot };
+
+/**
+ * Reads a snapshot, or a trace, which is restored.
+ * @throws InputError
+ */
+export async function readRecording(path: string): Promise<Recording> {
+  const bytes = await readInput(path);
+  const kind = kindOf(bytes);
+  if (kind === undefined) {
+    throw new InputError(`${nameOf(path)}: neither a snapshot nor a trace (JSON lines, or a list of events)`);
+  }
+  return kind === "snapshot"
+    ? { kind, snapshot: reading(path, () => parseSnapshot(bytes)) }
+    : { kind, snapshot: restored(path, bytes, {}) };
+}
+
+/** @throws InputError */
+export async function readTrace(path: string, options: RestoreOptions): Promise<AgentSnapshot> {
+  const bytes = await readInput(path);
+  if (kindOf(bytes) !== "trace") throw new InputError(`${nameOf(path)}: not a trace (JSON lines, or a list of events)`);
+  return restored(path, bytes, options);
+}
+
+function restored(path: string, bytes: Buffer, options: RestoreOptions): AgentSnapshot {
+  return reading(path, () => {
+    const isList = bytes[firstByte(bytes)] === 0x5b;
+    return restoreSnapshot(isList ? (JSON.parse(bytes.toString("utf8")) as TraceEvent[]) : bytes, options);
+  });
+}
+
+/** @throws InputError around whatever is wrong with an input. */
+export function reading<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new InputError(`${nameOf(path)}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+const LOOK = 4_096;
+
+/** By the beginning; the whole is parsed only where that does not tell. */
+function kindOf(bytes: Buffer): "snapshot" | "trace" | undefined {
+  const first = firstByte(bytes);
+  const head = bytes.toString("utf8", first, first + LOOK);
+  if (/^\[\s*(?:\{|\])/.test(head)) return "trace";
+  if (!head.startsWith("{")) return undefined;
+  if (/^\{\s*"(?:processId|root|provenance|version)"/.test(head)) return "snapshot";
+  const lineEnd = bytes.indexOf(0x0a, first);
+  const line = parsed(bytes.subarray(first, lineEnd < 0 ? bytes.length : lineEnd));
+  if (line !== undefined && typeof line["type"] === "string") return "trace";
+  return "root" in (line ?? parsed(bytes) ?? {}) ? "snapshot" : undefined;
+}
+
+function firstByte(bytes: Buffer): number {
+  let at = bytes.subarray(0, 3).equals(Buffer.from("\ufeff")) ? 3 : 0;
+  while (at < bytes.length && [0x20, 0x09, 0x0a, 0x0d].includes(bytes[at] as number)) at += 1;
+  return at;
+}
+
+function parsed(bytes: Buffer): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

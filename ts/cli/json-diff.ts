@@ -1,0 +1,41 @@
+// Where two JSON values differ, by JSON pointer.
+
+import { appendToken } from "../values/pointer.js";
+
+export interface Difference {
+  pointer: string;
+  /** Absent where there was nothing. */
+  before?: unknown;
+  /** Absent where there is nothing any more. */
+  after?: unknown;
+}
+
+/** The first differences; `limit` of them. There is no recursion: values may be nested deep. */
+export function differences(before: unknown, after: unknown, limit = 20): Difference[] {
+  const found: Difference[] = [];
+  const open: [pointer: string, before: unknown, after: unknown][] = [["", before, after]];
+  for (let next = open.pop(); next !== undefined && found.length < limit; next = open.pop()) {
+    const [pointer, left, right] = next;
+    if (!isContainer(left) || !isContainer(right) || Array.isArray(left) !== Array.isArray(right)) {
+      if (!isContainer(left) && !isContainer(right) && Object.is(left, right)) continue;
+      found.push({
+        pointer,
+        ...(left === undefined ? {} : { before: left }),
+        ...(right === undefined ? {} : { after: right }),
+      });
+      continue;
+    }
+    const keys = [...new Set([...Object.keys(left), ...Object.keys(right)])];
+    // The first is to be looked at first.
+    for (const key of keys.toReversed()) open.push([appendToken(pointer, key), own(left, key), own(right, key)]);
+  }
+  return found;
+}
+
+function isContainer(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function own(value: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}

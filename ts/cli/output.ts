@@ -1,0 +1,85 @@
+// What is printed: also into pipes that are closed early, and with colors on terminals only.
+
+import type { WriteStream } from "node:tty";
+
+export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+
+const CODES: Readonly<Record<Style, [number, number]>> = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+};
+
+export class Output {
+  readonly #stream: NodeJS.WriteStream;
+  readonly #colors: boolean;
+  #pending = "";
+  #closed = false;
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream;
+    const { NO_COLOR, TERM } = process.env;
+    this.#colors = (stream as Partial<WriteStream>).isTTY === true && !NO_COLOR && TERM !== "dumb";
+    // Who reads no further has seen enough: that is no failure.
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+      this.#closed = true;
+    });
+  }
+
+  /** Whether anybody still reads. */
+  get open(): boolean {
+    return !this.#closed;
+  }
+
+  style(style: Style, text: string): string {
+    if (!this.#colors) return text;
+    const [on, off] = CODES[style];
+    return `\u001b[${on}m${text}\u001b[${off}m`;
+  }
+
+  /** Prints a line. */
+  async line(text = ""): Promise<void> {
+    this.#pending += `${text}\n`;
+    if (this.#pending.length >= 64 * 1024) await this.flush();
+  }
+
+  /** Prints a value as JSON. */
+  async json(value: unknown): Promise<void> {
+    await this.line(JSON.stringify(value, undefined, 2));
+  }
+
+  async raw(bytes: string | Uint8Array): Promise<void> {
+    await this.flush();
+    await this.#write(bytes);
+  }
+
+  async flush(): Promise<void> {
+    const text = this.#pending;
+    this.#pending = "";
+    if (text !== "") await this.#write(text);
+  }
+
+  async #write(bytes: string | Uint8Array): Promise<void> {
+    if (this.#closed) return;
+    await new Promise<void>((resolve) => {
+      this.#stream.write(bytes, (error) => {
+        // Told to the listener too.
+        if (error != null) this.#closed = true;
+        resolve();
+      });
+    });
+  }
+}
+
+/** Text of recordings on a terminal: nothing in it may move the cursor or change colors. */
+export function visible(text: string, limit: number = Infinity): string {
+  const clean = text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => {
+    if (character === "\n") return "\\n";
+    return `\\u${(character.codePointAt(0) as number).toString(16).padStart(4, "0")}`;
+  });
+  return clean.length > limit ? `${clean.slice(0, limit - 1)}…` : clean;
+}

@@ -1,0 +1,151 @@
+import { readFileSync } from "node:fs";
+import { parseArgs, type ParseArgsConfig } from "node:util";
+
+import { messageOf } from "../errors/base.js";
+import type { RestoreOptions } from "../types/snapshot.js";
+import { diffContext, showContext, verifyContext } from "./commands/context.js";
+import { diff } from "./commands/diff.js";
+import { hash } from "./commands/hash.js";
+import { inspect } from "./commands/inspect.js";
+import { restore } from "./commands/restore.js";
+import { EXIT, InputError, UsageError, type ExitCode } from "./exit.js";
+import { Output } from "./output.js";
+import { USAGE } from "./usage.js";
+
+type Flags = Record<string, string | boolean | undefined>;
+
+/** Runs a command line, and gives what to end with. */
+export async function run(args: readonly string[]): Promise<ExitCode> {
+  const outputs = { out: new Output(process.stdout), err: new Output(process.stderr) };
+  const code = await dispatch(args, outputs).catch(async (error: unknown): Promise<ExitCode> => {
+    const { err } = outputs;
+    const isUsage = error instanceof UsageError;
+    const isKnown = isUsage || error instanceof InputError;
+    const text = isKnown ? messageOf(error) : error instanceof Error ? (error.stack ?? error.message) : String(error);
+    await err.line(`${err.style("red", "agent-rewind:")} ${text}`);
+    if (isUsage) await err.line('Try "agent-rewind --help".');
+    return isUsage ? EXIT.usage : isKnown ? EXIT.input : EXIT.internal;
+  });
+  await outputs.out.flush();
+  await outputs.err.flush();
+  return code;
+}
+
+type Outputs = { out: Output; err: Output };
+
+async function dispatch(args: readonly string[], outputs: Outputs): Promise<ExitCode> {
+  const [command, ...rest] = args;
+  if (command === undefined) throw new UsageError("there is no command");
+  if (command === "--help" || command === "-h" || command === "help") {
+    await outputs.out.raw(USAGE);
+    return EXIT.ok;
+  }
+  if (command === "--version") {
+    await outputs.out.line(version());
+    return EXIT.ok;
+  }
+  const handler = COMMANDS[command];
+  if (handler === undefined || !Object.hasOwn(COMMANDS, command))
+    throw new UsageError(`there is no command "${command}"`);
+  if (rest.includes("--help") || rest.includes("-h")) {
+    await outputs.out.raw(USAGE);
+    return EXIT.ok;
+  }
+  return handler(rest, outputs);
+}
+
+type Handler = (args: readonly string[], outputs: Outputs) => Promise<ExitCode>;
+
+const COMMANDS: Readonly<Record<string, Handler>> = {
+  async inspect(args, { out }) {
+    const { files, flags } = parsed("inspect", args, 1, 1);
+    return inspect(files[0] as string, out, flags["json"] === true);
+  },
+  async restore(args, outputs) {
+    const { files, flags } = parsed("restore", args, 1, 1, {
+      span: { type: "string" },
+      anchor: { type: "string" },
+      trace: { type: "string" },
+      output: { type: "string", short: "o" },
+    });
+    const { span, anchor, trace, output } = flags as Record<string, string | undefined>;
+    if (anchor !== undefined && anchor !== "before" && anchor !== "after")
+      throw new UsageError(`--anchor must be "before" or "after", received "${anchor}"`);
+    if (anchor !== undefined && span === undefined) throw new UsageError("--anchor goes with --span");
+    const options: RestoreOptions = {
+      ...(span === undefined ? {} : { spanId: span }),
+      ...(anchor === undefined ? {} : { anchor }),
+      ...(trace === undefined ? {} : { traceId: trace }),
+    };
+    return restore(files[0] as string, output, options, outputs, flags["json"] === true);
+  },
+  async diff(args, { out }) {
+    const { files, flags } = parsed("diff", args, 2, 2);
+    return diff(files as [string, string], out, flags["json"] === true);
+  },
+  async hash(args, { out }) {
+    const { files, flags } = parsed("hash", args, 1);
+    return hash(files, out, flags["json"] === true);
+  },
+  async context([command, ...args], outputs) {
+    const handler = command === undefined || !Object.hasOwn(CONTEXT, command) ? undefined : CONTEXT[command];
+    if (handler === undefined) throw new UsageError('context is followed by one of "show", "verify" and "diff"');
+    return handler(args, outputs);
+  },
+};
+
+const CONTEXT: Readonly<Record<string, Handler>> = {
+  async show(args, outputs) {
+    const { files, flags } = parsed("context show", args, 1);
+    return showContext(files, outputs, flags["json"] === true);
+  },
+  async verify(args, outputs) {
+    const { files, flags } = parsed("context verify", args, 1, Infinity, {
+      head: { type: "string" },
+      "key-file": { type: "string" },
+      "key-env": { type: "string" },
+      partial: { type: "boolean" },
+    });
+    const { head, partial, "key-file": keyFile, "key-env": keyEnv } = flags as Flags & Record<string, never>;
+    return verifyContext(files, { head, partial, keyFile, keyEnv }, outputs, flags["json"] === true);
+  },
+  async diff(args, outputs) {
+    const { files, flags } = parsed("context diff", args, 2);
+    return diffContext(files, outputs, flags["json"] === true);
+  },
+};
+
+function parsed(
+  command: string,
+  args: readonly string[],
+  least: number,
+  most = Infinity,
+  options: NonNullable<ParseArgsConfig["options"]> = {},
+): { files: string[]; flags: Flags } {
+  let result: { values: object; positionals: string[] };
+  try {
+    const config = {
+      args: [...args],
+      allowPositionals: true,
+      options: { json: { type: "boolean" }, ...options },
+    } as const;
+    result = parseArgs(config);
+  } catch (cause) {
+    throw new UsageError(`${command}: ${messageOf(cause)}`, { cause });
+  }
+  const { values, positionals } = result;
+  if (positionals.length < least || positionals.length > most) {
+    const wanted = least === most ? String(least) : `at least ${least}`;
+    throw new UsageError(
+      `${command} takes ${wanted} ${wanted === "1" ? "file" : "files"}, received ${positionals.length}`,
+    );
+  }
+  if (positionals.filter((file) => file === "-").length > 1)
+    throw new UsageError(`${command}: standard input can be read once`);
+  return { files: positionals, flags: values as Flags };
+}
+
+function version(): string {
+  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
+}
