@@ -11,6 +11,7 @@ export {
   isMaxDepthExceededError,
   isNestedRunError,
 } from "./context.js";
+export { ForkError, isForkError } from "./fork.js";
 export {
   AttemptsExhaustedError,
   MaxRebornsExceededError,
