@@ -128,7 +128,7 @@ pub fn snapshot_error(error: &SnapshotError) -> Error<Code> {
             .text("path", path)
             .raw("offset", &error.offset.to_string())
             .into_error(Code::InvalidSnapshot),
-        SnapshotError::FramesTooDeep { path, .. } => {
+        SnapshotError::FramesTooDeep { path, .. } | SnapshotError::JsonTooDeep { path, .. } => {
             detail.text("path", path).into_error(Code::Limit)
         }
     }

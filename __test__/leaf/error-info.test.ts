@@ -150,6 +150,7 @@ describe("errors of this package", () => {
     MaxRebornsExceededError: new errors.MaxRebornsExceededError("a", 100),
     SnapshotDisabledError: new errors.SnapshotDisabledError({ source: "dump" }),
     StreamCutError: new errors.StreamCutError("http://host/"),
+    ForkError: new errors.ForkError("changes.0.at", "no call", { at: "c", known: ["d"] }),
     RestoreError: new errors.RestoreError("Restore failed: Trace is empty.", { spanId: "s" }),
     InvalidSnapshotError: new errors.InvalidSnapshotError([{ path: "root.callId", message: "Required" }]),
     LimitError: new errors.LimitError("too deep", { path: "root", limit: 1000 }),

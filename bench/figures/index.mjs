@@ -11,6 +11,7 @@ export const figures = [
   figure("restore-jsonl", "restoreSnapshot from JSONL"),
   figure("restore-array", "restoreSnapshot from an array of events"),
   figure("replay", "replay of an agent, a model call and a tool call with 2 KB of output in each step"),
+  figure("explain", "a request that differs in one place: the miss, and what differs by JSON pointer"),
   figure("record", "recording one call with 2 KB of output"),
   figure("capture", "a boundary captured, with its hashes and its ledger"),
 ];

@@ -12,6 +12,7 @@ export {
   isMaxDepthExceededError,
   isNestedRunError,
 } from "./context.js";
+export { ForkError, isForkError } from "./fork.js";
 export {
   AttemptsExhaustedError,
   MaxRebornsExceededError,

@@ -2,7 +2,7 @@ import type { AgentSnapshot, Provenance } from "../types/snapshot.js";
 import { stringifySnapshot } from "./files.js";
 import { checkChanges, type Change, type ForkChange } from "./fork/changes.js";
 import { Routes, runAgain, takeOut } from "./fork/drop.js";
-import { ForkError } from "./fork/error.js";
+import { ForkError } from "../errors/index.js";
 import { handledFailures, keepHandled } from "./fork/failures.js";
 import { Entries, findEntry, nameOf, type Entry } from "./fork/find.js";
 import { editMemory, settleMemory } from "./fork/memory.js";
@@ -12,7 +12,7 @@ import { snapshotObject } from "./handle.js";
 import { checkSnapshot } from "./open.js";
 
 export type { CallIdTarget, ContentHashTarget, ForkChange, ForkTarget } from "./fork/changes.js";
-export { ForkError, isForkError } from "./fork/error.js";
+export { ForkError, isForkError } from "../errors/index.js";
 
 /** A change, and what it is for. */
 interface Edit {

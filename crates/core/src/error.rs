@@ -43,6 +43,8 @@ pub enum SnapshotError {
     NotJson { path: String, error: JsonError },
     #[error("{path}: frames are nested more than {limit} levels deep")]
     FramesTooDeep { path: String, limit: usize },
+    #[error("{path}: JSON is nested more than {limit} levels deep")]
+    JsonTooDeep { path: String, limit: usize },
 }
 
 /// Why no snapshot could be restored from a trace.

@@ -27,6 +27,8 @@ pub struct Frame {
     pub handled: bool,
     /// The memory as it stands.
     pub memory: Memory,
+    /// Keys of it that somebody edited, added or took out in a snapshot.
+    pub edited: Vec<JsonStr>,
     /// The last generation.
     pub generation: Generation,
     pub earlier: VectorSync<Arc<Generation>>,
@@ -126,6 +128,7 @@ impl Frame {
             stopped: false,
             handled: false,
             memory,
+            edited: Vec::new(),
             generation,
             earlier: VectorSync::new_sync(),
             budget: Budget::default(),

@@ -4,8 +4,9 @@ import { isError } from "../../errors/base.js";
 import type { ErrorInfo } from "../../types/snapshot.js";
 import { encodeValue, type Encoded } from "../../values/encode.js";
 import { toErrorInfo } from "../../values/error-info.js";
-import { ForkError } from "./error.js";
+import { ForkError } from "../../errors/index.js";
 import { misspelled } from "./nearest.js";
+import { unknownName } from "./unknown-name.js";
 
 /** Names a call or a frame: by its callId, or more closely. */
 export type ForkTarget = string | CallIdTarget | ContentHashTarget;
@@ -177,7 +178,7 @@ function checkKeys(value: Record<string, unknown>, known: readonly string[], pat
   if (unknown === undefined) return;
   const meant = misspelled(unknown, known);
   const hint = meant === undefined ? "" : ` Did you mean ${JSON.stringify(meant)}?`;
-  throw ForkError.unknown(path, `unknown key ${JSON.stringify(unknown)}.${hint}`, unknown, known, at);
+  throw unknownName(path, `unknown key ${JSON.stringify(unknown)}.${hint}`, unknown, known, at);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,7 +1,8 @@
 import type { CallRecord } from "../../types/snapshot.js";
 import type { Change, ContentHashTarget } from "./changes.js";
-import { ForkError } from "./error.js";
+import { ForkError } from "../../errors/index.js";
 import { framesUnder, type FrameNode, type RowNode } from "./tree.js";
+import { unknownName } from "./unknown-name.js";
 
 /** What a change is for. */
 export type Entry = CallEntry | RowEntry | FrameEntry;
@@ -88,7 +89,7 @@ function findCallId(entries: Entries, callId: string, { path, given }: Change): 
   const hasRows = entries.all.some(({ type }) => type === "row");
   const hint = hasRows ? " Rows without a list of calls have none: give their contentHash." : "";
   const message = `no call or frame ${JSON.stringify(callId)} in the snapshot.${hint}`;
-  throw ForkError.unknown(`${path}.at`, message, callId, entries.byCallId.keys(), given);
+  throw unknownName(`${path}.at`, message, callId, entries.byCallId.keys(), given);
 }
 
 function findContentHash(
@@ -100,12 +101,12 @@ function findContentHash(
   const frames = requests.filter((request) => frame === undefined || request.frame === frame);
   if (frame !== undefined && frames.length === 0) {
     const known = requests.map((request) => request.frame);
-    throw ForkError.unknown(`${path}.at.frame`, `no frame ${JSON.stringify(frame)} with calls.`, frame, known, given);
+    throw unknownName(`${path}.at.frame`, `no frame ${JSON.stringify(frame)} with calls.`, frame, known, given);
   }
   const kinds = frames.filter((request) => kind === undefined || request.kind === kind);
   if (kind !== undefined && kinds.length === 0) {
     const known = frames.map((request) => request.kind);
-    throw ForkError.unknown(`${path}.at.kind`, `no call of kind ${JSON.stringify(kind)}.`, kind, known, given);
+    throw unknownName(`${path}.at.kind`, `no call of kind ${JSON.stringify(kind)}.`, kind, known, given);
   }
   const found = kinds.filter((request) => request.contentHash === contentHash);
   if (found.length > 0) return found.map(({ entry }) => entry);
@@ -114,7 +115,7 @@ function findContentHash(
   const message = `no call with the contentHash ${JSON.stringify(contentHash)}${
     where.length === 0 ? "." : ` here, but of ${[...new Set(where)].slice(0, 5).join(", ")}.`
   }`;
-  throw ForkError.unknown(
+  throw unknownName(
     `${path}.at`,
     message,
     contentHash,
@@ -137,7 +138,7 @@ function inOrder(found: readonly Entry[], wantsLast: boolean, { path, given }: C
   const frames = found.map(({ node }) => node.frame.callId);
   if (wantsLast && new Set(frames).size > 1) {
     const message = `there are ${found.length}, and no order of them is known: give at.frame or at.occurrence.`;
-    throw ForkError.unknown(`${path}.at`, message, undefined, frames, given);
+    throw unknownName(`${path}.at`, message, undefined, frames, given);
   }
   return found;
 }

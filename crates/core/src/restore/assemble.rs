@@ -158,6 +158,7 @@ impl<'t> Assembler<'t> {
             stopped: draft.stopped,
             handled: false,
             memory,
+            edited: Vec::new(),
             generation,
             earlier,
             budget,

@@ -1,6 +1,6 @@
 //! Frames while they are read: fields come in any order, and are put together at the end.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rpds::VectorSync;
@@ -130,8 +130,13 @@ impl FrameDraft {
             }
         }
         let memory = self.memory?;
-        if let (Some(at_start), Some(hashes)) = (&self.body.start.memory, &self.memory_hashes) {
-            self.body.start.memory = Some(with_edits(at_start, &memory, hashes));
+        let mut edited = Vec::new();
+        if let Some(hashes) = &self.memory_hashes {
+            edited = edited_keys(&memory, hashes);
+            let at_start = &mut self.body.start.memory;
+            *at_start = at_start
+                .take()
+                .map(|at_start| with_edits(&at_start, &memory, &edited));
         }
         let state = match self.state? {
             State::Completed(value) => State::Completed(Value {
@@ -150,6 +155,7 @@ impl FrameDraft {
             stopped: self.stopped,
             handled: self.handled,
             memory,
+            edited,
             generation: self.body.finish(&fields.request_texts),
             earlier: self.earlier,
             budget: self.budget?,
@@ -159,22 +165,32 @@ impl FrameDraft {
     }
 }
 
-/// The memory at the start, with what the user changed in the memory as it stands: a key whose
-/// value no longer matches its hash was edited, one without a hash was added, one without a value
-/// was removed.
-fn with_edits(at_start: &Memory, now: &Memory, hashes: &OrderedMap<JsonStr, JsonStr>) -> Memory {
-    let removed = |key: &JsonStr| hashes.get(key).is_some() && now.get(key).is_none();
+/// What the user changed in the memory as it stands: a key whose value no longer matches its hash was
+/// edited, one without a hash was added, one without a value was removed.
+fn edited_keys(now: &Memory, hashes: &OrderedMap<JsonStr, JsonStr>) -> Vec<JsonStr> {
+    let is_changed = |(key, value): &(&JsonStr, &JsonText)| {
+        let hash = content_hash_any(value.as_str()).map(|hash| hash.to_string());
+        let known = hashes.get(key);
+        !known.is_some_and(|known| hash.is_ok_and(|hash| hash == known.body()))
+    };
+    let removed = hashes.iter().filter(|(key, _)| now.get(key).is_none());
+    let changed = now.iter().filter(is_changed);
+    let keys = removed
+        .map(|(key, _)| key)
+        .chain(changed.map(|(key, _)| key));
+    keys.cloned().collect()
+}
+
+/// The memory at the start, with the edits that were made to the memory as it stands.
+fn with_edits(at_start: &Memory, now: &Memory, edited: &[JsonStr]) -> Memory {
+    let keys: HashSet<&JsonStr> = edited.iter().collect();
     let mut memory: Memory = at_start
         .iter()
-        .filter(|(key, _)| !removed(key))
+        .filter(|(key, _)| now.get(key).is_some() || !keys.contains(key))
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
-    for (key, value) in now.iter() {
-        let hash = content_hash_any(value.as_str()).map(|hash| hash.to_string());
-        let untouched = hashes
-            .get(key)
-            .is_some_and(|known| hash.is_ok_and(|hash| hash == known.body()));
-        if !untouched {
+    for key in edited {
+        if let Some(value) = now.get(key) {
             memory.insert(key.clone(), value.clone());
         }
     }
@@ -546,9 +562,16 @@ fn budget(fields: &mut Fields<'_>) -> Result<Option<Budget>, Stop> {
             }
         };
         let text = fields.span()?;
-        match Usage::read(text.as_str(), &fields.path_text()) {
+        match Usage::read(text.as_str(), "") {
             Ok(read) => *usage = Some(read),
-            Err(faults) => fields.faults.extend(faults),
+            Err(faults) => {
+                // A path holds all callIds on the way: it is written for faults only.
+                let above = fields.path_text();
+                fields.faults.extend(faults.into_iter().map(|mut fault| {
+                    fault.path.insert_str(0, &above);
+                    fault
+                }));
+            }
         }
         Ok(())
     })?;

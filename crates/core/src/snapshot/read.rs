@@ -9,7 +9,7 @@ use super::{Provenance, Snapshot, VERSION};
 use crate::error::{Faults, SnapshotError};
 use crate::frame::{Frame, Generation};
 use crate::json::{JsonErrorKind, JsonText};
-use crate::limits::MAX_FRAME_DEPTH;
+use crate::limits::{MAX_FRAME_DEPTH, MAX_JSON_DEPTH};
 
 /// Reads the text of a snapshot. Nothing is copied: the values stay spans of `source`.
 ///
@@ -32,9 +32,10 @@ pub fn read_snapshot(source: &Arc<String>) -> Result<Snapshot, SnapshotError> {
             limit: MAX_FRAME_DEPTH,
         }),
         Err(Stop::Json(error)) if error.kind == JsonErrorKind::TooDeep => {
-            let mut fields = fields;
-            fields.fault_here("nested more than 1,000 levels deep");
-            Err(SnapshotError::Invalid(Faults(fields.faults)))
+            Err(SnapshotError::JsonTooDeep {
+                path: fields.path_text(),
+                limit: MAX_JSON_DEPTH,
+            })
         }
         Err(Stop::Json(error)) => Err(SnapshotError::NotJson {
             path: fields.path_text(),

@@ -8,7 +8,7 @@ use crate::frame::{Frame, Generation, State};
 use crate::hash::content_hash_any;
 use crate::id_hash::IdHashing;
 use crate::journal::{Call, Kind, Outcome, RequestHash, Value};
-use crate::json::{JsonStr, write_count};
+use crate::json::{JsonStr, JsonText, write_count};
 use crate::memory::Memory;
 
 /// Writes the whole snapshot.
@@ -276,20 +276,33 @@ fn write_tail(frame: &Frame, out: &mut String) {
     }
     // Also for an empty memory: what is added to that by hand counts as edited.
     if !frame.memory.is_empty() || frame.generation.memory.is_some() {
-        out.push_str(r#","memoryHashes":{"#);
-        for (index, (key, value)) in frame.memory.iter().enumerate() {
-            if index > 0 {
-                out.push(',');
-            }
-            key.write_quoted(out);
-            // A value that cannot be hashed counts as edited, which is the safe side.
-            let hash = content_hash_any(value.as_str())
-                .map(|hash| hash.to_string())
-                .unwrap_or_default();
-            out.push_str(&format!(r#":"{hash}""#));
-        }
-        out.push('}');
+        write_memory_hashes(frame, out);
     }
+}
+
+/// What was edited stays so: a hash that no value has.
+fn write_memory_hashes(frame: &Frame, out: &mut String) {
+    let edited: HashSet<&JsonStr> = frame.edited.iter().collect();
+    let is_edited = |key: &JsonStr| edited.contains(key);
+    let removed = frame.edited.iter();
+    let removed = removed.filter(|key| frame.memory.get(key).is_none());
+    let hash_of = |(key, value): (&JsonStr, &JsonText)| {
+        // A value that cannot be hashed counts as edited, which is the safe side.
+        let hash = content_hash_any(value.as_str()).ok();
+        hash.filter(|_| !is_edited(key))
+            .map_or_else(String::new, |hash| hash.to_string())
+    };
+    out.push_str(r#","memoryHashes":{"#);
+    let hashes = frame.memory.iter().map(|entry| (entry.0, hash_of(entry)));
+    let gone = removed.map(|key| (key, String::new()));
+    for (index, (key, hash)) in hashes.chain(gone).enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        key.write_quoted(out);
+        out.push_str(&format!(r#":"{hash}""#));
+    }
+    out.push('}');
 }
 
 fn write_generation_fields(generation: &Generation, out: &mut String) {
@@ -370,6 +383,10 @@ impl<'a> Journal<'a> {
         }
         if let Some((kind_at, row_at)) = self.positions.get(&(kind, hash)) {
             let row = &mut self.kinds[*kind_at].1[*row_at];
+            // A row that no call names answers any number of times: it stays, and the calls stand beside it.
+            if row.call.is_none() {
+                return;
+            }
             if matches!(outcome, Outcome::Output(_)) || !matches!(row.outcome, Outcome::Output(_)) {
                 row.outcome = outcome;
                 row.call = call;

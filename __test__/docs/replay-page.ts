@@ -1,0 +1,38 @@
+import { callTool, createAgent, equipInstruction, promptAgent, replay, resume, runWith } from "agent-rewind";
+import type { AgentSnapshot, ModelAdapter, ReplayReport, Tool } from "agent-rewind";
+import { dumpSnapshot, forkSnapshot } from "agent-rewind/debugger";
+import { z } from "zod";
+
+export async function tour(model: ModelAdapter, search: Tool): Promise<unknown[]> {
+  const reporter = createAgent<{ topic: string }, { result: string }>({
+    id: "reporter",
+    model,
+    handler: async ({ topic }) => {
+      const found = await callTool(search, { topic });
+      equipInstruction(`Report on ${topic}: ${JSON.stringify(found)}`);
+      return promptAgent(z.object({ result: z.string() }));
+    },
+  });
+  let snapshot!: AgentSnapshot;
+  const first = await runWith(async () => {
+    const report = await reporter({ topic: "moths" });
+    snapshot = dumpSnapshot();
+    return report;
+  });
+
+  // Nothing is made: this holds offline, and in a test for ever.
+  const second = await replay(() => reporter({ topic: "moths" }), { snapshot });
+
+  // What is new is made, what was recorded is not.
+  let report: ReplayReport | undefined;
+  await resume(() => Promise.all([reporter({ topic: "moths" }), reporter({ topic: "bees" })]), {
+    snapshot,
+    onReport: (given) => (report = given),
+  });
+
+  // Another answer of the tool: the prompt that was made of the old one is asked anew.
+  const at = "root/agent:reporter:0/tool:search:0";
+  const fork = forkSnapshot(snapshot, { at, output: ["nothing"] });
+  const third = await resume(() => reporter({ topic: "moths" }), { snapshot: fork });
+  return [first, second, report?.replayed, report?.live, third];
+}

@@ -1,0 +1,24 @@
+import { quoted } from "../../errors/base.js";
+import { ForkError } from "../../errors/index.js";
+import { nearest } from "./nearest.js";
+
+/** How many names a message lists. */
+const SHOWN = 20;
+
+/** A name that is not among those known, or that was not given; the message lists them. */
+export function unknownName(
+  path: string,
+  message: string,
+  name: string | undefined,
+  known: Iterable<string>,
+  at: unknown,
+): ForkError {
+  const names = name === undefined ? [...new Set(known)] : nearest(name, known);
+  return new ForkError(path, `${message} ${listed(names)}`, { at, known: names });
+}
+
+function listed(names: readonly string[]): string {
+  if (names.length === 0) return "There is none.";
+  const more = names.length - SHOWN;
+  return `There are: ${quoted(names.slice(0, SHOWN))}${more > 0 ? `, and ${more} more` : ""}.`;
+}
