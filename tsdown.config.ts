@@ -1,9 +1,16 @@
 import { defineConfig } from "tsdown";
 import { inlineZodToJsonSchema } from "./scripts/lib/zod-to-json-schema.mjs";
 
+const ENTRIES = {
+  index: "ts/index.ts",
+  debugger: "ts/debugger.ts",
+  "fetch/index": "ts/fetch/index.ts",
+};
+
 export default defineConfig({
-  entry: ["ts/index.ts", "ts/debugger.ts", "ts/fetch/index.ts"],
-  format: ["esm", "cjs"],
+  // vitest itself cannot be required.
+  entry: ENTRIES,
+  format: { esm: { entry: { ...ENTRIES, "vitest/index": "ts/vitest/index.ts" } }, cjs: {} },
   outDir: "dist",
   platform: "node",
   target: "node20.19",

@@ -80,6 +80,8 @@ test("publint finds no fault", () => {
 });
 
 test("attw resolves its types everywhere", () => {
-  const args = ["--profile", "node16", mainTarball];
-  expect(runTool("@arethetypeswrong/cli/dist/index.js", args)).toMatchObject({ code: 0 });
+  const attw = (...args: string[]) => runTool("@arethetypeswrong/cli/dist/index.js", [...args, mainTarball]);
+  // vitest itself cannot be required.
+  expect(attw("--exclude-entrypoints=vitest", "--profile=node16")).toMatchObject({ code: 0 });
+  expect(attw("--entrypoints=vitest", "--profile=esm-only")).toMatchObject({ code: 0 });
 });

@@ -28,6 +28,16 @@ export {
 export { JsonSchemaNotFoundError, isJsonSchemaNotFoundError } from "./schema.js";
 export { NativeMissingError, TraceWriteError, isNativeMissingError, isTraceWriteError } from "./platform.js";
 export {
+  InvalidRecordingError,
+  RecordingMissingError,
+  RecordingStaleError,
+  SecretInRecordingError,
+  isInvalidRecordingError,
+  isRecordingMissingError,
+  isRecordingStaleError,
+  isSecretInRecordingError,
+} from "./recording.js";
+export {
   InvalidSnapshotError,
   LimitError,
   NormalizeError,
