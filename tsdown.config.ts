@@ -4,6 +4,7 @@ import { inlineZodToJsonSchema } from "./scripts/lib/zod-to-json-schema.mjs";
 const ENTRIES = {
   index: "ts/index.ts",
   debugger: "ts/debugger.ts",
+  "ai-sdk/index": "ts/ai-sdk/index.ts",
   "fetch/index": "ts/fetch/index.ts",
 };
 

@@ -40,6 +40,7 @@ test("loads without zod, with the same names by import and require", () => {
       core: expect.arrayContaining(["runWith", "callTool"]) as string[],
       debug: expect.arrayContaining(["dumpSnapshot", "restoreSnapshot"]) as string[],
       fetch: ["rewindFetch"],
+      sdk: ["rewindEmbeddingModel", "rewindMiddleware", "wrapTools"],
     },
   });
   const { import: imported, require: required } = names as Record<string, unknown>;
