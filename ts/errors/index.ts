@@ -32,6 +32,16 @@ export { RedactError, isRedactError } from "./redact.js";
 export { JsonSchemaNotFoundError, isJsonSchemaNotFoundError } from "./schema.js";
 export { NativeMissingError, isNativeMissingError } from "./platform.js";
 export {
+  InvalidRecordingError,
+  RecordingMissingError,
+  RecordingStaleError,
+  SecretInRecordingError,
+  isInvalidRecordingError,
+  isRecordingMissingError,
+  isRecordingStaleError,
+  isSecretInRecordingError,
+} from "./recording.js";
+export {
   InvalidSnapshotError,
   LimitError,
   NormalizeError,

@@ -1,6 +1,6 @@
 //! Snapshots as JSON text, in the documented shape. Written without recursion.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::requests::{RequestTable, TABLE_FIELD};
 use super::{Snapshot, VERSION, Warning};

@@ -1,0 +1,116 @@
+// A recording's file holds all that a replay needs.
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { replay, runWith, type AgentSnapshot } from "agent-rewind";
+import { dumpSnapshot } from "agent-rewind/debugger";
+import fc from "fast-check";
+import { afterEach, describe, expect, it } from "vitest";
+
+import { putBack, takeOut, type Blobs } from "../../ts/recording/blobs.js";
+import { readRecording, recordingText, writeRecording } from "../../ts/recording/files.js";
+import type { CallLine } from "../../ts/recording/lines.js";
+import { temporaryFolder } from "../support/process.js";
+import { richResult, richRun } from "../support/rich-run.js";
+
+const folders: string[] = [];
+afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true })));
+
+function pathsIn() {
+  const folder = temporaryFolder();
+  folders.push(folder);
+  return { main: join(folder, "a.jsonl"), timing: join(folder, "a.timing.jsonl"), blobs: join(folder, "files") };
+}
+
+async function recordRich(): Promise<AgentSnapshot> {
+  const { run, model } = richRun();
+  return runWith(
+    async () => {
+      expect(await run()).toEqual(richResult);
+      return dumpSnapshot();
+    },
+    { model, enableSnapshot: true },
+  );
+}
+
+describe("a run with everything in it", () => {
+  it.each(["with its timing", "without"])("is replayed %s", async (timing) => {
+    const paths = pathsIn();
+    writeRecording(paths, recordingText(await recordRich(), "rich", []));
+    if (timing === "without") rmSync(paths.timing);
+    const snapshot = readRecording(paths);
+    const { run, model, made } = richRun();
+    const result = await replay(run, { snapshot: snapshot as AgentSnapshot, model });
+    expect(result).toEqual(richResult);
+    expect([made, model.calls]).toEqual([[], []]);
+  });
+
+  it("is written alike each time, but for its timing", async () => {
+    const [first, second] = [await recordRich(), await recordRich()].map((snapshot) =>
+      recordingText(snapshot, "rich", []),
+    );
+    expect(first?.main).toBe(second?.main);
+    expect(first?.timing).not.toBe(second?.timing);
+  });
+
+  it("is written alike after it was read", async () => {
+    const paths = pathsIn();
+    const text = recordingText(await recordRich(), "rich", []);
+    writeRecording(paths, text);
+    const again = recordingText(readRecording(paths) as AgentSnapshot, "rich", []);
+    expect(again.main).toBe(text.main);
+    expect(again.timing).toBe(text.timing);
+  });
+
+  it("has each message of a conversation once", async () => {
+    const { main } = recordingText(await recordRich(), "rich", []);
+    expect(main.split("You lead, after 0 rounds.")).toHaveLength(2);
+    expect(main).toContain('"after":"prompt:rich:0"');
+  });
+
+  it("is replayed without the timing that is not its own", async () => {
+    const paths = pathsIn();
+    writeRecording(paths, recordingText(await recordRich(), "rich", []));
+    for (const timing of [
+      "{",
+      '{"frame":"root/other","start":3}\n',
+      readFileSync(paths.timing, "utf8").split("\n").slice(3).join("\n"),
+    ]) {
+      writeFileSync(paths.timing, timing);
+      const { run, model } = richRun();
+      expect(await replay(run, { snapshot: readRecording(paths) as AgentSnapshot, model })).toEqual(richResult);
+    }
+  });
+});
+
+describe("what is large", () => {
+  const line = (output: unknown, types?: Record<string, string>): CallLine => ({
+    frame: "root",
+    call: "x:y:0",
+    hash: "",
+    output,
+    ...(types === undefined ? {} : { types }),
+  });
+
+  it("stands in files of its own, and comes back, whatever it is", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.string({ unit: "binary" }), fc.string(), (value, text, key) => {
+        const long = text.repeat(Math.ceil(9_000 / Math.max(text.length, 1)));
+        const given = line({ value, [key]: { long }, list: [long, 1] });
+        const blobs: Blobs = new Map();
+        const before = JSON.stringify(given);
+        const taken = JSON.stringify(takeOut(given, blobs));
+        expect(JSON.stringify(given)).toBe(before);
+        const back = putBack(JSON.parse(taken) as CallLine, (name) => blobs.get(name) as Uint8Array);
+        expect(JSON.stringify(back)).toBe(before);
+      }),
+    );
+  });
+
+  it("is checked by its hash", () => {
+    const blobs: Blobs = new Map();
+    const bytes = Buffer.alloc(300, 1).toString("base64");
+    const taken = takeOut(line({ a: bytes }, { "/a": "bytes" }), blobs);
+    expect([...blobs.values()]).toEqual([Buffer.alloc(300, 1)]);
+    expect(() => putBack(taken, () => new Uint8Array(300))).toThrow("is not what its name says");
+  });
+});

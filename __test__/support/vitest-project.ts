@@ -1,0 +1,91 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { temporaryFolder } from "./process.js";
+
+export interface TestRun {
+  readonly code: number | null;
+  /** All that was printed, without colors. */
+  readonly text: string;
+  /** Full names of tests and how they ended. */
+  readonly results: Record<string, string>;
+}
+
+export interface VitestProject extends Disposable {
+  readonly folder: string;
+  write(file: string, text: string): void;
+  /** Runs `vitest run`. */
+  run(options?: { args?: string[]; env?: Record<string, string> }): Promise<TestRun>;
+  /** The files under __recordings__, by their paths. */
+  recordings(): Record<string, string>;
+}
+
+const VITEST = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url));
+
+const CONFIG = `export default {
+  // Not in node_modules, as it is for others.
+  test: { server: { deps: { external: [/\\/dist\\//, /\\/native\\//] } }, maxWorkers: 2 },
+};
+`;
+
+/** A project with tests of its own, in a folder inside the package. */
+export function vitestProject(files: Record<string, string>, folder = temporaryFolder()): VitestProject {
+  const write = (file: string, text: string): void => {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  };
+  write("vitest.config.mjs", CONFIG);
+  for (const [file, text] of Object.entries(files)) write(file, text);
+  return {
+    folder,
+    write,
+    run: ({ args = [], env = {} } = {}) => runVitest(folder, args, env),
+    recordings: () => recordingsUnder(folder),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+async function runVitest(folder: string, args: string[], env: Record<string, string>): Promise<TestRun> {
+  const report = join(folder, "report.json");
+  rmSync(report, { force: true });
+  const { PATH = "", HOME = "" } = process.env;
+  const flags = ["run", "--root", folder, "--reporter=default", "--reporter=json", `--outputFile=${report}`];
+  const child = spawn(process.execPath, [VITEST, ...flags, ...args], {
+    cwd: folder,
+    // Neither CI nor what this test run itself is told.
+    env: { PATH, HOME, NO_COLOR: "1", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let text = "";
+  child.stdout.on("data", (chunk) => (text += String(chunk)));
+  child.stderr.on("data", (chunk) => (text += String(chunk)));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", resolve);
+  });
+  if (!existsSync(report)) throw new Error(`vitest gave no report:\n${text}`);
+  const { testResults } = JSON.parse(readFileSync(report, "utf8")) as {
+    testResults: { assertionResults: { fullName: string; status: string }[] }[];
+  };
+  const results = testResults.flatMap(({ assertionResults }) =>
+    assertionResults.map(({ fullName, status }): [string, string] => [fullName, status]),
+  );
+  return { code, text, results: Object.fromEntries(results) };
+}
+
+function recordingsUnder(folder: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted()) {
+    const full = join(folder, path);
+    if (!path.includes("__recordings__") || !statSync(full).isFile()) continue;
+    found[relative(folder, full)] = readFileSync(full, "utf8");
+  }
+  return found;
+}
+
+/** Shows all that was printed if a test failed. */
+export function expectPassed({ code, text }: TestRun): void {
+  if (code !== 0) throw new Error(`vitest ended with ${code}:\n${text}`);
+}

@@ -1,0 +1,22 @@
+import { getContext } from "../run-context/context.js";
+import { modelCall } from "./journaled-model.js";
+import { journaledResult } from "./middleware.js";
+import type { CallOptions, EmbeddingModelLike } from "./types.js";
+
+/** An embedding model of the AI SDK 5, 6 or 7 whose calls are journaled and replayed. The model itself stays as it is. */
+export function rewindEmbeddingModel<Model extends EmbeddingModelLike>(model: Model): Model {
+  const made = getContext();
+  const doEmbed = async (params: CallOptions): Promise<object> => {
+    const make = (): PromiseLike<object> => model.doEmbed(params as never);
+    const call = modelCall("embed", model, params, made);
+    return call === undefined ? make() : journaledResult(call, make);
+  };
+  return new Proxy(model, {
+    get(target, key) {
+      if (key === "doEmbed") return doEmbed;
+      // A model may have private members, which a proxy has not.
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}

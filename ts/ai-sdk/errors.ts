@@ -1,0 +1,45 @@
+import type { ErrorInfo } from "../types/snapshot.js";
+import { fromErrorInfo, toErrorInfo } from "../values/error-info.js";
+
+const MARKER = "vercel.ai.error";
+
+/**
+ * The AI SDK knows its errors by symbols, which a recording does not keep: without them it would not try again what it
+ * had tried again. Errors that were made here have them already.
+ */
+export function revivedErrors(error: unknown): unknown {
+  const seen = new Set<unknown>();
+  for (let at: unknown = error; isError(at) && !seen.has(at); at = at.cause) {
+    seen.add(at);
+    if (!at.name.startsWith("AI_")) continue;
+    for (const marker of [MARKER, `${MARKER}.${at.name}`]) {
+      const symbol = Symbol.for(marker);
+      if (!(symbol in at)) Object.defineProperty(at, symbol, { value: true });
+    }
+  }
+  return error;
+}
+
+/** An error in a part of a stream. */
+interface RecordedErrorPart {
+  readonly type: "error";
+  readonly errorInfo: ErrorInfo;
+}
+
+/** Parts as they are recorded: errors as data. */
+export function recordedPart(part: object): object {
+  const { type, error } = part as { type?: unknown; error?: unknown };
+  if (type !== "error" || !isError(error)) return part;
+  const { error: _error, ...rest } = part as { error: unknown };
+  return { ...rest, errorInfo: toErrorInfo(error) };
+}
+
+export function revivedPart(part: object): object {
+  if (!("errorInfo" in part)) return part;
+  const { errorInfo, ...rest } = part as RecordedErrorPart;
+  return { ...rest, error: revivedErrors(fromErrorInfo(errorInfo)) };
+}
+
+function isError(value: unknown): value is Error {
+  return typeof value === "object" && value !== null && "message" in value && typeof (value as Error).name === "string";
+}

@@ -1,0 +1,11 @@
+export { rewindEmbeddingModel } from "./embeddings.js";
+export { rewindMiddleware, type RewindMiddlewareOptions } from "./middleware.js";
+export { wrapTools } from "./tools.js";
+export type {
+  CallOptions,
+  EmbeddingModelLike,
+  ModelName,
+  RewindMiddleware,
+  StreamPart,
+  StreamResult,
+} from "./types.js";

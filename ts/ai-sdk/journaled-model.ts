@@ -1,0 +1,60 @@
+import { responseHeaders, type HeaderList } from "../fetch/headers.js";
+import { ambientContext } from "../run-context/ambient.js";
+import type { Context } from "../run-context/context.js";
+import type { CallMeta } from "../types/snapshot.js";
+import { revivedErrors } from "./errors.js";
+import type { CallOptions, ModelName } from "./types.js";
+
+/** A call of a model, for the journal. */
+export interface ModelCall {
+  readonly kind: "model" | "embedding";
+  readonly name: string;
+  readonly request: object;
+  readonly context: Context;
+}
+
+/** `undefined` where nothing is journaled: outside of runs, and in the making of a journaled call. */
+export function modelCall(
+  kind: "generate" | "stream" | "embed",
+  { provider, modelId }: ModelName,
+  params: CallOptions,
+  made: Context | undefined,
+): ModelCall | undefined {
+  const context = ambientContext(made, "agent-rewind/ai-sdk");
+  if (context === undefined || context.inCall) return undefined;
+  // Headers are where keys are; a signal is not asked with.
+  const { abortSignal: _signal, headers: _headers, ...asked } = params;
+  const given = Object.entries(asked).filter(([, value]) => value !== undefined);
+  const request = { type: kind, provider, model: modelId, ...Object.fromEntries(given) };
+  return { kind: kind === "embed" ? "embedding" : "model", name: modelId, request, context };
+}
+
+/** Waits for a call; what it fails with is told apart by the AI SDK as if it were its own. */
+export async function withSdkErrors<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    throw revivedErrors(error);
+  }
+}
+
+type WithResponse = { response?: { headers?: Record<string, string> } };
+
+/** Takes the headers of a result apart: those that are recorded, and those that differ from time to time. */
+export function splitHeaders<Result extends object>(result: Result): { kept: Result; changing: HeaderList } {
+  const { response } = result as WithResponse;
+  if (response?.headers === undefined) return { kept: result, changing: [] };
+  const none = new Set<string>();
+  const { kept, changing } = responseHeaders(new Headers(response.headers), { request: none, response: none });
+  return { kept: { ...result, response: { ...response, headers: Object.fromEntries(kept) } }, changing };
+}
+
+/** Puts back what stands in the entry's meta. */
+export function joinHeaders<Result extends object>(result: Result, { stream }: CallMeta): Result {
+  const { response } = result as WithResponse;
+  if (response?.headers === undefined || stream?.headers === undefined) return result;
+  return {
+    ...result,
+    response: { ...response, headers: { ...response.headers, ...Object.fromEntries(stream.headers) } },
+  };
+}

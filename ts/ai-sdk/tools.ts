@@ -1,0 +1,100 @@
+import { ambientContext } from "../run-context/ambient.js";
+import { getContext, type Context } from "../run-context/context.js";
+import { journalCall, type JournaledCall } from "../runtime/journal-call.js";
+import { journalStreamed } from "../runtime/streamed-call.js";
+import { replayStream } from "../streams/replay-stream.js";
+import { Tap, type StreamEnd } from "../streams/tap.js";
+
+type Execute = (input: unknown, options: unknown) => unknown;
+
+/**
+ * Tools for `generateText`, `streamText` and agents of the AI SDK whose executions are journaled, by name and input, and
+ * replayed. Tools that are executed elsewhere stay as they are.
+ */
+export function wrapTools<Tools extends Readonly<Record<string, object>>>(tools: Tools): Tools {
+  const made = getContext();
+  const wrapped = Object.entries(tools).map(([name, tool]): [string, object] => {
+    const { execute } = tool as { execute?: unknown };
+    if (typeof execute !== "function") return [name, tool];
+    const wrap = isGenerator(execute) ? wrapGenerator : wrapFunction;
+    return [name, { ...tool, execute: wrap(name, execute.bind(tool) as Execute, made) }];
+  });
+  return Object.fromEntries(wrapped) as Tools;
+}
+
+function toolCall(name: string, input: unknown, made: Context | undefined): JournaledCall | undefined {
+  const context = ambientContext(made, "wrapTools");
+  // A tool in a tool is part of it.
+  return context === undefined || context.inCall ? undefined : { kind: "tool", name, request: input, context };
+}
+
+function wrapFunction(name: string, execute: Execute, made: Context | undefined): Execute {
+  return (input, options) => {
+    const call = toolCall(name, input, made);
+    return call === undefined ? execute(input, options) : journalCall(call, () => lastOf(execute(input, options)));
+  };
+}
+
+/** Of a function that gives a generator, which cannot be seen from outside, the last output counts. */
+async function lastOf(output: unknown): Promise<unknown> {
+  if (typeof output !== "object" || output === null || !(Symbol.asyncIterator in output)) return output;
+  let last: unknown;
+  for await (const value of output as AsyncIterable<unknown>) last = value;
+  return last;
+}
+
+interface RecordedOutputs {
+  outputs: unknown[];
+  end?: StreamEnd;
+}
+
+/** A tool that gives several outputs, of which the last one counts. */
+function wrapGenerator(name: string, execute: Execute, made: Context | undefined): Execute {
+  return (input, options) => {
+    const call = toolCall(name, input, made);
+    const make = (): AsyncIterable<unknown> => execute(input, options) as AsyncIterable<unknown>;
+    return call === undefined ? make() : outputsOf(call, make);
+  };
+}
+
+async function* outputsOf(call: JournaledCall, make: () => AsyncIterable<unknown>): AsyncGenerator {
+  const stream = await journalStreamed<ReadableStream, RecordedOutputs>(
+    call,
+    async ({ journaled, signal }) => {
+      const startedAt = performance.now();
+      const copy = (output: unknown): unknown => output;
+      const tap = new Tap<unknown>(streamOf(make()), { startedAt, signal, journaled, copy, size: () => 1 });
+      const recorded = tap.ended.then(({ chunks, end }) => ({
+        outputs: [...chunks],
+        ...(end === undefined ? {} : { end }),
+      }));
+      return { answer: tap.readable, recorded, cut: () => tap.cut(), meta: () => ({ stream: { chunks: tap.sizes } }) };
+    },
+    ({ outputs, end }) => {
+      const pieces = outputs.map((output) => [output, 0] as const);
+      return replayStream(pieces, { signal: undefined, end, call: `the tool "${call.name}"` });
+    },
+  );
+  yield* stream as AsyncIterable<unknown>;
+}
+
+function streamOf(values: AsyncIterable<unknown>): ReadableStream<unknown> {
+  const iterator = values[Symbol.asyncIterator]();
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await iterator.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await iterator.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function isGenerator(execute: object): boolean {
+  return Object.prototype.toString.call(execute) === "[object AsyncGeneratorFunction]";
+}

@@ -1,0 +1,112 @@
+// Bytes and long texts of a line, which stand in files beside the recording, named by their hash.
+
+import { createHash } from "node:crypto";
+
+import { appendToken, pointerTokens } from "../values/pointer.js";
+import type { Files, Line } from "./lines.js";
+
+/** Longest text that stays in its line, in UTF-16 units. */
+const MAX_TEXT = 8_192;
+/** Most bytes that stay in it. */
+const MAX_BYTES = 256;
+
+/** Content of a file beside a recording, by its name. */
+export type Blobs = Map<string, Uint8Array>;
+
+const TYPED = [
+  ["output", "types"],
+  ["output", "outputTypes"],
+  ["props", "propsTypes"],
+] as const;
+
+/** Gives the line with its large parts taken out into `blobs`. The line itself stays as it is. */
+export function takeOut(line: Line, blobs: Blobs): Line {
+  const files: Files = {};
+  const bytes = bytesIn(line);
+  const copy = copyWith(line, (value, pointer) => {
+    const isBytes = bytes.has(pointer);
+    if (value.length <= (isBytes ? MAX_BYTES : MAX_TEXT)) return value;
+    const content = isBytes ? Buffer.from(value, "base64") : Buffer.from(value);
+    // A lone surrogate is no UTF-8.
+    if (!isBytes && content.toString() !== value) return value;
+    const name = `${createHash("sha256").update(content).digest("hex")}.${isBytes ? "bin" : "txt"}`;
+    blobs.set(name, content);
+    files[pointer] = name;
+    return "";
+  });
+  return Object.keys(files).length === 0 ? line : { ...(copy as Line), files };
+}
+
+/**
+ * Puts back what was taken out. Changes the line.
+ * @throws Error if a file is missing, or is not what its name says.
+ */
+export function putBack(line: Line, read: (name: string) => Uint8Array): Line {
+  const { files, ...rest } = line;
+  for (const [pointer, name] of Object.entries(files ?? {})) {
+    const [, hash, kind] = /^([\da-f]{64})\.(bin|txt)$/.exec(name) ?? [];
+    if (hash === undefined) throw new Error(`${JSON.stringify(name)} is no name of a file beside a recording`);
+    const content = Buffer.from(read(name));
+    if (createHash("sha256").update(content).digest("hex") !== hash)
+      throw new Error(`${name} is not what its name says`);
+    setAt(rest, pointer, content.toString(kind === "bin" ? "base64" : "utf8"));
+  }
+  return rest;
+}
+
+/** Pointers to the texts of a line that stand for bytes. */
+function bytesIn(line: Line): Set<string> {
+  const fields = line as unknown as Record<string, Record<string, string> | undefined>;
+  return new Set(
+    TYPED.flatMap(([name, typesName]) =>
+      Object.entries(fields[typesName] ?? {})
+        .filter(([, tag]) => tag === "bytes" || tag === "buffer" || tag === "arraybuffer")
+        .map(([pointer]) => `/${name}${pointer}`),
+    ),
+  );
+}
+
+/** A copy of a JSON value with its texts changed; without recursion, for data is as deep as it likes. */
+function copyWith(value: object, change: (text: string, pointer: string) => string): unknown {
+  const holder: { copy?: unknown } = {};
+  const open: { source: unknown; pointer: string; target: object; key: string }[] = [
+    { source: value, pointer: "", target: holder, key: "copy" },
+  ];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { source, pointer, target, key } = next;
+    let copy = source;
+    if (typeof source === "string") copy = change(source, pointer);
+    else if (typeof source === "object" && source !== null) {
+      copy = Array.isArray(source) ? [] : {};
+      // Last first, but each key in its place.
+      for (const name of Object.keys(source)) define(copy as object, name, undefined);
+      for (const name of Object.keys(source)) {
+        const member = (source as Record<string, unknown>)[name];
+        open.push({ source: member, pointer: appendToken(pointer, name), target: copy as object, key: name });
+      }
+    }
+    define(target, key, copy);
+  }
+  return holder.copy;
+}
+
+function setAt(value: object, pointer: string, text: string): void {
+  const tokens = pointerTokens(pointer) ?? [];
+  const last = tokens.pop();
+  let at: unknown = value;
+  for (const token of tokens) {
+    at =
+      typeof at === "object" && at !== null && Object.hasOwn(at, token)
+        ? (at as Record<string, unknown>)[token]
+        : undefined;
+  }
+  if (last === undefined || typeof at !== "object" || at === null || !Object.hasOwn(at, last)) {
+    throw new Error(`there is nothing at ${JSON.stringify(pointer)}, which "files" names`);
+  }
+  define(at, last, text);
+}
+
+/** Also where the key is `__proto__`. */
+function define(target: object, key: string, value: unknown): void {
+  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { InvalidRecordingError } from "../errors/index.js";
+import type { AgentSnapshot, RecordedRule } from "../types/snapshot.js";
+import { putBack, takeOut, type Blobs } from "./blobs.js";
+import { fits, fromLines } from "./from-lines.js";
+import { FORMAT, VERSION, type HeaderLine, type Line, type TimingLine } from "./lines.js";
+import { toLines } from "./to-lines.js";
+
+/** Where a recording lies: the file, that of its timing, and the folder of what is too large for a line. */
+export interface RecordingPaths {
+  readonly main: string;
+  readonly timing: string;
+  readonly blobs: string;
+}
+
+/** What is to be written, by path. */
+export interface RecordingText {
+  readonly main: string;
+  readonly timing: string;
+  readonly blobs: Blobs;
+}
+
+export function recordingText(snapshot: AgentSnapshot, test: string, rules: readonly RecordedRule[]): RecordingText {
+  const { lines, timing } = toLines(snapshot);
+  const blobs: Blobs = new Map();
+  const normalize = rules.map(({ id, definition }) => ({ id, definition }));
+  const header: HeaderLine = { format: FORMAT, version: VERSION, test, ...(rules.length === 0 ? {} : { normalize }) };
+  const text = (list: readonly object[]): string => list.map((line) => `${JSON.stringify(line)}\n`).join("");
+  return { main: text([header, ...lines.map((line) => takeOut(line, blobs))]), timing: text(timing), blobs };
+}
+
+/** Writes a recording; whoever reads it meanwhile sees the old one or the new one. */
+export function writeRecording(paths: RecordingPaths, { main, timing, blobs }: RecordingText): void {
+  // What the lines name is there before they are.
+  for (const [name, content] of blobs) {
+    const path = join(paths.blobs, name);
+    if (!existsSync(path)) replaceFile(path, content);
+  }
+  replaceFile(paths.timing, timing);
+  replaceFile(paths.main, main);
+}
+
+function replaceFile(path: string, content: string | Uint8Array): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const temporary = `${path}.${randomBytes(4).toString("hex")}.tmp`;
+  try {
+    writeFileSync(temporary, content, { flag: "wx" });
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Reads a recording; `undefined` if there is none.
+ * @throws InvalidRecordingError with the line, and errors of the file system.
+ */
+export function readRecording(paths: RecordingPaths): AgentSnapshot | undefined {
+  const text = readIfThere(paths.main);
+  if (text === undefined) return undefined;
+  const { main } = paths;
+  const [first, ...rest] = linesOf(text);
+  const header = parseLine(first ?? "{}", main, 1) as Partial<HeaderLine>;
+  if (header.format !== FORMAT) throw new InvalidRecordingError(main, 1, `expected a line with "format": "${FORMAT}"`);
+  if (header.version !== VERSION) {
+    const message = `version ${JSON.stringify(header.version)} of the format, of which this package reads ${VERSION}`;
+    throw new InvalidRecordingError(main, 1, message);
+  }
+  const read = (name: string): Uint8Array => readFileSync(join(paths.blobs, name));
+  const lines = rest.map((line, index) => {
+    const parsed = parseLine(line, main, index + 2) as unknown as Line;
+    return at(main, index + 2, () => putBack(parsed, read));
+  });
+  const timing = readTiming(paths.timing);
+  try {
+    return fromLines(header, lines, fits(lines, timing) ? timing : []);
+  } catch (error) {
+    const { index = -1, message } = error as Error & { index?: number };
+    throw new InvalidRecordingError(main, index + 2, message, { cause: error });
+  }
+}
+
+/** Without its timing a recording is replayed too: with everything in the order of its lines, and at once. */
+function readTiming(path: string): TimingLine[] {
+  try {
+    return linesOf(readIfThere(path) ?? "").map((line) => JSON.parse(line) as TimingLine);
+  } catch {
+    return [];
+  }
+}
+
+function linesOf(text: string): string[] {
+  return text.split("\n").filter((line) => line.trim() !== "");
+}
+
+function parseLine(line: string, path: string, number: number): Record<string, unknown> {
+  const value = at(path, number, () => JSON.parse(line) as unknown);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new InvalidRecordingError(path, number, "expected a JSON object");
+  }
+  return value as Record<string, unknown>;
+}
+
+function at<T>(path: string, line: number, fn: () => T): T {
+  try {
+    return fn();
+  } catch (cause) {
+    throw new InvalidRecordingError(path, line, cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

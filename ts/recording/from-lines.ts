@@ -1,0 +1,261 @@
+import type {
+  AgentFrameSnapshot,
+  AgentSnapshot,
+  BudgetState,
+  CallRecord,
+  GenerationStart,
+  UsageStats,
+} from "../types/snapshot.js";
+import {
+  isCallLine,
+  isEndLine,
+  REQUEST_PARTS,
+  type CallLine,
+  type EndLine,
+  type FrameLine,
+  type HeaderLine,
+  type Line,
+  type RequestLine,
+  type TimingLine,
+} from "./lines.js";
+
+/**
+ * The snapshot that the lines tell of. Its values are checked where it is opened.
+ * @throws Error with what is wrong with a line, and `index`, which one it is.
+ */
+export function fromLines(
+  { normalize }: Pick<HeaderLine, "normalize">,
+  lines: readonly Line[],
+  timing: readonly TimingLine[],
+): AgentSnapshot {
+  const reader = new Reader(timing);
+  for (const [index, line] of lines.entries()) {
+    try {
+      reader.read(line);
+    } catch (error) {
+      throw Object.assign(error as Error, { index });
+    }
+  }
+  return {
+    processId: "recording",
+    timestamp: 0,
+    root: reader.finish(),
+    provenance: { traceId: "recording", source: "dump" },
+    version: 1,
+    ...(normalize === undefined || normalize.length === 0 ? {} : { normalize }),
+  };
+}
+
+const NO_USAGE: UsageStats = {
+  costs: {},
+  totalTokens: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  callCount: 0,
+  items: [],
+};
+
+interface OpenFrame {
+  readonly snapshot: AgentFrameSnapshot & { calls: CallRecord[] };
+  /** What the callIds in it begin with. */
+  readonly base: string;
+  /** Requests of the last generation, by call. */
+  prompts: Map<string, { index: number; parts: Partial<Record<(typeof REQUEST_PARTS)[number], number>> }>;
+}
+
+class Reader {
+  readonly #frames = new Map<string, OpenFrame>();
+  readonly #texts: unknown[] = [];
+  readonly #places = new Map<string, number>();
+  readonly #timing = new Map<string, TimingLine>();
+  /** Without timing, everything ended before the next thing started. */
+  readonly #timed: boolean;
+  #clock = 1;
+
+  constructor(timing: readonly TimingLine[]) {
+    for (const line of timing) this.#timing.set(timingKey(line), line);
+    this.#timed = timing.length > 0;
+    this.#frames.set("root", { snapshot: newFrame("root", ""), base: "root", prompts: new Map() });
+  }
+
+  read(line: Line): void {
+    if (isCallLine(line)) this.#call(line);
+    else if (isEndLine(line)) this.#end(line);
+    else this.#generation(line);
+  }
+
+  finish(): AgentFrameSnapshot {
+    const { snapshot } = this.#open("root");
+    snapshot.startOrder = 0;
+    return { ...snapshot, requestTexts: this.#texts };
+  }
+
+  #open(path: unknown): OpenFrame {
+    const frame = typeof path === "string" ? this.#frames.get(path) : undefined;
+    if (frame === undefined) throw new Error(`no line before it begins the frame ${JSON.stringify(path)}`);
+    return frame;
+  }
+
+  #generation({ frame: named, agent = "", input, generation = 0, props, propsTypes, memory = {} }: FrameLine): void {
+    const start: GenerationStart = {
+      id: generation,
+      ...(props === undefined ? {} : { props }),
+      ...(propsTypes === undefined ? {} : { propsTypes }),
+      memory,
+    };
+    const path = generation === 0 ? named : withoutSuffix(named, `#${generation}`);
+    const known = this.#frames.get(path);
+    if (known !== undefined) {
+      const { snapshot } = known;
+      const isFirst = path === "root" && snapshot.calls.length === 0 && Object.keys(snapshot.children).length === 0;
+      if (!isFirst) {
+        const { generation: ended = { id: 0 }, journal, calls, children } = snapshot;
+        snapshot.generations = [...(snapshot.generations ?? []), { ...ended, journal, calls, children }];
+        Object.assign(snapshot, { journal: noJournal(), calls: [], children: {} });
+        known.prompts = new Map();
+      }
+      snapshot.generation = start;
+      this.#frames.set(named, known);
+      return;
+    }
+    const { parent, name } = this.#parentOf(path);
+    const callId = `${parent.base}/${name}`;
+    const snapshot = newFrame(callId, agent);
+    snapshot.generation = start;
+    if (input !== undefined) snapshot.inputHash = input;
+    Object.assign(snapshot, this.#order({ frame: path }));
+    define(parent.snapshot.children, callId, snapshot);
+    const opened: OpenFrame = { snapshot, base: agent === "" ? "root" : callId, prompts: new Map() };
+    this.#frames.set(path, opened).set(named, opened);
+  }
+
+  #parentOf(path: string): { parent: OpenFrame; name: string } {
+    for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) {
+      const parent = this.#frames.get(path.slice(0, at));
+      if (parent !== undefined) return { parent, name: path.slice(at + 1) };
+    }
+    throw new Error(`no line before it begins the frame that ${JSON.stringify(path)} is in`);
+  }
+
+  #call(line: CallLine): void {
+    const frame = this.#open(line.frame);
+    const {
+      call,
+      kind = call.slice(0, call.indexOf(":")),
+      hash,
+      output,
+      types,
+      error,
+      tombstone,
+      stopped,
+      pending,
+    } = line;
+    const timing = this.#timing.get(timingKey(line));
+    const meta = { ...line.meta, ...timing?.meta };
+    const order = this.#order(line, pending === true);
+    frame.snapshot.calls.push({
+      kind,
+      callId: `${frame.base}/${call}`,
+      contentHash: hash,
+      startOrder: order.startOrder,
+      ...(order.endOrder === undefined ? {} : { endOrder: order.endOrder }),
+      ...("output" in line ? { output } : {}),
+      ...(types === undefined ? {} : { types }),
+      ...(error === undefined ? {} : { error }),
+      ...(tombstone === undefined ? {} : { tombstone }),
+      ...(stopped === undefined ? {} : { stopped }),
+      ...(line.request === undefined ? {} : { request: this.#request(line.request, frame, call) }),
+      ...(Object.keys(meta).length === 0 ? {} : { meta }),
+    });
+  }
+
+  #request(request: RequestLine, frame: OpenFrame, call: string): NonNullable<CallRecord["request"]> {
+    if ("document" in request) return { document: this.#place(request.document) };
+    const before = request.after === undefined ? undefined : frame.prompts.get(request.after);
+    if (request.after !== undefined && before === undefined) {
+      throw new Error(`no line before it in its frame is the call ${JSON.stringify(request.after)}`);
+    }
+    const parts = { ...before?.parts };
+    for (const part of REQUEST_PARTS) {
+      if (part in request) parts[part] = this.#place(request[part]);
+      if (request.without?.includes(part) === true) delete parts[part];
+    }
+    frame.prompts.set(call, { index: frame.snapshot.calls.length, parts });
+    return {
+      ...(before === undefined ? {} : { base: before.index }),
+      add: request.messages.map((message) => this.#place(message)),
+      ...parts,
+    };
+  }
+
+  /** Equal texts stand once in a snapshot. */
+  #place(value: unknown): number {
+    const text = JSON.stringify(value);
+    const known = this.#places.get(text);
+    if (known !== undefined) return known;
+    this.#texts.push(value);
+    this.#places.set(text, this.#texts.length - 1);
+    return this.#texts.length - 1;
+  }
+
+  #end({ end, status, output, outputTypes, error, memory, budget, stopped }: EndLine): void {
+    const { snapshot } = this.#open(end);
+    snapshot.state = {
+      status,
+      ...(status === "completed" ? { output: output ?? null } : {}),
+      ...(error === undefined ? {} : { error }),
+    };
+    if (outputTypes !== undefined) snapshot.outputTypes = outputTypes;
+    if (memory !== undefined) snapshot.memory = memory;
+    if (budget !== undefined) snapshot.budgetState = budget as BudgetState;
+    if (stopped !== undefined) snapshot.stopped = stopped;
+    if (!this.#timed && status !== "running" && end !== "root") snapshot.endOrder = this.#clock++;
+  }
+
+  #order(line: { frame: string; call?: string }, pending = false): { startOrder: number; endOrder?: number } {
+    const timing = this.#timing.get(timingKey(line));
+    if (timing !== undefined) {
+      return { startOrder: timing.start, ...(timing.end === undefined ? {} : { endOrder: timing.end }) };
+    }
+    const startOrder = this.#clock++;
+    return pending || line.call === undefined ? { startOrder } : { startOrder, endOrder: this.#clock++ };
+  }
+}
+
+/** Whether the timing is that of these lines, and of no others. */
+export function fits(lines: readonly Line[], timing: readonly TimingLine[]): boolean {
+  const keys = new Set(timing.map(timingKey));
+  const wanted = lines.filter((line): line is FrameLine | CallLine => "frame" in line);
+  const isUntimed = (line: FrameLine | CallLine): boolean =>
+    !("call" in line) && (line.frame === "root" || (line.generation ?? 0) !== 0);
+  return wanted.every((line) => isUntimed(line) || keys.has(timingKey(line)));
+}
+
+function timingKey({ frame, call }: { frame: string; call?: string }): string {
+  return call === undefined ? frame : `${frame}\n${call}`;
+}
+
+function withoutSuffix(text: string, suffix: string): string {
+  return text.endsWith(suffix) ? text.slice(0, -suffix.length) : text;
+}
+
+const noJournal = (): AgentFrameSnapshot["journal"] => ({ prompt: {}, tool: {} });
+
+function newFrame(callId: string, agentId: string): OpenFrame["snapshot"] {
+  return {
+    callId,
+    agentId,
+    memory: {},
+    journal: noJournal(),
+    children: {},
+    state: { status: "running" },
+    budgetState: { own: NO_USAGE, aggregate: NO_USAGE },
+    calls: [],
+    generation: { id: 0, memory: {} },
+  };
+}
+
+/** Also where the key is `__proto__`. */
+function define(target: object, key: string, value: unknown): void {
+  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+}

@@ -1,0 +1,61 @@
+import { StreamCutError } from "../errors/index.js";
+import { fromErrorInfo } from "../values/error-info.js";
+import { delay } from "./delay.js";
+import type { StreamEnd } from "./tap.js";
+
+export type Piece<T> = readonly [chunk: T, atMs: number];
+
+/** Waits until so many milliseconds after the call; rejects when the call is aborted. */
+export type Until = (atMs: number) => Promise<void>;
+
+export function untilAfter(startedAt: number, signal: AbortSignal | undefined): Until {
+  return (atMs) => delay(atMs - (performance.now() - startedAt), signal);
+}
+
+export interface ReplayStreamOptions {
+  readonly signal: AbortSignal | undefined;
+  readonly end: StreamEnd | undefined;
+  /** What was called, for errors. */
+  readonly call: string;
+  /** Absent: all pieces come at once. */
+  readonly until?: Until | undefined;
+  readonly revive?: (error: unknown) => unknown;
+}
+
+/** A stream of what was recorded, which ends as the recorded one did. */
+export function replayStream<T>(
+  pieces: readonly Piece<T>[],
+  { signal, end, call, until, revive = (error) => error }: ReplayStreamOptions,
+): ReadableStream<T> {
+  let next = 0;
+  let unlink = (): void => {};
+  return new ReadableStream<T>(
+    {
+      start(controller) {
+        const abort = (): void => controller.error(signal?.reason);
+        signal?.addEventListener("abort", abort, { once: true });
+        unlink = () => signal?.removeEventListener("abort", abort);
+      },
+      async pull(controller) {
+        const piece = pieces[next];
+        next += 1;
+        if (piece !== undefined) {
+          if (until !== undefined) await until(piece[1]).catch(() => {});
+          if (signal?.aborted !== true) controller.enqueue(piece[0]);
+          return;
+        }
+        unlink();
+        if (end === undefined) controller.close();
+        else controller.error(revive(endError(end, call)));
+      },
+      cancel: () => unlink(),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function endError(end: StreamEnd, call: string): unknown {
+  if (end === "left") return new StreamCutError(call);
+  if (end === "aborted") return new DOMException("This operation was aborted", "AbortError");
+  return fromErrorInfo(end.error);
+}

@@ -1,0 +1,41 @@
+import type { SeenCall } from "../runtime/run-state.js";
+import { decodeParsed } from "../values/decode.js";
+import type { RecordingMode } from "./mode.js";
+
+/** A call that a test made: by an agent, a tool, a client, or `journalCall`. */
+export interface TestCall {
+  /** "prompt", "tool", "fetch", … */
+  readonly kind: string;
+  /** Name of the model, tool or host. */
+  readonly name: string;
+  /** What was asked: for a prompt the whole request, for all others the input. */
+  readonly input: unknown;
+  /** Whether the answer came from the recording. */
+  readonly replayed: boolean;
+  readonly output?: unknown;
+  readonly error?: unknown;
+}
+
+/** What a test asked so far, and what became of it. */
+export interface Recording {
+  readonly mode: RecordingMode;
+  /** The file, which is there once the test has passed. */
+  readonly path: string;
+  /** Those that have ended, in the order in which they were started. */
+  readonly calls: readonly TestCall[];
+  /** Those of tools. */
+  readonly toolCalls: readonly TestCall[];
+}
+
+export function testCall(call: SeenCall): TestCall | undefined {
+  const { kind, name, ended } = call;
+  if (ended === undefined) return undefined;
+  const outcome = "error" in ended ? { error: ended.error } : { output: ended.value };
+  return { kind, name, input: inputOf(call), replayed: ended.cached, ...outcome };
+}
+
+function inputOf({ kind, request }: SeenCall): unknown {
+  const document = JSON.parse(request()) as { input?: unknown; types?: Record<string, unknown> };
+  if (kind === "prompt" && !("input" in document)) return document;
+  return document.types === undefined ? document.input : decodeParsed(document.input, document.types);
+}

@@ -1,0 +1,151 @@
+import { rmSync } from "node:fs";
+import { relative } from "node:path";
+
+import { RecordingMissingError, RecordingStaleError, SecretInRecordingError } from "../errors/index.js";
+import {
+  readRecording,
+  recordingText,
+  writeRecording,
+  type RecordingPaths,
+  type RecordingText,
+} from "../recording/files.js";
+import { fromLines } from "../recording/from-lines.js";
+import { heldContexts } from "../run-context/ambient.js";
+import { HeldRun } from "../runtime/held-run.js";
+import { Normalizer, type NormalizeRule } from "../runtime/normalize.js";
+import { recordingMode, type RecordingMode, type SnapshotUpdate } from "./mode.js";
+import { recordingPaths, testNames, type TaskLike } from "./names.js";
+import { noticeObsolete, removeUnnamed } from "./obsolete.js";
+import { testCall, type Recording, type TestCall } from "./recording.js";
+import { findSecrets } from "./secrets.js";
+
+export interface RecordingOptions {
+  /** What is left out of the hashes of requests, as in `runWith`: times, ids, ports. */
+  readonly normalize?: readonly NormalizeRule[];
+  /** Overrides vitest's rule, as AGENT_REWIND_MODE does, which comes first. */
+  readonly mode?: RecordingMode;
+}
+
+/** One attempt of one test, with its recording. */
+export class TestSession implements Recording {
+  readonly mode: RecordingMode;
+  readonly path: string;
+  readonly #paths: RecordingPaths;
+  readonly #name: string;
+  readonly #options: RecordingOptions;
+  readonly #task: TaskLike;
+  readonly #run: HeldRun;
+  readonly #found: boolean;
+
+  /** @throws InvalidRecordingError, InvalidSnapshotError, TypeError for a mode that is none. */
+  constructor(task: TaskLike, update: SnapshotUpdate, options: RecordingOptions) {
+    this.#task = task;
+    this.#options = options;
+    this.mode = recordingMode(update, process.env["AGENT_REWIND_MODE"] ?? options.mode);
+    this.#name = testNames(task.file).get(task) ?? task.name;
+    this.#paths = recordingPaths(task.file.filepath, this.#name);
+    this.path = relative(process.cwd(), this.#paths.main);
+    noticeObsolete(task.file, update === "all");
+    const replays = this.mode !== "record" && this.mode !== "live";
+    const found = replays ? readRecording(this.#paths) : undefined;
+    this.#found = found !== undefined;
+    const strict = this.mode === "replay" || (this.mode === "once" && this.#found);
+    const snapshot = found ?? (strict ? fromLines({}, [], []) : undefined);
+    const { normalize } = options;
+    this.#run = new HeldRun({ snapshot, normalize, mode: strict ? "replay" : this.#found ? "resume" : "live" });
+  }
+
+  get calls(): TestCall[] {
+    return this.#run.calls.flatMap((call) => testCall(call) ?? []);
+  }
+
+  get toolCalls(): TestCall[] {
+    return this.calls.filter(({ kind }) => kind === "tool");
+  }
+
+  /**
+   * Runs the test in the recording, and keeps the recording if the test passes.
+   * @throws RecordingMissingError, RecordingStaleError, SecretInRecordingError, and what the test throws.
+   */
+  async run<R>(test: () => R | Promise<R>): Promise<R> {
+    const { context } = this.#run;
+    heldContexts.add(context);
+    try {
+      const result = await context.run(async () => test());
+      const snapshot = await this.#run.finish();
+      this.#throwIfRefused();
+      this.#keep(snapshot);
+      return result;
+    } catch (error) {
+      // What the test failed with came of the call that was refused.
+      this.#throwIfRefused(error);
+      throw error;
+    } finally {
+      heldContexts.delete(context);
+      this.#run.close();
+    }
+  }
+
+  #throwIfRefused(error?: unknown): void {
+    const { refused } = this.#run;
+    if (refused === undefined) return;
+    const options = { cause: error ?? refused };
+    if (!this.#found) {
+      const call = `the ${refused.kind} call "${refused.calledName}" (${refused.callId})`;
+      throw new RecordingMissingError(this.#name, this.path, call, options);
+    }
+    const why = refused.message.replace(/ Record it anew, or run with mode "resume".*$/s, "");
+    throw new RecordingStaleError(this.#name, this.path, why, options);
+  }
+
+  #keep(snapshot: Parameters<typeof recordingText>[0]): void {
+    this.#reportUnused();
+    const madeSome = this.#run.calls.some(({ ended }) => ended?.cached !== true);
+    const writes =
+      this.mode === "record" || (this.mode === "once" && !this.#found) || (this.mode === "auto" && madeSome);
+    // It may have failed by its time limit, or by soft expectations.
+    if (!writes || this.#task.result?.state === "fail") return;
+    if (this.#run.calls.length === 0) {
+      for (const path of [this.#paths.main, this.#paths.timing]) rmSync(path, { force: true });
+      return;
+    }
+    const { normalize = [] } = this.#options;
+    const rules = normalize.length === 0 ? [] : new Normalizer(normalize).recorded;
+    const text = recordingText(snapshot, this.#name, rules);
+    this.#refuseSecrets(text);
+    writeRecording(this.#paths, text);
+    if (this.mode === "record") removeUnnamed(this.#task.file.filepath);
+  }
+
+  #reportUnused(): void {
+    if (this.mode === "auto") return;
+    let calls = 0;
+    let frames = 0;
+    for (const { unused } of this.#run.report.frames) {
+      calls += unused?.calls ?? 0;
+      frames += unused?.frames ?? 0;
+    }
+    if (calls + frames === 0) return;
+    const counts = [calls === 0 ? "" : plural(calls, "call"), frames === 0 ? "" : plural(frames, "sub-agent")];
+    console.warn(
+      `agent-rewind: ${counts.filter(Boolean).join(" and ")} of the recording ${this.path} not asked for; ` +
+        "`vitest -u` records it anew.",
+    );
+  }
+
+  #refuseSecrets({ main, timing, blobs }: RecordingText): void {
+    const lineOf = (text: string, index: number): number => text.slice(0, index).split("\n").length;
+    const inLines = findSecrets(main).map(({ rule, index }) => ({ rule, line: lineOf(main, index) }));
+    const inTiming = findSecrets(timing).map(({ rule }) => ({ rule, line: 0 }));
+    const inBlobs = [...blobs].flatMap(([name, content]) => {
+      const found = findSecrets(Buffer.from(content).toString("latin1"));
+      return found.map(({ rule }) => ({ rule, line: lineOf(main, main.indexOf(name)) }));
+    });
+    const secrets = [...inLines, ...inBlobs, ...inTiming];
+    if (secrets.length > 0) throw new SecretInRecordingError(this.path, secrets);
+  }
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} recorded ${noun}${count === 1 ? "" : "s"}`;
+}

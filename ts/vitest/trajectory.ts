@@ -1,0 +1,45 @@
+import type { TestCall } from "./recording.js";
+
+/** A tool call as a test expects it. */
+export interface ExpectedToolCall {
+  readonly tool: string | RegExp;
+  /** What the tool was called with; may hold asymmetric matchers. */
+  readonly input?: unknown;
+}
+
+/** A tool call by its name, a pattern of it, or with its input; `"..."` stands for any number of calls. */
+export type TrajectoryStep = string | RegExp | ExpectedToolCall;
+
+export type Equals = (actual: unknown, expected: unknown) => boolean;
+
+/** Whether the calls are what the steps say, all of them and in order. */
+export function followsTrajectory(
+  calls: readonly TestCall[],
+  steps: readonly TrajectoryStep[],
+  equals: Equals,
+): boolean {
+  // reached[i]: the first i calls can be what the steps so far say.
+  let reached = Array.from({ length: calls.length + 1 }, (_, index) => index === 0);
+  for (const step of steps) {
+    const next = reached.map(() => false);
+    for (const [index, here] of reached.entries()) {
+      if (step === "...") next[index] = here || (index > 0 && next[index - 1] === true);
+      else if (here && index < calls.length) next[index + 1] = isStep(calls[index] as TestCall, step, equals);
+    }
+    reached = next;
+  }
+  return reached[calls.length] === true;
+}
+
+export function isStep(call: TestCall, step: TrajectoryStep, equals: Equals): boolean {
+  if (typeof step === "string") return call.name === step;
+  // Also a pattern of another realm.
+  if (Object.prototype.toString.call(step) === "[object RegExp]") return matches(step as RegExp, call.name);
+  const { tool, input } = step as ExpectedToolCall;
+  const named = typeof tool === "string" ? call.name === tool : matches(tool, call.name);
+  return named && (!("input" in (step as object)) || equals(call.input, input));
+}
+
+function matches(pattern: RegExp, text: string): boolean {
+  return text.search(pattern) !== -1;
+}
