@@ -24,7 +24,7 @@ it.each([
   expect(bytes.trace).toBeGreaterThan(n * 100);
 });
 
-describe("the limits", () => {
+describe("the limits", { timeout: 120_000 }, () => {
   it("let pass what is within", () => {
     expect(withinLimits).not.toThrow();
   });

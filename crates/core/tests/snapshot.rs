@@ -194,8 +194,10 @@ fn depth_is_bounded_by_errors() {
         &format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)),
     );
     match read(&text) {
-        Err(SnapshotError::Invalid(faults)) => assert_eq!(faults.0[0].path, "root.memory.deep"),
-        other => panic!("expected a fault, got {other:?}"),
+        Err(SnapshotError::JsonTooDeep { path, limit: 1_000 }) => {
+            assert_eq!(path, "root.memory.deep");
+        }
+        other => panic!("expected the limit, got {other:?}"),
     }
 }
 
