@@ -11,6 +11,7 @@ mod budget;
 mod error;
 mod frame;
 mod hash;
+mod meter;
 #[cfg(feature = "panics")]
 mod panics;
 mod snapshot;

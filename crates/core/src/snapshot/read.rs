@@ -86,6 +86,7 @@ impl Reader<'_> {
         let mut version = false;
         let mut metadata = None;
         let mut normalize = None;
+        let mut read_warnings = None;
         let mut seen_root = false;
         self.fields.scanner.enter_object()?;
         let mut first = true;
@@ -103,6 +104,9 @@ impl Reader<'_> {
                 "version" => version = self.version()?,
                 "metadata" => metadata = self.metadata()?,
                 "normalize" => normalize = Some(self.fields.span()?),
+                "warnings" if self.fields.scanner.peek() == Some(b'[') => {
+                    read_warnings = Some(self.fields.span()?);
+                }
                 _ => {
                     self.fields.scanner.skip_value()?;
                 }
@@ -133,6 +137,7 @@ impl Reader<'_> {
             provenance,
             metadata,
             warnings: Vec::new(),
+            read_warnings,
             normalize,
         }))
     }
