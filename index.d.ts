@@ -85,6 +85,23 @@ declare class AbortError extends RewindError {
 declare function isAbortError(value: unknown): value is Error & {
   readonly name: "AbortError";
 };
+/** A snapshot cannot be changed as `forkSnapshot` was told. */
+declare class ForkError extends RewindError {
+  /** Place in the arguments, such as `changes.0.at`. */
+  readonly path: string;
+  /** What was to be changed, as it was given. */
+  readonly at: unknown;
+  /** What could have been given at `path`, the nearest first; empty where that is no question of names. */
+  readonly known: readonly string[];
+  constructor(path: string, message: string, {
+    at,
+    known
+  }?: {
+    at?: unknown;
+    known?: readonly string[];
+  });
+}
+declare function isForkError(value: unknown): value is ForkError;
 /** An agent has no model. */
 declare class ModelNotFoundError extends RewindError {
   readonly agentId: string | undefined;
@@ -190,6 +207,42 @@ declare class NativeMissingError extends RewindError {
   constructor(cause: unknown);
 }
 declare function isNativeMissingError(value: unknown): value is NativeMissingError;
+/** A recording's file cannot be read. */
+declare class InvalidRecordingError extends RewindError {
+  readonly path: string;
+  /** From 1. */
+  readonly line: number;
+  constructor(path: string, line: number, message: string, options?: CauseOptions);
+}
+declare function isInvalidRecordingError(value: unknown): value is InvalidRecordingError;
+/** There is no recording of a test, and none may be made. */
+declare class RecordingMissingError extends RewindError {
+  readonly test: string;
+  readonly path: string;
+  constructor(test: string, path: string, call: string, options?: CauseOptions);
+}
+declare function isRecordingMissingError(value: unknown): value is RecordingMissingError;
+/** A test asked for something that its recording does not have. */
+declare class RecordingStaleError extends RewindError {
+  readonly test: string;
+  readonly path: string;
+  constructor(test: string, path: string, why: string, options?: CauseOptions);
+}
+declare function isRecordingStaleError(value: unknown): value is RecordingStaleError;
+/** A recording would hold a secret. It was not written. */
+declare class SecretInRecordingError extends RewindError {
+  readonly path: string;
+  /** What was found, and in which lines, from 1. */
+  readonly secrets: readonly {
+    readonly rule: string;
+    readonly line: number;
+  }[];
+  constructor(path: string, secrets: readonly {
+    readonly rule: string;
+    readonly line: number;
+  }[]);
+}
+declare function isSecretInRecordingError(value: unknown): value is SecretInRecordingError;
 /** Why a recording has no answer for a call. */
 type MissReason = "no-recording" | "not-recorded" | "in-flight" | "tombstone" | "retry";
 /** A place in which a request differs from a recorded one. */
@@ -1615,4 +1668,4 @@ declare function live<Result>(fn: () => Promise<Result> | Result, options?: With
 * @throws whatever the tool throws, or the faults of the input.
 */
 declare function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output>;
-export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorInfo, type EventBus, type EventSink, Fault, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InferOutput, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRedactError, isReplayMissError, isRestoreError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
+export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use agent_rewind_core::error::{Faults, SnapshotError};
 use agent_rewind_core::frame::State;
 use agent_rewind_core::hash::{self, ContentHash};
@@ -12,11 +14,14 @@ use agent_rewind_core::request::{Request, Text};
 use agent_rewind_core::run::{CallSlot, Ended};
 use agent_rewind_core::snapshot::{Provenance, Snapshot, Source as SnapshotSource};
 use agent_rewind_core::usage::Usage;
+use napi::Env;
+use napi::bindgen_prelude::ObjectFinalize;
 use napi_derive::napi;
 
 use crate::budget::BudgetHandle;
 use crate::error::{Result, json_error, snapshot_error};
 use crate::hash::{Conversation, RequestTail};
+use crate::meter::{ENTRY, Meter};
 use crate::snapshot::SnapshotHandle;
 use crate::text::{json_str, value};
 
@@ -89,8 +94,38 @@ pub struct Unused {
     pub frames: u32,
 }
 
-#[napi]
-pub struct FrameHandle(LiveFrame);
+#[napi(custom_finalize)]
+pub struct FrameHandle {
+    frame: LiveFrame,
+    meter: Meter,
+    /// Of the snapshot that is replayed.
+    source: Option<Meter>,
+    keeps: Keeps,
+}
+
+/// What of a run is kept.
+#[derive(Clone, Copy)]
+struct Keeps {
+    calls: bool,
+    requests: bool,
+}
+
+impl ObjectFinalize for FrameHandle {
+    fn finalize(self, env: Env) -> napi::Result<()> {
+        let Self {
+            frame,
+            meter,
+            source,
+            ..
+        } = self;
+        drop(frame);
+        meter.release(env);
+        if let Some(source) = source {
+            source.release(env);
+        }
+        Ok(())
+    }
+}
 
 #[napi]
 impl FrameHandle {
@@ -101,23 +136,49 @@ impl FrameHandle {
         options: RunOptions,
         snapshot: Option<&SnapshotHandle>,
     ) -> Result<Self> {
-        let source = snapshot.map(|handle| Source::of_snapshot(&handle.0));
-        Ok(Self(LiveFrame::start_run(
-            frame_input(root)?,
-            source,
-            run_options(&options),
-        )))
+        let source = snapshot.map(|handle| Source::of_snapshot(&handle.snapshot));
+        Ok(Self {
+            frame: LiveFrame::start_run(frame_input(root)?, source, run_options(&options)),
+            meter: Meter::default(),
+            source: snapshot.map(|handle| handle.meter.clone()),
+            keeps: Keeps {
+                calls: options.recording,
+                requests: options.recording && options.requests,
+            },
+        })
     }
 
     #[napi(catch_unwind)]
-    pub fn open_child(&self, child: FrameStart) -> Result<Self> {
-        Ok(Self(self.0.open_child(frame_input(child)?)))
+    pub fn open_child(&self, env: Env, child: FrameStart) -> Result<Self> {
+        let bytes = ENTRY + child.input.len();
+        let frame = self.frame.open_child(frame_input(child)?);
+        self.keep(env, bytes);
+        Ok(Self {
+            frame,
+            meter: self.meter.clone(),
+            source: self.source.clone(),
+            keeps: self.keeps,
+        })
+    }
+
+    /// Counts what was recorded.
+    fn keep(&self, env: Env, bytes: usize) {
+        if self.keeps.calls {
+            self.meter.grow(env, bytes);
+        }
+    }
+
+    fn keep_request(&self, env: Env, bytes: usize) {
+        self.keep(env, ENTRY);
+        if self.keeps.requests {
+            self.meter.grow(env, bytes);
+        }
     }
 
     /// How the frame starts; absent without a recording of its own.
     #[napi(catch_unwind)]
     pub fn entry(&self) -> Option<FrameEntry> {
-        let entry = self.0.entry()?;
+        let entry = self.frame.entry()?;
         let props = entry.props.as_ref();
         Some(FrameEntry {
             generation: to_number(entry.generation),
@@ -132,25 +193,26 @@ impl FrameHandle {
     /// Hash of the frame's input, 64 lower-case hex digits.
     #[napi(getter, catch_unwind)]
     pub fn input_hash(&self) -> String {
-        self.0.input_hash().to_string()
+        self.frame.input_hash().to_string()
     }
 
     /// Recorded place of the frame's end, for releasing in order.
     #[napi(getter, catch_unwind)]
     pub fn recorded_end(&self) -> Option<f64> {
-        self.0.recorded_end().map(to_number)
+        self.frame.recorded_end().map(to_number)
     }
 
     /// Whether requests have to be looked up by the hash of another recorder too.
     #[napi(getter, catch_unwind)]
     pub fn has_foreign_hashes(&self) -> bool {
-        self.0.has_foreign_hashes()
+        self.frame.has_foreign_hashes()
     }
 
     /// Starts a call whose request is given as JSON text; `normalized` is hashed in its place.
     #[napi(catch_unwind)]
     pub fn begin(
         &self,
+        env: Env,
         kind: String,
         call_id: String,
         request: String,
@@ -159,6 +221,7 @@ impl FrameHandle {
     ) -> Result<Begun> {
         let hashed = normalized.as_deref().unwrap_or(&request);
         let hash = hash::content_hash(hashed).map_err(|error| json_error(&error))?;
+        self.keep_request(env, request.len());
         let request = Request::Document(Text::Own(JsonText::trusted(request)));
         let asked = Asked {
             kind: Kind::from_name(json_str(&kind)),
@@ -173,12 +236,14 @@ impl FrameHandle {
     #[napi(catch_unwind)]
     pub fn begin_prompt(
         &self,
+        env: Env,
         call_id: String,
         conversation: &Conversation,
         tail: &RequestTail,
         foreign: Option<String>,
     ) -> Result<Begun> {
-        let prompting = conversation.0.borrow();
+        self.keep_request(env, conversation.take_unmetered());
+        let prompting = conversation.prompting.borrow();
         let asked = Asked {
             kind: Kind::Prompt,
             call_id: json_str(&call_id),
@@ -196,7 +261,7 @@ impl FrameHandle {
             .map_err(|error| json_error(&error))?
             .map(|hash| JsonStr::from_plain(&hash));
         let hash = asked.hash;
-        Ok(begun_object(self.0.begin_call(asked, foreign), hash))
+        Ok(begun_object(self.frame.begin_call(asked, foreign), hash))
     }
 
     /// Why the recording has no answer for a request, given as JSON text: a `MissExplanation` as JSON
@@ -204,7 +269,7 @@ impl FrameHandle {
     #[napi(catch_unwind)]
     pub fn explain(&self, kind: String, request: String) -> Option<String> {
         let explanation = self
-            .0
+            .frame
             .explain(&Kind::from_name(json_str(&kind)), &request)?;
         let mut out = String::new();
         explanation.write_json(&mut out);
@@ -215,11 +280,16 @@ impl FrameHandle {
     #[napi(catch_unwind)]
     pub fn succeed(
         &self,
+        env: Env,
         slot: f64,
         output: String,
         types: Option<String>,
         meta: Option<String>,
     ) -> bool {
+        self.keep(
+            env,
+            output.len() + length(types.as_ref()) + length(meta.as_ref()),
+        );
         self.end_call(slot, Outcome::Output(value(output, types)), meta)
     }
 
@@ -231,7 +301,8 @@ impl FrameHandle {
 
     /// Journals a call's failure: JSON text of an `ErrorInfo`.
     #[napi(catch_unwind)]
-    pub fn fail(&self, slot: f64, error: String, meta: Option<String>) -> bool {
+    pub fn fail(&self, env: Env, slot: f64, error: String, meta: Option<String>) -> bool {
+        self.keep(env, error.len() + length(meta.as_ref()));
         self.end_call(
             slot,
             Outcome::Failure {
@@ -244,7 +315,7 @@ impl FrameHandle {
     }
 
     fn end_call(&self, slot: f64, outcome: Outcome, meta: Option<String>) -> bool {
-        self.0.end_call(
+        self.frame.end_call(
             call_slot(slot),
             Ended {
                 outcome,
@@ -257,20 +328,21 @@ impl FrameHandle {
     /// earlier recorded start or end.
     #[napi(catch_unwind)]
     pub fn release(&self, slot: Option<f64>, end: Option<f64>) -> bool {
-        self.0.release_call(slot.map(call_slot), end.map(to_count))
+        self.frame
+            .release_call(slot.map(call_slot), end.map(to_count))
     }
 
     /// Notes that the frame has reached its recorded end. `true` if it overtook an earlier recorded
     /// start or end.
     #[napi(catch_unwind)]
     pub fn reach_end(&self) -> bool {
-        self.0.reach_end()
+        self.frame.reach_end()
     }
 
     /// How the recorded frame stands that this one continues.
     #[napi(catch_unwind)]
     pub fn recorded_state(&self) -> Option<RecordedState> {
-        let (status, text, types) = match &self.0.recorded()?.state {
+        let (status, text, types) = match &self.frame.recorded()?.state {
             State::Running => ("running", None, None),
             State::Completed(output) => ("completed", Some(&output.text), output.types.as_ref()),
             State::Failed(error) => ("failed", error.as_ref(), None),
@@ -280,20 +352,20 @@ impl FrameHandle {
             status: status.to_owned(),
             text: text.map(owned),
             types: types.map(owned),
-            ended_the_run: status == "failed" && self.0.failure_ended_the_run(),
+            ended_the_run: status == "failed" && self.frame.failure_ended_the_run(),
         })
     }
 
     /// Ends the frame as its recording stands, without its having run.
     #[napi(catch_unwind)]
     pub fn adopt(&self) -> bool {
-        self.0.adopt()
+        self.frame.adopt()
     }
 
     /// Whether the frame has a recording: "own", "lent" (its entries only) or "none".
     #[napi(getter, catch_unwind)]
     pub fn recording(&self) -> String {
-        let name = match (self.0.recorded(), self.0.unused()) {
+        let name = match (self.frame.recorded(), self.frame.unused()) {
             (Some(_), _) => "own",
             (None, Some(_)) => "lent",
             (None, None) => "none",
@@ -304,7 +376,7 @@ impl FrameHandle {
     /// What was recorded in the frame and not asked for; absent without a recording.
     #[napi(catch_unwind)]
     pub fn unused(&self) -> Option<Unused> {
-        let (calls, frames) = self.0.unused()?;
+        let (calls, frames) = self.frame.unused()?;
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         Some(Unused {
             calls: count(calls),
@@ -314,35 +386,39 @@ impl FrameHandle {
 
     #[napi(catch_unwind)]
     pub fn mark_stopped(&self, slot: f64) {
-        self.0.mark_stopped(call_slot(slot));
+        self.frame.mark_stopped(call_slot(slot));
     }
 
     #[napi(catch_unwind)]
     pub fn mark_frame_stopped(&self) {
-        self.0.mark_frame_stopped();
+        self.frame.mark_frame_stopped();
     }
 
     /// `key` is a JSON literal, `value` JSON text.
     #[napi(catch_unwind)]
-    pub fn set_memory(&self, key: String, value: String, initial: bool) {
-        self.0
+    pub fn set_memory(&self, env: Env, key: String, value: String, initial: bool) {
+        self.keep(env, ENTRY + value.len());
+        self.frame
             .set_memory(json_str(&key), JsonText::trusted(value), initial);
     }
 
     #[napi(catch_unwind)]
     pub fn next_generation(&self, props: Option<String>, types: Option<String>) {
-        self.0.next_generation(props.map(|text| value(text, types)));
+        self.frame
+            .next_generation(props.map(|text| value(text, types)));
     }
 
     #[napi(catch_unwind)]
-    pub fn complete(&self, output: String, types: Option<String>) {
-        self.0.end(State::Completed(value(output, types)));
+    pub fn complete(&self, env: Env, output: String, types: Option<String>) {
+        self.keep(env, output.len() + length(types.as_ref()));
+        self.frame.end(State::Completed(value(output, types)));
     }
 
     /// Ends the frame with a failure: JSON text of an `ErrorInfo`.
     #[napi(catch_unwind)]
     pub fn end_failed(&self, error: String) {
-        self.0.end(State::Failed(Some(JsonText::trusted(error))));
+        self.frame
+            .end(State::Failed(Some(JsonText::trusted(error))));
     }
 
     /// Adds a `UsageStats` object, given as JSON text, to this frame and those above it.
@@ -350,14 +426,14 @@ impl FrameHandle {
     pub fn add_usage(&self, delta: String) -> Result<()> {
         let delta = Usage::read(&delta, "delta")
             .map_err(|faults| snapshot_error(&SnapshotError::Invalid(Faults(faults))))?;
-        self.0.add_usage(&delta);
+        self.frame.add_usage(&delta);
         Ok(())
     }
 
     /// What the frame has used so far.
     #[napi(catch_unwind)]
     pub fn budget(&self) -> BudgetHandle {
-        BudgetHandle::from(self.0.budget())
+        BudgetHandle::from(self.frame.budget())
     }
 
     /// The whole run as it stands now. `metadata` is JSON text of an object, `normalize` of the list
@@ -372,10 +448,10 @@ impl FrameHandle {
         normalize: Option<String>,
         redact: Option<String>,
     ) -> SnapshotHandle {
-        SnapshotHandle::from(Snapshot {
+        let snapshot = Snapshot {
             process_id: trace_id.clone(),
             timestamp,
-            root: self.0.dump(),
+            root: self.frame.dump(),
             provenance: Provenance {
                 trace_id,
                 span_id: Some(span_id),
@@ -385,10 +461,19 @@ impl FrameHandle {
             },
             metadata: metadata.map(JsonText::trusted),
             warnings: Vec::new(),
+            read_warnings: None,
             normalize: normalize.map(JsonText::trusted),
             redact: redact.map(JsonText::trusted),
-        })
+        };
+        SnapshotHandle {
+            snapshot: Arc::new(snapshot),
+            meter: self.meter.clone(),
+        }
     }
+}
+
+fn length(text: Option<&String>) -> usize {
+    text.map_or(0, String::len)
 }
 
 fn frame_input(start: FrameStart) -> Result<FrameInput> {

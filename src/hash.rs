@@ -1,4 +1,4 @@
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use agent_rewind_core::hash;
 use agent_rewind_core::json;
@@ -44,20 +44,35 @@ impl RequestTail {
 
 /// The messages of one conversation: each is read once, however many requests hold it.
 #[napi]
-pub struct Conversation(pub(crate) RefCell<Prompting>);
+pub struct Conversation {
+    pub(crate) prompting: RefCell<Prompting>,
+    /// Bytes of the messages that no call has been begun with yet.
+    unmetered: Cell<usize>,
+}
+
+impl Conversation {
+    /// What the next call to be begun adds to the memory of the run.
+    pub(crate) fn take_unmetered(&self) -> usize {
+        self.unmetered.take()
+    }
+}
 
 #[napi]
 impl Conversation {
     /// `keep`: whether the requests are kept.
     #[napi(constructor, catch_unwind)]
     pub fn new(keep: bool) -> Self {
-        Self(RefCell::new(Prompting::new(keep)))
+        Self {
+            prompting: RefCell::new(Prompting::new(keep)),
+            unmetered: Cell::new(0),
+        }
     }
 
     /// Appends messages: a JSON array from `JSON.stringify`; `normalized` is hashed in their place.
     #[napi(catch_unwind)]
     pub fn append(&self, messages: String, normalized: Option<String>) -> Result<()> {
-        self.0
+        self.unmetered.set(self.unmetered.get() + messages.len());
+        self.prompting
             .borrow_mut()
             .append(messages, normalized.as_deref())
             .map_err(|error| json_error(&error))
@@ -66,6 +81,6 @@ impl Conversation {
     /// The contentHash of the request with all messages so far.
     #[napi(catch_unwind)]
     pub fn hash(&self, tail: &RequestTail) -> String {
-        self.0.borrow().hash(&tail.0).to_string()
+        self.prompting.borrow().hash(&tail.0).to_string()
     }
 }

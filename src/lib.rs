@@ -13,6 +13,7 @@ mod error;
 mod file;
 mod frame;
 mod hash;
+mod meter;
 #[cfg(feature = "panics")]
 mod panics;
 mod redact;

@@ -1,7 +1,8 @@
 //! A deliberate panic in every kind of export, for the test that none ends the process: in builds
 //! with the feature `panics` only.
 
-#![allow(clippy::panic)]
+// What panics uses nothing.
+#![allow(clippy::panic, clippy::unused_self)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -19,7 +20,7 @@ pub async fn panic_in_async_function() {
     panic!("on purpose, in an async function");
 }
 
-#[napi(ts_return_type = "Promise<number>")]
+#[napi(catch_unwind, ts_return_type = "Promise<number>")]
 pub fn panic_in_task() -> AsyncTask<PanickingTask> {
     AsyncTask::new(PanickingTask)
 }

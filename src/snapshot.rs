@@ -6,16 +6,30 @@ use agent_rewind_core::restore::{Origin, RestoreOptions as CoreOptions, restore}
 use agent_rewind_core::snapshot::{
     self, Anchor, Snapshot, read_snapshot, stream_frame, write_frame,
 };
-use napi::bindgen_prelude::Buffer;
+use napi::Env;
+use napi::bindgen_prelude::{Buffer, ObjectFinalize};
 use napi_derive::napi;
 
 use crate::error::{Result, restore_error, snapshot_error};
 use crate::file::{self, FileFailure};
+use crate::meter::Meter;
 use crate::text;
 
 /// An immutable snapshot. Taking and keeping one costs nothing; its text is written on demand.
-#[napi]
-pub struct SnapshotHandle(pub(crate) Arc<Snapshot>);
+#[napi(custom_finalize)]
+pub struct SnapshotHandle {
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) meter: Meter,
+}
+
+impl ObjectFinalize for SnapshotHandle {
+    fn finalize(self, env: Env) -> napi::Result<()> {
+        let Self { snapshot, meter } = self;
+        drop(snapshot);
+        meter.release(env);
+        Ok(())
+    }
+}
 
 /// The fields of a snapshot beside its root.
 #[napi(object)]
@@ -43,17 +57,19 @@ pub struct SnapshotFields {
 impl SnapshotHandle {
     /// Reads a snapshot's JSON text.
     #[napi(factory, catch_unwind)]
-    pub fn read(text: String) -> Result<Self> {
-        read_snapshot(&Arc::new(text))
-            .map(Self::from)
-            .map_err(|error| snapshot_error(&error))
+    pub fn read(env: Env, text: String) -> Result<Self> {
+        let bytes = text.len();
+        match read_snapshot(&Arc::new(text)) {
+            Ok(snapshot) => Ok(Self::new(env, Arc::new(snapshot), bytes)),
+            Err(error) => Err(snapshot_error(&error)),
+        }
     }
 
     /// JSON text of the root frame.
     #[napi(catch_unwind)]
     pub fn root_text(&self) -> String {
         let mut out = String::new();
-        write_frame(&self.0.root, &mut out);
+        write_frame(&self.snapshot.root, &mut out);
         out
     }
 
@@ -65,7 +81,7 @@ impl SnapshotHandle {
             provenance,
             metadata,
             ..
-        } = &*self.0;
+        } = &*self.snapshot;
         SnapshotFields {
             process_id: process_id.clone(),
             timestamp: *timestamp,
@@ -78,13 +94,17 @@ impl SnapshotHandle {
                 .as_ref()
                 .map(|text| text.as_str().to_owned()),
             metadata: metadata.as_ref().map(|text| text.as_str().to_owned()),
-            warnings: snapshot::warnings_text(&self.0),
+            warnings: snapshot::warnings_text(&self.snapshot),
             normalize: self
-                .0
+                .snapshot
                 .normalize
                 .as_ref()
                 .map(|text| text.as_str().to_owned()),
-            redact: self.0.redact.as_ref().map(|text| text.as_str().to_owned()),
+            redact: self
+                .snapshot
+                .redact
+                .as_ref()
+                .map(|text| text.as_str().to_owned()),
         }
     }
 
@@ -98,7 +118,7 @@ impl SnapshotHandle {
         head: String,
         tail: String,
     ) -> Option<FileFailure> {
-        let snapshot = Arc::clone(&self.0);
+        let snapshot = Arc::clone(&self.snapshot);
         file::replace(&path, &temporary, move |sink| {
             let spill = &mut |text: &mut String| sink.take(text);
             let mut end = stream_frame(&snapshot.root, head, spill);
@@ -108,9 +128,13 @@ impl SnapshotHandle {
     }
 }
 
-impl From<Snapshot> for SnapshotHandle {
-    fn from(snapshot: Snapshot) -> Self {
-        Self(Arc::new(snapshot))
+impl SnapshotHandle {
+    /// `bytes`: length of the text that the snapshot was made of, and is kept by it.
+    fn new(env: Env, snapshot: Arc<Snapshot>, bytes: usize) -> Self {
+        Self {
+            snapshot,
+            meter: Meter::of(env, bytes),
+        }
     }
 }
 
@@ -137,10 +161,12 @@ pub fn restored_fields(event_type: String) -> Vec<String> {
 
 /// Restores a snapshot from the text of a trace.
 #[napi(catch_unwind)]
-pub fn restore_trace(trace: String, options: RestoreOptions) -> Result<SnapshotHandle> {
-    restore_text(trace, options)
-        .map(SnapshotHandle::from)
-        .map_err(|error| restore_error(&error))
+pub fn restore_trace(env: Env, trace: String, options: RestoreOptions) -> Result<SnapshotHandle> {
+    let bytes = trace.len();
+    match restore_text(trace, options) {
+        Ok(snapshot) => Ok(SnapshotHandle::new(env, Arc::new(snapshot), bytes)),
+        Err(error) => Err(restore_error(&error)),
+    }
 }
 
 fn restore_text(
@@ -169,7 +195,11 @@ fn restore_text(
 /// The end of work on another thread. An async export cannot throw an error with a code of ours,
 /// so it comes back as this, and [`Finished::take`] throws.
 #[napi]
-pub struct Finished(std::result::Result<Arc<Snapshot>, Failure>);
+pub struct Finished {
+    result: std::result::Result<Arc<Snapshot>, Failure>,
+    /// Length of the text that was read.
+    bytes: usize,
+}
 
 enum Failure {
     Restore(RestoreError),
@@ -179,9 +209,9 @@ enum Failure {
 #[napi]
 impl Finished {
     #[napi(catch_unwind)]
-    pub fn take(&self) -> Result<SnapshotHandle> {
-        match &self.0 {
-            Ok(snapshot) => Ok(SnapshotHandle(Arc::clone(snapshot))),
+    pub fn take(&self, env: Env) -> Result<SnapshotHandle> {
+        match &self.result {
+            Ok(snapshot) => Ok(SnapshotHandle::new(env, Arc::clone(snapshot), self.bytes)),
             Err(Failure::Restore(error)) => Err(restore_error(error)),
             Err(Failure::Read(error)) => Err(snapshot_error(error)),
         }
@@ -193,29 +223,39 @@ impl Finished {
 #[napi]
 pub async fn restore_bytes(trace: Buffer, options: RestoreOptions) -> Finished {
     let text = text::from_bytes(&trace);
+    let bytes = text.len();
     let restored = restore_text(text, options).map_err(Failure::Restore);
-    Finished(restored.map(Arc::new))
+    Finished {
+        result: restored.map(Arc::new),
+        bytes,
+    }
 }
 
 /// Reads the bytes of a snapshot file on another thread.
 #[napi]
 pub async fn read_bytes(bytes: Buffer) -> Finished {
     let text = text::from_bytes(&bytes);
-    Finished(
-        read_snapshot(&Arc::new(text))
+    let bytes = text.len();
+    Finished {
+        result: read_snapshot(&Arc::new(text))
             .map(Arc::new)
             .map_err(Failure::Read),
-    )
+        bytes,
+    }
 }
 
 /// Reads the bytes of a snapshot.
 #[napi(catch_unwind)]
-pub fn read_bytes_sync(bytes: &[u8]) -> Result<SnapshotHandle> {
-    SnapshotHandle::read(text::from_bytes(bytes))
+pub fn read_bytes_sync(env: Env, bytes: &[u8]) -> Result<SnapshotHandle> {
+    SnapshotHandle::read(env, text::from_bytes(bytes))
 }
 
 /// Restores from the bytes of a trace.
 #[napi(catch_unwind)]
-pub fn restore_bytes_sync(trace: &[u8], options: RestoreOptions) -> Result<SnapshotHandle> {
-    restore_trace(text::from_bytes(trace), options)
+pub fn restore_bytes_sync(
+    env: Env,
+    trace: &[u8],
+    options: RestoreOptions,
+) -> Result<SnapshotHandle> {
+    restore_trace(env, text::from_bytes(trace), options)
 }

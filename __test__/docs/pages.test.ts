@@ -57,7 +57,7 @@ it("the code of openai.md records and replays, with one request", async () => {
     temperature: 0,
     response_format: { json_schema: { strict: true } },
   });
-});
+}, 60_000);
 
 it("the code of testing.md is a test file that passes", async () => {
   const { folder } = folderOf("testing.md");

@@ -41,7 +41,7 @@ it("workers that are terminated in the middle of runs, reads and restores harm n
 it("the copies by import and by require see each other's runs", async () => {
   const seen = { value: 1, made: 1, guards: [true, true], nested: "NestedRunError" };
   expect(await run(join(programs, "both-formats.mjs"))).toEqual({ copies: true, import: seen, require: seen });
-});
+}, 60_000);
 
 it.each(["threads", "forks", "vmThreads", "vmForks"])(
   "vitest runs it in its pool %s",

@@ -5,7 +5,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, VecDeque};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use crate::frame::{Frame, Generation, State};
@@ -41,7 +41,8 @@ pub struct RecordedFrame {
     frame: Arc<Frame>,
     /// Which child of its parent it is.
     position: usize,
-    parent: Option<Rc<RecordedFrame>>,
+    /// Weak, since it holds this one; every [`Source`] holds the root, and so all.
+    parent: Option<Weak<RecordedFrame>>,
     claimed: Cell<bool>,
     /// Start of the last call or child of the last generation, once it was asked for.
     last_start: OnceCell<Option<u64>>,
@@ -54,6 +55,7 @@ pub struct RecordedFrame {
 /// A live frame's tie to the recording.
 #[derive(Debug, Clone)]
 pub struct Source {
+    root: Rc<RecordedFrame>,
     recorded: Rc<RecordedFrame>,
     /// `false`: the frame only lends its entries, not its memory, props or budget.
     claimed: bool,
@@ -143,6 +145,7 @@ impl Source {
         let recorded = Rc::new(RecordedFrame::new(frame, 0, None));
         recorded.claimed.set(true);
         Self {
+            root: Rc::clone(&recorded),
             recorded,
             claimed: true,
         }
@@ -184,7 +187,7 @@ impl Source {
                 while let Some(position) = queue.pop_front() {
                     let node = &index.nodes[position];
                     if !node.claimed.get() {
-                        return Some(Self::claim(node));
+                        return Some(self.claim(node));
                     }
                 }
             }
@@ -193,19 +196,21 @@ impl Source {
                 && node.frame.agent_id == *agent_id
                 && node.frame.input_hash.is_none()
             {
-                return Some(Self::claim(node));
+                return Some(self.claim(node));
             }
         }
         let node = same_call_id.filter(|node| !node.claimed.get())?;
         Some(Self {
+            root: Rc::clone(&self.root),
             recorded: Rc::clone(node),
             claimed: false,
         })
     }
 
-    fn claim(node: &Rc<RecordedFrame>) -> Self {
+    fn claim(&self, node: &Rc<RecordedFrame>) -> Self {
         node.claimed.set(true);
         Self {
+            root: Rc::clone(&self.root),
             recorded: Rc::clone(node),
             claimed: true,
         }
@@ -282,7 +287,7 @@ impl Source {
                 handled,
             } => {
                 let end = call.as_ref().and_then(|call| call.end);
-                let ended_the_run = self.recorded.ended_the_run(Failed {
+                let ended_the_run = Rc::clone(&self.recorded).ended_the_run(Failed {
                     stopped,
                     handled,
                     end,
@@ -312,7 +317,7 @@ impl Source {
     #[must_use]
     pub fn failure_ended_the_run(&self) -> bool {
         let frame = self.frame();
-        match &self.recorded.parent {
+        match self.recorded.parent() {
             Some(parent) => parent.ended_the_run(Failed::frame(frame)),
             None => true,
         }
@@ -361,7 +366,7 @@ impl Source {
 }
 
 impl RecordedFrame {
-    fn new(frame: Arc<Frame>, position: usize, parent: Option<Rc<Self>>) -> Self {
+    fn new(frame: Arc<Frame>, position: usize, parent: Option<Weak<Self>>) -> Self {
         Self {
             frame: frame.with_unreached().map_or(frame, Arc::new),
             position,
@@ -372,6 +377,10 @@ impl RecordedFrame {
             lent: RefCell::new(None),
             children: RefCell::new(None),
         }
+    }
+
+    fn parent(&self) -> Option<Rc<Self>> {
+        self.parent.as_ref().and_then(Weak::upgrade)
     }
 
     /// Whether anything was started in this frame after `end`.
@@ -389,7 +398,7 @@ impl RecordedFrame {
 
     /// Follows a failure up the tree: it ended the run if it, or what it made fail, was the last
     /// thing in each frame; a frame that completed, or went on to something else, had handled it.
-    fn ended_the_run(&self, failed: Failed) -> bool {
+    fn ended_the_run(self: Rc<Self>, failed: Failed) -> bool {
         let mut frame = self;
         let mut failed = failed;
         loop {
@@ -399,7 +408,7 @@ impl RecordedFrame {
             if !failed.stopped && (failed.handled || frame.started_after(failed.end)) {
                 return false;
             }
-            let Some(parent) = &frame.parent else {
+            let Some(parent) = frame.parent() else {
                 return true;
             };
             let before = failed;
@@ -490,7 +499,7 @@ impl ChildIndex {
                     .push_back(position);
             }
             index.by_call_id.insert(child.call_id.clone(), position);
-            let node = RecordedFrame::new(Arc::clone(child), position, Some(Rc::clone(parent)));
+            let node = RecordedFrame::new(Arc::clone(child), position, Some(Rc::downgrade(parent)));
             index.nodes.push(Rc::new(node));
         }
         index

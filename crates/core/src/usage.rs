@@ -103,7 +103,7 @@ impl Usage {
             (r#","callCount":"#, self.call_count),
         ] {
             out.push_str(name);
-            write_number(amount, out);
+            write_amount(amount, out);
         }
         if !self.details.is_empty() {
             out.push_str(r#","details":"#);
@@ -210,6 +210,12 @@ fn add_amounts(total: &mut Amounts, delta: &Amounts) {
     }
 }
 
+/// A sum that no double holds is the largest one: null would not be read again.
+fn write_amount(amount: f64, out: &mut String) {
+    let amount = if amount.is_nan() { 0.0 } else { amount };
+    write_number(amount.clamp(f64::MIN, f64::MAX), out);
+}
+
 fn write_amounts(amounts: &Amounts, out: &mut String) {
     out.push('{');
     for (index, (key, amount)) in amounts.iter().enumerate() {
@@ -218,7 +224,7 @@ fn write_amounts(amounts: &Amounts, out: &mut String) {
         }
         key.write_quoted(out);
         out.push(':');
-        write_number(*amount, out);
+        write_amount(*amount, out);
     }
     out.push('}');
 }
@@ -253,11 +259,11 @@ fn write_item(key: &ItemKey, item: &Item, out: &mut String) {
             out.push_str(r#","costs":"#);
             write_amounts(costs, out);
             out.push_str(r#","tokens":{"prompt":"#);
-            write_number(*prompt, out);
+            write_amount(*prompt, out);
             out.push_str(r#","completion":"#);
-            write_number(*completion, out);
+            write_amount(*completion, out);
             out.push_str(r#","total":"#);
-            write_number(*total, out);
+            write_amount(*total, out);
             if !details.is_empty() {
                 out.push_str(r#","details":"#);
                 write_amounts(details, out);
@@ -272,7 +278,7 @@ fn write_item(key: &ItemKey, item: &Item, out: &mut String) {
             out.push_str(r#","costs":"#);
             write_amounts(costs, out);
             out.push_str(r#","quantity":"#);
-            write_number(*quantity, out);
+            write_amount(*quantity, out);
             if let Some(details) = details {
                 out.push_str(r#","details":"#);
                 out.push_str(details.as_str());
@@ -521,7 +527,11 @@ fn string(scanner: &mut Scanner<'_>) -> Result<Option<JsonStr>, JsonError> {
 
 fn read_number(scanner: &mut Scanner<'_>) -> Result<Option<f64>, JsonError> {
     if let Some(b'-' | b'0'..=b'9') = scanner.peek() {
-        Ok(scanner.number()?.parse().ok())
+        Ok(scanner
+            .number()?
+            .parse()
+            .ok()
+            .filter(|value: &f64| value.is_finite()))
     } else {
         scanner.skip_value()?;
         Ok(None)

@@ -100,6 +100,7 @@ fn in_memory(frame: &LiveFrame) -> Snapshot {
         },
         metadata: None,
         warnings: Vec::new(),
+        read_warnings: None,
         normalize: None,
         redact: None,
     }
@@ -369,6 +370,7 @@ fn hashes_of_another_recorder_are_looked_up_beside_ours() {
         },
         metadata: None,
         warnings: Vec::new(),
+        read_warnings: None,
         normalize: None,
         redact: None,
     };
@@ -614,4 +616,22 @@ fn what_is_replayed_keeps_its_places_and_what_is_new_comes_after() {
         .collect();
     assert_eq!(places[..2], [recorded[1], recorded[0]]);
     assert!(places[2].0 > recorded[0].1.unwrap());
+}
+
+#[test]
+fn a_replay_leaves_nothing_of_its_recording_behind() {
+    let root = start(None);
+    let agent = root.open_child(input("root/agent:a:0", "a", "{}"));
+    drop(agent.open_child(input("root/agent:a:0/agent:b:0", "b", "{}")));
+    let text = Arc::new(write_snapshot(&in_memory(&root)));
+    let snapshot = read_snapshot(&text).unwrap();
+    let again = start(Some(Source::of_snapshot(&snapshot)));
+    let agent = again.open_child(input("root/agent:a:0", "a", "{}"));
+    drop(snapshot);
+    // The parent may be gone before its child asks.
+    drop(again);
+    let child = agent.open_child(input("root/agent:a:0/agent:b:0", "b", "{}"));
+    assert!(child.entry().is_some());
+    drop((agent, child));
+    assert_eq!(Arc::strong_count(&text), 1);
 }

@@ -315,3 +315,58 @@ fn a_missing_output_was_undefined() {
     assert!(matches!(&row.outcome, Outcome::Output(value) if value.types.is_some()));
     assert!(matches!(&read.root.state, State::Completed(value) if value.types.is_some()));
 }
+
+#[test]
+fn the_warnings_of_a_restore_are_kept() {
+    let mut value = snapshot(frame("root", ""));
+    value["warnings"] = json!([{"code": "gap", "message": "lines are missing", "line": 3}]);
+    let written = write_snapshot(&read(&value.to_string()).unwrap());
+    let copy: Value = serde_json::from_str(&written).unwrap();
+    assert_eq!(copy["warnings"], value["warnings"]);
+    value["warnings"] = json!("none");
+    assert!(read(&value.to_string()).is_ok());
+}
+
+#[test]
+fn numbers_that_no_double_holds_come_out_as_numbers() {
+    let text = snapshot(frame("root", "")).to_string();
+    let of_budget = text.replacen("\"totalTokens\":0", "\"totalTokens\":1e400", 1);
+    assert!(matches!(read(&of_budget), Err(SnapshotError::Invalid(_))));
+    let of_time = text.replacen("\"timestamp\":1", "\"timestamp\":1e400", 1);
+    assert!(matches!(read(&of_time), Err(SnapshotError::Invalid(_))));
+    let item = r#""items":[{"type":"model","name":"m","costs":{},"tokens":{"prompt":1,"completion":1,"total":1e400}}]"#;
+    let of_item = text.replacen(r#""items":[]"#, item, 1);
+    let written = write_snapshot(&read(&of_item).unwrap());
+    assert!(!written.contains("null"), "{written}");
+    assert_eq!(write_snapshot(&read(&written).unwrap()), written);
+}
+
+#[test]
+fn a_request_whose_texts_are_missing_is_left_out() {
+    let hash = "0".repeat(64);
+    let call = |place: u32, request: Value| {
+        json!({
+            "kind": "prompt", "callId": format!("root/prompt:m:{place}"), "contentHash": hash,
+            "startOrder": place, "request": request,
+        })
+    };
+    let mut root = frame("root", "");
+    root["calls"] = json!([
+        call(0, json!({"add": [0], "tools": 1})),
+        call(1, json!({"base": 0, "add": [7], "tools": 1})),
+        call(2, json!({"base": 1, "add": [], "tools": 1})),
+        call(3, json!({"document": 9})),
+        call(4, json!({"base": 0, "add": [2], "tools": 1})),
+    ]);
+    root["requestTexts"] = json!([{"role": "user"}, [], {"role": "tool"}]);
+    let written = write_snapshot(&read(&snapshot(root).to_string()).unwrap());
+    let copy: Value = serde_json::from_str(&written).unwrap();
+    let has_request: Vec<bool> = copy["root"]["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|call| call.get("request").is_some())
+        .collect();
+    assert_eq!(has_request, [true, false, false, false, true]);
+    assert_eq!(write_snapshot(&read(&written).unwrap()), written);
+}

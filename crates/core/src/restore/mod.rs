@@ -105,6 +105,7 @@ pub fn restore(
         },
         metadata: options.metadata.clone(),
         warnings: warnings.into_list(),
+        read_warnings: None,
         normalize: rules.normalize,
         redact: rules.redact,
     })

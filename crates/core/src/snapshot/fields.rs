@@ -147,7 +147,12 @@ impl<'a> Fields<'a> {
 
     pub(super) fn number(&mut self) -> Result<Option<f64>, Stop> {
         if let Some(b'-' | b'0'..=b'9') = self.scanner.peek() {
-            return Ok(self.scanner.number()?.parse().ok());
+            let number: Option<f64> = self.scanner.number()?.parse().ok();
+            if !number.is_some_and(f64::is_finite) {
+                self.fault_here("expected a number that a double can hold");
+                return Ok(None);
+            }
+            return Ok(number);
         }
         self.unexpected("expected a number")?;
         Ok(None)

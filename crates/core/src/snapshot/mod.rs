@@ -28,6 +28,8 @@ pub struct Snapshot {
     /// An object with the user's own tags.
     pub metadata: Option<JsonText>,
     pub warnings: Vec<Warning>,
+    /// The list of warnings of a snapshot that was read, as it was written.
+    pub read_warnings: Option<JsonText>,
     /// The rules that requests were normalized by before they were hashed: a list.
     pub normalize: Option<JsonText>,
     /// The rules that the run was redacted by before it was recorded: an object.

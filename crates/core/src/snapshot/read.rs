@@ -88,6 +88,7 @@ impl Reader<'_> {
         let mut metadata = None;
         let mut normalize = None;
         let mut redact = None;
+        let mut read_warnings = None;
         let mut seen_root = false;
         self.fields.scanner.enter_object()?;
         let mut first = true;
@@ -106,6 +107,9 @@ impl Reader<'_> {
                 "metadata" => metadata = self.metadata()?,
                 "normalize" => normalize = Some(self.fields.span()?),
                 "redact" => redact = Some(self.fields.span()?),
+                "warnings" if self.fields.scanner.peek() == Some(b'[') => {
+                    read_warnings = Some(self.fields.span()?);
+                }
                 _ => {
                     self.fields.scanner.skip_value()?;
                 }
@@ -136,6 +140,7 @@ impl Reader<'_> {
             provenance,
             metadata,
             warnings: Vec::new(),
+            read_warnings,
             normalize,
             redact,
         }))

@@ -41,7 +41,8 @@ impl<'a> RequestTable<'a> {
         })
     }
 
-    /// Writes the member `request` of the call at `position` of its list.
+    /// Writes the member `request` of the call at `position` of its list, unless a text of it is missing: an edited
+    /// or damaged snapshot may name what its table does not hold.
     pub(super) fn write_request(
         &mut self,
         position: usize,
@@ -49,6 +50,7 @@ impl<'a> RequestTable<'a> {
         out: &mut String,
     ) {
         match request {
+            Request::Document(text) if text.as_str().is_empty() => {}
             Request::Document(text) => {
                 let at = self.position(text.as_str());
                 out.push_str(&format!(r#","request":{{"document":{at}}}"#));
@@ -58,17 +60,20 @@ impl<'a> RequestTable<'a> {
                 messages,
                 tail,
             } => {
+                let conversation = Arc::as_ptr(conversation);
+                let last = self.last_prompts.get(&conversation).copied();
+                let known = last.map_or(0, |(_, count)| count);
+                let is_held = |text: &Text| !text.as_str().is_empty();
+                let new = (known..messages.len()).filter_map(|index| messages.get(index));
+                if !new.chain(tail.iter().map(|(_, text)| text)).all(is_held) {
+                    return;
+                }
+                self.last_prompts
+                    .insert(conversation, (position, messages.len()));
                 out.push_str(r#","request":{"#);
-                let last = self
-                    .last_prompts
-                    .insert(Arc::as_ptr(conversation), (position, messages.len()));
-                let known = match last {
-                    Some((base, count)) => {
-                        out.push_str(&format!(r#""base":{base},"#));
-                        count
-                    }
-                    None => 0,
-                };
+                if let Some((base, _)) = last {
+                    out.push_str(&format!(r#""base":{base},"#));
+                }
                 out.push_str(r#""add":["#);
                 for index in known..messages.len() {
                     let Some(message) = messages.get(index) else {

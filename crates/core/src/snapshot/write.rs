@@ -37,9 +37,9 @@ pub fn write_snapshot(snapshot: &Snapshot) -> String {
         out.push_str(r#","redact":"#);
         out.push_str(redact.as_str());
     }
-    if !snapshot.warnings.is_empty() {
+    if let Some(warnings) = warnings_text(snapshot) {
         out.push_str(r#","warnings":"#);
-        write_warnings(&snapshot.warnings, &mut out);
+        out.push_str(&warnings);
     }
     out.push('}');
     out
@@ -69,6 +69,9 @@ fn write_provenance(snapshot: &Snapshot, out: &mut String) {
 /// JSON text of the warnings, where there are any.
 #[must_use]
 pub fn warnings_text(snapshot: &Snapshot) -> Option<String> {
+    if let Some(text) = &snapshot.read_warnings {
+        return Some(text.as_str().to_owned());
+    }
     if snapshot.warnings.is_empty() {
         return None;
     }

@@ -1,0 +1,66 @@
+// Recorded runs, one after the other, and what is left of them. Needs --expose-gc.
+import { createAgent, callTool, replay, runWith } from "agent-rewind";
+import { dumpSnapshot, stringifySnapshot } from "agent-rewind/debugger";
+
+const TEXT = "x".repeat(2000);
+
+const look = {
+  name: "look",
+  description: "Looks",
+  parameters: { "~standard": { version: 1, vendor: "own", validate: (value) => ({ value }) } },
+  jsonSchema: { type: "object" },
+  handler: async ({ n }) => ({ n, text: TEXT }),
+};
+
+const agent = createAgent({
+  id: "looker",
+  handler: async ({ n }) => {
+    await Promise.all([callTool(look, { n }), callTool(look, { n: n + 1 })]);
+    return n;
+  },
+});
+
+/** One run with two dumps, of which one's text and tree are read, and its replay. */
+async function once(n) {
+  const snapshot = await runWith(
+    async () => {
+      await agent({ n });
+      const first = dumpSnapshot();
+      const second = dumpSnapshot();
+      if (stringifySnapshot(first).length < 2 * TEXT.length) throw new Error("the dump lacks what was recorded");
+      if (second.root.callId !== "root") throw new Error("the dump has no tree");
+      return first;
+    },
+    { enableSnapshot: true },
+  );
+  await replay(() => agent({ n }), { snapshot, enableSnapshot: true });
+}
+
+/**
+ * Makes runs and measures after each of the counts.
+ *
+ * @param {number[]} counts of runs in all, ascending
+ * @returns {Promise<{ runs: number, heap: number, rss: number }[]>} bytes, after garbage collection
+ */
+export async function measure(counts) {
+  const measured = [];
+  let done = 0;
+  for (const runs of counts) {
+    for (; done < runs; done++) {
+      await once(done);
+      // Native memory is freed in the turn after its handles.
+      if (done % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    measured.push({ runs, ...(await inUse()) });
+  }
+  return measured;
+}
+
+async function inUse() {
+  for (let round = 0; round < 5; round++) {
+    globalThis.gc();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const { heapUsed, rss } = process.memoryUsage();
+  return { heap: heapUsed, rss };
+}
