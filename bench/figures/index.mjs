@@ -12,4 +12,6 @@ export const figures = [
   figure("restore-array", "restoreSnapshot from an array of events"),
   figure("replay", "replay of an agent, a model call and a tool call with 2 KB of output in each step"),
   figure("record", "recording one call with 2 KB of output"),
+  figure("fetch", "a streamed answer by rewindFetch, recorded, against the plain fetch"),
+  figure("vitest", "a vitest run with one test of 1,000 replayed calls, against one with an empty test"),
 ];
