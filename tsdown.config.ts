@@ -1,8 +1,12 @@
-import { defineConfig, type UserConfig } from "tsdown";
-import { readSources } from "./scripts/lib/entry-points.mjs";
+import { defineConfig } from "tsdown";
+import { readEntryPoints } from "./scripts/lib/entry-points.mjs";
 import { inlineZodToJsonSchema } from "./scripts/lib/zod-to-json-schema.mjs";
 
-const shared = {
+const { esm, cjs } = readEntryPoints();
+
+export default defineConfig({
+  entry: cjs,
+  format: { esm: { entry: esm }, cjs: { entry: cjs } },
   outDir: "dist",
   platform: "node",
   target: "node20.19",
@@ -20,12 +24,4 @@ const shared = {
   },
   plugins: [inlineZodToJsonSchema()],
   checks: { legacyCjs: false },
-} satisfies UserConfig;
-
-const { both, esmOnly } = readSources();
-
-export default defineConfig([
-  { ...shared, entry: both, format: ["esm", "cjs"] },
-  // Integrations of packages that are ESM only.
-  ...(esmOnly.length === 0 ? [] : [{ ...shared, entry: esmOnly, format: ["esm" as const], clean: false }]),
-]);
+});

@@ -30,7 +30,7 @@ describe.each(VERSIONS)("AI SDK %s", (_name, sdk, version) => {
         inputSchema: z.object({ city: z.string() }),
         execute: async ({ city }) => {
           executed.push(city);
-          return { city, at: new Date(7), bytes: new Uint8Array([1, 2]), url: new URL("http://host/") };
+          return { city, at: new Date(7), bytes: new Uint8Array([1, 2]) };
         },
       }),
     });
@@ -79,7 +79,6 @@ describe.each(VERSIONS)("AI SDK %s", (_name, sdk, version) => {
       city: "Åre",
       at: new Date(7),
       bytes: new Uint8Array([1, 2]),
-      url: new URL("http://host/"),
     });
     expect(snapshot.root.calls?.map(({ kind }) => kind)).toEqual(["model", "tool", "model"]);
     expect(text).not.toContain("secret");
@@ -271,7 +270,7 @@ describe("tools", () => {
         async *execute() {
           made += 1;
           yield { status: "loading" };
-          yield { at: new Date(1) };
+          yield { at: new Date(1), url: new URL("http://host/") };
         },
       },
       fails: {
@@ -289,7 +288,7 @@ describe("tools", () => {
     ];
     const { value, snapshot } = await record(program);
     expect(value).toEqual([
-      [{ status: "loading" }, { at: new Date(1) }],
+      [{ status: "loading" }, { at: new Date(1), url: new URL("http://host/") }],
       "RangeError: no",
       { type: "provider-defined" },
     ]);

@@ -14,4 +14,6 @@ export const figures = [
   figure("explain", "a request that differs in one place: the miss, and what differs by JSON pointer"),
   figure("record", "recording one call with 2 KB of output"),
   figure("capture", "a boundary captured, with its hashes and its ledger"),
+  figure("fetch", "a streamed answer by rewindFetch, recorded, against the plain fetch"),
+  figure("vitest", "a vitest run with one test of 1,000 replayed calls, against one with an empty test"),
 ];

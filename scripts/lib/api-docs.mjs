@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readSources } from "./entry-points.mjs";
+import { readEntryPoints } from "./entry-points.mjs";
 import { writeGenerated } from "./generated.mjs";
 import { at } from "./paths.mjs";
 
@@ -14,13 +14,14 @@ const OUT = "docs/api";
  */
 export async function buildApiDocs({ check }) {
   const { Application } = await import("typedoc");
-  const { both, esmOnly } = readSources();
+  const sources = Object.values(readEntryPoints().esm).filter((source) => !source.startsWith("ts/cli/"));
   const folder = mkdtempSync(join(tmpdir(), "agent-rewind-api-"));
   try {
     const app = await Application.bootstrapWithPlugins({
       basePath: at("ts"),
       gitRevision: "main",
-      entryPoints: [...both, ...esmOnly.filter((source) => !source.startsWith("ts/cli/"))].map((source) => at(source)),
+      entryPoints: sources.map((source) => at(source)),
+
       tsconfig: at("tsconfig.json"),
       plugin: ["typedoc-plugin-markdown"],
       logLevel: "Warn",

@@ -1,20 +1,24 @@
 import { readJson } from "./paths.mjs";
 
 /**
- * The sources of the entry points that `exports` and `bin` of package.json name.
+ * The entry points that `exports` and `bin` of package.json name, as output names in dist/ with their sources.
  *
- * @returns {{ both: string[], esmOnly: string[] }} relative to the root: those that can be required too, and the others
+ * @returns {{ esm: Record<string, string>, cjs: Record<string, string> }} such as `"fetch/index": "ts/fetch/index.ts"`,
+ *   by the formats that they are built in
  */
-export function readSources() {
+export function readEntryPoints() {
   const { exports, bin = {} } = readJson("package.json");
-  const both = [];
-  const esmOnly = Object.values(bin).map(sourceOf);
-  for (const conditions of Object.values(exports)) {
-    if (typeof conditions === "string") continue;
-    const output = conditions.import?.default ?? conditions.default;
-    (conditions.require === undefined ? esmOnly : both).push(sourceOf(output));
-  }
-  return { both, esmOnly };
+  const targets = Object.values(exports).filter((target) => typeof target === "object");
+  return {
+    esm: named([...targets.map((target) => fileOf(target.import)), ...Object.values(bin)]),
+    // What integrates a package that cannot be required is ESM only.
+    cjs: named(targets.flatMap((target) => (target.require === undefined ? [] : [fileOf(target.require)]))),
+  };
 }
 
-const sourceOf = (output) => output.replace(/^(\.\/)?dist\//, "ts/").replace(/\.m?js$/, ".ts");
+const fileOf = (target) => (typeof target === "string" ? target : target.default);
+
+function named(files) {
+  const names = files.map((file) => file.replace(/^\.\/dist\//, "").replace(/\.[cm]?js$/, ""));
+  return Object.fromEntries(names.map((name) => [name, `ts/${name}.ts`]));
+}

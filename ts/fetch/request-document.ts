@@ -5,6 +5,8 @@ import { requestHeaders, type ExtraHeaders } from "./headers.js";
 /** What a request is hashed by, and how it is sent. */
 export interface ReadRequest {
   readonly url: string;
+  /** Its host, if it has one. */
+  readonly host: string | undefined;
   readonly signal: AbortSignal | undefined;
   /** How often its client says that it had tried before. */
   readonly attempt: number | undefined;
@@ -29,16 +31,18 @@ export function readRequest(
   const request = isRequest(input) ? input : undefined;
   const headers = new Headers(init?.headers ?? request?.headers);
   const url = isRequest(input) ? input.url : input.toString();
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const sent = bodyOf(request, init);
   if (!headers.has("content-type") && sent.type !== undefined) headers.set("content-type", sent.type);
   const type = headers.get("content-type") ?? "";
   const finish = ({ shown, body }: Described): ReadRequest => ({
     url,
+    host: parsed?.hostname,
     signal: init?.signal ?? request?.signal,
     attempt: attemptOf(headers),
     document: {
       method: (init?.method ?? request?.method ?? "GET").toUpperCase(),
-      url: withoutSecrets(url),
+      url: parsed === undefined ? url : withoutSecrets(parsed),
       headers: requestHeaders(headers, extra),
       ...(shown === undefined ? {} : { body: shown }),
     },
@@ -58,12 +62,11 @@ function attemptOf(headers: Headers): number | undefined {
   return count !== null && /^\d{1,6}$/.test(count) ? Number(count) : undefined;
 }
 
-function withoutSecrets(text: string): string {
-  if (!URL.canParse(text)) return text;
-  const url = new URL(text);
-  url.username = "";
-  url.password = "";
-  url.hash = "";
+function withoutSecrets(url: URL): string {
+  if (url.username !== "") url.username = "";
+  if (url.password !== "") url.password = "";
+  if (url.hash !== "") url.hash = "";
+  if (url.search === "") return url.href;
   for (const name of new Set(url.searchParams.keys())) {
     if (SECRET_PARAMETER.test(name)) url.searchParams.set(name, "-");
   }

@@ -62,9 +62,14 @@ interface Sending {
 }
 
 function journaled(context: Context, { input, request, make, extra, timed }: Sending): Promise<Response> {
-  const { url, signal, attempt, document } = request;
-  const name = URL.canParse(url) ? new URL(url).hostname : "fetch";
-  const call = { kind: "fetch", name, request: document, context, ...(attempt === undefined ? {} : { attempt }) };
+  const { url, host, signal, attempt, document } = request;
+  const call = {
+    kind: "fetch",
+    name: host || "fetch",
+    request: document,
+    context,
+    ...(attempt === undefined ? {} : { attempt }),
+  };
   return journalStreamed<Response, RecordedResponse>(
     call,
     async (info) => {
