@@ -174,7 +174,6 @@ describe("errors of this package", () => {
       contentHash: "h",
       reason: "not-recorded",
     }),
-    CaptureError: new errors.CaptureError("no messages"),
     InvalidToolOutputError: new errors.InvalidToolOutputError("t", "/a", "function"),
     NativeMissingError: new errors.NativeMissingError(new Error("no file")),
     TraceReadError: new errors.TraceReadError("/tmp/t.jsonl", 3, "it is not JSON"),
