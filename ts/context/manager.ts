@@ -228,8 +228,8 @@ export class ContextManager {
   };
 
   /**
-   * Until all asynchronous callbacks have come to an end and the monitor's files are written.
-   * @param options.timeout milliseconds after which it is given up.
+   * Until all asynchronous callbacks have come to an end and the monitor's files are written; with `timeout` for so
+   * many milliseconds at most.
    * @returns whether all is done.
    */
   readonly flush = async ({ timeout }: { timeout?: number } = {}): Promise<boolean> => {
