@@ -149,7 +149,7 @@ describe("inspect", () => {
     const { out } = cli(["inspect", "a.jsonl"], inFolder);
     expect(out).toMatch(/^trace restore:latest:\d+/);
     expect(out).toContain("│  ├─ tool:weather:0  ok");
-    expect(out).toContain("http:bad\\u001b[31m:0  failed  RangeError");
+    expect(out).toMatch(/http:bad\\u001b\[31m:0 {2}failed {2}\d+ ms {2}RangeError/);
     const events = readFileSync(at("a.jsonl"), "utf8").trimEnd().split("\n");
     expect(
       cli(["inspect", "-"], { input: ` [${events.join(",")}]` })
