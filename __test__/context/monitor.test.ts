@@ -96,6 +96,19 @@ describe("the formats", () => {
     ]);
   });
 
+  it("keep secrets out by the rules of agent-rewind/redact, unless told not to", () => {
+    const secret = ["gh", "p_", "a1B2".repeat(9)].join("");
+    const content = `the token is ${secret}, and the token count is 5`;
+    const written = (redactSensitive: boolean): string => {
+      const manager = monitored({ monitorWriteMode: "sync", monitorFormat: "json", redactSensitive }, {});
+      manager.captureLlmBoundary([{ role: "user", content }]);
+      return readFileSync(path, "utf8");
+    };
+    expect(written(true)).not.toContain(secret);
+    expect(written(true)).toMatch(/the token is \[redacted:github-key:[0-9a-f]+\], and the token count is 5/);
+    expect(written(false)).toContain(content);
+  });
+
   it("redact values too, and never what is captured", () => {
     const value = (given: unknown): unknown =>
       JSON.parse(JSON.stringify(given).replaceAll("key-123", "***")) as unknown;

@@ -22,7 +22,7 @@ export interface ManagerConfig {
   readonly monitorFrequency: MonitorFrequency;
   /** `"sync"` writes before the capture returns. @default "async" */
   readonly monitorWriteMode: "sync" | "async";
-  /** Whether what is written goes through the manager's redactor, where it has one. @default true */
+  /** Whether secrets are kept out of what is written: by the manager's redactor, else by the rules of `agent-rewind/redact`. @default true */
   readonly redactSensitive: boolean;
   /** Whether `process` may change messages. @default true */
   readonly autoCompact: boolean;

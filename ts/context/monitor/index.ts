@@ -1,6 +1,7 @@
 import type { SnapshotHookData } from "../boundary.js";
 import type { ManagerConfig } from "../config.js";
 import { utilizationOf } from "../budget.js";
+import { createRedactor } from "../../redact/index.js";
 import type { Redactor } from "../redactor.js";
 import { monitorDocument } from "./document.js";
 import { MonitorFile } from "./file.js";
@@ -8,6 +9,10 @@ import { AgentPaths, beside } from "./paths.js";
 
 /** What led to a boundary. */
 export type Trigger = "turn" | "tool_call" | "manual";
+
+/** By the rules of `agent-rewind/redact`; made when it is first needed. */
+const BY_RULES: Redactor = { value: (messages) => (ofRules ??= createRedactor()).value(messages) };
+let ofRules: ReturnType<typeof createRedactor> | undefined;
 
 /** Writes the latest snapshot of each agent to the agent's file. */
 export class Monitor {
@@ -27,7 +32,7 @@ export class Monitor {
   ) {
     this.#config = config;
     this.#ownName = ownName;
-    this.#redactor = config.redactSensitive ? redactor : undefined;
+    this.#redactor = config.redactSensitive ? (redactor ?? BY_RULES) : undefined;
     this.#onError = onError;
     this.#paths = new AgentPaths(config.monitorPath);
   }
