@@ -153,6 +153,7 @@ describe("errors of this package", () => {
     RecordingMissingError: new errors.RecordingMissingError("t", "a.jsonl", "a call"),
     RecordingStaleError: new errors.RecordingStaleError("t", "a.jsonl", "It asked more."),
     SecretInRecordingError: new errors.SecretInRecordingError("a.jsonl", [{ rule: "openai-key", line: 3 }]),
+    McpCallEndedError: new errors.McpCallEndedError("tools/call", "cancelled", "user left"),
     StreamCutError: new errors.StreamCutError("http://host/"),
     ForkError: new errors.ForkError("changes.0.at", "no call", { at: "c", known: ["d"] }),
     RestoreError: new errors.RestoreError("Restore failed: Trace is empty.", { spanId: "s" }),

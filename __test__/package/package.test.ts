@@ -47,6 +47,7 @@ test("loads without zod and openai, with the same names by import and require", 
       redact: expect.arrayContaining(["createRedactor"]) as string[],
       audit: expect.arrayContaining(["openAuditLog", "verifyLog"]) as string[],
       "ai-sdk": ["rewindEmbeddingModel", "rewindMiddleware", "wrapTools"],
+      mcp: ["McpCallEndedError", "isMcpCallEndedError", "rewindTransport"],
     },
   });
   const { import: imported, require: required } = names as Record<string, unknown>;

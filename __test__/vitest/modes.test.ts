@@ -205,6 +205,33 @@ it("fails the run that would write a secret, and writes nothing", SLOW, async ()
   expect(project.recordings()).toEqual({});
 });
 
+it("finds secrets where they are hidden, and lets through what is allowed", SLOW, async () => {
+  const hidden = JSON.stringify(JSON.stringify({ key: `sk-proj-${"a1B2".repeat(8)}` }));
+  const body = (content: string): string => `
+  const request = { content: ${content} };
+  await journalCall({ kind: "note", name: "n", request }, () => "noted");`;
+  const long = `"x".repeat(9000) + " npm_" + "aB3dE5gH7jK9mN1pQ2sT4vW6xZ8yC0fLaB3d"`;
+  using project = vitestProject({
+    "a.test.mjs": `
+import { journalCall } from "agent-rewind";
+import { recordingTest, test } from "agent-rewind/vitest";
+test("in JSON in a text", async () => {${body(hidden)}});
+test("in a file beside", async () => {${body(long)}});
+test("a card", async () => {${body('"4242 4242 4242 4242"')}});
+recordingTest(undefined, { allowSecrets: ["card-number"] })("a card that is none", async () => {${body('"4242 4242 4242 4242"')}});
+`,
+  });
+  const { text, results } = await project.run();
+  expect(results).toEqual({
+    "in JSON in a text": "failed",
+    "in a file beside": "failed",
+    "a card": "failed",
+    "a card that is none": "passed",
+  });
+  for (const found of ["openai-key in line 2", "npm-key in line 2", "card-number in line 2"])
+    expect(text).toContain(found);
+});
+
 it("says where a recording is damaged", SLOW, async () => {
   using project = vitestProject({ "a.test.mjs": fetchTest(`test("one", async () => { await ask("one"); });`) });
   await using live = await server();

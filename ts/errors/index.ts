@@ -13,6 +13,7 @@ export {
   isNestedRunError,
 } from "./context.js";
 export { ForkError, isForkError } from "./fork.js";
+export { McpCallEndedError, isMcpCallEndedError } from "./mcp.js";
 export {
   AttemptsExhaustedError,
   MaxRebornsExceededError,

@@ -2,7 +2,6 @@ import { expect } from "vitest";
 
 import { matchers, type RecordingMatchers } from "./matchers.js";
 
-export { findSecrets, type FoundSecret } from "./secrets.js";
 export { matchers, type CalledToolOptions, type RecordingMatchers } from "./matchers.js";
 export type { RecordingMode } from "./mode.js";
 export type { Recording, TestCall } from "./recording.js";

@@ -10,6 +10,7 @@ import {
   type RecordingText,
 } from "../recording/files.js";
 import { fromLines } from "../recording/from-lines.js";
+import type { BuiltinRedactRule } from "../redact/rules.js";
 import { heldContexts } from "../run-context/ambient.js";
 import { HeldRun } from "../runtime/held-run.js";
 import { Normalizer, type NormalizeRule } from "../runtime/normalize.js";
@@ -17,13 +18,15 @@ import { recordingMode, type RecordingMode, type SnapshotUpdate } from "./mode.j
 import { recordingPaths, testNames, type TaskLike } from "./names.js";
 import { noticeObsolete, removeUnnamed } from "./obsolete.js";
 import { testCall, type Recording, type TestCall } from "./recording.js";
-import { findSecrets } from "./secrets.js";
+import { SecretFinder } from "./secrets.js";
 
 export interface RecordingOptions {
   /** What is left out of the hashes of requests, as in `runWith`: times, ids, ports. */
   readonly normalize?: readonly NormalizeRule[];
   /** Overrides vitest's rule, as AGENT_REWIND_MODE does, which comes first. */
   readonly mode?: RecordingMode;
+  /** Rules of redaction whose findings may stand in a recording: `["card-number"]` for numbers that are made up. */
+  readonly allowSecrets?: readonly BuiltinRedactRule[];
 }
 
 /** One attempt of one test, with its recording. */
@@ -134,13 +137,13 @@ export class TestSession implements Recording {
   }
 
   #refuseSecrets({ main, timing, blobs }: RecordingText): void {
-    const lineOf = (text: string, index: number): number => text.slice(0, index).split("\n").length;
-    const inLines = findSecrets(main).map(({ rule, index }) => ({ rule, line: lineOf(main, index) }));
-    const inTiming = findSecrets(timing).map(({ rule }) => ({ rule, line: 0 }));
-    const inBlobs = [...blobs].flatMap(([name, content]) => {
-      const found = findSecrets(Buffer.from(content).toString("latin1"));
-      return found.map(({ rule }) => ({ rule, line: lineOf(main, main.indexOf(name)) }));
-    });
+    const finder = new SecretFinder(this.#options.allowSecrets);
+    const inLines = finder.inLines(main);
+    const inTiming = finder.inLines(timing).map(({ rule }) => ({ rule, line: 0 }));
+    const lineOf = (name: string): number => main.slice(0, main.indexOf(name)).split("\n").length;
+    const inBlobs = [...blobs].flatMap(([name, content]) =>
+      finder.inBytes(content).map((rule) => ({ rule, line: lineOf(name) })),
+    );
     const secrets = [...inLines, ...inBlobs, ...inTiming];
     if (secrets.length > 0) throw new SecretInRecordingError(this.path, secrets);
   }

@@ -1,0 +1,303 @@
+// The client of the SDK over the wrapped transport, with servers in this process and in one of their own.
+import { isReplayMissError, journalCall, resume, runFrame, runWith } from "agent-rewind";
+import { dumpSnapshot, type AgentSnapshot } from "agent-rewind/debugger";
+import { rewindTransport } from "agent-rewind/mcp";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { CreateMessageRequestSchema, LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+import { createServer } from "./server.mjs";
+
+const PROGRAM = fileURLToPath(new URL("server.mjs", import.meta.url));
+
+type Transport = Parameters<Client["connect"]>[0];
+type Program = (transport: Transport) => Promise<unknown>;
+
+/** Records a program over a transport, and gives what it gave and the snapshot. */
+async function record(program: Program, transport: Transport): Promise<{ value: unknown; snapshot: AgentSnapshot }> {
+  return runWith(async () => ({ value: await program(rewindTransport(transport)), snapshot: dumpSnapshot() }), {
+    enableSnapshot: true,
+  });
+}
+
+/** A server that must not be asked. */
+const gone = (): Transport => ({
+  start: () => Promise.reject(new Error("the server is gone")),
+  send: () => Promise.reject(new Error("the server is gone")),
+  close: async () => {},
+});
+
+async function replayed(program: Program, snapshot: AgentSnapshot): Promise<unknown> {
+  return runWith(() => program(rewindTransport(gone())), { snapshot, mode: "replay", enableSnapshot: true });
+}
+
+/** A transport to a server in this process, and what its tools were asked. */
+function inMemory(name?: string): { transport: Transport; asked: string[] } {
+  const [transport, other] = InMemoryTransport.createLinkedPair();
+  const asked: string[] = [];
+  void createServer({ ...(name === undefined ? {} : { name }), log: (line) => asked.push(line) }).connect(other);
+  return { transport, asked };
+}
+
+const stdio = (): StdioClientTransport => new StdioClientTransport({ command: process.execPath, args: [PROGRAM] });
+
+async function connected(transport: Transport, options: ConstructorParameters<typeof Client>[1] = {}): Promise<Client> {
+  const client = new Client({ name: "test", version: "1.0.0" }, options);
+  await client.connect(transport);
+  return client;
+}
+
+const textOf = (result: object): string => (result as { content: { text: string }[] }).content[0]?.text ?? "";
+const call = async (client: Client, name: string, input: object = {}): Promise<string> =>
+  textOf(await client.callTool({ name, arguments: input as Record<string, unknown> }));
+/** What a failed request tells. */
+const failure = async (request: Promise<unknown>): Promise<object> =>
+  request.then(
+    () => ({ succeeded: true }),
+    ({ name, message, code, data }: { name: string; message: string; code: unknown; data?: unknown }) => ({
+      name,
+      message,
+      code,
+      ...(data === undefined ? {} : { data }),
+    }),
+  );
+
+const tour: Program = async (transport) => {
+  const client = await connected(transport);
+  const tools = (await client.listTools()).tools.map(({ name }) => name);
+  const added = await call(client, "add", { a: 1, b: 2 });
+  const counted = [await call(client, "count"), await call(client, "count")];
+  const failed = await client.callTool({ name: "fail" });
+  const resource = await client.readResource({ uri: "file:///readme" });
+  const missing = await failure(client.readResource({ uri: "file:///missing" }));
+  const unknown = await failure(client.request({ method: "no/such" } as never, {} as never));
+  const prompt = await client.getPrompt({ name: "greet", arguments: { who: "Ada" } });
+  const about = [client.getServerVersion(), client.getServerCapabilities(), client.getInstructions()];
+  await client.ping();
+  await client.close();
+  return { tools, added, counted, failed, resource, missing, unknown, prompt, about };
+};
+
+describe.each([
+  ["in this process", () => inMemory().transport],
+  ["in a process of its own", stdio],
+])("a server %s", (_name, transport) => {
+  it("is recorded, and replayed without it", async () => {
+    const { value, snapshot } = await record(tour, transport());
+    expect(value).toMatchObject({
+      added: "3",
+      counted: ["1", "2"],
+      failed: { isError: true },
+      missing: { code: -32_602, message: expect.stringContaining("no resource") as string },
+    });
+    expect(await replayed(tour, snapshot)).toEqual(value);
+    expect(await replayed(tour, JSON.parse(JSON.stringify(snapshot)) as AgentSnapshot)).toEqual(value);
+  });
+});
+
+it("a server that dies is dead on replay too, and asked again on resume", async () => {
+  const program: Program = async (transport) => {
+    const client = await connected(transport);
+    let closed = 0;
+    Object.assign(client, { onclose: () => void closed++ });
+    const lost = await Promise.all([
+      failure(client.callTool({ name: "hang" })),
+      failure(client.callTool({ name: "crash" })),
+    ]);
+    return { lost, closed, afterwards: await failure(client.ping()) };
+  };
+  const { value, snapshot } = await record(program, stdio());
+  const closed = { code: -32_000, message: expect.stringContaining("Connection closed") as string };
+  expect(value).toMatchObject({ lost: [closed, closed], closed: 1, afterwards: { message: "Not connected" } });
+  expect(await replayed(program, snapshot)).toEqual(value);
+
+  let failing = true;
+  const once: Program = async (transport) => {
+    const client = await connected(transport);
+    if (failing) await client.callTool({ name: "crash" });
+    return call(client, failing ? "count" : "add", { a: 2, b: 3 });
+  };
+  const dump: { snapshot?: AgentSnapshot } = {};
+  await expect(
+    runWith(async () => once(rewindTransport(stdio())).finally(() => (dump.snapshot = dumpSnapshot())), {
+      enableSnapshot: true,
+    }),
+  ).rejects.toThrow("Connection closed");
+  failing = false;
+  const { transport, asked } = inMemory();
+  expect(await resume(() => once(rewindTransport(transport)), { snapshot: dump.snapshot as AgentSnapshot })).toBe("5");
+  expect(asked).toEqual(["add 2 3"]);
+});
+
+it("parallel calls get their own answers, in the recorded order, whatever their ids are", async () => {
+  const order = (first: number) => async (transport: Transport) => {
+    const client = await connected(transport);
+    // Ids are counted from here on.
+    for (let at = 0; at < first; at++) await client.ping();
+    const ended: string[] = [];
+    const waits = [60, 1, 30].map(async (ms) => {
+      const text = await call(client, "wait", { ms });
+      ended.push(text);
+      return text;
+    });
+    return { answers: await Promise.all(waits), ended };
+  };
+  const { value, snapshot } = await record(order(0), inMemory().transport);
+  expect(value).toEqual({ answers: ["60", "1", "30"], ended: ["1", "30", "60"] });
+  expect(await replayed(order(0), snapshot)).toEqual(value);
+  const resumed = await resume(() => order(2)(rewindTransport(inMemory().transport)), { snapshot });
+  expect(resumed).toMatchObject({ answers: ["60", "1", "30"] });
+});
+
+it("two servers are told apart, by their names or by those that are given to them", async () => {
+  const both = (name: string | undefined, given: boolean) => async (make: (name?: string) => Transport) => {
+    const wrap = (server: string): Transport => rewindTransport(make(name ?? server), given ? { server } : {});
+    const [a, b] = await Promise.all([connected(wrap("a")), connected(wrap("b"))]);
+    await call(b, "count");
+    return Promise.all([call(a, "count"), call(b, "count")]);
+  };
+  for (const program of [both(undefined, false), both("same", true)]) {
+    const { value, snapshot } = await runWith(
+      async () => ({ value: await program((name) => inMemory(name).transport), snapshot: dumpSnapshot() }),
+      { enableSnapshot: true },
+    );
+    expect(value).toEqual(["1", "2"]);
+    expect(await runWith(() => program(gone), { snapshot, mode: "replay", enableSnapshot: true })).toEqual(value);
+    const names = (snapshot.root.calls ?? []).filter(({ kind }) => kind === "tool").map(({ callId }) => callId);
+    expect(names).toEqual(["root/tool:b/count:0", "root/tool:a/count:0", "root/tool:b/count:1"]);
+  }
+});
+
+it("a changed argument misses, and says what differs", async () => {
+  const adding =
+    (b: number): Program =>
+    async (transport) =>
+      call(await connected(transport), "add", { a: 1, b });
+  const { snapshot } = await record(adding(2), inMemory().transport);
+  const miss: unknown = await replayed(adding(3), snapshot).catch((error: unknown) => error);
+  expect(isReplayMissError(miss)).toBe(true);
+  expect(String(miss)).toContain('the tool call "tools/add"');
+  expect(String(miss)).toContain("/input/b: a number (recorded 2, now 3)");
+});
+
+it("on resume the server is started for the first call that is new, and greeted as it had been", async () => {
+  const adding =
+    (more: boolean): Program =>
+    async (transport) => {
+      const client = await connected(transport);
+      const first = await call(client, "add", { a: 1, b: 2 });
+      return more ? [first, await call(client, "add", { a: 3, b: 4 }), await call(client, "count")] : [first];
+    };
+  const { snapshot } = await record(adding(false), stdio());
+  const { transport, asked } = inMemory();
+  expect(await resume(() => adding(true)(rewindTransport(transport)), { snapshot })).toEqual(["3", "7", "1"]);
+  expect(asked).toEqual(["add 3 4", "count"]);
+  expect(await resume(() => adding(true)(rewindTransport(stdio())), { snapshot })).toEqual(["3", "7", "1"]);
+});
+
+it("progress and messages come again, before their answer", async () => {
+  const program: Program = async (transport) => {
+    const client = new Client({ name: "test", version: "1.0.0" });
+    const seen: unknown[] = [];
+    client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void seen.push(params.data));
+    Object.assign(client, { onerror: (error: Error) => seen.push(error.message) });
+    await client.connect(transport);
+    const onprogress = ({ progress, total = 0 }: { progress: number; total?: number | undefined }): void =>
+      void seen.push(`${progress}/${total}`);
+    const input = { name: "steps", arguments: { of: 2 } };
+    seen.push(textOf(await client.callTool(input, undefined, { onprogress })));
+    seen.push(textOf(await client.callTool(input)));
+    return seen;
+  };
+  for (const transport of [inMemory().transport, stdio()]) {
+    const { value, snapshot } = await record(program, transport);
+    expect(value).toEqual(["step 1", "1/2", "step 2", "2/2", "done", "step 1", "step 2", "done"]);
+    expect(await replayed(program, snapshot)).toEqual(value);
+  }
+});
+
+it("what is cancelled or late is so on replay, at once", async () => {
+  const program: Program = async (transport) => {
+    const client = await connected(transport);
+    const controller = new AbortController();
+    const taken = failure(client.callTool({ name: "hang" }, undefined, { signal: controller.signal }));
+    const late = failure(client.callTool({ name: "hang" }, undefined, { timeout: 40 }));
+    await call(client, "count");
+    controller.abort("the user left");
+    const { data: _data, ...rest } = (await late) as { data?: unknown };
+    return { taken: await taken, late: rest, after: await call(client, "count") };
+  };
+  const { value, snapshot } = await record(program, inMemory().transport);
+  expect(value).toMatchObject({
+    taken: { message: "MCP error -32001: the user left" },
+    late: { message: "MCP error -32001: Request timed out" },
+    after: "2",
+  });
+  expect(await replayed(program, snapshot)).toEqual(value);
+});
+
+it("what the server asks of the client's model is part of the tool's answer", async () => {
+  let asked = 0;
+  const program: Program = async (transport) => {
+    const client = new Client({ name: "test", version: "1.0.0" }, { capabilities: { sampling: {} } });
+    client.setRequestHandler(CreateMessageRequestSchema, async () => {
+      const text = await journalCall({ kind: "chat", name: "m", request: {} }, () => `yes ${++asked}`);
+      return { model: "m", role: "assistant" as const, content: { type: "text" as const, text } };
+    });
+    await client.connect(transport);
+    return call(client, "ask", { question: "really?" });
+  };
+  const { value, snapshot } = await record(program, inMemory().transport);
+  expect(value).toBe("the model says: yes 1");
+  expect(await replayed(program, snapshot)).toBe(value);
+  expect(asked).toBe(1);
+});
+
+it("a server that cannot be started fails the same way", async () => {
+  const program: Program = async (transport) => failure(connected(transport));
+  const { value, snapshot } = await record(program, new StdioClientTransport({ command: "/no/such/program" }));
+  expect(value).toMatchObject({ code: "ENOENT" });
+  expect(await replayed(program, snapshot)).toEqual(value);
+});
+
+it("an agent that is aborted takes its request back", async () => {
+  const { transport } = inMemory();
+  await expect(
+    runWith(
+      async () => {
+        const client = await connected(rewindTransport(transport));
+        await runFrame({ id: "a", input: {} }, async () => {
+          void client.callTool({ name: "hang" }).catch(() => {});
+          await call(client, "count");
+        });
+        return call(client, "count");
+      },
+      { enableSnapshot: true },
+    ),
+  ).resolves.toBe("2");
+});
+
+it("outside of runs it is the transport that was given, with all that it has", async () => {
+  const inner = stdio();
+  const transport = rewindTransport(inner);
+  const client = await connected(transport);
+  expect(await call(client, "count")).toBe("1");
+  expect(transport.pid).toBe(inner.pid);
+  expect(transport.pid).toBeGreaterThan(0);
+  // Its calls in a run are recorded, though it was connected before.
+  const { value, snapshot } = await runWith(
+    async () => ({ value: await call(client, "count"), snapshot: dumpSnapshot() }),
+    { enableSnapshot: true },
+  );
+  expect(value).toBe("2");
+  expect(snapshot.root.calls?.map(({ callId }) => callId)).toEqual(["root/tool:tools/count:0"]);
+  await client.close();
+});
+
+it("refuses what is no transport", () => {
+  expect(() => rewindTransport({} as never)).toThrow("has no start()");
+  expect(() => rewindTransport(gone(), { server: "" })).toThrow("options.server");
+});

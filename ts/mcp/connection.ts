@@ -1,0 +1,208 @@
+import { McpCallEndedError } from "../errors/mcp.js";
+import type { Context } from "../run-context/context.js";
+import { storage } from "../run-context/store.js";
+import {
+  isNotification,
+  isRequest,
+  PROGRESS,
+  progressToken,
+  recordNotification,
+  type Id,
+  type Message,
+  type NotificationMessage,
+  type RecordedNotification,
+  type RequestMessage,
+  type ResponseMessage,
+} from "./messages.js";
+import type { Transport } from "./transport.js";
+
+/** What the server gave to a request, and what it told meanwhile. */
+export interface LiveAnswer {
+  readonly response: ResponseMessage;
+  readonly before: RecordedNotification[];
+}
+
+/** A request that is in flight. */
+interface Pending {
+  readonly message: RequestMessage;
+  /** In which it was made. */
+  readonly caller: Context;
+  /** In which what belongs to it is called. */
+  readonly inside: Context;
+  readonly before: RecordedNotification[];
+  readonly resolve: (answer: LiveAnswer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface Listener {
+  message(message: Message, extra: unknown, context: Context | undefined): void;
+  closed(): void;
+  failed(error: Error): void;
+}
+
+/** How the server is greeted where the client itself was greeted by a recording. */
+interface Greeting {
+  initialize?: RequestMessage;
+  protocolVersion?: string;
+  initialized?: NotificationMessage;
+}
+
+/** The connection to the server. It is made when something is asked that only the server can answer. */
+export class Connection {
+  readonly greeting: Greeting = {};
+  readonly #transport: Transport;
+  readonly #listener: Listener;
+  readonly #pending = new Map<Id, Pending>();
+  #told: RecordedNotification[] = [];
+  #starting: Promise<void> | undefined;
+  #greeting: { id: Id; done: (response: ResponseMessage) => void } | undefined;
+
+  constructor(transport: Transport, listener: Listener) {
+    this.#transport = transport;
+    this.#listener = listener;
+  }
+
+  /** Whether there is a server, or soon will be. */
+  get begun(): boolean {
+    return this.#starting !== undefined;
+  }
+
+  /** Whether the server owes an answer to this request. */
+  isPending(id: unknown): boolean {
+    return this.#pending.has(id as Id);
+  }
+
+  start(): Promise<void> {
+    // Callbacks of a connection belong to no call, also if one was the reason for it.
+    this.#starting ??= storage.exit(() => this.#start());
+    return this.#starting;
+  }
+
+  async #start(): Promise<void> {
+    const transport = this.#transport;
+    const callbacks: Partial<Transport> = {
+      onmessage: (message, extra) => this.#received(message, extra),
+      onerror: (error) => this.#listener.failed(error),
+      onclose: () => this.#closed(),
+    };
+    Object.assign(transport, callbacks);
+    await transport.start();
+    const { initialize, protocolVersion, initialized } = this.greeting;
+    if (protocolVersion === undefined || initialize === undefined) return;
+    const id = "agent-rewind:initialize";
+    const greeted = new Promise<ResponseMessage>((done) => (this.#greeting = { id, done }));
+    await this.#send({ ...initialize, id });
+    const { error } = await greeted;
+    if (error !== undefined) throw new McpCallEndedError("initialize", "closed");
+    transport.setProtocolVersion?.(protocolVersion);
+    if (initialized !== undefined) await this.#send(initialized);
+  }
+
+  /** Sends what is not journaled. */
+  async send(message: Message, options?: object): Promise<void> {
+    await this.start();
+    await this.#send(message, options);
+  }
+
+  /** @throws McpCallEndedError if there will be no answer, and what the transport throws. */
+  async ask(
+    message: RequestMessage,
+    options: object | undefined,
+    { caller, inside, signal }: { caller: Context; inside: Context; signal: AbortSignal },
+  ): Promise<LiveAnswer> {
+    await this.start();
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = deferred<LiveAnswer>();
+    this.#pending.set(message.id, { message, caller, inside, before: [], resolve, reject });
+    const abort = (): void => {
+      this.#end(message.id, signal.reason);
+      const params = { requestId: message.id, reason: String(signal.reason) };
+      this.#send({ jsonrpc: "2.0", method: CANCELLED, params }).catch((error: Error) => this.#listener.failed(error));
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    this.#send(message, options).catch((error: unknown) => this.#end(message.id, error));
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener("abort", abort);
+    }
+  }
+
+  /** Tells the server that the client takes a request back; it will not be answered. */
+  async cancel(message: NotificationMessage, options?: object): Promise<void> {
+    const { requestId, reason } = (message.params ?? {}) as { requestId?: Id; reason?: string };
+    const pending = this.#pending.get(requestId as Id);
+    if (pending === undefined) return;
+    const error = new McpCallEndedError(pending.message.method, "cancelled", reason);
+    this.#end(requestId as Id, error);
+    await this.#send(message, options);
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  #send(message: Message, options?: object): Promise<void> {
+    return this.#transport.send(message, options);
+  }
+
+  #received(message: Message, extra: unknown): void {
+    if (isNotification(message)) this.#notified(message, extra);
+    else if (isRequest(message)) this.#listener.message(message, extra, [...this.#pending.values()].at(-1)?.inside);
+    else this.#answered(message, extra);
+  }
+
+  #notified(message: NotificationMessage, extra: unknown): void {
+    if (message.method === PROGRESS) {
+      const { progressToken: token } = (message.params ?? {}) as { progressToken?: Id };
+      const all = [...this.#pending.values()];
+      const pending = all.find((other) => progressToken(other.message.params) === token);
+      pending?.before.push(...this.#told.splice(0), recordNotification(message));
+      this.#listener.message(message, extra, pending?.caller);
+      return;
+    }
+    // It is told again before the next answer: to whom it belonged is not said.
+    if (this.#pending.size > 0) this.#told.push(recordNotification(message));
+    this.#listener.message(message, extra, undefined);
+  }
+
+  #answered(message: ResponseMessage, extra: unknown): void {
+    if (message.id !== undefined && message.id === this.#greeting?.id) {
+      this.#greeting.done(message);
+      this.#greeting = undefined;
+      return;
+    }
+    const pending = this.#pending.get(message.id as Id);
+    if (pending === undefined) {
+      this.#listener.message(message, extra, undefined);
+      return;
+    }
+    this.#pending.delete(message.id as Id);
+    pending.resolve({ response: message, before: [...pending.before, ...this.#told.splice(0)] });
+  }
+
+  #end(id: Id, error: unknown): void {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (this.#pending.size === 0) this.#told = [];
+    pending?.reject(error);
+  }
+
+  #closed(): void {
+    for (const [id, { message }] of this.#pending) this.#end(id, new McpCallEndedError(message.method, "closed"));
+    this.#greeting?.done({ jsonrpc: "2.0", error: {} });
+    this.#listener.closed();
+  }
+}
+
+export const CANCELLED = "notifications/cancelled";
+
+function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: unknown) => void } {
+  let resolve!: (value: T) => void;
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<T>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,3 @@
+export { McpCallEndedError, isMcpCallEndedError } from "../errors/mcp.js";
+export { rewindTransport, type RewindTransportOptions } from "./rewind-transport.js";
+export type { TransportLike } from "./transport.js";

@@ -1,0 +1,97 @@
+// Messages of JSON-RPC 2.0, as far as they are looked at, and what is recorded of them.
+
+export type Id = string | number;
+export type Params = Readonly<Record<string, unknown>>;
+
+export interface RequestMessage {
+  readonly jsonrpc: "2.0";
+  readonly id: Id;
+  readonly method: string;
+  readonly params?: Params;
+}
+
+export interface NotificationMessage {
+  readonly jsonrpc: "2.0";
+  readonly method: string;
+  readonly params?: Params;
+}
+
+export interface ResponseMessage {
+  readonly jsonrpc: "2.0";
+  readonly id?: Id;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+export type Message = RequestMessage | NotificationMessage | ResponseMessage;
+
+export const isRequest = (message: Message): message is RequestMessage => "method" in message && "id" in message;
+export const isNotification = (message: Message): message is NotificationMessage =>
+  "method" in message && !("id" in message);
+
+/** An answer as it is journaled: without its id, which is that of the request. */
+export interface RecordedAnswer {
+  result?: unknown;
+  error?: unknown;
+  /** What the server told while the request was in flight, without the token of progress. */
+  before?: RecordedNotification[];
+}
+
+export interface RecordedNotification {
+  method: string;
+  params?: Params;
+}
+
+/** A request as a call for the journal. The name tells servers apart: equal requests to two of them are two requests. */
+export function describeRequest(
+  { method, params = {} }: RequestMessage,
+  server: string | undefined,
+): { kind: "tool" | "mcp"; name: string; request: unknown } {
+  const named = (name: string): string => (server === undefined ? name : `${server}/${name}`);
+  const asked = withoutToken(params);
+  const { name, arguments: input = {}, ...more } = asked;
+  if (method !== "tools/call" || typeof name !== "string") return { kind: "mcp", name: named(method), request: asked };
+  const request = Object.keys(more).length === 0 ? input : { arguments: input, ...more };
+  return { kind: "tool", name: named(name), request };
+}
+
+/** The token is the id of the request, which counts the client's requests. */
+function withoutToken(params: Params): Params {
+  if (progressToken(params) === undefined) return params;
+  const { _meta, ...rest } = params;
+  const { progressToken: _token, ...meta } = _meta as Params;
+  return Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta };
+}
+
+export function progressToken(params: Params = {}): Id | undefined {
+  const meta = params["_meta"];
+  if (typeof meta !== "object" || meta === null) return undefined;
+  return (meta as { progressToken?: Id }).progressToken;
+}
+
+export function recordNotification({ method, params }: NotificationMessage): RecordedNotification {
+  if (params === undefined) return { method };
+  if (method !== PROGRESS) return { method, params };
+  const { progressToken: _token, ...rest } = params;
+  return { method, params: rest };
+}
+
+export const PROGRESS = "notifications/progress";
+
+/** What was recorded, as a message to a client whose request has this token. */
+export function replayNotification(
+  { method, params }: RecordedNotification,
+  token: Id | undefined,
+): NotificationMessage | undefined {
+  if (method === PROGRESS) {
+    // A request that asks for no progress any more is told of none.
+    return token === undefined ? undefined : { jsonrpc: "2.0", method, params: { ...params, progressToken: token } };
+  }
+  return { jsonrpc: "2.0", method, ...(params === undefined ? {} : { params }) };
+}
+
+/** The error of a request that was taken back, as the client makes it. */
+export function cancelledAnswer(id: Id, reason = "Request cancelled"): ResponseMessage {
+  const message = reason.replace(/^McpError: MCP error -32001: /, "");
+  return { jsonrpc: "2.0", id, error: { code: -32_001, message } };
+}

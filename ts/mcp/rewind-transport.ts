@@ -1,0 +1,192 @@
+import { isMcpCallEndedError } from "../errors/mcp.js";
+import { ambientContext } from "../run-context/ambient.js";
+import { captureContext, getContext, type Context } from "../run-context/context.js";
+import { storage } from "../run-context/store.js";
+import { journaled } from "../runtime/journal-call.js";
+import { CANCELLED, Connection, type LiveAnswer } from "./connection.js";
+import {
+  cancelledAnswer,
+  describeRequest,
+  isNotification,
+  isRequest,
+  progressToken,
+  replayNotification,
+  type Id,
+  type Message,
+  type NotificationMessage,
+  type RecordedAnswer,
+  type RequestMessage,
+  type ResponseMessage,
+} from "./messages.js";
+import { overlaid, type Transport, type TransportLike } from "./transport.js";
+
+export interface RewindTransportOptions {
+  /**
+   * Stands before the names of tools and methods in recordings, and tells servers apart. By default the name by which
+   * the server presents itself: give one where two servers have the same.
+   */
+  server?: string;
+}
+
+/**
+ * A transport for an MCP client whose requests are journaled in the current run, agent or test, and replayed from its
+ * recording; outside of them it is the one that was given. The server is started, or connected to, when something is
+ * asked that the recording does not answer: for a replay there need be none.
+ *
+ * @throws ReplayMissError, from the client's request, in a strict replay that has no answer for it.
+ */
+export function rewindTransport<T extends TransportLike>(transport: T, options: RewindTransportOptions = {}): T {
+  for (const method of ["start", "send", "close"] as const) {
+    if (typeof (transport as Partial<TransportLike> | undefined)?.[method] !== "function")
+      throw new TypeError(`rewindTransport: transport must be a transport of an MCP client, has no ${method}()`);
+  }
+  const { server } = options;
+  if (server !== undefined && (typeof server !== "string" || server === ""))
+    throw new TypeError("rewindTransport: options.server must be a string that is not empty");
+  return overlaid(transport, new RewindTransport(transport as unknown as Transport, server));
+}
+
+// Taken at load: fake timers that a test installs later must not stop a replay.
+const { nextTick } = process;
+
+class RewindTransport implements Transport {
+  onclose: Transport["onclose"] = undefined;
+  onerror: Transport["onerror"] = undefined;
+  onmessage: Transport["onmessage"] = undefined;
+  readonly #transport: Transport;
+  readonly #connection: Connection;
+  readonly #made: Context | undefined = getContext();
+  #server: string | undefined;
+  /** A greeting that went past the journal. */
+  #greeting: Id | undefined;
+  /** Requests that are not answered yet, and may be answered by the recording. */
+  readonly #journaledIds = new Set<unknown>();
+  #closed = false;
+
+  constructor(transport: Transport, server: string | undefined) {
+    this.#transport = transport;
+    this.#server = server;
+    this.#connection = new Connection(transport, {
+      message: (message, extra, context) => {
+        if (!isNotification(message) && !isRequest(message) && message.id === this.#greeting) this.#greeted(message);
+        this.#deliver(message, context ?? this.#made, extra);
+      },
+      closed: () => this.#close(),
+      failed: (error) => this.onerror?.(error),
+    });
+  }
+
+  get sessionId(): string | undefined {
+    return this.#transport.sessionId;
+  }
+
+  setProtocolVersion(version: string): void {
+    if (this.#connection.begun) this.#transport.setProtocolVersion?.(version);
+    else this.#connection.greeting.protocolVersion = version;
+  }
+
+  async start(): Promise<void> {
+    if (this.#context() === undefined) await this.#connection.start();
+  }
+
+  /** For a request, resolves once it has been answered. */
+  async send(message: Message, options?: object): Promise<void> {
+    if (isRequest(message)) {
+      await this.#request(message, options);
+    } else if (isNotification(message) && message.method === CANCELLED && this.#isJournaled(message)) {
+      await this.#connection.cancel(message, options);
+    } else if (this.#connection.begun) {
+      await this.#connection.send(message, options);
+    } else if (isNotification(message) && message.method === "notifications/initialized") {
+      this.#connection.greeting.initialized = message;
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#connection.begun) await this.#connection.close();
+    else this.#close();
+  }
+
+  #context(): Context | undefined {
+    return ambientContext(this.#made, "rewindTransport");
+  }
+
+  #isJournaled({ params }: NotificationMessage): boolean {
+    return this.#journaledIds.has(params?.["requestId"]);
+  }
+
+  async #request(message: RequestMessage, options: object | undefined): Promise<void> {
+    const { method, id } = message;
+    const context = this.#context();
+    // What a journaled call asks is part of its answer.
+    if (context === undefined || context.inCall) {
+      if (method === "initialize") this.#greeting = id;
+      await this.#connection.send(message, options);
+      return;
+    }
+    this.#journaledIds.add(id);
+    try {
+      await this.#journaled(message, options, context);
+    } finally {
+      this.#journaledIds.delete(id);
+    }
+  }
+
+  async #journaled(message: RequestMessage, options: object | undefined, context: Context): Promise<void> {
+    const { method, id } = message;
+    const call = { ...describeRequest(message, this.#server), context };
+    let asked = false;
+    let live: LiveAnswer | undefined;
+    try {
+      const { value } = await journaled<RecordedAnswer>(call, async ({ signal }) => {
+        asked = true;
+        live = await this.#connection.ask(message, options, { caller: context, inside: captureContext(), signal });
+        return recorded(live);
+      });
+      if (live === undefined) await this.#tellAgain(value, message, context);
+      const { before: _before, ...answer } = value;
+      const response = live?.response ?? { jsonrpc: "2.0", id, ...answer };
+      if (method === "initialize") this.#greeted(response, live === undefined ? message : undefined);
+      this.#deliver(response, context);
+    } catch (error) {
+      if (asked || !isMcpCallEndedError(error)) throw error;
+      if (error.how === "closed") this.#close();
+      else this.#deliver(cancelledAnswer(id, error.reason), context);
+    }
+  }
+
+  /** What the server told before its answer. The client hears of it in tasks of its own. */
+  async #tellAgain({ before = [] }: RecordedAnswer, { params }: RequestMessage, context: Context): Promise<void> {
+    const token = progressToken(params);
+    for (const told of before) {
+      const message = replayNotification(told, token);
+      if (message === undefined) continue;
+      this.#deliver(message, "progressToken" in (message.params ?? {}) ? context : this.#made);
+      // Before any other call is answered, but after all that the client does at once.
+      await new Promise<void>((resolve) => nextTick(resolve));
+    }
+  }
+
+  #greeted({ result }: ResponseMessage, replayed?: RequestMessage): void {
+    const { serverInfo } = (result ?? {}) as { serverInfo?: { name?: unknown } };
+    if (typeof serverInfo?.name === "string" && serverInfo.name !== "") this.#server ??= serverInfo.name;
+    if (replayed !== undefined) this.#connection.greeting.initialize = replayed;
+  }
+
+  #deliver(message: Message, context: Context | undefined, extra?: unknown): void {
+    const deliver = (): void => this.onmessage?.(message, extra);
+    if (context === undefined) storage.exit(deliver);
+    else context.run(deliver);
+  }
+
+  #close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.onclose?.();
+  }
+}
+
+function recorded({ response, before }: LiveAnswer): RecordedAnswer {
+  const { result, error } = response;
+  return { ...(error === undefined ? { result } : { error }), ...(before.length === 0 ? {} : { before }) };
+}
