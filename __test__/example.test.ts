@@ -84,17 +84,22 @@ describe("the example as a process", () => {
       progress: string;
       report: Report;
     }>((resolve, reject) => {
-      const child = execFile(process.execPath, [main, "--json", "--out", out], { env }, (_error, stdout, stderr) => {
-        try {
-          resolve({
-            exitCode: child.exitCode,
-            progress: stderr,
-            report: JSON.parse(stdout) as Report,
-          });
-        } catch {
-          reject(new Error(`The example gave no report. Standard error:\n${stderr}`));
-        }
-      });
+      const child = execFile(
+        process.execPath,
+        [main, "--json", "--context-monitor", "--out", out],
+        { env },
+        (_error, stdout, stderr) => {
+          try {
+            resolve({
+              exitCode: child.exitCode,
+              progress: stderr,
+              report: JSON.parse(stdout) as Report,
+            });
+          } catch {
+            reject(new Error(`The example gave no report. Standard error:\n${stderr}`));
+          }
+        },
+      );
     }));
   }, 60_000);
 
@@ -133,6 +138,14 @@ describe("the example as a process", () => {
     const [after, beforeTurn, beforeStart] = report.phases.slice(3, 6);
     expect(after?.replayedModelCalls).toBeGreaterThan(beforeTurn?.replayedModelCalls ?? Infinity);
     expect(beforeTurn?.replayedModelCalls).toBeGreaterThan(beforeStart?.replayedModelCalls ?? Infinity);
+  });
+
+  it("shows what each agent's model was sent last", async () => {
+    for (const agent of ["planner", "file_reader"]) {
+      const text = await readFile(join(out, `context_${agent}.txt`), "utf8");
+      expect(text).toMatch(/^Message Hash: [0-9a-f]{16}$/m);
+      expect(text).toMatch(/^\[1\] SYSTEM: /m);
+    }
   });
 
   it("answers from the files", () => {

@@ -1,15 +1,18 @@
 // An agent fails late; it is fixed and replayed without repeating a call that had finished.
 //
 //   node examples/files-agent/main.mjs [--out DIR] [--library DIR] [--question TEXT] [--json]
+//     [--context-monitor]
 //
 // The model is a scripted server on a local port. With OPENAI_API_KEY set it is the real endpoint
-// (OPENAI_BASE_URL, OPENAI_MODEL), and the calls are those that the adapter sent.
+// (OPENAI_BASE_URL, OPENAI_MODEL), and the calls are those that the adapter sent. With --context-monitor, files
+// beside the trace show what each agent's model was sent last.
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { runWith } from "agent-rewind";
+import { ContextManager, createManagerConfig } from "agent-rewind/context";
 import {
   createTraceWriter,
   dumpSnapshot,
@@ -33,6 +36,7 @@ const { values: args } = parseArgs({
       default: "How many days does each store of Halla Station last without the supply ship, and which runs out first?",
     },
     json: { type: "boolean", default: false },
+    "context-monitor": { type: "boolean", default: false },
   },
 });
 // With --json, standard output is for the program that reads it.
@@ -44,6 +48,8 @@ const files = { snapshot: join(out, "snapshot.json"), trace: join(out, "trace.js
 // A trace writer appends: the trace of an earlier run must not stand before ours.
 await Promise.all(Object.values(files).map((path) => rm(path, { force: true })));
 
+const monitor = args["context-monitor"] ? createMonitor(join(out, "context.txt")) : undefined;
+
 const sent = createCallLog();
 const toolCalls = createCallLog();
 const endpoint = await openEndpoint(sent);
@@ -52,6 +58,8 @@ try {
   await main();
 } finally {
   await endpoint.close();
+  await monitor?.flush();
+  monitor?.close();
 }
 
 async function main() {
@@ -115,7 +123,14 @@ async function main() {
   print(report.text);
   print("\nLook at what was kept:");
   print(`  less ${files.snapshot}    the tree of agents, with each journal and memory`);
+  if (monitor !== undefined) print(`  less ${join(out, "context*.txt")}    what each agent's model was sent last`);
   print(`  less ${files.trace}       an event a line; "before" and "after" take any spanId in it`);
+}
+
+/** Sees every request to a model in this process, and writes the last one of each agent to a file of its own. */
+function createMonitor(monitorPath) {
+  const config = createManagerConfig({ monitorEnabled: true, monitorPath });
+  return new ContextManager({ model: "gpt-4o-mini", config, agentName: "files-agent" });
 }
 
 function both(...buses) {
