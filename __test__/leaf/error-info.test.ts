@@ -52,12 +52,28 @@ describe("toErrorInfo and fromErrorInfo", () => {
     expect(aggregate.errors[1]).toBe(7);
   });
 
-  it("keep own fields that are JSON, and leave others out", () => {
+  it("keep own fields that can be recorded, and leave others out", () => {
     const socket = { on: () => 1 };
-    const error = Object.assign(new Error("x"), { code: "E", when: new Date(0), socket, body: "y".repeat(20_000) });
-    expect(toErrorInfo(error).details).toEqual({ code: "E" });
+    const error = Object.assign(new Error("x"), { code: "E", socket, body: "y".repeat(20_000), gone: undefined });
+    expect(toErrorInfo(error)).toMatchObject({ details: { code: "E" } });
+    expect(toErrorInfo(error)).not.toHaveProperty("detailsTypes");
     expect(roundTrip(new HttpError("a", 404, { b: "c" }))).toMatchObject({ status: 404, headers: { b: "c" } });
     expect(Object.keys(roundTrip(new HttpError("a", 404, {})))).toEqual(["status", "headers"]);
+  });
+
+  it("keep fields of all kinds, at the places of what they are in", () => {
+    const fields = {
+      "a/b~c": [new Date(0), { none: undefined }],
+      big: 10n ** 30n,
+      bytes: new Uint8Array([1, 255]),
+      headers: new Map([["set-cookie", new Set(["a", "b"])]]),
+      ratio: Number.NaN,
+      url: new URL("https://host/path?q=1"),
+    };
+    const back = roundTrip(Object.assign(new Error("x", { cause: Object.assign(new Error("y"), fields) }), fields));
+    for (const error of [back, (back as Error).cause]) {
+      expect(Object.fromEntries(Object.entries(error as object))).toStrictEqual(fields);
+    }
   });
 
   it("keep fields named __proto__ as data", () => {

@@ -10,8 +10,10 @@ export interface ErrorInfo {
   cause?: ErrorInfo;
   /** Own: the errors of an AggregateError. */
   errors?: ErrorInfo[];
-  /** Further fields of the error that are JSON, such as `code`. */
+  /** Further fields of the error, such as `code`. */
   details?: Record<string, unknown>;
+  /** Own: type tags by JSON pointer, for what JSON lacks in `details`. */
+  detailsTypes?: Record<string, string>;
   /** Own: `String(error)`, where it is not made of name and message. */
   text?: string;
 }

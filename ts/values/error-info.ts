@@ -3,8 +3,9 @@
 import { isError } from "../errors/base.js";
 import * as ours from "../errors/index.js";
 import type { ErrorInfo } from "../types/snapshot.js";
-import { decodeValue } from "./decode.js";
+import { decodeParsed, decodeValue } from "./decode.js";
 import { encodeValue } from "./encode.js";
+import { appendToken } from "./pointer.js";
 
 /** Longest chain of causes that is kept. */
 const MAX_CAUSES = 16;
@@ -20,7 +21,7 @@ const NOT_AN_ERROR = "NonError";
  * Describes whatever was thrown as data. Never throws.
  *
  * Of an error it keeps name, message, stack, up to 16 causes, the errors of an AggregateError, and in `details` its own
- * fields that are JSON (`code`, `status`). What is not an error becomes `{ name: "NonError", details: { value } }`.
+ * fields that can be recorded (`code`, `status`). What is not an error becomes `{ name: "NonError", details: { value } }`.
  */
 export function toErrorInfo(error: unknown): ErrorInfo {
   return describe(error, [], { errors: MAX_ERRORS });
@@ -67,9 +68,7 @@ function describe(error: unknown, above: readonly unknown[], budget: Budget): Er
   if (Array.isArray(errors)) {
     info.errors = errors.flatMap((inner) => (goesOn(inner) ? [describe(inner, path, budget)] : []));
   }
-  const details = detailsOf(error, info.errors === undefined ? STANDARD_FIELDS : [...STANDARD_FIELDS, "errors"]);
-  if (details !== undefined) info.details = details;
-  return info;
+  return { ...info, ...detailsOf(error, info.errors === undefined ? STANDARD_FIELDS : [...STANDARD_FIELDS, "errors"]) };
 }
 
 const STANDARD_FIELDS = ["name", "message", "stack", "cause"];
@@ -83,16 +82,23 @@ function describeValue(value: unknown): ErrorInfo {
   return { ...info, details };
 }
 
-/** Own enumerable fields that are JSON. */
-function detailsOf(error: Error, except: readonly string[]): Record<string, unknown> | undefined {
+/** Own enumerable fields that can be brought back. */
+function detailsOf(error: Error, except: readonly string[]): Pick<ErrorInfo, "details" | "detailsTypes"> {
   const details: Record<string, unknown> = {};
+  const types: Record<string, string> = {};
   for (const key of keysOf(error)) {
-    if (except.includes(key)) continue;
-    const encoded = encodeValue(read(error, key));
-    if ("tombstone" in encoded || encoded.types !== null || encoded.text.length > MAX_DETAIL_LENGTH) continue;
+    const value = read(error, key);
+    // One that is not there reads the same.
+    if (value === undefined || except.includes(key)) continue;
+    const encoded = encodeValue(value);
+    if ("tombstone" in encoded || encoded.text.length > MAX_DETAIL_LENGTH) continue;
     define(details, key, JSON.parse(encoded.text), true);
+    if (encoded.types === null) continue;
+    const tags = JSON.parse(encoded.types) as Record<string, string>;
+    for (const pointer of Object.keys(tags)) types[`${appendToken("", key)}${pointer}`] = tags[pointer] as string;
   }
-  return Object.keys(details).length === 0 ? undefined : details;
+  if (Object.keys(details).length === 0) return {};
+  return Object.keys(types).length === 0 ? { details } : { details, detailsTypes: types };
 }
 
 /** What String gives for the error, if it is not made of name and message. */
@@ -105,7 +111,16 @@ function ownText(error: Error, { name, message }: ErrorInfo): string | undefined
 function revive(info: unknown, budget: Budget, depth: number): unknown {
   budget.errors--;
   if (typeof info !== "object" || info === null) return new Error(asText(info));
-  const { name = "Error", message = "", stack, text, cause, errors, details } = info as Partial<ErrorInfo>;
+  const {
+    name = "Error",
+    message = "",
+    stack,
+    text,
+    cause,
+    errors,
+    details,
+    detailsTypes,
+  } = info as Partial<ErrorInfo>;
   if (name === NOT_AN_ERROR && stack === undefined && isRecord(details) && Object.hasOwn(details, "value"))
     return reviveValue(details);
 
@@ -126,8 +141,9 @@ function revive(info: unknown, budget: Budget, depth: number): unknown {
     );
   }
   if (isRecord(details)) {
-    for (const key of Object.keys(details)) {
-      if (!STANDARD_FIELDS.includes(key)) define(error, key, structuredClone(details[key]), true);
+    const fields = decodeParsed(structuredClone(details), isRecord(detailsTypes) ? detailsTypes : {}) as typeof details;
+    for (const key of Object.keys(fields)) {
+      if (!STANDARD_FIELDS.includes(key)) define(error, key, fields[key], true);
     }
   }
   return error;
