@@ -8,6 +8,7 @@ import { diff } from "./commands/diff.js";
 import { hash } from "./commands/hash.js";
 import { inspect } from "./commands/inspect.js";
 import { restore } from "./commands/restore.js";
+import { toTest } from "./commands/to-test.js";
 import { EXIT, InputError, UsageError, type ExitCode } from "./exit.js";
 import { Output } from "./output.js";
 import { USAGE } from "./usage.js";
@@ -86,6 +87,19 @@ const COMMANDS: Readonly<Record<string, Handler>> = {
   async hash(args, { out }) {
     const { files, flags } = parsed("hash", args, 1);
     return hash(files, out, flags["json"] === true);
+  },
+  async "to-test"(args, outputs) {
+    const { files, flags } = parsed("to-test", args, 1, 1, {
+      output: { type: "string", short: "o" },
+      agent: { type: "string" },
+      call: { type: "string" },
+      model: { type: "string" },
+      name: { type: "string" },
+      trace: { type: "string" },
+    });
+    const { output, agent, call, model, name, trace } = flags as Record<string, string | undefined>;
+    const given = { output, agent, call, model, name, trace };
+    return toTest(files[0] as string, given, outputs, flags["json"] === true);
   },
   async context([command, ...args], outputs) {
     const handler = command === undefined || !Object.hasOwn(CONTEXT, command) ? undefined : CONTEXT[command];

@@ -5,6 +5,12 @@ export const USAGE = `Usage: agent-rewind <command> [options]
       --span <id>                       as it was at that span; by default at the end
       --anchor before|after             before the span's start, or after its end (default)
       --trace <id>                      which run, where the file holds several
+  to-test <trace> -o <file>           write a vitest file, and its recording, that makes a run again
+      --agent <file>#<export>           the agent that the run was of, or
+      --call <file>#<export>            a function that makes the run itself
+      --model <file>#<export>           the model that runWith was given
+      --name <name>                     of the test
+      --trace <id>                      which run, where the file holds several
   diff <a> <b>                        compare two snapshots or traces
   hash <file…>                        print the contentHash of JSON documents
   context show <log…>                 list what was sent to models

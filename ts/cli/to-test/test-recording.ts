@@ -1,0 +1,50 @@
+import { HeldRun } from "../../runtime/held-run.js";
+import { runWith } from "../../runtime/run-with.js";
+import type { AgentFrameSnapshot, AgentSnapshot, UsageStats } from "../../types/snapshot.js";
+
+/** What a test would have recorded that makes this run: the run's frame stands in that of the test. */
+export async function testRecording(snapshot: AgentSnapshot): Promise<AgentSnapshot> {
+  const { requestTexts = [], ...whole } = snapshot.root;
+  const run = whole.agentId === "" ? whole : { ...emptyFrame(), children: { [whole.callId]: whole } };
+  const { callId, inputHash } = await frameOfRun();
+  const frame: AgentFrameSnapshot = {
+    ...run,
+    callId,
+    startOrder: run.startOrder ?? 0,
+    state: whole.state,
+    ...(run.inputHash === undefined && inputHash !== undefined ? { inputHash } : {}),
+    ...(whole.outputTypes === undefined ? {} : { outputTypes: whole.outputTypes }),
+  };
+  return { ...snapshot, root: { ...emptyFrame(), children: { [callId]: frame }, requestTexts } };
+}
+
+/** The frame that the first run in a test has. */
+async function frameOfRun(): Promise<AgentFrameSnapshot> {
+  const test = new HeldRun({ mode: "live" });
+  await test.context.run(() => runWith(() => {}));
+  const { root } = await test.finish();
+  test.close();
+  return Object.values(root.children)[0] as AgentFrameSnapshot;
+}
+
+const noUsage = (): UsageStats => ({
+  costs: {},
+  totalTokens: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  callCount: 0,
+  items: [],
+});
+
+const emptyFrame = (): AgentFrameSnapshot => ({
+  callId: "root",
+  agentId: "",
+  memory: {},
+  journal: { prompt: {}, tool: {} },
+  children: {},
+  state: { status: "running" },
+  budgetState: { own: noUsage(), aggregate: noUsage() },
+  startOrder: 0,
+  calls: [],
+  generation: { id: 0, memory: {} },
+});
