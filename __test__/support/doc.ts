@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 /** The code blocks of a page of docs/ whose first line is the name of their file, such as `// main.ts`. */
 export function filesOf(page: string): Map<string, string> {
   const text = readFileSync(join(root, "docs", page), "utf8");
-  const blocks = [...text.matchAll(/^```ts\n\/\/ (\S+\.m?ts)\n([\s\S]*?)^```$/gm)];
+  const blocks = [...text.matchAll(/^```(?:ts|js)\n\/\/ (\S+\.(?:m?ts|mjs))\n([\s\S]*?)^```$/gm)];
   return new Map(blocks.map(([, name = "", code = ""]) => [name, code]));
 }
 
@@ -22,12 +22,12 @@ export function writePage(page: string, folder: string): string[] {
 /** What a page says that its programs print: a block of text is the output of the file before it. */
 export function outputsOf(page: string): Map<string, string> {
   const text = readFileSync(join(root, "docs", page), "utf8");
-  const blocks = text.matchAll(/^```(ts|text)\n(?:\/\/ (\S+\.m?ts)\n)?([\s\S]*?)^```$/gm);
+  const blocks = text.matchAll(/^```(ts|js|text)\n(?:\/\/ (\S+\.(?:m?ts|mjs))\n)?([\s\S]*?)^```$/gm);
   const outputs = new Map<string, string>();
   let file = "";
   for (const [, language, name, body = ""] of blocks) {
-    if (language === "ts") file = name ?? file;
-    else outputs.set(file, body);
+    if (language === "text") outputs.set(file, body);
+    else file = name ?? file;
   }
   return outputs;
 }

@@ -145,13 +145,15 @@ function parsed(
     } as const;
     result = parseArgs(config);
   } catch (cause) {
-    throw new UsageError(`${command}: ${messageOf(cause)}`, { cause });
+    // After the first sentence, Node speaks of files whose names begin with a dash.
+    const [message] = messageOf(cause).split(". To specify ");
+    throw new UsageError(`${command}: ${message}`, { cause });
   }
   const { values, positionals } = result;
   if (positionals.length < least || positionals.length > most) {
     const wanted = least === most ? String(least) : `at least ${least}`;
     throw new UsageError(
-      `${command} takes ${wanted} ${wanted === "1" ? "file" : "files"}, received ${positionals.length}`,
+      `${command} takes ${wanted} ${least === 1 ? "file" : "files"}, received ${positionals.length}`,
     );
   }
   if (positionals.filter((file) => file === "-").length > 1)

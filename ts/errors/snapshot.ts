@@ -78,7 +78,7 @@ export class InvalidSnapshotError extends RewindError {
   readonly faults: readonly Fault[];
 
   constructor(faults: readonly Fault[], options: CauseOptions = {}) {
-    const list = faults.map(({ path, message }) => `${path}: ${message}`).join(", ");
+    const list = faults.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join(", ");
     super(
       `Invalid Snapshot format: ${list.replaceAll(/\s*[\n\r\u2028\u2029]+\s*/g, " ")}`,
       "ERR_REWIND_INVALID_SNAPSHOT",

@@ -65,6 +65,9 @@ export async function journaled<T>(
     if (typeof value !== "string" || value === "")
       throw new TypeError(`journalCall: call.${field} must be a string that is not empty`);
   }
+  if (typeof make !== "function") {
+    throw new TypeError(`journalCall: make must be a function, received ${make === null ? "null" : typeof make}`);
+  }
   const { scope } = context;
   context.throwIfAborted();
   const { begun, request, wireHash, callId } = beginAttempt(scope, call);

@@ -10,12 +10,22 @@ export function modelOf(scope: Scope): ModelAdapter {
   const { model } = scope.settings;
   if (model === undefined) {
     if (scope.run.model === undefined) throw new ModelNotFoundError(scope.agentId);
-    return scope.run.model;
+    return adapter(scope.run.model, "runWith: options.model");
   }
-  if (typeof model !== "string") return model;
+  if (typeof model !== "string") return adapter(model, `agent "${scope.agentId}": config.model`);
   const registry = scope.run.modelRegistry;
   const found = registry !== undefined && Object.hasOwn(registry, model) ? registry[model] : undefined;
   if (found === undefined)
     throw new ModelRegistryNotFoundError(model, scope.agentId, registry && Object.keys(registry));
-  return found;
+  return adapter(found, `runWith: options.modelRegistry["${model}"]`);
+}
+
+function adapter(model: ModelAdapter, place: string): ModelAdapter {
+  // Of another kind if the caller is JavaScript, such as the name of a model or a client.
+  if (typeof (model as ModelAdapter | null)?.stream === "function") return model;
+  const received = typeof model === "string" ? JSON.stringify(model) : model === null ? "null" : typeof model;
+  throw new TypeError(
+    `${place} must be a model adapter, an object with id and stream(), received ${received}. ` +
+      'createOpenAIModel({ model: "…" }) of agent-rewind/openai makes one.',
+  );
 }

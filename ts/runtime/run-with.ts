@@ -128,6 +128,8 @@ export async function runWith<Props, Result>(
   fn: (props: Props) => Promise<Result> | Result,
   options: RunWithOptions<Props> = {},
 ): Promise<Result> {
+  if (typeof fn !== "function")
+    throw new TypeError(`runWith: fn must be a function, received ${fn === null ? "null" : typeof fn}`);
   const around = getContext()?.scope;
   if (around !== undefined && !(around.run.held && around.parent === undefined)) throw new NestedRunError();
   const snapshot = options.mode === "live" ? undefined : options.snapshot;

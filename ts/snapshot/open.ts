@@ -56,7 +56,12 @@ function sameRules(left: readonly RecordedRule[], right: readonly RecordedRule[]
 export function checkSnapshot(snapshot: AgentSnapshot): OpenSnapshot {
   if (typeof snapshot !== "object" || snapshot === null) {
     const received = snapshot === null ? "null" : typeof snapshot;
-    throw new InvalidSnapshotError([{ path: "", message: `expected a snapshot object, received ${received}` }]);
+    const hint = received === "string" ? "; readSnapshot(path) reads a file, parseSnapshot(text) a text" : "";
+    throw new InvalidSnapshotError([{ path: "", message: `expected a snapshot object, received ${received}${hint}` }]);
+  }
+  if (snapshot instanceof Promise) {
+    const message = "expected a snapshot object, received a promise; await it";
+    throw new InvalidSnapshotError([{ path: "", message }]);
   }
   const fields = withoutRoot(snapshot);
   const handle = handleOf(snapshot);
