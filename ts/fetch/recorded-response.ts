@@ -18,6 +18,9 @@ export interface RecordedResponse {
   end?: StreamEnd;
 }
 
+/** In bytes. Of a response that is looked at by its status only, this much is recorded. */
+const READ_AHEAD = 65_536;
+
 interface RecordOptions {
   readonly url: string;
   readonly signal: AbortSignal;
@@ -46,7 +49,7 @@ export function recordResponse(
   }
   const copy = (chunk: Uint8Array): Uint8Array => chunk.slice();
   const size = (chunk: Uint8Array): number => chunk.byteLength;
-  const body = new Tap(response.body, { startedAt, signal, journaled, copy, size });
+  const body = new Tap(response.body, { startedAt, signal, journaled, copy, size, readAhead: READ_AHEAD });
   const answer = new Response(body.readable, response);
   return {
     answer: withUrl(answer, response.url, response.redirected),
