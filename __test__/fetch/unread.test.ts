@@ -1,4 +1,4 @@
-// Responses that are looked at by their status only.
+// Responses without a body are whole when their head is there.
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -17,7 +17,6 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     requests += 1;
     if (request.url === "/204") response.writeHead(204).end();
-    else if (request.url === "/404") response.writeHead(404).end("no such thing");
     else response.end("some text");
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
@@ -25,13 +24,10 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
-describe("the status of a response whose body nobody reads is replayed", () => {
+describe("the status of a response without a body is replayed, however early the dump", () => {
   it.each([
-    ["GET", "/", 200],
     ["HEAD", "/", 200],
-    ["POST", "/", 200],
     ["GET", "/204", 204],
-    ["GET", "/404", 404],
   ])("%s %s", async (method, path, status) => {
     const program = async (): Promise<number> => (await fetch(url + path, { method })).status;
     const events: TraceEvent[] = [];

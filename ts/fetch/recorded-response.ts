@@ -18,9 +18,6 @@ export interface RecordedResponse {
   end?: StreamEnd;
 }
 
-/** In bytes. Of a response that is looked at by its status only, this much is recorded. */
-const READ_AHEAD = 65_536;
-
 interface RecordOptions {
   readonly url: string;
   readonly signal: AbortSignal;
@@ -45,11 +42,11 @@ export function recordResponse(
   const stream = { startMs, ...(changing.length === 0 ? {} : { headers: changing }) };
   // One of a status below 200 cannot be made by a program.
   if (response.body === null || response.status < 200) {
-    return { answer: response, recorded: Promise.resolve(head), cut() {}, meta: () => ({ stream }) };
+    return { answer: response, recorded: Promise.resolve(head), whole: true, cut() {}, meta: () => ({ stream }) };
   }
   const copy = (chunk: Uint8Array): Uint8Array => chunk.slice();
   const size = (chunk: Uint8Array): number => chunk.byteLength;
-  const body = new Tap(response.body, { startedAt, signal, journaled, copy, size, readAhead: READ_AHEAD });
+  const body = new Tap(response.body, { startedAt, signal, journaled, copy, size });
   const answer = new Response(body.readable, response);
   return {
     answer: withUrl(answer, response.url, response.redirected),

@@ -51,13 +51,6 @@ export function rewindFetch(
   };
 }
 
-const { setImmediate } = globalThis;
-
-/** Also under fake timers. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
 type Fetch = (input: FetchInput, init?: RequestInit) => Promise<Response>;
 
 interface Sending {
@@ -83,10 +76,7 @@ function journaled(context: Context, { input, request, make, extra, timed }: Sen
       const startedAt = performance.now();
       const both = signal === undefined ? info.signal : AbortSignal.any([signal, info.signal]);
       const response = await make(input, { ...request.init, signal: both });
-      const streamed = recordResponse(response, { url, signal: both, startedAt, extra, journaled: info.journaled });
-      // A short body comes with the head. It is journaled at once, whether the program reads it or not.
-      const whole = await Promise.race([streamed.recorded.then(() => true), nextTurn().then(() => false)]);
-      return { ...streamed, whole };
+      return recordResponse(response, { url, signal: both, startedAt, extra, journaled: info.journaled });
     },
     (recorded, meta) => replayResponse(recorded, meta, { url, signal, timed }),
   );

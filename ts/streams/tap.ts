@@ -13,12 +13,9 @@ export interface TapOptions<T> {
   /** A copy, for the reader may change what it gets. */
   readonly copy: (chunk: T) => T;
   readonly size: (chunk: T) => number;
-  /** How much is read before it is asked for, in the unit of `size`, so that what nobody reads is recorded too.
-   * Default 0. */
-  readonly readAhead?: number;
 }
 
-/** Passes a stream on, chunk by chunk as it is asked for or a little before, and keeps a copy. */
+/** Passes a stream on, chunk by chunk as it is asked for, and keeps a copy. */
 export class Tap<T> {
   readonly readable: ReadableStream<T>;
   readonly ended: Promise<{ chunks: readonly T[]; end: StreamEnd | undefined }>;
@@ -28,7 +25,7 @@ export class Tap<T> {
   readonly #chunks: T[] = [];
   #end!: (end?: StreamEnd) => void;
 
-  constructor(source: ReadableStream<T>, { startedAt, signal, journaled, copy, size, readAhead = 0 }: TapOptions<T>) {
+  constructor(source: ReadableStream<T>, { startedAt, signal, journaled, copy, size }: TapOptions<T>) {
     this.#reader = source.getReader();
     this.ended = new Promise((resolve) => {
       this.#end = (end) => resolve({ chunks: this.#chunks, end });
@@ -56,7 +53,7 @@ export class Tap<T> {
       await journaled();
       await this.#reader.cancel(reason);
     };
-    this.readable = new ReadableStream({ pull, cancel }, { highWaterMark: readAhead, size });
+    this.readable = new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
   }
 
   /** Ends the recording with what has come, and the stream with it. */
