@@ -124,7 +124,8 @@ pub fn snapshot_error(error: &SnapshotError) -> Error<Code> {
         SnapshotError::Invalid(faults) => {
             detail.faults(&faults.0).into_error(Code::InvalidSnapshot)
         }
-        SnapshotError::NotJson { path, error } => detail
+        // The error class says what it is that is not JSON.
+        SnapshotError::NotJson { path, error } => Detail::new(&format!("not JSON, {error}"))
             .text("path", path)
             .raw("offset", &error.offset.to_string())
             .into_error(Code::InvalidSnapshot),

@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
 
 const NEWLINE = 0x0a;
 
@@ -11,10 +12,11 @@ export interface FileLine {
 }
 
 /** The lines of a file, one after the other, whatever their length. */
-export async function* linesOf(path: string): AsyncGenerator<FileLine> {
+export async function* linesOf(path: string, handle?: FileHandle): AsyncGenerator<FileLine> {
+  const options = { highWaterMark: 256 * 1024, ...(handle === undefined ? {} : { fd: handle, autoClose: false }) };
   let parts: Buffer[] = [];
   let number = 1;
-  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
+  for await (const chunk of createReadStream(path, options) as AsyncIterable<Buffer>) {
     let from = 0;
     for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
       parts.push(chunk.subarray(from, at));

@@ -77,7 +77,11 @@ function ageOf(file: string): number | undefined {
 
 function readOwner(file: string): Owner | undefined {
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as Owner;
+    const owner = JSON.parse(readFileSync(file, "utf8")) as Partial<Owner> | null;
+    // What no writer has written locks nothing.
+    return Number.isInteger(owner?.pid) && (owner?.pid as number) > 0 && typeof owner?.host === "string"
+      ? (owner as Owner)
+      : undefined;
   } catch {
     return undefined;
   }

@@ -93,7 +93,7 @@ export function openAuditLog(path: string, options: AuditLogOptions = {}): Audit
   };
 }
 
-function checkOptions(path: string, { mode, key, maxBytes, sync }: AuditLogOptions): void {
+function checkOptions(path: string, { mode, key, maxBytes, sync, redact }: AuditLogOptions): void {
   const one = (name: string, value: unknown, choices: readonly string[]): void => {
     if (value !== undefined && !choices.includes(value as string))
       throw new TypeError(
@@ -105,6 +105,8 @@ function checkOptions(path: string, { mode, key, maxBytes, sync }: AuditLogOptio
   one("sync", sync, ["off", "each"]);
   if (key !== undefined && (typeof key !== "string" || key === ""))
     throw new TypeError("openAuditLog: options.key must be a string that is not empty");
+  if (redact !== undefined && typeof (redact as Partial<Redactor> | null)?.value !== "function")
+    throw new TypeError("openAuditLog: options.redact must be a redactor, such as createRedactor() gives");
   if (maxBytes !== undefined && !(Number.isInteger(maxBytes) && maxBytes >= LEAST_BYTES))
     throw new RangeError(`openAuditLog: options.maxBytes must be a whole number from ${LEAST_BYTES}`);
 }
@@ -147,7 +149,8 @@ class Writer {
     const { mode, redact, maxBytes } = this.#options;
     const { text } = encodeMarked(record);
     const whole = JSON.parse(text) as Record<string, unknown>;
-    const written = mode === "hashes" ? hashesOf(whole) : ((redact?.value(whole) ?? whole) as Record<string, unknown>);
+    const kept = mode === "hashes" ? hashesOf(whole) : whole;
+    const written = (redact?.value(kept) ?? kept) as Record<string, unknown>;
     return this.#failing(() => {
       if (this.#unsure) this.#reopen();
       if (maxBytes !== undefined && this.#size >= maxBytes) this.#rotate();

@@ -1,7 +1,5 @@
-import { existsSync } from "node:fs";
-
 import { AuditLogError } from "../errors/audit.js";
-import { rotatedFiles, rotatedPath } from "./files.js";
+import { filesOf } from "./files.js";
 import { NO_LINE, readLine, tornOf, type Line, type Torn } from "./line.js";
 import { linesOf, type FileLine } from "./lines.js";
 import type { AuditHead } from "./log.js";
@@ -71,20 +69,21 @@ export async function verifyLog(
   options: VerifyLogOptions = {},
   onLine: (line: VerifiedLine) => void = () => {},
 ): Promise<AuditReport> {
-  const numbers = rotatedFiles(path);
-  const files = [...numbers.map((number) => rotatedPath(path, number)), ...(existsSync(path) ? [path] : [])];
-  if (files.length === 0) throw new AuditLogError(`There is no audit log ${path}.`, { path });
   const chain = new Chain(path, options, onLine);
+  const files: string[] = [];
   try {
-    for (const file of files) {
-      for await (const line of linesOf(file)) if (!chain.take(file, line)) return chain.report(files);
-      if (!chain.endFile(file, file === files.at(-1))) return chain.report(files);
+    for await (const { file, handle, isLast } of filesOf(path)) {
+      files.push(file);
+      for await (const line of linesOf(file, handle)) if (!chain.take(file, line)) return chain.report(files);
+      if (!chain.endFile(file, isLast())) return chain.report(files);
     }
   } catch (cause) {
     if (cause instanceof AuditLogError) throw cause;
     throw new AuditLogError(`The audit log ${path} could not be read: ${(cause as Error).message}.`, { path, cause });
   }
-  chain.end(files.at(-1) as string);
+  const last = files.at(-1);
+  if (last === undefined) throw new AuditLogError(`There is no audit log ${path}.`, { path });
+  chain.end(last);
   return chain.report(files);
 }
 
@@ -232,6 +231,6 @@ function looksTorn(lines: readonly Buffer[]): boolean {
   return lines.every((line) => {
     const head = line.toString("latin1", 0, BEGINNING.length);
     const tail = line.toString("latin1", Math.max(0, line.length - 90));
-    return head !== "" && BEGINNING.startsWith(head) && !/"hash":"[^"]*"\}$/.test(tail);
+    return head !== "" && BEGINNING.startsWith(head) && !/"hash":"[^"]*"\}\s*$/.test(tail);
   });
 }

@@ -18,16 +18,24 @@ export class Output {
   readonly #colors: boolean;
   #pending = "";
   #closed = false;
+  #failure: Error | undefined;
 
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream;
     const { NO_COLOR, TERM } = process.env;
     this.#colors = (stream as Partial<WriteStream>).isTTY === true && !NO_COLOR && TERM !== "dumb";
+    stream.on("error", (error: NodeJS.ErrnoException) => this.#close(error));
+  }
+
+  /** Why not all was written, such as a full disk. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  #close(error: NodeJS.ErrnoException): void {
+    this.#closed = true;
     // Who reads no further has seen enough: that is no failure.
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
-      this.#closed = true;
-    });
+    if (error.code !== "EPIPE") this.#failure ??= error;
   }
 
   /** Whether anybody still reads. */
@@ -67,8 +75,7 @@ export class Output {
     if (this.#closed) return;
     await new Promise<void>((resolve) => {
       this.#stream.write(bytes, (error) => {
-        // Told to the listener too.
-        if (error != null) this.#closed = true;
+        if (error != null) this.#close(error);
         resolve();
       });
     });

@@ -10,7 +10,7 @@ import { inspect } from "./commands/inspect.js";
 import { restore } from "./commands/restore.js";
 import { toTest } from "./commands/to-test.js";
 import { EXIT, InputError, UsageError, type ExitCode } from "./exit.js";
-import { Output } from "./output.js";
+import { Output, visible } from "./output.js";
 import { USAGE } from "./usage.js";
 
 type Flags = Record<string, string | boolean | undefined>;
@@ -23,13 +23,21 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     const isUsage = error instanceof UsageError;
     const isKnown = isUsage || error instanceof InputError;
     const text = isKnown ? messageOf(error) : error instanceof Error ? (error.stack ?? error.message) : String(error);
-    await err.line(`${err.style("red", "agent-rewind:")} ${text}`);
+    // Names of files and what stands in them may hold anything.
+    await err.line(
+      `${err.style("red", "agent-rewind:")} ${text
+        .split("\n")
+        .map((line) => visible(line))
+        .join("\n")}`,
+    );
     if (isUsage) await err.line('Try "agent-rewind --help".');
     return isUsage ? EXIT.usage : isKnown ? EXIT.input : EXIT.internal;
   });
   await outputs.out.flush();
+  const { failure } = outputs.out;
+  if (failure !== undefined) await outputs.err.line(`agent-rewind: standard output: ${messageOf(failure)}`);
   await outputs.err.flush();
-  return code;
+  return failure === undefined ? code : EXIT.input;
 }
 
 type Outputs = { out: Output; err: Output };

@@ -2,7 +2,7 @@
 
 import { CaptureError } from "../errors/index.js";
 import { newTraceId } from "../runtime/ids.js";
-import { deepFreeze } from "../runtime/freeze.js";
+import { deepFreeze } from "../values/freeze.js";
 import { isPlainJson } from "../values/plain.js";
 
 /** Tokens that stand for what JSON lacks; JSON.stringify never writes them, and the core knows them. */

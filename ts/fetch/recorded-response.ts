@@ -42,7 +42,7 @@ export function recordResponse(
   const stream = { startMs, ...(changing.length === 0 ? {} : { headers: changing }) };
   // One of a status below 200 cannot be made by a program.
   if (response.body === null || response.status < 200) {
-    return { answer: response, recorded: Promise.resolve(head), cut() {}, meta: () => ({ stream }) };
+    return { answer: response, recorded: Promise.resolve(head), whole: true, cut() {}, meta: () => ({ stream }) };
   }
   const copy = (chunk: Uint8Array): Uint8Array => chunk.slice();
   const size = (chunk: Uint8Array): number => chunk.byteLength;

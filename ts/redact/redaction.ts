@@ -1,6 +1,7 @@
 // Redaction of what a run records.
 
 import { calling, native } from "../native.js";
+import { deepFreeze } from "../values/freeze.js";
 import type { RecordedRedaction } from "../types/snapshot.js";
 import { encodeMarked, type Encoded, type Tombstone } from "../values/encode.js";
 import { redactEncoded } from "./encoded.js";
@@ -12,6 +13,8 @@ const KEPT = new Set(["contentHash", "inputHash", "spanId", "normalize", "redact
 /** Redacts what is recorded of a run: requests, outputs, failures, memory and events. */
 export class Redaction {
   readonly #redactor: Redactor;
+  /** Redacted copies of messages: a conversation grows, and each turn's events name all of it. */
+  readonly #messages = new WeakMap<object, unknown>();
 
   constructor(redactor: Redactor) {
     this.#redactor = redactor;
@@ -40,6 +43,16 @@ export class Redaction {
     return calling(() => native.contentHash(request));
   }
 
+  /** The copy of a frozen message is always the same, so that writers of traces know it again. */
+  #message(message: unknown): unknown {
+    const frozen = typeof message === "object" && message !== null && Object.isFrozen(message);
+    const known = frozen ? this.#messages.get(message) : undefined;
+    if (known !== undefined) return known;
+    const copy = JSON.parse(this.json(encodeMarked(message).text)) as unknown;
+    if (frozen) this.#messages.set(message, deepFreeze(copy));
+    return copy;
+  }
+
   /** Fields of an event. */
   fields(fields: object): object {
     const types = fields as Readonly<Record<string, unknown>>;
@@ -50,6 +63,7 @@ export class Redaction {
         if (key.endsWith("Types") && key.slice(0, -"Types".length) in types) return [];
         if (KEPT.has(key) || typeof value === "number" || typeof value === "boolean") return [[key, value]];
         if (key === "toolResults" && Array.isArray(value)) return [[key, value.map((row: object) => this.fields(row))]];
+        if (key === "messages" && Array.isArray(value)) return [[key, value.map((message) => this.#message(message))]];
         const typesKey = `${key}Types`;
         const typed = types[typesKey];
         const { text } = encodeMarked(value);

@@ -66,8 +66,10 @@ export async function settle<T>(scope: Scope, begun: Begun, call: CallSpec<T>): 
     seen.ended = { value: ended.value, cached: ended.cached };
     return ended;
   } catch (failure) {
-    if (failure instanceof CallFailure) seen.ended = { error: failure.error, cached: failure.cached };
-    throw failure;
+    // Other errors come from what is not of the call: a callback of the run, or a recording that was edited.
+    const own = failure instanceof CallFailure ? failure : new CallFailure(failure, false);
+    seen.ended = { error: own.error, cached: own.cached };
+    throw own;
   }
 }
 
@@ -226,7 +228,9 @@ async function release(scope: Scope, begun: Begun): Promise<CallMeta | undefined
     run.report.overtaken += 1;
   }
   if (begun.meta === undefined) return undefined;
-  const meta = JSON.parse(begun.meta) as CallMeta;
+  const meta = JSON.parse(begun.meta) as CallMeta | null;
+  // It may have been edited.
+  if (typeof meta !== "object" || meta === null) return undefined;
   addSaved(run.report.saved, meta);
   return meta;
 }

@@ -5,7 +5,7 @@ import type { Message, ToolChoice } from "../types/messages.js";
 import type { ModelAdapter, ToolSchema } from "../types/model.js";
 import type { Tool } from "../types/tool.js";
 import type { Redaction } from "../redact/redaction.js";
-import { deepFreeze } from "./freeze.js";
+import { deepFreeze } from "../values/freeze.js";
 import type { Normalizer } from "./normalize.js";
 import type { Scope } from "./scope.js";
 import type { StreamWatcher } from "./stream.js";

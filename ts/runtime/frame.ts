@@ -19,6 +19,12 @@ import { DEFAULT_SETTINGS, Generation, Scope, type AgentSettings } from "./scope
 
 export const DEFAULT_MAX_DEPTH = 50;
 
+/** In `outputTypes` of a frame: its result could not be recorded. */
+const UNRECORDED = '{"":"tombstone"}';
+
+/** Handlers that are on the stack now, each inside the other. */
+let nestedCalls = 0;
+
 /** An agent's call, or a frame of an agent loop of one's own. */
 export interface FrameSpec<Props, Result> {
   readonly id: string;
@@ -168,8 +174,9 @@ class FrameRun<Props, Result> {
     }
   }
 
-  /** A failure that ended the run is tried again, unless nothing may be made. */
-  #mayReuse({ status, endedTheRun }: RecordedState): boolean {
+  /** A failure that ended the run is tried again, unless nothing may be made. A result that was not recorded is made. */
+  #mayReuse({ status, endedTheRun, types }: RecordedState): boolean {
+    if (status === "completed" && types === UNRECORDED) return false;
     return status === "completed" || !endedTheRun || this.#scope.run.mode === "replay";
   }
 
@@ -254,7 +261,9 @@ class FrameRun<Props, Result> {
     if (scope.run.observed) scope.emit(EVENTS.GENERATION_START, span, { ...describe(), memory: this.#memory() });
     try {
       scope.throwIfAborted();
-      const result = await storage.run(new Context(scope, span.spanId), async () => this.#spec.handler(props));
+      // On a stack of its own, where agents have called one another too often without a pause.
+      if (nestedCalls >= DEFAULT_MAX_DEPTH) await Promise.resolve();
+      const result = await storage.run(new Context(scope, span.spanId), () => this.#handle(props));
       scope.throwIfAborted();
       if (scope.run.observed) {
         const rebirth = isRebornSignal(result);
@@ -284,6 +293,18 @@ class FrameRun<Props, Result> {
     }
   }
 
+  /** Calls the handler. What it does before its first pause is on the stack of who called the agent. */
+  async #handle(props: Props): Promise<Result | RebornSignal> {
+    nestedCalls += 1;
+    let result: Result | RebornSignal | Promise<Result | RebornSignal>;
+    try {
+      result = this.#spec.handler(props);
+    } finally {
+      nestedCalls -= 1;
+    }
+    return result;
+  }
+
   #emitRebirth(generation: SpanRef, signal: RebornSignal): void {
     const span = { spanId: newSpanId(), parentSpanId: generation.spanId };
     const newProps = "newProps" in signal ? encodedFields("newProps", signal.newProps) : {};
@@ -300,7 +321,7 @@ class FrameRun<Props, Result> {
     const encoded = scope.run.redaction?.encoded(value) ?? value;
     if ("tombstone" in encoded) {
       // The agent has done its work; only its result cannot be brought back.
-      scope.journalEnd(() => scope.frame.complete("null", undefined));
+      scope.journalEnd(() => scope.frame.complete("null", UNRECORDED));
     } else {
       scope.journalEnd(() => scope.frame.complete(encoded.text, encoded.types ?? undefined));
     }

@@ -10,7 +10,7 @@ import type { InferOutput, StandardSchemaLike } from "../types/schema.js";
 import { encodeValue, type Encoded } from "../values/encode.js";
 import { toErrorInfo } from "../values/error-info.js";
 import { Conversation, type PromptRequest } from "./conversation.js";
-import { deepFreeze } from "./freeze.js";
+import { deepFreeze } from "../values/freeze.js";
 import { newSpanId } from "./ids.js";
 import { modelOf } from "./model-choice.js";
 import { shown } from "./output-fields.js";

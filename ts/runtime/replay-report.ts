@@ -17,10 +17,15 @@ export function emptyReport(mode: ReplayReport["mode"]): ReplayReport {
 
 /** Adds what a replayed call had cost. */
 export function addSaved(saved: ReplayReport["saved"], { durationMs, usage }: CallMeta): void {
-  saved.milliseconds += durationMs ?? 0;
-  saved.promptTokens += usage?.promptTokens ?? 0;
-  saved.completionTokens += usage?.completionTokens ?? 0;
-  saved.totalTokens += usage?.totalTokens ?? 0;
+  saved.milliseconds += finite(durationMs);
+  saved.promptTokens += finite(usage?.promptTokens);
+  saved.completionTokens += finite(usage?.completionTokens);
+  saved.totalTokens += finite(usage?.totalTokens);
+}
+
+/** What a recording that somebody edited says may be anything. */
+function finite(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
 /** So many divergences are explained in an event; each costs a search among the recorded calls. */

@@ -97,7 +97,26 @@ function checkModes(options: RunWithOptions): void {
       `runWith: options.maxDepth must be a whole number from 1 to ${MAX_FRAMES_DEEP}, received ${String(maxDepth)}`,
     );
   }
-  const { mode, snapshot, onMiss } = options;
+  const { mode, snapshot, onMiss, eventBus } = options;
+  for (const name of ["onMiss", "onReport"] as const) {
+    if (options[name] !== undefined && typeof options[name] !== "function") {
+      throw new TypeError(`runWith: options.${name} must be a function, received ${typeof options[name]}`);
+    }
+  }
+  for (const name of ["enableSnapshot", "requests"] as const) {
+    if (options[name] !== undefined && typeof options[name] !== "boolean") {
+      throw new TypeError(`runWith: options.${name} must be true or false, received ${typeof options[name]}`);
+    }
+  }
+  if (options.normalize !== undefined && !Array.isArray(options.normalize)) {
+    throw new TypeError("runWith: options.normalize must be an array of rules");
+  }
+  if (options.signal !== undefined && typeof (options.signal as Partial<AbortSignal> | null)?.aborted !== "boolean") {
+    throw new TypeError("runWith: options.signal must be an AbortSignal");
+  }
+  if (eventBus !== undefined && typeof (eventBus as Partial<EventSink> | null)?.emit !== "function") {
+    throw new TypeError("runWith: options.eventBus must be an object with a method emit");
+  }
   if ((mode === "replay" || mode === "resume") && snapshot == null) {
     throw new TypeError(`runWith: options.mode "${mode}" needs options.snapshot`);
   }
@@ -130,6 +149,9 @@ export async function runWith<Props, Result>(
 ): Promise<Result> {
   if (typeof fn !== "function")
     throw new TypeError(`runWith: fn must be a function, received ${fn === null ? "null" : typeof fn}`);
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(`runWith: options must be an object, received ${options === null ? "null" : typeof options}`);
+  }
   const around = getContext()?.scope;
   if (around !== undefined && !(around.run.held && around.parent === undefined)) throw new NestedRunError();
   const snapshot = options.mode === "live" ? undefined : options.snapshot;

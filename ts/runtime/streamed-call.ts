@@ -8,6 +8,8 @@ export interface StreamedAnswer<Answer, Recorded> {
   readonly answer: Answer;
   /** What is to be recorded, once it is all there. */
   readonly recorded: Promise<Recorded>;
+  /** There is nothing more to come: the answer is handed out when it has been journaled. */
+  readonly whole?: boolean;
   /** Ends `recorded` with what has come so far. */
   cut(): void;
   readonly meta?: () => CallMeta;
@@ -52,7 +54,8 @@ export function journalStreamed<Answer, Recorded>(
           hold.release();
         };
         void settled.then(release);
-        resolve(streamed.answer);
+        if (streamed.whole === true) void settled.then(() => resolve(streamed.answer));
+        else resolve(streamed.answer);
         return streamed.recorded;
       },
       () => meta?.() ?? {},

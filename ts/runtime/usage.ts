@@ -3,7 +3,7 @@
 import type { ModelAdapter, TokenUsage } from "../types/model.js";
 import type { ToolUsageItem, UsageStats } from "../types/snapshot.js";
 import { encodeValue } from "../values/encode.js";
-import { deepFreeze } from "./freeze.js";
+import { deepFreeze } from "../values/freeze.js";
 
 /** What a tool used, for the budget. */
 export interface ToolUsage {

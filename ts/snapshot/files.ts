@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { getSystemErrorName } from "node:util";
 
 import { fromNativeError, native, type FileFailure, type SnapshotHandle } from "../native.js";
@@ -44,19 +45,28 @@ function aroundRoot(snapshot: AgentSnapshot): { head: string; tail: string } {
  */
 export function parseSnapshot(text: string | Uint8Array): AgentSnapshot {
   try {
-    const handle = typeof text === "string" ? native.SnapshotHandle.read(text) : native.readBytesSync(text);
+    const handle =
+      typeof text === "string"
+        ? native.SnapshotHandle.read(text.startsWith("\ufeff") ? text.slice(1) : text)
+        : native.readBytesSync(withoutMark(text));
     return snapshotObject(handle);
   } catch (error) {
     throw fromNativeError(error);
   }
 }
 
+/** Editors put a byte order mark before what they save. */
+function withoutMark<Bytes extends Uint8Array>(bytes: Bytes): Bytes {
+  const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return isMarked ? (bytes.subarray(3) as Bytes) : bytes;
+}
+
 /**
  * Reads a snapshot file. The work is done on another thread.
  * @throws InvalidSnapshotError with all faults, LimitError, and errors of the file system.
  */
-export async function readSnapshot(path: string): Promise<AgentSnapshot> {
-  const finished = await native.readBytes(await readFile(path));
+export async function readSnapshot(path: string | URL): Promise<AgentSnapshot> {
+  const finished = await native.readBytes(withoutMark(await readFile(path)));
   try {
     return snapshotObject(finished.take());
   } catch (error) {
@@ -69,7 +79,8 @@ export async function readSnapshot(path: string): Promise<AgentSnapshot> {
  * on another thread.
  * @throws InvalidSnapshotError, and errors of the file system.
  */
-export async function writeSnapshot(path: string, snapshot: AgentSnapshot): Promise<void> {
+export async function writeSnapshot(file: string | URL, snapshot: AgentSnapshot): Promise<void> {
+  const path = typeof file === "string" ? file : fileURLToPath(file);
   const handle = checkedHandle(snapshot);
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
   let failure: FileFailure | null;
@@ -94,7 +105,10 @@ function fileSystemError({ syscall, errno, code: known, message }: FileFailure, 
  * Restores a snapshot from a trace file, as `restoreSnapshot` does. The work is done on another thread.
  * @throws RestoreError, and errors of the file system.
  */
-export async function restoreSnapshotFromFile(path: string, options: RestoreOptions = {}): Promise<AgentSnapshot> {
+export async function restoreSnapshotFromFile(
+  path: string | URL,
+  options: RestoreOptions = {},
+): Promise<AgentSnapshot> {
   const finished = await native.restoreBytes(await readFile(path), nativeOptions(options, false));
   try {
     return snapshotObject(finished.take());

@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 
 import type { SnapshotHandle } from "../native.js";
+import { SNAPSHOT } from "../values/kinds.js";
 import type {
   AgentFrameSnapshot,
   AgentSnapshot,
@@ -60,13 +61,16 @@ export function snapshotObject(handle: SnapshotHandle): AgentSnapshot {
   if (fields.warnings != null) snapshot.warnings = JSON.parse(fields.warnings) as SnapshotWarning[];
   if (fields.normalize != null) snapshot.normalize = JSON.parse(fields.normalize) as RecordedRule[];
   if (fields.redact != null) snapshot.redact = JSON.parse(fields.redact) as RecordedRedaction;
-  // Not a method to be seen, and no access to `root`: printing a snapshot does not touch it.
-  Object.defineProperty(snapshot, inspect.custom, {
+  // No methods to be seen, and no access to `root`: printing or writing a snapshot does not touch it.
+  const show = {
     value(): object {
       const shown: Record<string, unknown> = { ...withoutRoot(snapshot), root: source === undefined ? root : look() };
       return Object.fromEntries(Object.keys(snapshot).map((key) => [key, shown[key]]));
     },
-  });
+  };
+  // `toJSON` also tells those who record values that this is none: a run that returns its snapshot must not hold a copy
+  // of itself in its journal and its trace.
+  Object.defineProperties(snapshot, { [inspect.custom]: show, toJSON: show, [SNAPSHOT]: { value: true } });
   untouched.set(snapshot, handle);
   return snapshot;
 }

@@ -48,7 +48,7 @@ export async function* readTrace(
       if (line.trim() === "") continue;
       let event: unknown;
       try {
-        event = JSON.parse(line);
+        event = JSON.parse(number === 1 && line.startsWith("\ufeff") ? line.slice(1) : line);
       } catch (error) {
         fault(number, `it is not JSON (${messageOf(error)})`, error);
         continue;

@@ -2,6 +2,9 @@
 
 import { types as brands } from "node:util";
 
+/** On snapshots, of all copies of the package: they hold recordings and are not recorded themselves. */
+export const SNAPSHOT: unique symbol = Symbol.for("agent-rewind.snapshot");
+
 /** Marks in `types` what a JSON value stands for. */
 export type TypeTag =
   | "undefined"
@@ -32,9 +35,9 @@ export function classify(value: object): ObjectKind | Refusal {
   if (Array.isArray(value)) return classifyArray(value);
   const prototype: object | null = Object.getPrototypeOf(value);
   if (prototype === null || isObjectPrototype(prototype)) {
-    return typeof (value as { toJSON?: unknown }).toJSON === "function"
-      ? { tag: "toJSON", reason: "object with a toJSON method" }
-      : "object";
+    if (typeof (value as { toJSON?: unknown }).toJSON !== "function") return "object";
+    if (Object.hasOwn(value, SNAPSHOT)) return { tag: "snapshot", reason: "a snapshot" };
+    return { tag: "toJSON", reason: "object with a toJSON method" };
   }
   if (brands.isDate(value) && isPrototypeOf(prototype, "Date", 2)) return "date";
   if (brands.isMap(value) && isPrototypeOf(prototype, "Map", 2)) return "map";

@@ -1,7 +1,7 @@
 import { contentHash } from "../../snapshot/hash.js";
 import { EXIT, type ExitCode } from "../exit.js";
 import { readInput, reading } from "../input.js";
-import type { Output } from "../output.js";
+import { visible, type Output } from "../output.js";
 
 /** Prints the contentHash of JSON documents. */
 export async function hash(paths: readonly string[], out: Output, json: boolean): Promise<ExitCode> {
@@ -11,7 +11,7 @@ export async function hash(paths: readonly string[], out: Output, json: boolean)
     rows.push({ file: path, contentHash: reading(path, () => contentHash(decoder.decode(bytes))) });
   }
   if (json) await out.json(rows);
-  else for (const row of rows) await out.line(`${row.contentHash}  ${row.file}`);
+  else for (const row of rows) await out.line(`${row.contentHash}  ${visible(row.file)}`);
   return EXIT.ok;
 }
 

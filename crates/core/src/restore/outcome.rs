@@ -49,9 +49,12 @@ pub(super) fn state(fields: &Fields<'_, '_>) -> State {
     }
     match value(fields, Field::Result, Field::ResultTypes) {
         Some(value) => State::Completed(value),
-        // The result cannot be brought back; a run keeps `null` in its place.
+        // The result cannot be brought back; a run keeps `null` in its place, and says so.
         None if fields.range(Field::Tombstone).is_some() || fields.is_too_deep(Field::Result) => {
-            State::Completed(Value::plain(JsonText::trusted("null".to_owned())))
+            State::Completed(Value {
+                text: JsonText::trusted("null".to_owned()),
+                types: Some(JsonText::trusted(r#"{"":"tombstone"}"#.to_owned())),
+            })
         }
         None => State::Completed(Value::undefined()),
     }

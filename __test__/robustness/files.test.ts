@@ -1,0 +1,66 @@
+// Files as editors and other programs leave them.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+import { journalCall, runWith, type AgentSnapshot } from "agent-rewind";
+import {
+  createTraceWriter,
+  dumpSnapshot,
+  parseSnapshot,
+  readSnapshot,
+  readTrace,
+  restoreSnapshotFromFile,
+  stringifySnapshot,
+  writeSnapshot,
+} from "agent-rewind/debugger";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+const folder = mkdtempSync(join(tmpdir(), "rewind-files-"));
+const at = (name: string): string => join(folder, name);
+const program = (): Promise<number> => journalCall({ kind: "work", name: "w", request: {} }, () => 7);
+let snapshot: AgentSnapshot;
+
+beforeAll(async () => {
+  const trace = createTraceWriter(at("run.jsonl"));
+  snapshot = await runWith(
+    async () => {
+      await program();
+      return dumpSnapshot();
+    },
+    { eventBus: trace },
+  );
+  await trace.close();
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+it("a snapshot may begin with a byte order mark", async () => {
+  const text = `\ufeff${stringifySnapshot(snapshot)}`;
+  writeFileSync(at("marked.json"), text);
+  for (const read of [parseSnapshot(text), parseSnapshot(Buffer.from(text)), await readSnapshot(at("marked.json"))]) {
+    expect(await runWith(program, { snapshot: read, mode: "replay" })).toBe(7);
+  }
+});
+
+it("a trace may begin with a byte order mark, and have the lines of Windows", async () => {
+  const text = readFileSync(at("run.jsonl"), "utf8");
+  writeFileSync(at("marked.jsonl"), `\ufeff${text.replaceAll("\n", "\r\n")}`);
+  let events = 0;
+  for await (const event of readTrace(at("marked.jsonl"))) events += event.type.length > 0 ? 1 : 0;
+  expect(events).toBe(text.trim().split("\n").length);
+  const restored = await restoreSnapshotFromFile(at("marked.jsonl"));
+  expect(await runWith(program, { snapshot: restored, mode: "replay" })).toBe(7);
+});
+
+it("files may be named by URL wherever they are read or written", async () => {
+  const url = pathToFileURL(at("by url.json"));
+  await writeSnapshot(url, snapshot);
+  expect(stringifySnapshot(await readSnapshot(url))).toBe(stringifySnapshot(snapshot));
+  const restored = await restoreSnapshotFromFile(pathToFileURL(at("run.jsonl")));
+  expect(await runWith(program, { snapshot: restored, mode: "replay" })).toBe(7);
+});
+
+it("what is not JSON is told once", () => {
+  expect(() => parseSnapshot("{")).toThrow(/^Invalid Snapshot format: : not JSON, [^:]*$/);
+});
