@@ -32,7 +32,7 @@ test("brings an addon of less than 2,000,000 bytes", () => {
   );
   expect(addons).toHaveLength(packages.length);
   expect(addons).not.toEqual([]);
-  for (const addon of addons) expect(statSync(addon).size, addon).toBeLessThan(2_000_000);
+  expect(addons.filter((addon) => statSync(addon).size >= 2_000_000)).toEqual([]);
 });
 
 test("names a platform package for each target, and runs nothing at install", () => {

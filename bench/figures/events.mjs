@@ -45,18 +45,18 @@ const fileOf = (folder, steps) => join(folder, `${steps}.jsonl`);
 /** A run in production, whose events go nowhere. */
 function emitted(steps) {
   const { agent, model } = toolLoop(steps);
-  const run = () => runWith(() => agent(), { model, enableSnapshot: false, eventBus: { emit() {} } });
-  return { units: steps, before: () => {}, run };
+  const work = () => runWith(() => agent(), { model, enableSnapshot: false, eventBus: { emit() {} } });
+  return { units: steps, before: () => {}, run: work };
 }
 
 /** The same, with a trace file. */
 function traced(steps, folder) {
   const { agent, model } = toolLoop(steps);
   const path = fileOf(folder, steps);
-  const run = async () => {
+  const work = async () => {
     const trace = createTraceWriter(path, { sync: "off" });
     await runWith(() => agent(), { model, enableSnapshot: false, eventBus: trace });
     await trace.close();
   };
-  return { units: steps, before: () => rmSync(path, { force: true }), run };
+  return { units: steps, before: () => rmSync(path, { force: true }), run: work };
 }

@@ -1,7 +1,6 @@
 // The program of the figure: agents in parallel that call a model and a tool in each step.
 
 import assert from "node:assert/strict";
-import { setImmediate as nextTurn } from "node:timers/promises";
 
 import { runWith } from "agent-rewind";
 import { createTraceWriter, dumpSnapshot, restoreSnapshotFromFile } from "agent-rewind/debugger";
@@ -23,9 +22,11 @@ export default async function run({ steps, agents, mode, file }) {
   const stepped = async (model, messages) => {
     made += 1;
     if (mode !== "off") dumpSnapshot();
-    if (made === killAt) process.kill(process.pid, "SIGKILL");
-    // What came so far is written within the turn of the event loop.
-    if (mode === "killed") await nextTurn();
+    if (made === killAt) {
+      // What ended before a flush is never made again.
+      await trace?.flush();
+      process.kill(process.pid, "SIGKILL");
+    }
     return model.stream(messages);
   };
   const watched = (model) => ({
