@@ -135,6 +135,8 @@ export declare class RequestTail {
 export declare class SnapshotHandle {
   /** Reads a snapshot's JSON text. */
   static read(text: string): SnapshotHandle
+  /** Reads a snapshot's JSON text that came in pieces. */
+  static readPieces(pieces: TextSink): SnapshotHandle
   /** JSON text of the root frame. */
   rootText(): string
   get fields(): SnapshotFields
@@ -143,6 +145,17 @@ export declare class SnapshotHandle {
    * `temporary` is a name in the same folder that is free.
    */
   writeFile(path: string, temporary: string, head: string, tail: string): Promise<FileFailure | null>
+}
+
+/**
+ * Collects a long text that comes in pieces. A string as an argument is walked twice, once for its
+ * length in bytes alone; pieces that were encoded into a small buffer are still in the processor's caches.
+ */
+export declare class TextSink {
+  /** `length`: of the whole text in UTF-16 units, for making room. */
+  constructor(length: number)
+  /** Adds whole characters in UTF-8. */
+  push(piece: Uint8Array): void
 }
 
 /** What became of a request. */
@@ -299,9 +312,15 @@ export interface RestoreOptions {
   metadata?: string
   /** Milliseconds since 1970. */
   now: number
-  /** The text lists events that were handed over in memory, one a line: a bad one is an error. */
+  /**
+   * The text lists events that were handed over in memory, a JSON array of them in each line: a bad one is
+   * an error.
+   */
   fromMemory: boolean
 }
+
+/** Restores a snapshot from the text of a trace that came in pieces. */
+export declare function restorePieces(pieces: TextSink, options: RestoreOptions): SnapshotHandle
 
 /** Restores a snapshot from the text of a trace. */
 export declare function restoreTrace(trace: string, options: RestoreOptions): SnapshotHandle

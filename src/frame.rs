@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use agent_rewind_core::error::{Faults, SnapshotError};
 use agent_rewind_core::frame::State;
@@ -452,6 +452,7 @@ impl FrameHandle {
             process_id: trace_id.clone(),
             timestamp,
             root: self.frame.dump(),
+            next_place: OnceLock::from(self.frame.next_place()),
             provenance: Provenance {
                 trace_id,
                 span_id: Some(span_id),

@@ -19,6 +19,7 @@ mod panics;
 mod redact;
 mod snapshot;
 mod text;
+mod text_sink;
 
 use std::panic;
 

@@ -14,6 +14,7 @@ use crate::error::{Result, restore_error, snapshot_error};
 use crate::file::{self, FileFailure};
 use crate::meter::Meter;
 use crate::text;
+use crate::text_sink::TextSink;
 
 /// An immutable snapshot. Taking and keeping one costs nothing; its text is written on demand.
 #[napi(custom_finalize)]
@@ -63,6 +64,12 @@ impl SnapshotHandle {
             Ok(snapshot) => Ok(Self::new(env, Arc::new(snapshot), bytes)),
             Err(error) => Err(snapshot_error(&error)),
         }
+    }
+
+    /// Reads a snapshot's JSON text that came in pieces.
+    #[napi(factory, catch_unwind)]
+    pub fn read_pieces(env: Env, pieces: &TextSink) -> Result<Self> {
+        Self::read(env, pieces.take())
     }
 
     /// JSON text of the root frame.
@@ -148,7 +155,8 @@ pub struct RestoreOptions {
     pub metadata: Option<String>,
     /// Milliseconds since 1970.
     pub now: f64,
-    /// The text lists events that were handed over in memory, one a line: a bad one is an error.
+    /// The text lists events that were handed over in memory, a JSON array of them in each line: a bad one is
+    /// an error.
     pub from_memory: bool,
 }
 
@@ -167,6 +175,16 @@ pub fn restore_trace(env: Env, trace: String, options: RestoreOptions) -> Result
         Ok(snapshot) => Ok(SnapshotHandle::new(env, Arc::new(snapshot), bytes)),
         Err(error) => Err(restore_error(&error)),
     }
+}
+
+/// Restores a snapshot from the text of a trace that came in pieces.
+#[napi(catch_unwind)]
+pub fn restore_pieces(
+    env: Env,
+    pieces: &TextSink,
+    options: RestoreOptions,
+) -> Result<SnapshotHandle> {
+    restore_trace(env, pieces.take(), options)
 }
 
 fn restore_text(

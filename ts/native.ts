@@ -16,6 +16,7 @@ export type Native = typeof Binding;
 export type FrameHandle = Binding.FrameHandle;
 export type FileFailure = Binding.FileFailure;
 export type SnapshotHandle = Binding.SnapshotHandle;
+export type TextSink = Binding.TextSink;
 export type Conversation = Binding.Conversation;
 export type RequestTail = Binding.RequestTail;
 export type Begun = Binding.Begun;

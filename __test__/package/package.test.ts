@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { install, mainTarball, packageJson, readManifest, runTool, type Consumer } from "./consumer.js";
@@ -20,6 +20,19 @@ test("brings the build and no more", () => {
     "package.json",
   ]);
   expect(readdirSync(join(folder, "native")).toSorted()).toEqual(["binding.cjs", "binding.d.cts"]);
+});
+
+test("brings an addon of less than 2,000,000 bytes", () => {
+  const { folder } = install({ platform: true });
+  const packages = readdirSync(join(folder, "node_modules")).filter((name) => name.startsWith(`${packageJson.name}-`));
+  const addons = packages.flatMap((name) =>
+    readdirSync(join(folder, "node_modules", name))
+      .filter((file) => file.endsWith(".node"))
+      .map((file) => join(folder, "node_modules", name, file)),
+  );
+  expect(addons).toHaveLength(packages.length);
+  expect(addons).not.toEqual([]);
+  expect(addons.filter((addon) => statSync(addon).size >= 2_000_000)).toEqual([]);
 });
 
 test("names a platform package for each target, and runs nothing at install", () => {

@@ -27,6 +27,7 @@ export class Conversation {
   readonly #scope: Scope;
   readonly #request: PromptRequest;
   readonly #messages: Message[] = [];
+  #listed: readonly Message[] | undefined;
   readonly #hasher: NativeConversation;
   readonly #tail: RequestTail;
   readonly #tailText: string;
@@ -62,6 +63,11 @@ export class Conversation {
     return this.#messages;
   }
 
+  /** All messages so far in a list that stays as it is: made once a turn, and shared by all who are told of it. */
+  get listed(): readonly Message[] {
+    return (this.#listed ??= Object.freeze(this.#messages.slice()));
+  }
+
   /** Appends messages that are the package's own: they are frozen, not copied. */
   append(messages: readonly Message[]): void {
     const sent = JSON.stringify(messages);
@@ -72,6 +78,7 @@ export class Conversation {
       this.#normalizer?.byMessage === true ? this.#normalizer.messages(text, this.#messages.length) : undefined;
     calling(() => this.#hasher.append(text, normalized));
     for (const message of messages) this.#messages.push(deepFreeze(message));
+    this.#listed = undefined;
   }
 
   /** Starts the call that sends all messages so far. */

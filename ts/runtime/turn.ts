@@ -38,7 +38,7 @@ export async function takeTurn(
           step,
           callId,
           contentHash: begun.contentHash,
-          messages: conversation.messages.slice(),
+          messages: conversation.listed,
           messageCount: conversation.messages.length,
           ...(request.schema === undefined ? {} : { schema: request.schema }),
           ...(conversation.tools.length === 0 ? {} : { toolConfig: toolConfig(request, conversation) }),

@@ -6,6 +6,7 @@ import { checkSameRules } from "../redact/redactor.js";
 import type { Redaction } from "../redact/redaction.js";
 import { handleOf, withoutRoot } from "./handle.js";
 import { hashedAnew } from "./hash-anew.js";
+import { inPieces, LONG_TEXT } from "./text-pieces.js";
 
 /** A snapshot that has been checked. */
 export interface OpenSnapshot {
@@ -71,7 +72,9 @@ export function checkSnapshot(snapshot: AgentSnapshot): OpenSnapshot {
 }
 
 function read(snapshot: object): SnapshotHandle {
-  return calling(() => native.SnapshotHandle.read(jsonText(snapshot)));
+  const text = jsonText(snapshot);
+  if (text.length < LONG_TEXT) return calling(() => native.SnapshotHandle.read(text));
+  return calling(() => native.SnapshotHandle.readPieces(inPieces(text)));
 }
 
 function jsonText(snapshot: object): string {

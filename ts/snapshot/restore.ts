@@ -32,7 +32,7 @@ export function restoreSnapshot(
         `Restore failed: expected an array of events, JSONL text or bytes, received ${typeof trace}.`,
       );
     }
-    return snapshotObject(native.restoreTrace(projectEvents(trace as unknown[]), nativeOptions(options, true)));
+    return snapshotObject(native.restorePieces(projectEvents(trace as unknown[]), nativeOptions(options, true)));
   } catch (error) {
     throw fromNativeError(error);
   }

@@ -22,5 +22,6 @@ pub mod request;
 pub mod restore;
 pub mod run;
 pub mod snapshot;
+mod sort;
 pub mod unreached;
 pub mod usage;

@@ -166,9 +166,7 @@ impl LiveFrame {
     /// Starts a run, over a recording or without one.
     #[must_use]
     pub fn start_run(root: FrameInput, source: Option<Source>, options: RunOptions) -> Self {
-        let first = source
-            .as_ref()
-            .map_or(0, |source| source.frame().next_place());
+        let first = source.as_ref().map_or(0, Source::next_place);
         let input_hash = root.hash;
         let entry = source
             .as_ref()
@@ -506,6 +504,12 @@ impl LiveFrame {
     #[must_use]
     pub fn dump(&self) -> Arc<Frame> {
         self.shared.run.borrow().snapshot()
+    }
+
+    /// The next place in the run's order of starts and ends: after all that a dump holds.
+    #[must_use]
+    pub fn next_place(&self) -> u64 {
+        self.shared.run.borrow().next_place()
     }
 }
 

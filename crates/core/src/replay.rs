@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::frame::{Frame, Generation, State};
 use crate::hash::ContentHash;
+use crate::id_hash::IdHashing;
 use crate::journal::{Call, Kind, Outcome, RequestHash, Row, Value};
 use crate::json::{JsonStr, JsonText};
 use crate::memory::Memory;
@@ -59,6 +60,8 @@ pub struct Source {
     recorded: Rc<RecordedFrame>,
     /// `false`: the frame only lends its entries, not its memory, props or budget.
     claimed: bool,
+    /// The first place after all that is recorded.
+    next_place: u64,
 }
 
 /// How a frame starts.
@@ -116,20 +119,25 @@ pub enum Miss {
     Retry,
 }
 
+/// No further call with the same request.
+const NONE: u32 = u32::MAX;
+
 #[derive(Debug, Default)]
 struct JournalIndex {
-    /// Positions of the calls that are not used up, by request.
-    calls: HashMap<(Kind, RequestHash), VecDeque<usize>>,
+    /// Position of the first call that is not used up, by request; [`NONE`] after the last.
+    calls: HashMap<(Kind, RequestHash), u32, IdHashing>,
+    /// Of each call, the position of the next one with the same request.
+    next: Vec<u32>,
     used: Vec<bool>,
-    rows: HashMap<(Kind, RequestHash), Arc<Row>>,
+    rows: HashMap<(Kind, RequestHash), Arc<Row>, IdHashing>,
     has_foreign_hashes: bool,
 }
 
 #[derive(Debug, Default)]
 struct ChildIndex {
     nodes: Vec<Rc<RecordedFrame>>,
-    by_input: HashMap<(JsonStr, ContentHash), VecDeque<usize>>,
-    by_call_id: HashMap<JsonStr, usize>,
+    by_input: HashMap<(JsonStr, ContentHash), VecDeque<usize>, IdHashing>,
+    by_call_id: HashMap<JsonStr, usize, IdHashing>,
 }
 
 impl Source {
@@ -144,11 +152,26 @@ impl Source {
         };
         let recorded = Rc::new(RecordedFrame::new(frame, 0, None));
         recorded.claimed.set(true);
+        let next_place = match snapshot.next_place.get() {
+            Some(place) => *place,
+            None => recorded.frame.next_place(),
+        };
+        if Arc::ptr_eq(&recorded.frame, root) {
+            // Whoever set it meanwhile found the same.
+            snapshot.next_place.set(next_place).ok();
+        }
         Self {
             root: Rc::clone(&recorded),
             recorded,
             claimed: true,
+            next_place,
         }
+    }
+
+    /// The first place after all starts and ends of the recording.
+    #[must_use]
+    pub fn next_place(&self) -> u64 {
+        self.next_place
     }
 
     #[must_use]
@@ -204,6 +227,7 @@ impl Source {
             root: Rc::clone(&self.root),
             recorded: Rc::clone(node),
             claimed: false,
+            next_place: self.next_place,
         })
     }
 
@@ -213,6 +237,7 @@ impl Source {
             root: Rc::clone(&self.root),
             recorded: Rc::clone(node),
             claimed: true,
+            next_place: self.next_place,
         }
     }
 
@@ -239,15 +264,17 @@ impl Source {
         })
     }
 
-    fn journal<R>(&self, use_it: impl FnOnce(&mut JournalIndex) -> R) -> R {
-        let recorded = &self.recorded;
-        let index = if self.claimed {
-            &recorded.journal
+    fn journal_slot(&self) -> &RefCell<Option<JournalIndex>> {
+        if self.claimed {
+            &self.recorded.journal
         } else {
-            &recorded.lent
-        };
-        let mut slot = index.borrow_mut();
-        use_it(slot.get_or_insert_with(|| JournalIndex::new(&recorded.frame.generation)))
+            &self.recorded.lent
+        }
+    }
+
+    fn journal<R>(&self, use_it: impl FnOnce(&mut JournalIndex) -> R) -> R {
+        let mut slot = self.journal_slot().borrow_mut();
+        use_it(slot.get_or_insert_with(|| JournalIndex::new(&self.recorded.frame.generation)))
     }
 
     /// Whether the recorded journal is keyed by hashes of another recorder.
@@ -346,13 +373,16 @@ impl Source {
     #[must_use]
     pub fn unused(&self) -> (usize, usize) {
         let calls = &self.frame().generation.calls;
-        let unused_calls = self.journal(|journal| {
-            let open = calls.iter().zip(&journal.used).filter(|(_, used)| !**used);
-            open.filter(|(call, _)| {
-                matches!(call.outcome, Outcome::Output(_) | Outcome::Failure { .. })
-            })
-            .count()
-        });
+        let has_ended =
+            |call: &Call| matches!(call.outcome, Outcome::Output(_) | Outcome::Failure { .. });
+        let unused_calls = match &*self.journal_slot().borrow() {
+            Some(journal) => {
+                let open = calls.iter().zip(&journal.used).filter(|(_, used)| !**used);
+                open.filter(|(call, _)| has_ended(call)).count()
+            }
+            // Nothing was asked for, so no index is made.
+            None => calls.iter().filter(|call| has_ended(call)).count(),
+        };
         let unused_children = match &*self.recorded.children.borrow() {
             Some(index) => index
                 .nodes
@@ -442,22 +472,26 @@ impl Failed {
 
 impl JournalIndex {
     fn new(generation: &Generation) -> Self {
-        let mut calls: HashMap<_, VecDeque<usize>> = HashMap::new();
-        for (position, call) in generation.calls.iter().enumerate() {
-            calls
-                .entry((call.kind.clone(), call.hash.clone()))
-                .or_default()
-                .push_back(position);
+        let count = generation.calls.len();
+        let mut calls = HashMap::with_capacity_and_hasher(count, IdHashing::new());
+        let mut next = vec![NONE; count];
+        // Each takes the place of the one after it, so the first stands in the map at last.
+        let positions = (0..u32::try_from(count).unwrap_or(NONE)).rev();
+        for (position, call) in positions.zip(generation.calls.iter().rev()) {
+            let key = (call.kind.clone(), call.hash.clone());
+            if let Some(later) = calls.insert(key, position) {
+                next[position as usize] = later;
+            }
         }
         let rows = generation
             .rows
             .iter()
             .map(|row| ((row.kind.clone(), row.hash.clone()), Arc::clone(row)))
             .collect();
-        let used = vec![false; generation.calls.len()];
         let mut index = Self {
             calls,
-            used,
+            next,
+            used: vec![false; count],
             rows,
             has_foreign_hashes: false,
         };
@@ -468,7 +502,11 @@ impl JournalIndex {
     }
 
     fn take(&mut self, key: &(Kind, RequestHash)) -> Option<Taken> {
-        if let Some(position) = self.calls.get_mut(key).and_then(VecDeque::pop_front) {
+        if let Some(first) = self.calls.get_mut(key)
+            && *first != NONE
+        {
+            let position = *first as usize;
+            *first = self.next[position];
             self.used[position] = true;
             return Some(Taken::Call(position));
         }

@@ -6,6 +6,7 @@ use rpds::VectorSync;
 
 use crate::hash::{ContentHash, Conversation, RequestTail, RequestTailError};
 use crate::json::{JsonError, JsonText, Scanner};
+use crate::sort::sort_by_number;
 
 /// What a call asked.
 #[derive(Debug, Clone)]
@@ -158,7 +159,10 @@ impl PromptTail {
                 members.push((name, Text::Own(JsonText::from_span(&source, range))));
             }
         }
-        members.sort_by_key(|(name, _)| *name);
+        sort_by_number(&mut members, |(name, _)| {
+            let place = TAIL_MEMBERS.iter().position(|member| member == name);
+            place.unwrap_or_default() as u64
+        });
         Ok(Self {
             hashed,
             members: Arc::new(members),

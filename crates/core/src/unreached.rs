@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::frame::{Frame, State};
 use crate::journal::Call;
 use crate::json::JsonStr;
+use crate::sort::sort_by_number;
 
 impl Frame {
     /// This frame with the recorded calls and sub-agents that it has not reached; `None` where there
@@ -27,7 +28,7 @@ impl Frame {
             }
         }
         // Replayed calls have the places that they were recorded with, so the order goes on.
-        calls.sort_by_key(|call| call.start);
+        sort_by_number(&mut calls, |call| call.start);
 
         let taken: HashSet<usize> = live
             .children

@@ -6,7 +6,7 @@
     reason = "a test may fail by panicking"
 )]
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use agent_rewind_core::frame::State;
 use agent_rewind_core::hash::{ContentHash, content_hash};
@@ -91,6 +91,7 @@ fn in_memory(frame: &LiveFrame) -> Snapshot {
         process_id: "p".into(),
         timestamp: 0.0,
         root: frame.dump(),
+        next_place: OnceLock::new(),
         provenance: Provenance {
             trace_id: "t".into(),
             span_id: None,
@@ -361,6 +362,7 @@ fn hashes_of_another_recorder_are_looked_up_beside_ours() {
         process_id: "p".into(),
         timestamp: 0.0,
         root: Arc::new(root),
+        next_place: OnceLock::new(),
         provenance: Provenance {
             trace_id: "t".into(),
             span_id: None,

@@ -15,6 +15,7 @@ use crate::journal::{Call, Outcome};
 use crate::json::JsonStr;
 use crate::limits::MAX_FRAME_DEPTH;
 use crate::memory::Memory;
+use crate::sort::sort_by_number;
 use crate::usage::{Budget, Usage};
 
 impl Builder<'_, '_> {
@@ -213,11 +214,11 @@ impl<'t> Assembler<'t> {
         let mut generation = self.empty.generation.clone();
         (generation.id, generation.props, generation.memory) = (pass.id, pass.props, pass.memory);
         let mut calls = pass.calls;
-        let start = |call: &Index| self.calls[*call as usize].as_ref().map(|draft| draft.start);
         // Occurrences are handed out in the order in which the calls were started.
-        if !calls.is_sorted_by_key(start) {
-            calls.sort_by_key(start);
-        }
+        sort_by_number(&mut calls, |call| {
+            let draft = self.calls[*call as usize].as_ref();
+            draft.map_or(0, |draft| draft.start.saturating_add(1))
+        });
         let names_itself = |call: &Index| {
             let draft = self.calls[*call as usize].as_ref();
             draft.is_some_and(|draft| draft.call_id.is_some())

@@ -34,7 +34,7 @@ mod trace;
 mod usage_json;
 mod warnings;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use build::Builder;
 pub use event::restored_fields;
@@ -55,7 +55,8 @@ pub enum Origin {
     /// A file of one event a line, or one JSON array: what cannot be read is passed over, with a
     /// warning.
     Lines,
-    /// A list handed over in memory, one event a line: what is no event is an error.
+    /// A list handed over in memory, an event or a JSON array of events in each line: what is no event
+    /// is an error.
     Events,
 }
 
@@ -96,6 +97,7 @@ pub fn restore(
         process_id: format!("restore:{}:{}", of_span.unwrap_or("latest"), options.now_ms),
         timestamp: options.now_ms,
         root,
+        next_place: OnceLock::new(),
         provenance: Provenance {
             trace_id,
             span_id: options.span_id.clone(),

@@ -1,7 +1,7 @@
 //! Brings the events into the order in which they happened: by `_seq` where they have it, else by
 //! time, else as they stand in the list.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
@@ -9,6 +9,7 @@ use super::event::{Event, NO_SPAN, Phase};
 use super::spans::{EventIndex, NO_EVENT, Spans};
 use super::trace::Trace;
 use super::warnings::{Warnings, code};
+use crate::sort::{sort_by_number, total_order};
 
 /// Sorts the events and notes where spans start and end.
 pub(super) fn sort(trace: &mut Trace<'_>, warnings: &mut Warnings) {
@@ -19,9 +20,9 @@ pub(super) fn sort(trace: &mut Trace<'_>, warnings: &mut Warnings) {
         .filter(|event| !event.seq.is_nan())
         .count();
     if numbered == trace.events.len() {
-        trace.events.sort_by(by_seq);
+        sort_by_number(&mut trace.events, by_seq);
     } else if numbered == 0 {
-        trace.events.sort_by(by_time);
+        sort_by_number(&mut trace.events, by_time);
     } else {
         merge(&mut trace.events);
     }
@@ -47,12 +48,12 @@ pub(super) fn sort(trace: &mut Trace<'_>, warnings: &mut Warnings) {
     }
 }
 
-fn by_seq(left: &Event, right: &Event) -> Ordering {
-    left.seq.total_cmp(&right.seq)
+fn by_seq(event: &Event) -> u64 {
+    total_order(event.seq)
 }
 
-fn by_time(left: &Event, right: &Event) -> Ordering {
-    left.time.total_cmp(&right.time)
+fn by_time(event: &Event) -> u64 {
+    total_order(event.time)
 }
 
 /// An event without a time stays behind the one before it.
@@ -71,8 +72,8 @@ fn fill_times(events: &mut [Event]) {
 fn merge(events: &mut Vec<Event>) {
     let (mut numbered, mut others): (Vec<Event>, Vec<Event>) =
         events.iter().partition(|event| !event.seq.is_nan());
-    numbered.sort_by(by_seq);
-    others.sort_by(by_time);
+    sort_by_number(&mut numbered, by_seq);
+    sort_by_number(&mut others, by_time);
     let mut others = others.into_iter().peekable();
     events.clear();
     for event in numbered {

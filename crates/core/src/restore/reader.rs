@@ -90,7 +90,7 @@ pub(super) fn read_lines(source: Source<'_>, range: Range<usize>, origin: Origin
 /// Reads a text that is one JSON array of events, from `start` on.
 pub(super) fn read_array(source: Source<'_>, start: usize, origin: Origin) -> Part<'_> {
     let mut reader = Reader::new(source, &(start..source.text().len()), origin);
-    let fault = reader.array(start).err();
+    let fault = reader.array(start..source.text().len(), &mut 0).err();
     let Reader {
         trace, warnings, ..
     } = reader;
@@ -142,6 +142,11 @@ impl<'t> Reader<'t> {
         let mut pos = range.start;
         while pos < bytes.len() {
             let end = memchr(b'\n', &bytes[pos..]).map_or(bytes.len(), |length| pos + length);
+            if self.origin == Origin::Events && bytes[pos] == b'[' {
+                self.array(pos..end, number)?;
+                pos = end + 1;
+                continue;
+            }
             *number += 1;
             // A line that was ended was written to its end.
             let is_ended = end < bytes.len() && bytes[..end].trim_ascii_end().ends_with(b"}");
@@ -151,12 +156,11 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// A text that is one JSON array of events.
-    fn array(&mut self, start: usize) -> Result<(), NumberedFault> {
-        let text = self.trace.source.text();
-        let mut base = start;
+    /// One JSON array of events, which are numbered from `number` on.
+    fn array(&mut self, range: Range<usize>, number: &mut u32) -> Result<(), NumberedFault> {
+        let text = &self.trace.source.text()[..range.end];
+        let mut base = range.start;
         let mut scanner = Scanner::new(&text[base..]);
-        let mut number = 1;
         let mut first = true;
         let mut more = scanner
             .enter_array()
@@ -165,8 +169,9 @@ impl<'t> Reader<'t> {
             match more {
                 Ok(false) => return Ok(()),
                 Ok(true) => {}
-                Err(error) => return self.refuse(error.into(), number),
+                Err(error) => return self.refuse(error.into(), *number + 1),
             }
+            *number += 1;
             scanner.peek();
             let from = base + scanner.position();
             let range = match scanner.skip_value() {
@@ -177,15 +182,14 @@ impl<'t> Reader<'t> {
                         _ => None,
                     };
                     let Some(end) = end else {
-                        return self.refuse(error.into(), number);
+                        return self.refuse(error.into(), *number);
                     };
                     base = end;
                     scanner = Scanner::new(&text[base..]);
                     from..end
                 }
             };
-            self.line(range, number, true)?;
-            number += 1;
+            self.line(range, *number, true)?;
             more = scanner.next_element(&mut first);
         }
     }

@@ -10,6 +10,7 @@ use super::warnings::{Warnings, code, display};
 use crate::error::RestoreErrorKind;
 use crate::json::JsonStr;
 use crate::snapshot::Anchor;
+use crate::sort::{sort_by_number, total_order};
 
 /// Leaves the events of one run in the trace, each once. Gives the run's traceId.
 pub(super) fn select(
@@ -88,7 +89,7 @@ fn choose_trace(
                 .map(|event| event.trace)
                 .filter(|trace| *trace != NO_TRACE)
                 .collect();
-            of_target.sort_unstable();
+            sort_by_number(&mut of_target, |trace| u64::from(*trace));
             of_target.dedup();
             if of_target.is_empty() { all } else { of_target }
         }
@@ -139,7 +140,7 @@ fn choose_run(trace: &mut Trace<'_>, target: Option<SpanIndex>, warnings: &mut W
         .iter()
         .filter(|event| is_run(event.span))
         .collect();
-    starts.sort_by(|left, right| left.time.total_cmp(&right.time));
+    sort_by_number(&mut starts, |event| total_order(event.time));
     let mut seen = HashSet::new();
     let mut runs = starts
         .iter()

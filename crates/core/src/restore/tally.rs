@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use super::entries::Entries;
 use super::usage_json::{RawItem, add_amounts, number, object, value};
 use crate::json::{JsonError, JsonStr, JsonText, Scanner};
+use crate::sort::sort_by_number;
 use crate::usage::{Amounts, Item, ItemKey, Usage};
 
 #[derive(Debug, Clone, Default)]
@@ -140,7 +141,7 @@ impl<'t> Tally<'t> {
 
     pub(super) fn to_usage(&self) -> Usage {
         let mut items: Vec<&(Key<'_>, Entry<'_>)> = self.items.list.iter().collect();
-        items.sort_by_key(|(_, entry)| entry.first_place);
+        sort_by_number(&mut items, |(_, entry)| entry.first_place);
         let costs = amounts(&self.costs);
         let item = |(key, entry): &(Key<'_>, Entry<'_>)| {
             // With one model only, its costs are all costs.

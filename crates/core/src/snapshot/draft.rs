@@ -16,6 +16,7 @@ use crate::json::{JsonStr, JsonText};
 use crate::memory::Memory;
 use crate::ordered::OrderedMap;
 use crate::request::{Request, TextTable};
+use crate::sort::sort_by_number;
 use crate::usage::{Budget, Usage};
 
 /// What a frame's last generation and an earlier one have in common.
@@ -342,7 +343,7 @@ impl BodyDraft {
         }
         let named = index.named;
         // Occurrences are handed out in the order in which the calls were started.
-        calls.sort_by_key(|call| call.start);
+        sort_by_number(&mut calls, |call| call.start);
         generation.calls = calls.into_iter().map(Arc::new).collect();
         let free = self.rows.into_iter().zip(named).filter(|(_, named)| !named);
         for (row, _) in free {

@@ -7,7 +7,7 @@ mod requests;
 mod stop;
 mod write;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use read::read_snapshot;
 pub use write::{stream_frame, warnings_text, write_frame, write_snapshot};
@@ -24,6 +24,8 @@ pub struct Snapshot {
     /// Milliseconds since 1970.
     pub timestamp: f64,
     pub root: Arc<Frame>,
+    /// The first place after all starts and ends in the tree, once it is known: finding it takes a walk.
+    pub next_place: OnceLock<u64>,
     pub provenance: Provenance,
     /// An object with the user's own tags.
     pub metadata: Option<JsonText>,

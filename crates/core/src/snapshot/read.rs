@@ -1,6 +1,6 @@
 //! Snapshots from outside: read in one pass without recursion, with every fault named by path.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::draft::{BodyDraft, FrameDraft};
 use super::fields::{Fields, Segment};
@@ -137,6 +137,7 @@ impl Reader<'_> {
             process_id,
             timestamp,
             root,
+            next_place: OnceLock::new(),
             provenance,
             metadata,
             warnings: Vec::new(),

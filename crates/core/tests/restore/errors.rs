@@ -104,8 +104,7 @@ fn spans_of_single_events_are_both_start_and_end() {
 #[test]
 fn lists_in_memory_are_refused_by_the_path_of_what_is_no_event() {
     let good = r#"{"type":"agent:start","trace":{"traceId":"t","spanId":"a","parentSpanId":""},"agentId":"a"}"#;
-    let fault = |second: &str| {
-        let text = format!("{good}\n{second}\n{good}");
+    let fault = |text: String| {
         let restored = restore(Arc::new(text), Origin::Events, &options());
         restored
             .map(|snapshot| call_ids(&snapshot))
@@ -140,11 +139,28 @@ fn lists_in_memory_are_refused_by_the_path_of_what_is_no_event() {
             "events.1.trace.spanId: expected a string, received number",
         ),
     ] {
-        assert_eq!(fault(line), format!("Restore failed: {wanted}"), "{line}");
+        let wanted = format!("Restore failed: {wanted}");
+        if !line.starts_with('[') {
+            let lines = format!("{good}\n{line}\n{good}");
+            assert_eq!(fault(lines), wanted, "{line}");
+        }
+        if !line.is_empty() {
+            let list = format!("[{good},{line},{good}]");
+            assert_eq!(fault(list), wanted, "{line} in a list");
+            let lists = format!("[{good}]\n[{line},{good}]\n");
+            assert_eq!(fault(lists), wanted, "{line} in the second list");
+        }
     }
-    assert!(fault(r#"{"type":"x""#).starts_with(
-        "Restore failed: events.1: expected an object, received text that is not JSON ("
-    ));
+    let not_json = "Restore failed: events.1: expected an object, received text that is not JSON (";
+    let cut = r#"{"type":"x""#;
+    for text in [
+        format!("{good}\n{cut}\n{good}"),
+        format!("[{good},{cut}]"),
+        format!("[{good}]\n[{cut}]"),
+        format!("[{good}"),
+    ] {
+        assert!(fault(text.clone()).starts_with(not_json), "{text}");
+    }
     let restored = restore(Arc::new(good.to_owned()), Origin::Events, &options()).unwrap();
     assert_eq!(call_ids(&restored), ["root/agent:a:0"]);
 }

@@ -1,0 +1,166 @@
+//! How often the hot paths allocate, as it is written down here: one more is a finding.
+#![allow(
+    clippy::unwrap_used,
+    unsafe_code,
+    reason = "a test may fail by panicking, and an allocator is unsafe to write"
+)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::OnceLock;
+
+use agent_rewind_core::hash::{ContentHash, content_hash};
+use agent_rewind_core::journal::{Kind, Outcome, Value};
+use agent_rewind_core::json::{JsonStr, JsonText};
+use agent_rewind_core::live::{Asked, FrameInput, LiveFrame, RunOptions};
+use agent_rewind_core::replay::{Failures, MemoryChoice, Source};
+use agent_rewind_core::run::Ended;
+use agent_rewind_core::snapshot::{Provenance, Snapshot};
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts the allocations of each thread: tests run at the same time.
+struct Counting;
+
+// SAFETY: all is handed on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|count| count.set(count.get() + 1));
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.with(|count| count.set(count.get() + 1));
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations<R>(work: impl FnOnce() -> R) -> (u64, R) {
+    let before = COUNT.with(Cell::get);
+    let result = work();
+    (COUNT.with(Cell::get) - before, result)
+}
+
+fn hash_of(index: usize) -> ContentHash {
+    content_hash(&index.to_string()).unwrap()
+}
+
+fn start(source: Option<Source>) -> LiveFrame {
+    let root = FrameInput {
+        call_id: JsonStr::from_plain("root"),
+        agent_id: JsonStr::from_plain(""),
+        hash: hash_of(0),
+        props: None,
+    };
+    let options = RunOptions {
+        recording: true,
+        requests: false,
+        failures: Failures::Auto,
+        memory: MemoryChoice::Auto,
+    };
+    LiveFrame::start_run(root, source, options)
+}
+
+fn asked(index: usize) -> Asked {
+    Asked {
+        kind: Kind::Tool,
+        call_id: JsonStr::from_plain("t"),
+        hash: hash_of(index),
+        request: None,
+    }
+}
+
+fn record(frame: &LiveFrame, asked: Asked, output: JsonText) {
+    let begun = frame.begin_call(asked, None);
+    let ended = Ended {
+        outcome: Outcome::Output(Value::plain(output)),
+        meta: None,
+    };
+    assert!(frame.end_call(begun.slot.unwrap(), ended));
+}
+
+fn output() -> JsonText {
+    JsonText::trusted(format!("\"{}\"", "x".repeat(2000)))
+}
+
+fn dumped(frame: &LiveFrame) -> Snapshot {
+    Snapshot {
+        process_id: String::new(),
+        timestamp: 0.0,
+        root: frame.dump(),
+        next_place: OnceLock::from(frame.next_place()),
+        provenance: Provenance {
+            trace_id: String::new(),
+            span_id: None,
+            anchor: None,
+            source: None,
+            forked_from: None,
+        },
+        metadata: None,
+        warnings: Vec::new(),
+        read_warnings: None,
+        normalize: None,
+        redact: None,
+    }
+}
+
+fn recorded(calls: usize) -> LiveFrame {
+    let frame = start(None);
+    for index in 0..calls {
+        record(&frame, asked(index), output());
+    }
+    frame
+}
+
+#[test]
+fn hashing_a_document_in_order_allocates_no_more_for_a_long_one() {
+    let document = |count: usize| format!("[{}]", vec![r#"{"a":1,"b":"text"}"#; count].join(","));
+    let (short, long) = (document(10), document(10_000));
+    let of_short = allocations(|| content_hash(&short)).0;
+    let of_long = allocations(|| content_hash(&long)).0;
+    assert_eq!((of_short, of_long), (4, 4));
+}
+
+#[test]
+fn recording_a_call_allocates_hardly_more_at_10_000_entries() {
+    let [few, many] = [10, 10_000].map(|calls| {
+        let frame = recorded(calls);
+        let (call, text) = (asked(calls), output());
+        allocations(|| record(&frame, call, text)).0
+    });
+    // The list of calls is a tree, which has one level more at 10,000.
+    assert_eq!((few, many), (2, 3));
+}
+
+#[test]
+fn a_dump_and_a_start_from_it_allocate_nothing_for_entries() {
+    let [few, many] = [10, 10_000].map(|calls| {
+        let frame = recorded(calls);
+        let (dump, snapshot) = allocations(|| dumped(&frame));
+        let (begin, _run) = allocations(|| start(Some(Source::of_snapshot(&snapshot))));
+        (dump, begin)
+    });
+    assert_eq!(few, many);
+    assert_eq!(few, (0, 29));
+}
+
+#[test]
+fn replaying_a_call_copies_no_output() {
+    let snapshot = dumped(&recorded(100));
+    let run = start(Some(Source::of_snapshot(&snapshot)));
+    // The first call makes the index.
+    run.begin_call(asked(0), None);
+    let call = asked(1);
+    let (count, begun) = allocations(|| run.begin_call(call, None));
+    assert!(begun.answer.call.is_some());
+    assert_eq!(count, 2);
+}
