@@ -58,6 +58,6 @@ describe("runWith refuses, before anything runs,", () => {
   });
 
   it("what is no function", async () => {
-    await expect(runWith(5 as unknown as () => number)).rejects.toThrow(/a function was expected, received number/);
+    await expect(runWith(5 as unknown as () => number)).rejects.toThrow(/fn must be a function, received number/);
   });
 });
