@@ -74,6 +74,8 @@ describe("agent-rewind", () => {
     ["hash", "binary"],
     ["hash", "empty"],
     ["context", "show", "text"],
+    ["context", "show", "a.jsonl"],
+    ["context", "diff", "a.jsonl", "b.jsonl"],
     ["context", "diff", "none.jsonl", "none.jsonl"],
     ["context", "verify", "none.jsonl"],
     ["context", "verify", "text", "--key-file", "none"],

@@ -53,6 +53,11 @@ export async function readBoundaries(path: string): Promise<BoundaryLog> {
       warnings.push(`${nameOf(path)}:${number}: a line that was cut off is passed over`);
       continue;
     }
+    if (isEvent(record)) {
+      throw new InputError(
+        `${nameOf(path)}:${number}: the line is an event of a run's trace; agent-rewind inspect shows traces`,
+      );
+    }
     boundaries.push(boundaryOf(record, path, number));
   }
   return { boundaries, warnings };
@@ -106,6 +111,10 @@ function boundaryOf(record: Record<string, unknown>, file: string, line: number)
     toolCount: list("tools")?.length ?? list("toolHashes")?.length ?? count("tools_count", "toolsCount"),
   };
   return Object.fromEntries(Object.entries(boundary).filter(([, value]) => value !== undefined)) as unknown as Boundary;
+}
+
+function isEvent({ type, trace }: Record<string, unknown>): boolean {
+  return typeof type === "string" && typeof (trace as { traceId?: unknown } | null | undefined)?.traceId === "string";
 }
 
 /** Whether two boundaries sent the same messages, or had the same tools; by what both know. */
