@@ -62,5 +62,5 @@ it("files may be named by URL wherever they are read or written", async () => {
 });
 
 it("what is not JSON is told once", () => {
-  expect(() => parseSnapshot("{")).toThrow(/^Invalid Snapshot format: : not JSON, [^:]*$/);
+  expect(() => parseSnapshot("{")).toThrow(/^Invalid Snapshot format: not JSON, [^:]*$/);
 });
