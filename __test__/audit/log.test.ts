@@ -317,9 +317,10 @@ describe("processes", () => {
     `import { openAuditLog } from "agent-rewind/audit";
      const [path, count, maxBytes] = process.argv.slice(2);
      const log = openAuditLog(path, maxBytes === undefined ? {} : { maxBytes: Number(maxBytes) });
-     process.stdout.write(log.path + "\\n");
-     for (let index = 0; index < Number(count); index += 1)
+     for (let index = 0; index < Number(count); index += 1) {
        log.append({ index, pid: process.pid, messages: [{ role: "user", content: "x".repeat((index * 997) % 20000) }] });
+       if (index === 0) process.stdout.write(log.path + "\\n");
+     }
      log.close();
     `,
   );

@@ -41,7 +41,8 @@ it.each([
   const files = Array.from({ length: count }, (_, index) => [`file-${index}.test.mjs`, FILE(5)] as const);
   using project = vitestProject(Object.fromEntries(files));
   await using server = await answering();
-  const run = (args: string[] = []) => project.run({ args: [`--pool=${pool}`, ...args], env: { SERVER: server.url } });
+  const run = (args: string[] = []) =>
+    project.run({ args: [`--pool=${pool}`, "--testTimeout=60000", ...args], env: { SERVER: server.url } });
   const first = await run();
   expectPassed(first);
   const recorded = mainFiles(project);
