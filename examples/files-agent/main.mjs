@@ -58,8 +58,7 @@ try {
   await main();
 } finally {
   await endpoint.close();
-  await monitor?.flush();
-  monitor?.close();
+  await monitor?.close();
 }
 
 async function main() {
