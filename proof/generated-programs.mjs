@@ -13,7 +13,6 @@ const USAGE = `node proof/generated-programs.mjs [options]
   --seed S       what all is drawn from (1)
   --only P[:S]   this program alone, under this schedule alone
   --instant P    probability that a call of a recording ends as it starts, which is not promised to replay in order (0)
-  --resumed      replay resumed runs too, where races between replayed and new calls are not promised to come out alike
   --faults N     stop after so many programs with faults (5)
   --no-shrink    show failing programs as they are, not cut down`;
 
@@ -25,7 +24,6 @@ const { values: options } = parseArgs({
     seed: { type: "string", default: "1" },
     only: { type: "string" },
     instant: { type: "string", default: "0" },
-    resumed: { type: "boolean", default: false },
     faults: { type: "string", default: "5" },
     shrink: { type: "boolean", default: true },
     help: { type: "boolean", default: false },
@@ -42,7 +40,7 @@ if (options.help) console.log(USAGE);
 else await main();
 
 async function main() {
-  const { seed, resumed } = options;
+  const { seed } = options;
   const instant = Number(options.instant);
   const [onlyProgram, onlySchedule] = options.only?.split(":").map(Number) ?? [];
   const numbers = onlyProgram === undefined ? range(Number(options.programs)) : [onlyProgram];
@@ -53,7 +51,7 @@ async function main() {
   const start = performance.now();
   for (const number of numbers) {
     const program = programOf(seed, number);
-    const faults = await checkProgram(program, { seed, number, schedules, instant, resumed, counts });
+    const faults = await checkProgram(program, { seed, number, schedules, instant, counts });
     for (const { kind } of faults) tally[kind] += 1;
     if (faults.length > 0) {
       failing += 1;
@@ -82,7 +80,6 @@ async function show(program, faults, { seed, number, schedules }) {
       number,
       schedules: needed,
       instant: Number(options.instant),
-      resumed: options.resumed,
     });
   const smaller = options.shrink
     ? await shrink(program, async (candidate) =>

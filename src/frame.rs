@@ -452,7 +452,8 @@ impl FrameHandle {
             process_id: trace_id.clone(),
             timestamp,
             root: self.frame.dump(),
-            next_place: OnceLock::from(self.frame.next_place()),
+            clock: self.frame.clock(),
+            settled: OnceLock::new(),
             provenance: Provenance {
                 trace_id,
                 span_id: Some(span_id),

@@ -76,7 +76,7 @@ impl SnapshotHandle {
     #[napi(catch_unwind)]
     pub fn root_text(&self) -> String {
         let mut out = String::new();
-        write_frame(&self.snapshot.root, &mut out);
+        write_frame(self.snapshot.tree(), &mut out);
         out
     }
 
@@ -128,7 +128,7 @@ impl SnapshotHandle {
         let snapshot = Arc::clone(&self.snapshot);
         file::replace(&path, &temporary, move |sink| {
             let spill = &mut |text: &mut String| sink.take(text);
-            let mut end = stream_frame(&snapshot.root, head, spill);
+            let mut end = stream_frame(snapshot.tree(), head, spill);
             end.push_str(&tail);
             sink.take(&mut end);
         })

@@ -100,6 +100,8 @@ export interface CallRecord {
   stopped?: true;
   /** The program went on after this failure: resuming replays it. */
   handled?: true;
+  /** Recorded by an earlier run, and not reached yet by the resumed one that was dumped. */
+  unreached?: true;
   /** What was asked. */
   request?: KeptRequest;
   /** What else is known of the call. */
@@ -203,6 +205,8 @@ export interface AgentFrameSnapshot {
   stopped?: true;
   /** Own: this frame failed, and its parent went on after that. */
   handled?: true;
+  /** Own: recorded by an earlier run, and not reached yet by the resumed one that was dumped. */
+  unreached?: true;
   /** Own, of the root: messages, schemas, tool lists and documents that were asked, each once. */
   requestTexts?: unknown[];
 }

@@ -37,6 +37,8 @@ pub struct Frame {
     pub continues: Option<Arc<Frame>>,
     /// Which child of its recorded parent that is.
     pub taken: Option<usize>,
+    /// Recorded by an earlier run, and not reached yet by the one that replays it.
+    pub unreached: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,12 +75,17 @@ impl Generation {
         }
     }
 
-    /// Start of the last call or child.
+    /// Start of the last call or child. What an earlier run recorded and this one has not reached comes
+    /// after everything in the order of places, but was not started after it.
     #[must_use]
     pub fn last_start(&self) -> Option<u64> {
-        let calls = self.calls.iter().map(|call| Some(call.start));
-        let children = self.children.iter().map(|child| child.start);
-        calls.chain(children).flatten().max()
+        let calls = self.calls.iter().filter(|call| !call.unreached);
+        let children = self.children.iter().filter(|child| !child.unreached);
+        let calls = calls.map(|call| Some(call.start));
+        calls
+            .chain(children.map(|child| child.start))
+            .flatten()
+            .max()
     }
 
     /// Marks the failures as handled that the frame went on after: all of them if it has completed.
@@ -134,6 +141,7 @@ impl Frame {
             budget: Budget::default(),
             continues: None,
             taken: None,
+            unreached: false,
         }
     }
 

@@ -140,6 +140,8 @@ pub struct Call {
     pub meta: Option<JsonText>,
     /// Which call of the recorded frame this one replays.
     pub taken: Option<usize>,
+    /// Recorded by an earlier run, and not reached yet by the one that replays it.
+    pub unreached: bool,
 }
 
 /// A row without a list of calls (an old recording, a snapshot made by hand): it answers any

@@ -2,9 +2,11 @@
 //! frame tree of a run, immutable snapshots, replay from them, and their restore from traces.
 
 pub mod boundary;
+pub mod clock;
 pub mod diff;
 pub mod error;
 pub mod explain;
+mod failed;
 pub mod file;
 pub mod frame;
 pub mod hash;
@@ -23,5 +25,6 @@ pub mod restore;
 pub mod run;
 pub mod snapshot;
 mod sort;
+mod tree_copy;
 pub mod unreached;
 pub mod usage;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rpds::VectorSync;
 
+use crate::clock::Clock;
 use crate::explain::Explanation;
 use crate::frame::{Frame, State};
 use crate::hash::ContentHash;
@@ -89,8 +90,7 @@ pub struct LiveFrame {
     input_hash: ContentHash,
 }
 
-/// Failures in a frame after which nothing was started in it yet. That something is started is told by
-/// the order of places too, but what is replayed keeps its place, and what is made again has a later one.
+/// Failures in a frame after which nothing was started in it yet.
 #[derive(Debug, Default)]
 struct Unhandled {
     calls: RefCell<Vec<CallSlot>>,
@@ -166,7 +166,6 @@ impl LiveFrame {
     /// Starts a run, over a recording or without one.
     #[must_use]
     pub fn start_run(root: FrameInput, source: Option<Source>, options: RunOptions) -> Self {
-        let first = source.as_ref().map_or(0, Source::next_place);
         let input_hash = root.hash;
         let entry = source
             .as_ref()
@@ -175,7 +174,7 @@ impl LiveFrame {
         let budget = frame.budget.clone();
         let recording = source.as_ref().map(|source| Arc::clone(source.frame()));
         let shared = Shared {
-            run: RefCell::new(Run::new(frame, first)),
+            run: RefCell::new(Run::new(frame)),
             options,
             progress: RefCell::new(None),
             open_ends: RefCell::new(BTreeSet::new()),
@@ -506,10 +505,10 @@ impl LiveFrame {
         self.shared.run.borrow().snapshot()
     }
 
-    /// The next place in the run's order of starts and ends: after all that a dump holds.
+    /// How far the run has come in its order of starts and ends.
     #[must_use]
-    pub fn next_place(&self) -> u64 {
-        self.shared.run.borrow().next_place()
+    pub fn clock(&self) -> Clock {
+        self.shared.run.borrow().clock()
     }
 }
 
@@ -528,7 +527,7 @@ fn new_frame(input: FrameInput, source: Option<&Source>, entry: Option<&Entry>) 
         budget: recorded
             .map(|frame| frame.budget.clone())
             .unwrap_or_default(),
-        handled: recorded.is_some_and(|frame| frame.handled),
+        handled: source.is_some_and(Source::failure_was_handled),
         continues: recorded.cloned(),
         taken: source
             .filter(|source| source.is_claimed())

@@ -5,9 +5,11 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, VecDeque};
+use std::iter;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
+use crate::failed::{Failed, Level};
 use crate::frame::{Frame, Generation, State};
 use crate::hash::ContentHash;
 use crate::id_hash::IdHashing;
@@ -60,8 +62,6 @@ pub struct Source {
     recorded: Rc<RecordedFrame>,
     /// `false`: the frame only lends its entries, not its memory, props or budget.
     claimed: bool,
-    /// The first place after all that is recorded.
-    next_place: u64,
 }
 
 /// How a frame starts.
@@ -144,7 +144,7 @@ impl Source {
     /// The recording as the source of a run's root frame.
     #[must_use]
     pub fn of_snapshot(snapshot: &Snapshot) -> Self {
-        let root = &snapshot.root;
+        let root = snapshot.tree();
         let frame = if root.agent_id.body().is_empty() || root.call_id.body() == "root" {
             Arc::clone(root)
         } else {
@@ -152,26 +152,11 @@ impl Source {
         };
         let recorded = Rc::new(RecordedFrame::new(frame, 0, None));
         recorded.claimed.set(true);
-        let next_place = match snapshot.next_place.get() {
-            Some(place) => *place,
-            None => recorded.frame.next_place(),
-        };
-        if Arc::ptr_eq(&recorded.frame, root) {
-            // Whoever set it meanwhile found the same.
-            snapshot.next_place.set(next_place).ok();
-        }
         Self {
             root: Rc::clone(&recorded),
             recorded,
             claimed: true,
-            next_place,
         }
-    }
-
-    /// The first place after all starts and ends of the recording.
-    #[must_use]
-    pub fn next_place(&self) -> u64 {
-        self.next_place
     }
 
     #[must_use]
@@ -227,7 +212,6 @@ impl Source {
             root: Rc::clone(&self.root),
             recorded: Rc::clone(node),
             claimed: false,
-            next_place: self.next_place,
         })
     }
 
@@ -237,7 +221,6 @@ impl Source {
             root: Rc::clone(&self.root),
             recorded: Rc::clone(node),
             claimed: true,
-            next_place: self.next_place,
         }
     }
 
@@ -308,17 +291,10 @@ impl Source {
             Outcome::Output(value) => Verdict::Output(value),
             Outcome::Pending => Verdict::Miss(Miss::InFlight),
             Outcome::Tombstone(_) => Verdict::Miss(Miss::Tombstone),
-            Outcome::Failure {
-                error,
-                stopped,
-                handled,
-            } => {
-                let end = call.as_ref().and_then(|call| call.end);
-                let ended_the_run = Rc::clone(&self.recorded).ended_the_run(Failed {
-                    stopped,
-                    handled,
-                    end,
-                });
+            Outcome::Failure { error, .. } => {
+                // A row without a list of calls tells nothing of what came after it.
+                let failed = call.as_deref().and_then(Failed::call);
+                let ended_the_run = failed.is_some_and(|failed| self.recorded.was_ended_by(failed));
                 known_handled = !ended_the_run;
                 let again = match failures {
                     Failures::Replay => false,
@@ -345,9 +321,18 @@ impl Source {
     pub fn failure_ended_the_run(&self) -> bool {
         let frame = self.frame();
         match self.recorded.parent() {
-            Some(parent) => parent.ended_the_run(Failed::frame(frame)),
+            Some(parent) => parent.was_ended_by(Failed::frame(frame)),
             None => true,
         }
+    }
+
+    /// Whether the recorded frame failed, or had failed before it was run again, and the run had gone on
+    /// after that.
+    #[must_use]
+    pub fn failure_was_handled(&self) -> bool {
+        let frame = self.frame();
+        let failed = matches!(frame.state, State::Failed(_));
+        self.claimed && (frame.handled || failed && !self.failure_ended_the_run())
     }
 
     /// The recorded calls of a kind, those that are not used up first.
@@ -398,7 +383,7 @@ impl Source {
 impl RecordedFrame {
     fn new(frame: Arc<Frame>, position: usize, parent: Option<Weak<Self>>) -> Self {
         Self {
-            frame: frame.with_unreached().map_or(frame, Arc::new),
+            frame,
             position,
             parent,
             claimed: Cell::new(false),
@@ -413,60 +398,21 @@ impl RecordedFrame {
         self.parent.as_ref().and_then(Weak::upgrade)
     }
 
-    /// Whether anything was started in this frame after `end`.
-    fn started_after(&self, end: Option<u64>) -> bool {
-        let last = *self
-            .last_start
-            .get_or_init(|| self.frame.generation.last_start());
-        match (last, end) {
-            (Some(last), Some(end)) => last > end,
-            // Without an order the failure is taken for handled: a replay repeats nothing.
-            (_, None) => true,
-            (None, Some(_)) => false,
-        }
-    }
-
-    /// Follows a failure up the tree: it ended the run if it, or what it made fail, was the last
-    /// thing in each frame; a frame that completed, or went on to something else, had handled it.
-    fn ended_the_run(self: Rc<Self>, failed: Failed) -> bool {
-        let mut frame = self;
-        let mut failed = failed;
-        loop {
-            if matches!(frame.frame.state, State::Completed(_)) {
-                return false;
-            }
-            if !failed.stopped && (failed.handled || frame.started_after(failed.end)) {
-                return false;
-            }
-            let Some(parent) = frame.parent() else {
-                return true;
-            };
-            let before = failed;
-            failed = Failed::frame(&frame.frame);
-            failed.end = failed.end.or(before.end);
-            failed.handled |= before.handled;
-            frame = parent;
-        }
+    /// Whether a failure that came to this frame ended the run.
+    fn was_ended_by(self: &Rc<Self>, failed: Failed) -> bool {
+        let frames = iter::successors(Some(Rc::clone(self)), |frame| frame.parent());
+        failed.ended_the_run(frames)
     }
 }
 
-/// A failure, as the frame has it that it came to.
-#[derive(Debug, Clone, Copy)]
-struct Failed {
-    /// The frame ended with it.
-    stopped: bool,
-    /// The frame, or one above it, went on after it.
-    handled: bool,
-    end: Option<u64>,
-}
+impl Level for Rc<RecordedFrame> {
+    fn frame(&self) -> &Frame {
+        &self.frame
+    }
 
-impl Failed {
-    fn frame(frame: &Frame) -> Self {
-        Self {
-            stopped: frame.stopped,
-            handled: frame.handled,
-            end: frame.end,
-        }
+    fn last_start(&self) -> Option<u64> {
+        let find = || self.frame.generation.last_start();
+        *self.last_start.get_or_init(find)
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rpds::VectorSync;
 
+use crate::clock::Clock;
 use crate::frame::{Frame, Generation, State, orphaned_error};
 use crate::hash::ContentHash;
 use crate::journal::{Call, Kind, Outcome, RequestHash, Value};
@@ -17,7 +18,7 @@ use crate::usage::{Budget, Usage};
 #[derive(Debug)]
 pub struct Run {
     root: Arc<Frame>,
-    clock: u64,
+    clock: Clock,
 }
 
 /// Where a live frame stands in its run.
@@ -76,7 +77,7 @@ pub struct NewCall {
     pub outcome: Outcome,
     pub request: Option<Request>,
     pub meta: Option<JsonText>,
-    /// Which recorded call it replays or makes again, and the place of that one's start.
+    /// Which recorded call it replays or makes again, and where that one started in the recording.
     pub taken: Option<usize>,
     pub start: Option<u64>,
 }
@@ -122,18 +123,19 @@ impl NewFrame {
 }
 
 impl Run {
-    /// `first`: the place of the run's start; what is new gets places from there on.
     #[must_use]
-    pub fn new(root: NewFrame, first: u64) -> Self {
+    pub fn new(root: NewFrame) -> Self {
+        let mut clock = Clock::default();
+        let recorded = root.continues.as_ref();
+        let start = clock.place(recorded.map(|frame| frame.start.unwrap_or(0)));
         Self {
-            root: Arc::new(root.into_frame(first)),
-            clock: first.saturating_add(1),
+            root: Arc::new(root.into_frame(start)),
+            clock,
         }
     }
 
-    /// The next place in the order of starts and ends.
     #[must_use]
-    pub fn next_place(&self) -> u64 {
+    pub fn clock(&self) -> Clock {
         self.clock
     }
 
@@ -141,15 +143,6 @@ impl Run {
     #[must_use]
     pub fn snapshot(&self) -> Arc<Frame> {
         Arc::clone(&self.root)
-    }
-
-    /// The place that is given, or the next one.
-    fn place(&mut self, given: Option<u64>) -> u64 {
-        given.unwrap_or_else(|| {
-            let now = self.clock;
-            self.clock = now.saturating_add(1);
-            now
-        })
     }
 
     /// A frame that still runs; `None` once it, or a frame above it, has ended.
@@ -178,10 +171,11 @@ impl Run {
         Some(frame)
     }
 
-    /// Opens a sub-agent's frame under `parent`; `None` if that has ended. A replayed frame keeps the
-    /// place of its recorded start.
+    /// Opens a sub-agent's frame under `parent`; `None` if that has ended.
     pub fn open_frame(&mut self, parent: &FramePath, frame: NewFrame) -> Option<FramePath> {
-        let start = self.place(frame.continues.as_ref().and_then(|recorded| recorded.start));
+        let start = self
+            .clock
+            .place(frame.continues.as_ref().and_then(|recorded| recorded.start));
         let parent_frame = self.live(parent)?;
         let step = Step {
             ended_generations: parent_frame.earlier.len(),
@@ -198,7 +192,7 @@ impl Run {
 
     /// Journals the start of a call; `None` if the frame has ended.
     pub fn begin_call(&mut self, path: &FramePath, call: NewCall) -> Option<CallSlot> {
-        let start = self.place(call.start);
+        let start = self.clock.place(call.start);
         let frame = self.live(path)?;
         let slot = CallSlot {
             ended_generations: frame.earlier.len(),
@@ -224,6 +218,7 @@ impl Run {
             request,
             meta,
             taken,
+            unreached: false,
         };
         frame.generation.calls.push_back_mut(Arc::new(call));
         Some(slot)
@@ -232,7 +227,7 @@ impl Run {
     /// Journals the end of a call that was made. `false` if its frame or generation has ended: then
     /// nothing is journaled.
     pub fn end_call(&mut self, path: &FramePath, slot: CallSlot, ended: Ended) -> bool {
-        let end = self.place(None);
+        let end = self.clock.place(None);
         let Some(call) = self.live_call(path, slot) else {
             return false;
         };
@@ -242,9 +237,9 @@ impl Run {
         true
     }
 
-    /// Journals the end of a replayed call, at the place of its recorded end.
+    /// Journals the end of a replayed call, whose recorded end is at `end`.
     pub fn release_call(&mut self, path: &FramePath, slot: CallSlot, end: Option<u64>) -> bool {
-        let end = self.place(end);
+        let end = self.clock.place(end);
         let Some(call) = self.live_call(path, slot) else {
             return false;
         };
@@ -342,7 +337,8 @@ impl Run {
 
     /// Puts a recorded frame in the place of this one, as it stands there, and ends it.
     pub fn adopt(&mut self, path: &FramePath, recorded: &Frame) -> bool {
-        let end = self.place(recorded.end);
+        let moved = self.clock.moved;
+        let end = self.clock.place(recorded.end);
         let Some(frame) = self.live(path) else {
             return false;
         };
@@ -354,7 +350,8 @@ impl Run {
             end: Some(end),
             stopped: false,
             handled: false,
-            ..recorded.clone()
+            unreached: false,
+            ..recorded.moved_by(moved)
         };
         true
     }
@@ -373,10 +370,10 @@ impl Run {
         true
     }
 
-    /// Ends a frame, and with it the frames under it that still run. `end`: the place of its recorded
-    /// end, if it has only replayed.
+    /// Ends a frame, and with it the frames under it that still run. `end`: where it ended in the
+    /// recording, if it has only replayed.
     pub fn end_frame(&mut self, path: &FramePath, state: State, end: Option<u64>) -> bool {
-        let end = self.place(end);
+        let end = self.clock.place(end);
         let Some(frame) = self.live(path) else {
             return false;
         };
@@ -459,7 +456,7 @@ mod tests {
 
     #[test]
     fn a_dump_never_changes() {
-        let mut run = Run::new(new_frame("root", ""), 0);
+        let mut run = Run::new(new_frame("root", ""));
         let root = FramePath::default();
         let child = run
             .open_frame(&root, new_frame("root/agent:a:0", "a"))
@@ -483,7 +480,7 @@ mod tests {
 
     #[test]
     fn what_comes_after_the_end_of_a_frame_is_not_journaled() {
-        let mut run = Run::new(new_frame("root", ""), 0);
+        let mut run = Run::new(new_frame("root", ""));
         let root = FramePath::default();
         let child = run.open_frame(&root, new_frame("c", "a")).unwrap();
         let grandchild = run.open_frame(&child, new_frame("g", "b")).unwrap();
@@ -500,7 +497,7 @@ mod tests {
 
     #[test]
     fn a_rebirth_closes_the_generation() {
-        let mut run = Run::new(new_frame("c", "a"), 0);
+        let mut run = Run::new(new_frame("c", "a"));
         let frame = FramePath::default();
         let slot = begin(&mut run, &frame, "h").unwrap();
         let child = run.open_frame(&frame, new_frame("k", "b")).unwrap();
@@ -535,7 +532,7 @@ mod tests {
 
     #[test]
     fn usage_reaches_every_frame_above() {
-        let mut run = Run::new(new_frame("root", ""), 0);
+        let mut run = Run::new(new_frame("root", ""));
         let root = FramePath::default();
         let child = run.open_frame(&root, new_frame("c", "a")).unwrap();
         let delta = Usage {

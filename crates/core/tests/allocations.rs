@@ -97,7 +97,8 @@ fn dumped(frame: &LiveFrame) -> Snapshot {
         process_id: String::new(),
         timestamp: 0.0,
         root: frame.dump(),
-        next_place: OnceLock::from(frame.next_place()),
+        clock: frame.clock(),
+        settled: OnceLock::new(),
         provenance: Provenance {
             trace_id: String::new(),
             span_id: None,

@@ -91,7 +91,8 @@ fn in_memory(frame: &LiveFrame) -> Snapshot {
         process_id: "p".into(),
         timestamp: 0.0,
         root: frame.dump(),
-        next_place: OnceLock::new(),
+        clock: frame.clock(),
+        settled: OnceLock::new(),
         provenance: Provenance {
             trace_id: "t".into(),
             span_id: None,
@@ -362,7 +363,8 @@ fn hashes_of_another_recorder_are_looked_up_beside_ours() {
         process_id: "p".into(),
         timestamp: 0.0,
         root: Arc::new(root),
-        next_place: OnceLock::new(),
+        clock: live.clock(),
+        settled: OnceLock::new(),
         provenance: Provenance {
             trace_id: "t".into(),
             span_id: None,
@@ -589,35 +591,141 @@ fn a_dump_amid_a_replay_keeps_what_was_not_reached() {
     }
 }
 
+/// Start and end of each call of the run's frame, in the order of the list.
+fn places(snapshot: &Snapshot) -> Vec<(u64, Option<u64>)> {
+    let calls = &snapshot.tree().generation.calls;
+    calls.iter().map(|call| (call.start, call.end)).collect()
+}
+
+fn release(frame: &LiveFrame, begun: &Begun) {
+    frame.release_call(begun.slot, begun.answer.call.as_ref().unwrap().end);
+}
+
 #[test]
-fn what_is_replayed_keeps_its_places_and_what_is_new_comes_after() {
+fn a_replay_in_the_recorded_order_has_the_recorded_places() {
     let live = start(None);
-    let first = begin(&live, "a", None);
-    let second = begin(&live, "b", None);
+    let [first, second] = ["a", "b"].map(|request| begin(&live, request, None));
     end(&live, &second, output("2"));
     end(&live, &first, output("1"));
-    let recorded: Vec<_> = live
-        .dump()
-        .generation
-        .calls
-        .iter()
-        .map(|call| (call.start, call.end))
-        .collect();
-    let resumed = start(Some(replayed(&live)));
-    for request in ["b", "a"] {
-        let begun = begin(&resumed, request, None);
-        resumed.release_call(begun.slot, begun.answer.call.as_ref().unwrap().end);
+    let again = start(Some(replayed(&live)));
+    let [first, second] = ["a", "b"].map(|request| begin(&again, request, None));
+    release(&again, &second);
+    release(&again, &first);
+    assert_eq!(places(&in_memory(&again)), places(&in_memory(&live)));
+    assert_eq!(places(&in_memory(&again)), [(1, Some(4)), (2, Some(3))]);
+}
+
+#[test]
+fn places_of_a_resumed_run_are_in_the_order_in_which_things_came() {
+    let live = start(None);
+    begin(&live, "in flight", None);
+    for request in ["b", "c"] {
+        tool(&live, request, output("1"));
     }
+    let resumed = start(Some(replayed(&live)));
+    let made = begin(&resumed, "in flight", None);
+    let b = begin(&resumed, "b", None);
+    release(&resumed, &b);
+    end(&resumed, &made, output("0"));
+
+    // What was not reached yet comes after all that has happened.
+    let early = in_memory(&resumed);
+    assert_eq!(places(&early), [(1, Some(4)), (2, Some(3)), (5, Some(6))]);
+    let unreached = early.tree().generation.calls.iter();
+    let unreached: Vec<bool> = unreached.map(|call| call.unreached).collect();
+    assert_eq!(unreached, [false, false, true]);
+
+    let c = begin(&resumed, "c", None);
+    let pending = in_memory(&resumed);
+    release(&resumed, &c);
     tool(&resumed, "new", output("3"));
-    let dump = resumed.dump();
-    let places: Vec<_> = dump
-        .generation
-        .calls
-        .iter()
-        .map(|call| (call.start, call.end))
-        .collect();
-    assert_eq!(places[..2], [recorded[1], recorded[0]]);
-    assert!(places[2].0 > recorded[0].1.unwrap());
+    let dump = in_memory(&resumed);
+    assert_eq!(
+        places(&dump),
+        [(1, Some(4)), (2, Some(3)), (5, Some(6)), (7, Some(8))]
+    );
+    assert_eq!(places(&pending), places(&dump)[..3]);
+    let text = Arc::new(write_snapshot(&early));
+    assert_eq!(places(&read_snapshot(&text).unwrap()), places(&early));
+}
+
+#[test]
+fn what_was_passed_over_comes_after_what_has_happened_too() {
+    let live = start(None);
+    let agent = live.open_child(input("root/agent:w:0", "w", "x"));
+    tool(&agent, "inner", output("0"));
+    for request in ["a", "b", "c"] {
+        tool(&live, request, output("1"));
+    }
+    let resumed = start(Some(replayed(&live)));
+    for request in ["b", "c"] {
+        release(&resumed, &begin(&resumed, request, None));
+    }
+    let snapshot = in_memory(&resumed);
+    let reached = places(&snapshot)[1].1.unwrap();
+    let last = places(&snapshot)[2];
+    let agent = snapshot.tree().generation.children.get(0).unwrap();
+    let inner = agent.generation.calls.get(0).unwrap();
+    assert!(agent.unreached && agent.start > Some(reached));
+    assert!(agent.start < Some(inner.start) && inner.end < Some(last.0));
+    assert!(last.0 < last.1.unwrap());
+}
+
+#[test]
+fn what_was_not_reached_is_no_sign_that_a_failure_was_handled() {
+    let live = start(None);
+    for request in ["a", "b"] {
+        tool(&live, request, output("1"));
+    }
+    let resumed = start(Some(replayed(&live)));
+    tool(&resumed, "new", failure());
+    for source in [
+        replayed(&resumed),
+        Source::of_snapshot(&in_memory(&resumed)),
+    ] {
+        let again = start(Some(source));
+        assert_eq!(text(&ask(&again, "new")), "retry");
+    }
+}
+
+#[test]
+fn a_handled_failure_stays_handled_where_it_was_not_reached() {
+    let live = start(None);
+    tool(&live, "a", output("1"));
+    let agent = live.open_child(input("root/agent:w:0", "w", "x"));
+    tool(&agent, "fails", failure());
+    // The run goes on beside it.
+    tool(&live, "b", output("2"));
+    let resumed = start(Some(replayed(&live)));
+    release(&resumed, &begin(&resumed, "a", None));
+    for source in [
+        replayed(&resumed),
+        Source::of_snapshot(&in_memory(&resumed)),
+    ] {
+        let again = start(Some(source));
+        assert_eq!(text(&ask(&again, "a")), "1");
+        let agent = again.open_child(input("root/agent:w:0", "w", "x"));
+        assert_eq!(text(&ask(&agent, "fails")), "failure");
+    }
+}
+
+#[test]
+fn a_result_taken_over_keeps_the_order_inside_it() {
+    let live = start(None);
+    begin(&live, "in flight", None);
+    let agent = live.open_child(input("root/agent:w:0", "w", "x"));
+    tool(&agent, "inner", output("0"));
+    agent.end(State::Completed(value("1")));
+    let resumed = start(Some(replayed(&live)));
+    let made = begin(&resumed, "in flight", None);
+    end(&resumed, &made, output("0"));
+    let agent = resumed.open_child(input("root/agent:w:0", "w", "x"));
+    assert!(agent.adopt());
+    let snapshot = in_memory(&resumed);
+    let agent = snapshot.tree().generation.children.get(0).unwrap();
+    let inner = agent.generation.calls.get(0).unwrap();
+    let order = [agent.start, Some(inner.start), inner.end, agent.end];
+    assert_eq!(order, [Some(3), Some(4), Some(5), Some(6)]);
 }
 
 #[test]

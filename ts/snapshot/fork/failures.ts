@@ -76,10 +76,10 @@ class Tree {
     const known = this.#lastStarts.get(node);
     if (known !== undefined) return known;
     const { calls, children } = lastOf(node.generations);
-    const starts = [
-      ...calls.map(({ startOrder }) => startOrder),
-      ...children.map(({ frame }) => frame.startOrder ?? -1),
-    ];
+    // What an earlier run recorded and this one had not reached was not started after anything of this one.
+    const starts = [...calls, ...children.map(({ frame }) => frame)]
+      .filter(({ unreached }) => unreached !== true)
+      .map(({ startOrder }) => startOrder ?? -1);
     const last = starts.reduce((latest, start) => Math.max(latest, start), -1);
     this.#lastStarts.set(node, last);
     return last;

@@ -165,6 +165,7 @@ impl<'t> Assembler<'t> {
             budget,
             continues: None,
             taken: None,
+            unreached: false,
         }
     }
 
@@ -255,5 +256,6 @@ fn finish_call(draft: CallDraft<'_>, named: Option<JsonStr>) -> Option<Call> {
         request: None,
         meta: draft.meta,
         taken: None,
+        unreached: false,
     })
 }

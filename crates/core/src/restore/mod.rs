@@ -44,6 +44,7 @@ use trace::Trace;
 use warnings::Warnings;
 pub use warnings::code;
 
+use crate::clock::Clock;
 use crate::error::{RestoreError, RestoreErrorKind};
 use crate::frame::Frame;
 use crate::json::JsonText;
@@ -97,7 +98,8 @@ pub fn restore(
         process_id: format!("restore:{}:{}", of_span.unwrap_or("latest"), options.now_ms),
         timestamp: options.now_ms,
         root,
-        next_place: OnceLock::new(),
+        clock: Clock::default(),
+        settled: OnceLock::new(),
         provenance: Provenance {
             trace_id,
             span_id: options.span_id.clone(),

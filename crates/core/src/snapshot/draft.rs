@@ -47,6 +47,13 @@ struct RowDraft {
 }
 
 #[derive(Default)]
+struct Marks {
+    stopped: bool,
+    handled: bool,
+    unreached: bool,
+}
+
+#[derive(Default)]
 struct CallDraft {
     kind: Option<Kind>,
     hash: Option<RequestHash>,
@@ -57,8 +64,7 @@ struct CallDraft {
     output: Option<JsonText>,
     types: Option<JsonText>,
     error: Option<JsonText>,
-    stopped: bool,
-    handled: bool,
+    marks: Marks,
     tombstone: Option<JsonStr>,
     request: Option<RequestDraft>,
     meta: Option<JsonText>,
@@ -78,8 +84,7 @@ pub(super) struct FrameDraft {
     input_hash: Option<ContentHash>,
     start: Option<u64>,
     end: Option<u64>,
-    stopped: bool,
-    handled: bool,
+    marks: Marks,
 }
 
 impl FrameDraft {
@@ -97,8 +102,9 @@ impl FrameDraft {
             }
             "startOrder" => self.start = fields.count()?,
             "endOrder" => self.end = fields.count()?,
-            "stopped" => self.stopped = fields.flag()?,
-            "handled" => self.handled = fields.flag()?,
+            "stopped" => self.marks.stopped = fields.flag()?,
+            "handled" => self.marks.handled = fields.flag()?,
+            "unreached" => self.marks.unreached = fields.flag()?,
             TABLE_FIELD => {
                 let texts = read_table(fields)?;
                 // Only the root's counts, which is read to its end last.
@@ -153,8 +159,8 @@ impl FrameDraft {
             start: self.start,
             end: self.end,
             state,
-            stopped: self.stopped,
-            handled: self.handled,
+            stopped: self.marks.stopped,
+            handled: self.marks.handled,
             memory,
             edited,
             generation: self.body.finish(&fields.request_texts),
@@ -162,6 +168,7 @@ impl FrameDraft {
             budget: self.budget?,
             continues: None,
             taken: None,
+            unreached: self.marks.unreached,
         })
     }
 }
@@ -441,8 +448,9 @@ impl CallDraft {
             "output" => self.output = Some(fields.span()?),
             "types" => self.types = Some(fields.span()?),
             "error" => self.error = Some(fields.span()?),
-            "stopped" => self.stopped = fields.flag()?,
-            "handled" => self.handled = fields.flag()?,
+            "stopped" => self.marks.stopped = fields.flag()?,
+            "handled" => self.marks.handled = fields.flag()?,
+            "unreached" => self.marks.unreached = fields.flag()?,
             "tombstone" => self.tombstone = fields.string()?,
             "request" => self.request = Some(RequestDraft::read(fields)?),
             "meta" => self.meta = Some(fields.span()?),
@@ -466,8 +474,8 @@ impl CallDraft {
         } else if let Some(error) = self.error {
             Outcome::Failure {
                 error,
-                stopped: self.stopped,
-                handled: self.handled,
+                stopped: self.marks.stopped,
+                handled: self.marks.handled,
             }
         } else if let Some(reason) = self.tombstone {
             Outcome::Tombstone(reason)
@@ -485,6 +493,7 @@ impl CallDraft {
             request,
             meta: self.meta,
             taken: None,
+            unreached: self.marks.unreached,
         })
     }
 }

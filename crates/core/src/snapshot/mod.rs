@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 pub use read::read_snapshot;
 pub use write::{stream_frame, warnings_text, write_frame, write_snapshot};
 
+use crate::clock::Clock;
 use crate::frame::Frame;
 use crate::json::JsonText;
 
@@ -24,8 +25,10 @@ pub struct Snapshot {
     /// Milliseconds since 1970.
     pub timestamp: f64,
     pub root: Arc<Frame>,
-    /// The first place after all starts and ends in the tree, once it is known: finding it takes a walk.
-    pub next_place: OnceLock<u64>,
+    /// How far the run had come that was dumped.
+    pub clock: Clock,
+    /// The tree with what that run had not reached of its recording, once somebody needed it.
+    pub settled: OnceLock<Option<Arc<Frame>>>,
     pub provenance: Provenance,
     /// An object with the user's own tags.
     pub metadata: Option<JsonText>,
@@ -36,6 +39,18 @@ pub struct Snapshot {
     pub normalize: Option<JsonText>,
     /// The rules that the run was redacted by before it was recorded: an object.
     pub redact: Option<JsonText>,
+}
+
+impl Snapshot {
+    /// The tree as it is written and replayed: with what the run had not reached of its own recording.
+    #[must_use]
+    pub fn tree(&self) -> &Arc<Frame> {
+        let settled = self.settled.get_or_init(|| {
+            let settled = self.root.settled(self.clock);
+            settled.map(Arc::new)
+        });
+        settled.as_ref().unwrap_or(&self.root)
+    }
 }
 
 /// Where a snapshot comes from.

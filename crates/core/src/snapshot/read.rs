@@ -6,6 +6,7 @@ use super::draft::{BodyDraft, FrameDraft};
 use super::fields::{Fields, Segment};
 use super::stop::Stop;
 use super::{Provenance, Snapshot, VERSION};
+use crate::clock::Clock;
 use crate::error::{Faults, SnapshotError};
 use crate::frame::{Frame, Generation};
 use crate::json::{JsonErrorKind, JsonText};
@@ -137,7 +138,8 @@ impl Reader<'_> {
             process_id,
             timestamp,
             root,
-            next_place: OnceLock::new(),
+            clock: Clock::default(),
+            settled: OnceLock::new(),
             provenance,
             metadata,
             warnings: Vec::new(),

@@ -20,7 +20,7 @@ pub fn write_snapshot(snapshot: &Snapshot) -> String {
     out.push_str(r#","timestamp":"#);
     crate::json::write_number(snapshot.timestamp, &mut out);
     out.push_str(r#","root":"#);
-    write_frame(&snapshot.root, &mut out);
+    write_frame(snapshot.tree(), &mut out);
     out.push_str(r#","provenance":"#);
     write_provenance(snapshot, &mut out);
     out.push_str(r#","version":"#);
@@ -137,8 +137,6 @@ pub fn write_frame(frame: &Frame, out: &mut String) {
 /// Writes a root frame after `text`. What has been written is given to `spill` from time to time,
 /// which takes out of it what it will; what is left at the end is the result.
 pub fn stream_frame(frame: &Frame, text: String, spill: &mut dyn FnMut(&mut String)) -> String {
-    let settled = frame.settled();
-    let frame = settled.as_ref().unwrap_or(frame);
     let mut requests = RequestTable::default();
     let mut out = Out { text, spill };
     write_frames(frame, &mut requests, &mut out);
@@ -264,7 +262,11 @@ fn write_tail(frame: &Frame, out: &mut String) {
             out.push_str(&format!(r#","{name}":{place}"#));
         }
     }
-    for (name, holds) in [("stopped", frame.stopped), ("handled", frame.handled)] {
+    for (name, holds) in [
+        ("stopped", frame.stopped),
+        ("handled", frame.handled),
+        ("unreached", frame.unreached),
+    ] {
         if holds {
             out.push_str(&format!(r#","{name}":true"#));
         }
@@ -539,6 +541,9 @@ fn write_call(call: &Call, in_row: bool, out: &mut String) {
                 }
             }
         }
+    }
+    if call.unreached {
+        out.push_str(r#","unreached":true"#);
     }
     if let Some(meta) = &call.meta {
         out.push_str(r#","meta":"#);
