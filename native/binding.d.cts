@@ -47,8 +47,8 @@ export declare class FrameHandle {
   entry(): FrameEntry | null
   /** Hash of the frame's input, 64 lower-case hex digits. */
   get inputHash(): string
-  /** Recorded place of the frame's end, for releasing in order. */
-  get recordedEnd(): number | null
+  /** The frame's place among all that ends in the recorded order. */
+  get turn(): number | null
   /** Whether requests have to be looked up by the hash of another recorder too. */
   get hasForeignHashes(): boolean
   /** Starts a call whose request is given as JSON text; `normalized` is hashed in its place. */

@@ -196,10 +196,10 @@ impl FrameHandle {
         self.frame.input_hash().to_string()
     }
 
-    /// Recorded place of the frame's end, for releasing in order.
+    /// The frame's place among all that ends in the recorded order.
     #[napi(getter, catch_unwind)]
-    pub fn recorded_end(&self) -> Option<f64> {
-        self.frame.recorded_end().map(to_number)
+    pub fn turn(&self) -> Option<f64> {
+        self.frame.turn().map(to_number)
     }
 
     /// Whether requests have to be looked up by the hash of another recorder too.

@@ -162,7 +162,7 @@ class ScheduleCheck {
     if (!same(actual, expected)) this.#fault("wrong", name, `outcome${firstDifference(expected, actual)}`);
     else if (!same(order, recording.world.order))
       this.#fault("wrong", name, `order${firstDifference(recording.world.order, order)}`);
-    if (this.#checkAddresses(name, run, recording.world.misdirected) > 0) this.#fault("wrong", name, "borrowed an answer");
+    if (this.#checkAddresses(name, run, recording.borrowed) > 0) this.#fault("wrong", name, "borrowed an answer");
     if (made.length > 0) this.#fault("repeated", name, `made ${made[0]}`);
     this.#counts.overtaken += run.report?.overtaken ?? 0;
     return run;
@@ -177,7 +177,7 @@ class ScheduleCheck {
     const run = await runProgram(this.#program, { random, pace, moments, from, mode: "resume" });
     this.#counts.remade += run.world.made.length;
     for (const [answer, frame] of run.world.askers) this.#askers.set(answer, frame);
-    this.#checkAddresses(name, run);
+    this.#checkAddresses(name, run, from.borrowed);
     const repeated = run.world.made.find((call) => from.finished.has(call));
     if (repeated !== undefined) this.#fault("repeated", name, `made ${repeated}`);
     if (this.#isOwn(name, run) && this.#program.raceFree) {
@@ -187,7 +187,8 @@ class ScheduleCheck {
     }
     // Races of calls that ended as they started are not promised to come out alike.
     run.instant = from.instant === true || pace.instant > 0;
-    for (const moment of run.middle) moment.instant = run.instant;
+    run.borrowed = [...(from.borrowed ?? []), ...run.world.misdirected];
+    for (const moment of run.middle) Object.assign(moment, { instant: run.instant, borrowed: run.borrowed });
     if (!run.instant) await this.#replay(`replay of the ${name}`, run, run.end);
     return run;
   }

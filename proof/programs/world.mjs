@@ -138,7 +138,7 @@ export class World {
     for (const [name, frame] of before ?? [])
       if (!this.#ends.has(name) && this.#mayComeTo(frame)) calls.set(name, frame);
     for (const [name, end] of this.#ends) {
-      if (end.ok || before?.has(name) || !mayBeRetried(end, before === undefined)) calls.set(name, end.frame);
+      if (end.ok || before?.has(name) || !mayBeRetried(end)) calls.set(name, end.frame);
     }
     return calls;
   }
@@ -177,17 +177,11 @@ export class World {
   }
 }
 
-/**
- * Whether resuming makes a failed call again: the failure was the last thing in its frame, and so on up the tree.
- *
- * @param {boolean} inOrder all that was started has a place behind what had ended before. In a resumed run what is
- *   replayed keeps its place: there a frame has gone on after a failure if that had come to it.
- */
-function mayBeRetried({ frame, at }, inOrder) {
+/** Whether resuming makes a failed call again: the failure was the last thing in its frame, and so on up the tree. */
+function mayBeRetried({ frame, at }) {
   for (let current = frame, end = at; current !== undefined; current = current.parent) {
     if (current.state === "completed") return false;
     if (current.state === "running" && current.lastStart > end) return false;
-    if (!inOrder && current.state === "running") return true;
     end = current.endedAt ?? end;
   }
   return true;

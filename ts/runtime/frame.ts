@@ -205,14 +205,14 @@ class FrameRun<Props, Result> {
    */
   #isEarly(): boolean {
     const { run, frame } = this.#scope;
-    const place = run.replaying ? frame.recordedEnd : null;
+    const place = run.replaying ? frame.turn : null;
     return place != null && (frame.reachEnd() || run.releases.holdsBefore(place));
   }
 
   /** Waits for the frame's place in the recorded order of ends, so that a race between agents comes out as recorded. */
   async #recordedTurn(): Promise<void> {
     const { run, frame } = this.#scope;
-    const place = run.replaying ? frame.recordedEnd : null;
+    const place = run.replaying ? frame.turn : null;
     if (place == null) return;
     await run.releases.turn(place);
     if (frame.reachEnd()) {

@@ -263,10 +263,17 @@ impl LiveFrame {
         self.entry.as_ref()
     }
 
-    /// The recorded place of this frame's end, for releasing it in the recorded order.
-    #[must_use]
-    pub fn recorded_end(&self) -> Option<u64> {
+    /// The recorded place of this frame's end.
+    fn recorded_end(&self) -> Option<u64> {
         self.recorded().and_then(|frame| frame.end)
+    }
+
+    /// The frame's place among all that ends in the recorded order. One that had not ended yet comes after
+    /// all that had.
+    #[must_use]
+    pub fn turn(&self) -> Option<u64> {
+        let recorded = self.recorded()?;
+        recorded.end.or(recorded.start.map(|_| u64::MAX))
     }
 
     #[must_use]
