@@ -1,3 +1,4 @@
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { ModelAdapter } from "../types/model.js";
 import { enterFrame } from "./frame.js";
 import type { RebornSignal } from "./reborn.js";
@@ -39,10 +40,22 @@ export interface Agent<Props, Result> {
   fork(changes: Partial<AgentConfig<Props, Result>>): Agent<Props, Result>;
 }
 
+const CONFIG_NAMES: OptionNames<AgentConfig<unknown, unknown>> = {
+  id: true,
+  model: true,
+  maxRetries: true,
+  maxTurnSteps: true,
+  maxReborns: true,
+  handler: true,
+  middlewares: true,
+  onStream: true,
+};
+
 /** Makes an agent: a function whose calls are frames, recorded and replayed. */
 export function createAgent<Props = undefined, Result = unknown>(
   config: AgentConfig<Props, Result>,
 ): Agent<Props, Result> {
+  checkOptionNames("createAgent: config", config, CONFIG_NAMES);
   const settings = {
     model: config.model,
     maxRetries: limit(config, "maxRetries", 3),

@@ -1,3 +1,4 @@
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { Context, requireContext } from "../run-context/context.js";
 import { AfterPromptAgentError, AttemptsExhaustedError, TurnBudgetExceededError } from "../errors/index.js";
 import { EVENTS } from "../events/names.js";
@@ -31,6 +32,12 @@ export interface PromptOptions {
   onStream?: StreamConsumer;
 }
 
+const OPTION_NAMES: OptionNames<PromptOptions> = {
+  toolChoice: true,
+  modelOptions: true,
+  jsonSchema: true,
+  onStream: true,
+};
 const POLICY_ID = "standard-structure";
 const SCHEMA_PLACE = { owner: "promptAgent", remedy: "promptAgent(schema, { jsonSchema })" };
 
@@ -53,6 +60,7 @@ export async function promptAgent<S extends StandardSchemaLike>(
   const outer = requireContext("promptAgent");
   const { scope, generation } = outer;
   if (generation.prompted) throw new AfterPromptAgentError("promptAgent");
+  checkOptionNames("promptAgent: options", options, OPTION_NAMES);
   outer.throwIfAborted();
   const model = modelOf(scope);
   const request: PromptRequest = {

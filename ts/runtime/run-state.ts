@@ -69,6 +69,12 @@ export interface SpanRef {
   readonly parentSpanId: string;
 }
 
+/** What is done to what a run records. */
+export interface Rules {
+  readonly normalizer: Normalizer | undefined;
+  readonly redaction: Redaction | undefined;
+}
+
 /** What all frames of a run share. */
 export class RunState {
   /** The addon that made the run's frames: with two copies of the package there are two. */

@@ -4,128 +4,21 @@ import { NestedRunError, SnapshotDisabledError } from "../errors/index.js";
 import { EVENTS } from "../events/names.js";
 import { calling, native, type FrameHandle } from "../native.js";
 import { openSnapshot, type OpenSnapshot } from "../snapshot/open.js";
-import type { Miss } from "../types/miss.js";
-import type { ModelAdapter } from "../types/model.js";
-import type { ReplayReport } from "../types/report.js";
-import type { AgentSnapshot } from "../types/snapshot.js";
 import { decodeValue } from "../values/decode.js";
 import { encodeMarked, encodeValue } from "../values/encode.js";
 import { errorInfoText, toErrorInfo } from "../values/error-info.js";
 import { budgetOf } from "./budget.js";
 import { Redaction } from "../redact/redaction.js";
-import { redactorOf, type Redactor } from "../redact/redactor.js";
-import type { RedactOptions } from "../redact/rules.js";
+import { redactorOf } from "../redact/redactor.js";
 import { isDevelopment, isProduction } from "./environment.js";
 import { DEFAULT_MAX_DEPTH, frameStart } from "./frame.js";
 import { newSpanId } from "./ids.js";
-import { Normalizer, type NormalizeRule } from "./normalize.js";
-import { encodedFields } from "./output-fields.js";
+import { Normalizer } from "./normalize.js";
 import { reportData } from "./replay-report.js";
-import { RunState, type EventSink, type SpanRef } from "./run-state.js";
+import { describe, metricsOf, restorationAttributes } from "./run-events.js";
+import { checkOptions, type RunWithOptions } from "./run-options.js";
+import { RunState, type Rules, type SpanRef } from "./run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "./scope.js";
-
-export interface RunWithOptions<Props = unknown> {
-  /** Given to the function. */
-  initialProps?: Props;
-  /** Replays from this snapshot: what had finished is not called again. */
-  snapshot?: AgentSnapshot;
-  /** Whether the run is journaled and can be dumped. Default: whether NODE_ENV is "development" or "test". */
-  enableSnapshot?: boolean;
-  /** Takes the run's events, instead of the global bus. */
-  eventBus?: EventSink;
-  /** The model of agents that have none of their own. */
-  model?: ModelAdapter;
-  /** Models by the names that agents give. */
-  modelRegistry?: Record<string, ModelAdapter>;
-  /** Joins the run to a trace. */
-  trace?: { traceId?: string; parentSpanId?: string; attributes?: Record<string, unknown> };
-  /** Aborts the run's agents. */
-  signal?: AbortSignal;
-  /** How deep agents may call agents, at most 999. Default 50. */
-  maxDepth?: number;
-  /**
-   * What the snapshot is used for. "resume" (default with a snapshot): what it holds is replayed, the rest is
-   * made. "replay": nothing is made; a call that the snapshot has no answer for is a ReplayMissError. "live"
-   * (default without one): everything is made, and a snapshot is not looked at.
-   */
-  mode?: "live" | "resume" | "replay";
-  /** With "resume": decides for each call that the snapshot has no answer for. */
-  onMiss?: (miss: Miss) => "live" | "error";
-  /** What is done with sub-agents that had ended: "rerun" runs their handlers against the recording, so that
-   * changed code takes effect; "reuse" takes their recorded result. Default "rerun". */
-  completedFrames?: "rerun" | "reuse";
-  /** Takes the report of what was replayed and what was made, when the run has ended. */
-  onReport?: (report: ReplayReport) => void;
-  /** What is left out of the hashes of requests and props: ids and times that change from run to run. A snapshot that
-   * was recorded under other rules is hashed anew, where it keeps what was asked. */
-  normalize?: readonly NormalizeRule[];
-  /** Replaces secrets in all that is recorded: requests, outputs, failures, memory, events. What the agent sees, and
-   * what is sent, stays as it is. `true` for what is known by itself; options for rules and a key of one's own. A
-   * snapshot that was recorded under other rules is refused. */
-  redact?: boolean | RedactOptions | Redactor;
-  /** Whether what was asked is kept in snapshots, for explaining a miss. Default true. */
-  requests?: boolean;
-  /** What is done with recorded failures: "auto" makes the calls again whose failure ended the run and
-   * replays those that were handled. Default "auto". */
-  failures?: "auto" | "replay" | "retry";
-  /** Which memory frames get back: "auto" is that of the start where there are calls to replay, else the
-   * dumped one; "dump" is always the dumped one. Default "auto", with mode "replay" "start". */
-  memory?: "auto" | "start" | "dump";
-}
-
-/** As deep as a snapshot can hold frames, the root's included. */
-const MAX_FRAMES_DEEP = 999;
-
-const CHOICES: { readonly [Name in "mode" | "completedFrames" | "failures" | "memory"]: readonly string[] } = {
-  mode: ["live", "resume", "replay"],
-  completedFrames: ["rerun", "reuse"],
-  failures: ["auto", "replay", "retry"],
-  memory: ["auto", "start", "dump"],
-};
-
-function checkModes(options: RunWithOptions): void {
-  for (const [name, choices] of Object.entries(CHOICES)) {
-    const value = options[name as keyof typeof CHOICES];
-    if (value !== undefined && !choices.includes(value)) {
-      const list = choices.map((choice) => `"${choice}"`).join(", ");
-      throw new TypeError(`runWith: options.${name} must be one of ${list}, received ${JSON.stringify(value)}`);
-    }
-  }
-  const { maxDepth } = options;
-  if (maxDepth !== undefined && !(Number.isInteger(maxDepth) && maxDepth >= 1 && maxDepth <= MAX_FRAMES_DEEP)) {
-    throw new RangeError(
-      `runWith: options.maxDepth must be a whole number from 1 to ${MAX_FRAMES_DEEP}, received ${String(maxDepth)}`,
-    );
-  }
-  const { mode, snapshot, onMiss, eventBus } = options;
-  for (const name of ["onMiss", "onReport"] as const) {
-    if (options[name] !== undefined && typeof options[name] !== "function") {
-      throw new TypeError(`runWith: options.${name} must be a function, received ${typeof options[name]}`);
-    }
-  }
-  for (const name of ["enableSnapshot", "requests"] as const) {
-    if (options[name] !== undefined && typeof options[name] !== "boolean") {
-      throw new TypeError(`runWith: options.${name} must be true or false, received ${typeof options[name]}`);
-    }
-  }
-  if (options.normalize !== undefined && !Array.isArray(options.normalize)) {
-    throw new TypeError("runWith: options.normalize must be an array of rules");
-  }
-  if (options.signal !== undefined && typeof (options.signal as Partial<AbortSignal> | null)?.aborted !== "boolean") {
-    throw new TypeError("runWith: options.signal must be an AbortSignal");
-  }
-  if (eventBus !== undefined && typeof (eventBus as Partial<EventSink> | null)?.emit !== "function") {
-    throw new TypeError("runWith: options.eventBus must be an object with a method emit");
-  }
-  if ((mode === "replay" || mode === "resume") && snapshot == null) {
-    throw new TypeError(`runWith: options.mode "${mode}" needs options.snapshot`);
-  }
-  if (onMiss !== undefined && mode !== undefined && mode !== "resume") {
-    throw new TypeError(
-      `runWith: options.onMiss goes with options.mode "resume"; with "${mode}" there is nothing to decide`,
-    );
-  }
-}
 
 /**
  * Runs a function as the root of a run: recorded, and replayed from a snapshot if one is given.
@@ -149,13 +42,10 @@ export async function runWith<Props, Result>(
 ): Promise<Result> {
   if (typeof fn !== "function")
     throw new TypeError(`runWith: fn must be a function, received ${fn === null ? "null" : typeof fn}`);
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(`runWith: options must be an object, received ${options === null ? "null" : typeof options}`);
-  }
+  checkOptions(options);
   const around = getContext()?.scope;
   if (around !== undefined && !(around.run.held && around.parent === undefined)) throw new NestedRunError();
   const snapshot = options.mode === "live" ? undefined : options.snapshot;
-  checkModes(options);
   if (snapshot != null && isProduction() && options.enableSnapshot !== true) {
     throw new SnapshotDisabledError({ source: "runWith" });
   }
@@ -165,12 +55,6 @@ export async function runWith<Props, Result>(
   const redaction = redactor === undefined ? undefined : new Redaction(redactor);
   const opened = snapshot == null ? undefined : openSnapshot(snapshot, normalizer, redaction);
   return new Run<Props, Result>(options, opened, { normalizer, redaction }, around).run(fn);
-}
-
-/** What is done to what a run records. */
-interface Rules {
-  readonly normalizer: Normalizer | undefined;
-  readonly redaction: Redaction | undefined;
 }
 
 /** How a run starts in a held one, whose recording takes the place of its own. */
@@ -352,50 +236,4 @@ function startFrame(
     ...(memory === undefined ? {} : { memory }),
   };
   return calling(() => native.FrameHandle.startRun(root, settings, opened?.handle));
-}
-
-function describe(
-  options: RunWithOptions,
-  recording: boolean,
-  opened: OpenSnapshot | undefined,
-  { normalizer, redaction }: Rules,
-): object {
-  return {
-    config: { isProd: isProduction(), enableSnapshot: recording },
-    ...(normalizer === undefined ? {} : { normalize: normalizer.recorded }),
-    ...(redaction === undefined ? {} : { redact: redaction.recorded }),
-    dependencies: {
-      hasEventBus: options.eventBus !== undefined,
-      hasGlobalModel: options.model !== undefined,
-      registeredModels: Object.keys(options.modelRegistry ?? {}),
-    },
-    ...(options.initialProps === undefined ? {} : encodedFields("props", options.initialProps)),
-    ...(opened === undefined
-      ? {}
-      : {
-          restoration: {
-            isRestored: true,
-            sourceProcessId: opened.snapshot.processId,
-            snapshotTimestamp: opened.snapshot.timestamp,
-            snapshotVersion: opened.snapshot.version,
-            provenance: opened.snapshot.provenance,
-          },
-        }),
-  };
-}
-
-function restorationAttributes(snapshot: Pick<AgentSnapshot, "metadata">): Record<string, unknown> | undefined {
-  const entries = Object.entries(snapshot.metadata ?? {});
-  if (entries.length === 0) return undefined;
-  return Object.fromEntries(entries.map(([key, value]) => [`restoration.${key}`, value]));
-}
-
-function metricsOf(scope: Scope): object {
-  const { aggregate } = budgetOf(scope);
-  return {
-    totalPromptTokens: aggregate.promptTokens,
-    totalCompletionTokens: aggregate.completionTokens,
-    totalTokens: aggregate.totalTokens,
-    costs: aggregate.costs,
-  };
 }

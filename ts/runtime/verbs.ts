@@ -1,5 +1,6 @@
 import type { AgentSnapshot } from "../types/snapshot.js";
-import { runWith, type RunWithOptions } from "./run-with.js";
+import type { RunWithOptions } from "./run-options.js";
+import { runWith } from "./run-with.js";
 
 type WithSnapshot<Props> = Omit<RunWithOptions<Props>, "mode" | "snapshot"> & { snapshot: AgentSnapshot };
 

@@ -1,10 +1,13 @@
 import { requireContext, type Context } from "../run-context/context.js";
+import { checkOptionNames } from "../errors/option-names.js";
 import { SnapshotDisabledError } from "../errors/index.js";
 import type { AgentSnapshot } from "../types/snapshot.js";
 import type { SnapshotHandle } from "../native.js";
 import { snapshotObject } from "./handle.js";
 import { checkSnapshot } from "./open.js";
 import { metadataText } from "./metadata.js";
+
+const OPTION_NAMES = { metadata: true, context: true } as const;
 
 /**
  * The state of the current run: all its frames, with what was journaled in them so far. Costs the same
@@ -17,6 +20,7 @@ import { metadataText } from "./metadata.js";
  * @throws TypeError if the metadata is not JSON.
  */
 export function dumpSnapshot(options: { metadata?: Record<string, unknown>; context?: Context } = {}): AgentSnapshot {
+  checkOptionNames("dumpSnapshot: options", options, OPTION_NAMES);
   const context = options.context ?? requireContext("dumpSnapshot");
   if (!context.enableSnapshot) throw new SnapshotDisabledError({ source: "dump" });
   const { traceId, spanId } = context.trace;

@@ -1,5 +1,6 @@
 import { types } from "node:util";
 
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { RestoreError } from "../errors/index.js";
 import { fromNativeError, native } from "../native.js";
 import type { TraceEvent } from "../types/events.js";
@@ -38,8 +39,11 @@ export function restoreSnapshot(
   }
 }
 
+const OPTION_NAMES: OptionNames<RestoreOptions> = { spanId: true, anchor: true, metadata: true, traceId: true };
+
 /** The options as the binding takes them. */
 export function nativeOptions(options: RestoreOptions, fromMemory: boolean): Parameters<typeof native.restoreTrace>[1] {
+  checkOptionNames("restoreSnapshot: options", options, OPTION_NAMES);
   const { spanId, anchor, traceId } = options;
   if (anchor !== undefined && anchor !== "before" && anchor !== "after") {
     throw new RestoreError(

@@ -3,6 +3,7 @@
 import { fileURLToPath } from "node:url";
 import { messageOf } from "../errors/base.js";
 import { TraceWriteError } from "../errors/index.js";
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { TraceEvent } from "../types/events.js";
 import { writeAtExit } from "./at-exit.js";
 import { asyncDispose } from "./dispose.js";
@@ -27,6 +28,8 @@ export interface TraceWriterOptions {
    */
   maxBuffered?: number;
 }
+
+const OPTION_NAMES: OptionNames<TraceWriterOptions> = { sync: true, maxBuffered: true };
 
 /**
  * To be given to `runWith` as `eventBus`, or its `emit` to a bus: `bus.subscribe("*", writer.emit)`.
@@ -54,6 +57,7 @@ export interface TraceWriter extends AsyncDisposable {
  * @throws TypeError, RangeError for wrong options.
  */
 export function createTraceWriter(path: string | URL, options: TraceWriterOptions = {}): TraceWriter {
+  checkOptionNames("createTraceWriter: options", options, OPTION_NAMES);
   const { sync = "batch", maxBuffered = 16 * 1024 * 1024 } = options;
   if (!["off", "batch", "each"].includes(sync)) {
     throw new TypeError(

@@ -5,7 +5,7 @@ import type { ErrorInfo } from "../../types/snapshot.js";
 import { encodeValue, type Encoded } from "../../values/encode.js";
 import { toErrorInfo } from "../../values/error-info.js";
 import { ForkError } from "../../errors/index.js";
-import { misspelled } from "./nearest.js";
+import { misspelled } from "../../errors/nearest.js";
 import { unknownName } from "./unknown-name.js";
 
 /** Names a call or a frame: by its callId, or more closely. */

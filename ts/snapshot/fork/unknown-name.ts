@@ -1,6 +1,6 @@
 import { quoted } from "../../errors/base.js";
 import { ForkError } from "../../errors/index.js";
-import { nearest } from "./nearest.js";
+import { nearest } from "../../errors/nearest.js";
 
 /** How many names a message lists. */
 const SHOWN = 20;

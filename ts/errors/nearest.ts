@@ -7,11 +7,13 @@ export function nearest(name: string, known: Iterable<string>): string[] {
   return names.toSorted((left, right) => left.distance - right.distance).map(({ text }) => text);
 }
 
-/** The known name that `name` is a misspelling of. */
+/** The known name that `name` is a misspelling of; upper and lower case are not told apart. */
 export function misspelled(name: string, known: readonly string[]): string | undefined {
-  const [first] = nearest(name.toLowerCase(), known);
-  return first !== undefined && distance(name.toLowerCase(), first) <= Math.max(1, first.length / 3)
-    ? first
+  const written = name.toLowerCase();
+  const byLetters = new Map(known.map((each) => [each.toLowerCase(), each]));
+  const [first] = nearest(written, byLetters.keys());
+  return first !== undefined && distance(written, first) <= Math.max(1, first.length / 3)
+    ? byLetters.get(first)
     : undefined;
 }
 
