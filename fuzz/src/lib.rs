@@ -153,7 +153,7 @@ fn replayed(snapshot: &Snapshot) {
             hash: child.input_hash.unwrap_or(ContentHash::from_bytes([0; 32])),
             props: None,
         });
-        let _ = (child.entry(), child.unused(), child.recorded_end());
+        let _ = (child.entry(), child.unused(), child.turn());
         child.adopt();
     }
     frame.set_memory(
