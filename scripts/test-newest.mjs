@@ -20,7 +20,7 @@ await main(async () => {
   const tarballs = readdirSync(at("npm")).filter((name) => name.endsWith(".tgz"));
   // All at once: npm then refuses what the ranges of the package's peers do not take.
   const names = [...tarballs.map((name) => at("npm", name)), ...NEWEST.map((name) => `${name}@latest`)];
-  const flags = ["--prefix", at(FOLDER), "--ignore-scripts", "--no-audit", "--no-fund"];
+  const flags = ["--prefix", at(FOLDER), "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   await step("install the newest clients", () => runNpm(["install", ...flags, ...names]));
   const env = { ...process.env, NEWEST_FOLDER: at(FOLDER), NEWEST_NODE: node };
   await step(`test the packed package on Node.js ${major}`, () =>
