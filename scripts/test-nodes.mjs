@@ -1,11 +1,11 @@
 // npm run test:nodes -- 22 24 26 [--only VITEST_FILTER]…: the TypeScript tests on other versions of Node.js.
 // Their binaries come from npm, into .nodes/, and stay there.
-import { existsSync, mkdirSync } from "node:fs";
 import { delimiter, dirname } from "node:path";
 import { parseArgs } from "node:util";
-import { at, command } from "./lib/paths.mjs";
+import { fetchNode } from "./lib/node-versions.mjs";
+import { command } from "./lib/paths.mjs";
 import { prepare } from "./lib/prepare.mjs";
-import { ChildFailed, run, runNpm } from "./lib/run.mjs";
+import { ChildFailed, run } from "./lib/run.mjs";
 import { main, step } from "./lib/steps.mjs";
 
 const { values, positionals } = parseArgs({
@@ -29,20 +29,6 @@ await main(async () => {
   }
   if (failed.length > 0) throw new Error(`failed on Node.js ${failed.join(", ")}`);
 });
-
-/** The newest binary of a major version that npm has; the one that was fetched before, if there is one. */
-async function fetchNode(major) {
-  const { platform, arch } = process;
-  const name = `node-${platform === "win32" ? "win" : platform}-${arch}`;
-  const folder = `.nodes/${major}`;
-  const binary = at(folder, "node_modules", name, "bin", platform === "win32" ? "node.exe" : "node");
-  if (!existsSync(binary)) {
-    mkdirSync(at(folder), { recursive: true });
-    const flags = ["--prefix", at(folder), "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"];
-    await step(`fetch Node.js ${major}`, () => runNpm(["install", ...flags, `${name}@${major}`]));
-  }
-  return binary;
-}
 
 function test(node) {
   // Child processes that call for "node" get this one too.

@@ -146,6 +146,27 @@ describe.each(VERSIONS)("AI SDK %s", (_name, sdk, version) => {
     expect(isStreamCutError(error)).toBe(true);
   });
 
+  it("a stream that is not at its end is replayed as far as it was read, and made again on resume", async () => {
+    const model = sdkModel(version);
+    const program = (parts: number) => async () => {
+      const { fullStream } = sdk.streamText({ model: wrap(model), prompt: "hi" });
+      const reader = (fullStream as ReadableStream<{ type: string }>).getReader();
+      const types: string[] = [];
+      while (types.length < parts) types.push((await reader.read()).value?.type ?? "end");
+      return { types, reader };
+    };
+    const { value, snapshot } = await runWith(async () => ({ value: await program(4)(), snapshot: dumpSnapshot() }), {
+      enableSnapshot: true,
+    });
+    expect((await replayed(program(4), snapshot)).types).toEqual(value.types);
+    expect(model.calls).toHaveLength(1);
+    await expect(replayed(program(40), snapshot)).rejects.toSatisfy(isReplayMissError);
+    expect(model.calls).toHaveLength(1);
+    const whole = await runWith(program(40), { snapshot, enableSnapshot: true });
+    expect(whole.types).toContain("finish");
+    expect(model.calls).toHaveLength(2);
+  });
+
   it("failures that the SDK tries again are tried again on replay", async () => {
     const model = sdkModel(version);
     const { doGenerate } = model;

@@ -24,6 +24,14 @@ export interface VitestProject extends Disposable {
 
 const VITEST = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url));
 
+/** Which vitest runs the tests, and on which Node.js. */
+export interface Runner {
+  readonly node: string;
+  readonly vitest: string;
+}
+
+const OWN: Runner = { node: process.execPath, vitest: VITEST };
+
 const CONFIG = `export default {
   // Not in node_modules, as it is for others.
   test: { server: { deps: { external: [/\\/dist\\//, /\\/native\\//] } }, maxWorkers: 2 },
@@ -31,7 +39,7 @@ const CONFIG = `export default {
 `;
 
 /** A project with tests of its own, in a folder inside the package. */
-export function vitestProject(files: Record<string, string>, folder = temporaryFolder()): VitestProject {
+export function vitestProject(files: Record<string, string>, folder = temporaryFolder(), runner = OWN): VitestProject {
   const write = (file: string, text: string): void => {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), text);
@@ -41,18 +49,23 @@ export function vitestProject(files: Record<string, string>, folder = temporaryF
   return {
     folder,
     write,
-    run: ({ args = [], env = {} } = {}) => runVitest(folder, args, env),
+    run: ({ args = [], env = {} } = {}) => runVitest(runner, folder, args, env),
     recordings: () => recordingsUnder(folder),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
-async function runVitest(folder: string, args: string[], env: Record<string, string>): Promise<TestRun> {
+async function runVitest(
+  { node, vitest }: Runner,
+  folder: string,
+  args: string[],
+  env: Record<string, string>,
+): Promise<TestRun> {
   const report = join(folder, "report.json");
   rmSync(report, { force: true });
   const { PATH = "", HOME = "" } = process.env;
   const flags = ["run", "--root", folder, "--reporter=default", "--reporter=json", `--outputFile=${report}`];
-  const child = spawn(process.execPath, [VITEST, ...flags, ...args], {
+  const child = spawn(node, [vitest, ...flags, ...args], {
     cwd: folder,
     // Neither CI nor what this test run itself is told.
     env: { PATH, HOME, NO_COLOR: "1", ...env },

@@ -2,7 +2,7 @@ import { getContext, type Context } from "../run-context/context.js";
 import { journaled } from "../runtime/journal-call.js";
 import { journalStreamed } from "../runtime/streamed-call.js";
 import { replayStream, untilAfter } from "../streams/replay-stream.js";
-import { since, Tap, type StreamEnd } from "../streams/tap.js";
+import { recordingOf, since, Tap, type StreamEnd, type Tapped } from "../streams/tap.js";
 import { recordedPart, revivedErrors, revivedPart } from "./errors.js";
 import { joinHeaders, modelCall, splitHeaders, withSdkErrors, type ModelCall } from "./journaled-model.js";
 import type { CallOptions, RewindMiddleware, StreamResult } from "./types.js";
@@ -61,7 +61,7 @@ export async function journaledResult<Result extends object>(
         headers = changing;
         return kept;
       },
-      () => (headers.length === 0 ? {} : { stream: { headers } }),
+      { meta: () => (headers.length === 0 ? {} : { stream: { headers } }) },
     ),
   );
   return live ?? joinHeaders(ended.value, ended.meta ?? {});
@@ -88,24 +88,34 @@ function streamed(
       const { stream, ...rest } = live;
       const { kept, changing } = splitHeaders(rest);
       const tap = new Tap<object>(stream, { startedAt, signal, journaled: ended, copy: recordedCopy, size: () => 1 });
-      const recorded = tap.ended.then(({ chunks, end }) => ({
+      const recorded = ({ chunks, end }: Tapped<object>): RecordedStream => ({
         result: kept,
         parts: [...chunks],
         ...(end === undefined ? {} : { end }),
-      }));
+      });
       const headers = changing.length === 0 ? {} : { headers: changing };
       const meta = () => ({ stream: { startMs, chunks: tap.sizes, ...headers } });
-      const answer = { ...live, stream: tap.readable as StreamResult["stream"] };
-      return { answer, recorded, cut: () => tap.cut(), meta };
+      const answer = { ...live, stream: tap.open() as StreamResult["stream"] };
+      return { answer, recording: recordingOf(tap, recorded, meta) };
     },
-    async ({ result, parts, end }, meta) => {
-      const until = timed ? untilAfter(performance.now(), signal) : undefined;
-      await until?.(meta.stream?.startMs ?? 0);
-      signal?.throwIfAborted();
-      const times = meta.stream?.chunks ?? [];
-      const pieces = parts.map((part, index) => [revivedPart(part), times[index]?.[1] ?? 0] as const);
-      const stream = replayStream(pieces, { signal, end, call: call.name, until, revive: revivedErrors });
-      return { ...joinHeaders(result, meta), stream: stream as StreamResult["stream"] };
+    {
+      async answer({ result, parts, end }, meta, rest) {
+        const until = timed ? untilAfter(performance.now(), signal) : undefined;
+        await until?.(meta.stream?.startMs ?? 0);
+        signal?.throwIfAborted();
+        const times = meta.stream?.chunks ?? [];
+        const pieces = parts.map((part, index) => [revivedPart(part), times[index]?.[1] ?? 0] as const);
+        const stream = replayStream(pieces, {
+          signal,
+          end,
+          call: call.name,
+          until,
+          revive: revivedErrors,
+          rest: rest && (async () => (await rest()).stream),
+        });
+        return { ...joinHeaders(result, meta), stream: stream as StreamResult["stream"] };
+      },
+      openEnd: ({ end }) => (end === "open" ? "again" : undefined),
     },
   );
 }

@@ -3,7 +3,7 @@ import { getContext, type Context } from "../run-context/context.js";
 import { journalCall, type JournaledCall } from "../runtime/journal-call.js";
 import { journalStreamed } from "../runtime/streamed-call.js";
 import { replayStream } from "../streams/replay-stream.js";
-import { Tap, type StreamEnd } from "../streams/tap.js";
+import { recordingOf, Tap, type StreamEnd, type Tapped } from "../streams/tap.js";
 
 type Execute = (input: unknown, options: unknown) => unknown;
 
@@ -64,15 +64,19 @@ async function* outputsOf(call: JournaledCall, make: () => AsyncIterable<unknown
       const startedAt = performance.now();
       const copy = (output: unknown): unknown => output;
       const tap = new Tap<unknown>(streamOf(make()), { startedAt, signal, journaled, copy, size: () => 1 });
-      const recorded = tap.ended.then(({ chunks, end }) => ({
+      const recorded = ({ chunks, end }: Tapped<unknown>): RecordedOutputs => ({
         outputs: [...chunks],
         ...(end === undefined ? {} : { end }),
-      }));
-      return { answer: tap.readable, recorded, cut: () => tap.cut(), meta: () => ({ stream: { chunks: tap.sizes } }) };
+      });
+      const meta = () => ({ stream: { chunks: tap.sizes } });
+      return { answer: tap.open(), recording: recordingOf(tap, recorded, meta) };
     },
-    ({ outputs, end }) => {
-      const pieces = outputs.map((output) => [output, 0] as const);
-      return replayStream(pieces, { signal: undefined, end, call: `the tool "${call.name}"` });
+    {
+      answer({ outputs, end }, _meta, rest) {
+        const pieces = outputs.map((output) => [output, 0] as const);
+        return replayStream(pieces, { signal: undefined, end, call: `the tool "${call.name}"`, rest });
+      },
+      openEnd: ({ end }) => (end === "open" ? "again" : undefined),
     },
   );
   yield* stream as AsyncIterable<unknown>;

@@ -1,7 +1,8 @@
 import type { CallMeta } from "../types/snapshot.js";
+import type { OpenEnd } from "../runtime/call.js";
 import type { StreamedAnswer } from "../runtime/streamed-call.js";
 import { replayStream, untilAfter, type Piece } from "../streams/replay-stream.js";
-import { since, Tap, type StreamEnd } from "../streams/tap.js";
+import { recordingOf, since, Tap, type StreamEnd, type Tapped } from "../streams/tap.js";
 import { responseHeaders, type ExtraHeaders, type HeaderList } from "./headers.js";
 import { bodyBytes, recordBody, type RecordedBody } from "./recorded-body.js";
 
@@ -24,16 +25,18 @@ interface RecordOptions {
   readonly startedAt: number;
   readonly extra: ExtraHeaders;
   readonly journaled: () => Promise<void>;
+  /** What the program was given of this answer before, without its body. */
+  readonly before: RecordedResponse | undefined;
 }
 
 /** Hands a response on while its body is read, and gives what is to be recorded of it. */
 export function recordResponse(
   response: Response,
-  { url, signal, startedAt, extra, journaled }: RecordOptions,
+  { url, signal, startedAt, extra, journaled, before }: RecordOptions,
 ): StreamedAnswer<Response, RecordedResponse> {
   const startMs = since(startedAt);
   const { kept, changing } = responseHeaders(response.headers, extra);
-  const head: RecordedResponse = {
+  const head: RecordedResponse = before ?? {
     status: response.status,
     ...(response.statusText === "" ? {} : { statusText: response.statusText }),
     headers: kept,
@@ -41,23 +44,46 @@ export function recordResponse(
   };
   const stream = { startMs, ...(changing.length === 0 ? {} : { headers: changing }) };
   // One of a status below 200 cannot be made by a program.
-  if (response.body === null || response.status < 200) {
-    return { answer: response, recorded: Promise.resolve(head), whole: true, cut() {}, meta: () => ({ stream }) };
+  if (before === undefined && (response.body === null || response.status < 200)) {
+    const ended = Promise.resolve(head);
+    return {
+      answer: response,
+      recording: { ended, soFar: () => head, cut() {}, meta: () => ({ stream }) },
+      whole: true,
+    };
   }
   const copy = (chunk: Uint8Array): Uint8Array => chunk.slice();
   const size = (chunk: Uint8Array): number => chunk.byteLength;
-  const body = new Tap(response.body, { startedAt, signal, journaled, copy, size });
-  const answer = new Response(body.readable, response);
-  return {
-    answer: withUrl(answer, response.url, response.redirected),
-    recorded: body.ended.then(({ chunks, end }) => ({
-      ...head,
-      body: recordBody(Buffer.concat(chunks)),
-      ...(end === undefined ? {} : { end }),
-    })),
-    cut: () => body.cut(),
-    meta: () => ({ stream: { ...stream, chunks: body.sizes } }),
-  };
+  const source = before === undefined ? response.body : bodyUnder(before, response, url);
+  const body = new Tap(source as ReadableStream<Uint8Array>, { startedAt, signal, journaled, copy, size });
+  const answer = new Response(body.open(), response);
+  const recorded = ({ chunks, end }: Tapped<Uint8Array>): RecordedResponse => ({
+    ...head,
+    body: recordBody(Buffer.concat(chunks)),
+    ...(end === undefined ? {} : { end }),
+  });
+  const meta = (): CallMeta => ({ stream: { ...stream, chunks: body.sizes } });
+  return { answer: withUrl(answer, response.url, response.redirected), recording: recordingOf(body, recorded, meta) };
+}
+
+/** The body of a request that was sent again: the program has the head of before. */
+function bodyUnder({ status }: RecordedResponse, response: Response, url: string): Response["body"] {
+  if (response.status === status) return response.body ?? new Response("").body;
+  response.body?.cancel().catch(() => {});
+  const message = `${url} answered with status ${status} when it was recorded; asked again for the body, it answers with ${response.status}`;
+  return new ReadableStream({ start: (controller) => controller.error(new TypeError(message)) });
+}
+
+export function headOf(recorded: RecordedResponse | undefined): RecordedResponse | undefined {
+  if (recorded === undefined) return undefined;
+  const { body: _body, end: _end, ...head } = recorded;
+  return head;
+}
+
+/** A request is sent again where a part of its body had come; who has only seen its head keeps that. */
+export function openEnd({ end, body }: RecordedResponse): OpenEnd | undefined {
+  if (end !== "open") return undefined;
+  return body === undefined || bodyBytes(body).length === 0 ? "rest" : "again";
 }
 
 export interface ReplayOptions {
@@ -65,13 +91,15 @@ export interface ReplayOptions {
   readonly signal: AbortSignal | undefined;
   /** Whether the pieces come when they came, and not at once. */
   readonly timed: boolean;
+  /** Sends the request again, for who reads on where the recording was taken. */
+  readonly rest?: (() => Promise<Response>) | undefined;
 }
 
 /** Makes the response that was recorded. */
 export async function replayResponse(
   recorded: RecordedResponse,
   { stream = {} }: CallMeta,
-  { url, signal, timed }: ReplayOptions,
+  { url, signal, timed, rest }: ReplayOptions,
 ): Promise<Response> {
   const until = timed ? untilAfter(performance.now(), signal) : undefined;
   await until?.(stream.startMs ?? 0);
@@ -81,7 +109,13 @@ export async function replayResponse(
   const readable =
     body === undefined
       ? null
-      : replayStream(pieces(bodyBytes(body), stream.chunks ?? []), { signal, end, call: url, until });
+      : replayStream(pieces(bodyBytes(body), stream.chunks ?? []), {
+          signal,
+          end,
+          call: url,
+          until,
+          rest: rest && (async () => (await rest()).body as ReadableStream<Uint8Array>),
+        });
   return withUrl(new Response(readable, init), recorded.url ?? url, recorded.url !== undefined);
 }
 

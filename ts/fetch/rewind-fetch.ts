@@ -2,7 +2,7 @@ import { ambientContext } from "../run-context/ambient.js";
 import { getContext, type Context } from "../run-context/context.js";
 import { journalStreamed } from "../runtime/streamed-call.js";
 import type { ExtraHeaders } from "./headers.js";
-import { recordResponse, replayResponse, type RecordedResponse } from "./recorded-response.js";
+import { headOf, openEnd, recordResponse, replayResponse, type RecordedResponse } from "./recorded-response.js";
 import { readRequest, type FetchInput, type ReadRequest } from "./request-document.js";
 
 export interface RewindFetchOptions {
@@ -76,9 +76,20 @@ function journaled(context: Context, { input, request, make, extra, timed }: Sen
       const startedAt = performance.now();
       const both = signal === undefined ? info.signal : AbortSignal.any([signal, info.signal]);
       const response = await make(input, { ...request.init, signal: both });
-      return recordResponse(response, { url, signal: both, startedAt, extra, journaled: info.journaled });
+      const { journaled: ended, before } = info;
+      return recordResponse(response, {
+        url,
+        signal: both,
+        startedAt,
+        extra,
+        journaled: ended,
+        before: headOf(before),
+      });
     },
-    (recorded, meta) => replayResponse(recorded, meta, { url, signal, timed }),
+    {
+      answer: (recorded, meta, rest) => replayResponse(recorded, meta, { url, signal, timed, rest }),
+      openEnd,
+    },
   );
 }
 

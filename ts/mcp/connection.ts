@@ -88,13 +88,14 @@ export class Connection {
     Object.assign(transport, callbacks);
     await transport.start();
     const { initialize, protocolVersion, initialized } = this.greeting;
-    if (protocolVersion === undefined || initialize === undefined) return;
+    if (initialize === undefined) return;
     const id = "agent-rewind:initialize";
     const greeted = new Promise<ResponseMessage>((done) => (this.#greeting = { id, done }));
     await this.#send({ ...initialize, id });
     const { error } = await greeted;
     if (error !== undefined) throw new McpCallEndedError("initialize", "closed");
-    transport.setProtocolVersion?.(protocolVersion);
+    // Clients before version 1.13 of the SDK do not tell it.
+    if (protocolVersion !== undefined) transport.setProtocolVersion?.(protocolVersion);
     if (initialized !== undefined) await this.#send(initialized);
   }
 

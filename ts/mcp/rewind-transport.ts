@@ -170,7 +170,7 @@ class RewindTransport implements Transport {
   #greeted({ result }: ResponseMessage, replayed?: RequestMessage): void {
     const { serverInfo } = (result ?? {}) as { serverInfo?: { name?: unknown } };
     if (typeof serverInfo?.name === "string" && serverInfo.name !== "") this.#server ??= serverInfo.name;
-    if (replayed !== undefined) this.#connection.greeting.initialize = replayed;
+    if (replayed !== undefined && result !== undefined) this.#connection.greeting.initialize = replayed;
   }
 
   #deliver(message: Message, context: Context | undefined, extra?: unknown): void {

@@ -16,7 +16,13 @@ export interface CallSpec<T> {
   readonly callId: string;
   /** The document that is asked with, as JSON text. */
   readonly request: () => string;
-  readonly make: () => T | Promise<T>;
+  /** Makes the call. `soFar` journals what has come of an answer that is not at its end. */
+  readonly make: (soFar: SoFar<T>) => T | Promise<T>;
+  /**
+   * Of a recorded answer: whether it had not come to its end. Then it is made "again", from its start, where it may be
+   * made; or what was recorded is given, and the "rest" is made when somebody asks for it.
+   */
+  readonly openEnd?: ((recorded: T) => OpenEnd | undefined) | undefined;
   /** Makes the failure of a call that gave a value which cannot be journaled; without it the call
    * succeeds, and its entry says why it cannot be replayed. */
   readonly refuse?: (tombstone: Tombstone["tombstone"]) => Error;
@@ -27,6 +33,9 @@ export interface CallSpec<T> {
   /** Hash of the request as it is sent, where what is recorded of it is redacted. */
   readonly wireHash?: (() => string) | undefined;
 }
+
+export type OpenEnd = "again" | "rest";
+export type SoFar<T> = (value: T) => Ended<T>;
 
 /** How a call ended, as events tell it. */
 export interface Ended<T> {
@@ -39,6 +48,11 @@ export interface Ended<T> {
   readonly tombstone?: string | undefined;
   /** What was journaled beside the output. */
   readonly meta?: CallMeta | undefined;
+  /**
+   * Of a recorded answer that had not come to its end: makes the call, if it may be made.
+   * @throws CallFailure, around a ReplayMissError if not.
+   */
+  readonly rest?: (() => Promise<Ended<T>>) | undefined;
 }
 
 /** A failed call, and whether its failure came from the recording. */
@@ -64,7 +78,9 @@ export async function settle<T>(scope: Scope, begun: Begun, call: CallSpec<T>): 
   try {
     const ended = await replayOrMake(scope, begun, call);
     seen.ended = { value: ended.value, cached: ended.cached };
-    return ended;
+    const { rest } = ended;
+    if (rest === undefined) return ended;
+    return { ...ended, rest: () => rest().finally(() => (seen.ended = { value: ended.value, cached: false })) };
   } catch (failure) {
     // Other errors come from what is not of the call: a callback of the run, or a recording that was edited.
     const own = failure instanceof CallFailure ? failure : new CallFailure(failure, false);
@@ -77,9 +93,26 @@ async function replayOrMake<T>(scope: Scope, begun: Begun, call: CallSpec<T>): P
   if (begun.answer === "output" || begun.answer === "failure") {
     const preparing = call.beforeReplay && prepareReplay(scope, begun, call.beforeReplay);
     if (preparing !== undefined) await preparing;
-    if (begun.answer === "output") return replayOutput<T>(scope, begun);
-    throw await replayFailure(scope, begun);
+    if (begun.answer === "failure") throw await replayFailure(scope, begun);
+    const value = decodeValue(begun.text ?? "null", begun.types ?? null) as T;
+    const open = call.openEnd?.(value);
+    if (open !== "again" || scope.run.mode === "replay") {
+      const ended = await replayOutput(scope, begun, value);
+      return open === undefined ? ended : { ...ended, rest: () => makeOpen(scope, begun, call) };
+    }
+    scope.frame.release(begun.slot, begun.end);
+    return makeOpen(scope, begun, call);
   }
+  return makeUnanswered(scope, begun, call);
+}
+
+/** Makes a call of which only a beginning was recorded. */
+function makeOpen<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
+  begun.answer = "in-flight";
+  return makeUnanswered(scope, begun, call);
+}
+
+async function makeUnanswered<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
   if (scope.run.mode === "replay" && begun.answer === "in-flight") await outlast(scope);
   if (scope.run.replaying) decideMiss(scope, new UnansweredCall(scope.frame, begun, call));
   const { beyond } = scope.run;
@@ -92,10 +125,15 @@ async function askBeyond<T>(scope: Scope, beyond: Scope, begun: Begun, call: Cal
   const callId = beyond.nextCallId(call.kind, call.name);
   const asked = calling(() => beyond.frame.begin(kind, JSON.stringify(callId), beyond.recordable(call.request())));
   try {
-    const ended = await settle(beyond, asked, { ...call, callId });
+    const both = (ended: Ended<T>): Ended<T> => {
+      if (begun.slot !== undefined) journal(scope, begun.slot, ended);
+      return ended;
+    };
+    const make = (soFar: SoFar<T>): T | Promise<T> => call.make((value) => both(soFar(value)));
+    const ended = await settle(beyond, asked, { ...call, make, callId });
     countLive(scope);
-    if (begun.slot !== undefined) journal(scope, begun.slot, ended);
-    return ended;
+    const { rest } = ended;
+    return both(rest === undefined ? ended : { ...ended, rest: () => rest().then(both) });
   } catch (failure) {
     const { error } = failure as CallFailure;
     countLive(scope);
@@ -133,8 +171,13 @@ async function makeCall<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promi
   countLive(scope);
   let value: T;
   let encoded: Encoded | Tombstone;
+  const soFar = (part: T): Ended<T> => {
+    const ended: Ended<T> = { value: part, cached: false, meta: meta(), ...kept(encodeValue(part)) };
+    if (begun.slot !== undefined) journal(scope, begun.slot, ended);
+    return ended;
+  };
   try {
-    value = await call.make();
+    value = await call.make(soFar);
     encoded = encodeValue(value);
     if (call.refuse !== undefined && "tombstone" in encoded) throw call.refuse(encoded.tombstone);
   } catch (error) {
@@ -204,10 +247,10 @@ function decideMiss(scope: Scope, miss: Miss): void {
   throw new CallFailure(error, false);
 }
 
-async function replayOutput<T>(scope: Scope, begun: Begun): Promise<Ended<T>> {
+async function replayOutput<T>(scope: Scope, begun: Begun, value: T): Promise<Ended<T>> {
   const encoded = { text: begun.text ?? "null", types: begun.types ?? null };
   const meta = await release(scope, begun);
-  return { value: decodeValue(encoded.text, encoded.types) as T, cached: true, encoded, meta };
+  return { value, cached: true, encoded, meta };
 }
 
 async function replayFailure(scope: Scope, begun: Begun): Promise<CallFailure> {

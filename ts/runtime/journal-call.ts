@@ -5,7 +5,7 @@ import { storage } from "../run-context/store.js";
 import type { CallMeta } from "../types/snapshot.js";
 import { toErrorInfo } from "../values/error-info.js";
 import { beginAttempt } from "./begin.js";
-import { CallFailure, settle, type Ended } from "./call.js";
+import { settle, type CallFailure, type Ended, type OpenEnd, type SoFar } from "./call.js";
 import { newSpanId } from "./ids.js";
 import { announceReplay, makeObserved, type ModelCall } from "./model-calls.js";
 import { metaFields, outputFields } from "./output-fields.js";
@@ -48,25 +48,43 @@ export interface CallInfo {
  * @throws whatever `make` throws, also when a failure is replayed.
  */
 export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo) => T | Promise<T>): Promise<T> {
-  const ended = await journaled(call, make);
+  if (typeof make !== "function") {
+    throw new TypeError(`journalCall: make must be a function, received ${make === null ? "null" : typeof make}`);
+  }
+  const ended = await journaled(call, (info) => make(info));
   return ended.value;
 }
 
-/** As {@link journalCall}, with what else is known of the call. `meta` is asked once it has been made. */
+/** For a call whose answer is handed out before it has come to its end. */
+export interface OpenCall<T> {
+  /** Journals what has come so far. */
+  soFar(value: T): void;
+  /** Does so, and tells it as the call's end: its run ends before it. */
+  leave(value: T): void;
+}
+
+export interface EndedCall<T> extends Ended<T> {
+  /** Of an answer with a `rest` that nobody asked for: tells that its run ends before it. */
+  readonly leave?: (() => void) | undefined;
+  readonly rest?: (() => Promise<EndedCall<T>>) | undefined;
+}
+
+/**
+ * As {@link journalCall}, with what else is known of the call.
+ * @param meta is asked once the call has been made.
+ * @param openEnd as in `CallSpec`.
+ */
 export async function journaled<T>(
   call: JournaledCall,
-  make: (info: CallInfo) => T | Promise<T>,
-  meta?: () => CallMeta,
-): Promise<Ended<T>> {
+  make: (info: CallInfo, open: OpenCall<T>) => T | Promise<T>,
+  { meta, openEnd }: { meta?: () => CallMeta; openEnd?: (recorded: T) => OpenEnd | undefined } = {},
+): Promise<EndedCall<T>> {
   const context = call.context ?? getContext();
   if (context === undefined) throw new ContextNotFoundError("journalCall");
   for (const field of ["kind", "name"] as const) {
     const value: unknown = call[field];
     if (typeof value !== "string" || value === "")
       throw new TypeError(`journalCall: call.${field} must be a string that is not empty`);
-  }
-  if (typeof make !== "function") {
-    throw new TypeError(`journalCall: make must be a function, received ${make === null ? "null" : typeof make}`);
   }
   const { scope } = context;
   context.throwIfAborted();
@@ -76,8 +94,19 @@ export async function journaled<T>(
   const startedAt = performance.now();
   scope.emit(EVENTS.CALL_START, span, about);
   const inside = new Context(scope, span.spanId, { inCall: true });
-  const makeInside = (): T | Promise<T> =>
-    storage.run(inside, () => make({ callId, contentHash: begun.contentHash, signal: scope.signal }));
+  let isTold = false;
+  const tell = (fields: () => object): void => {
+    if (isTold || !scope.run.observed) return;
+    isTold = true;
+    scope.emitHeld(EVENTS.CALL_END, span, { ...about, ...fields(), duration: performance.now() - startedAt });
+  };
+  const tellEnd = (ended: Ended<T>): void =>
+    tell(() => ({ ...outputFields(ended), ...metaFields(ended), success: true, cache: ended.cached }));
+  const makeInside = (soFar: SoFar<T>): T | Promise<T> => {
+    const info = { callId, contentHash: begun.contentHash, signal: scope.signal };
+    const open = { soFar, leave: (value: T) => tellEnd(soFar(value)) };
+    return storage.run(inside, () => make(info, open));
+  };
   const called = (): Omit<ModelCall, "replayed"> => ({
     kind: call.kind,
     name: call.name,
@@ -89,44 +118,37 @@ export async function journaled<T>(
     document: () => JSON.stringify(call.request) ?? "null",
   });
   const asksModel = isModelRequest(call.kind, call.request);
-  try {
-    const ended = await settle(scope, begun, {
+  const told = async (ending: Promise<Ended<T>>): Promise<EndedCall<T>> => {
+    try {
+      const ended = await ending;
+      const { rest } = ended;
+      if (rest !== undefined) return { ...ended, rest: () => told(rest()), leave: () => tellEnd(ended) };
+      tellEnd(ended);
+      return ended;
+    } catch (failure) {
+      const { error, cached } = failure as CallFailure;
+      tell(() => ({
+        error: toErrorInfo(error),
+        ...metaFields(failure as CallFailure),
+        success: false,
+        cache: cached,
+      }));
+      throw error;
+    }
+  };
+  return told(
+    settle(scope, begun, {
       kind: call.kind,
       name: call.name,
       callId,
       request,
       wireHash,
       ...(asksModel ? { beforeReplay: () => announceReplay(called) } : {}),
-      make: asksModel ? () => makeObserved(called, makeInside) : makeInside,
+      make: asksModel ? (soFar) => makeObserved(called, () => makeInside(soFar)) : makeInside,
       ...(meta === undefined ? {} : { meta }),
-    });
-    if (scope.run.observed) {
-      const duration = performance.now() - startedAt;
-      scope.emit(EVENTS.CALL_END, span, {
-        ...about,
-        ...outputFields(ended),
-        ...metaFields(ended),
-        duration,
-        success: true,
-        cache: ended.cached,
-      });
-    }
-    return ended;
-  } catch (failure) {
-    const { error, cached } = failure as CallFailure;
-    if (scope.run.observed) {
-      const duration = performance.now() - startedAt;
-      scope.emit(EVENTS.CALL_END, span, {
-        ...about,
-        error: toErrorInfo(error),
-        ...metaFields(failure as CallFailure),
-        duration,
-        success: false,
-        cache: cached,
-      });
-    }
-    throw error;
-  }
+      openEnd,
+    }),
+  );
 }
 
 /** A conversation with a model, whatever its kind is called. */

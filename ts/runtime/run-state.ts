@@ -60,6 +60,10 @@ export interface SeenCall {
 export interface OpenStream {
   /** Ends the call with what has come. */
   cut(): void;
+  /** Journals what has come since that was last done. */
+  soFar(): void;
+  /** Does so, and tells it as the end of the call: the run ends before it. */
+  leave(): void;
   readonly ended: Promise<unknown>;
 }
 
@@ -101,6 +105,7 @@ export class RunState {
   /** Path of the run's frame in the held run that it stands in; absent for all others. */
   readonly frameCallId: string | undefined;
   readonly beyond: Scope | undefined;
+  /** Those of the runs inside too. */
   readonly openStreams: Set<OpenStream> = new Set();
   /** Ends of frames that wait for their streams. */
   readonly pendingEnds: Set<() => void> = new Set();

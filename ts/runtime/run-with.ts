@@ -155,6 +155,7 @@ class Run<Props, Result> {
       scope.close();
     };
     const outcome = await this.#outcome(fn);
+    for (const stream of scope.run.openStreams) stream.leave();
     if ("error" in outcome) {
       const { error } = outcome;
       scope.markStopped(error);

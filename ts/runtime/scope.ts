@@ -172,6 +172,17 @@ export class Scope {
     if (!this.#closed) this.run.emit(type, this.agentId, span, fields, attributes);
   }
 
+  /** The same for a call that has held the frame open; not once the run, or a frame above, has ended without it. */
+  emitHeld(type: string, span: SpanRef, fields: object): void {
+    if (this.isOpen) this.run.emit(type, this.agentId, span, fields);
+  }
+
+  /** Whether something can still be journaled. */
+  get isOpen(): boolean {
+    if (!this.#closed) return true;
+    return this.#streams > 0 && !this.#abandoned && this.parent?.isOpen === true;
+  }
+
   nextCallId(type: string, id: string): string {
     const { redaction } = this.run;
     const [ownType, ownId] = redaction === undefined ? [type, id] : [redaction.name(type), redaction.name(id)];

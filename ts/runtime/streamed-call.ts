@@ -1,67 +1,200 @@
 import { getContext } from "../run-context/context.js";
 import { ContextNotFoundError } from "../errors/index.js";
 import type { CallMeta } from "../types/snapshot.js";
-import { journaled, type CallInfo, type JournaledCall } from "./journal-call.js";
+import type { OpenEnd } from "./call.js";
+import { journaled, type CallInfo, type EndedCall, type JournaledCall, type OpenCall } from "./journal-call.js";
+import type { OpenStream, RunState } from "./run-state.js";
+import type { Scope } from "./scope.js";
 
-/** A call whose answer is handed out before it has come to its end. */
-export interface StreamedAnswer<Answer, Recorded> {
-  readonly answer: Answer;
-  /** What is to be recorded, once it is all there. */
-  readonly recorded: Promise<Recorded>;
-  /** There is nothing more to come: the answer is handed out when it has been journaled. */
-  readonly whole?: boolean;
-  /** Ends `recorded` with what has come so far. */
+/** What is being recorded of an answer while it comes. */
+export interface Recording<Recorded> {
+  /** All of it, at its end. */
+  readonly ended: Promise<Recorded>;
+  /** What has come by now, marked as not at its end; `undefined` if nothing has since this was last asked. */
+  soFar(): Recorded | undefined;
+  /** Ends it with what has come. */
   cut(): void;
   readonly meta?: () => CallMeta;
 }
 
-export interface StreamedCallInfo extends CallInfo {
+/** A call whose answer is handed out before it has come to its end. */
+export interface StreamedAnswer<Answer, Recorded> {
+  readonly answer: Answer;
+  /** Must not refer to the answer, or nobody could see that the program has dropped it. */
+  readonly recording: Recording<Recorded>;
+  /** There is nothing more to come: the answer is handed out when it has been journaled. */
+  readonly whole?: boolean;
+}
+
+export interface StreamedCallInfo<Recorded> extends CallInfo {
+  /** What was recorded of the answer, and given to the program, which asks for the rest. */
+  readonly before: Recorded | undefined;
   /** Resolves when the end of the call stands in the journal: only then may the consumer see the end of its answer. */
   readonly journaled: () => Promise<void>;
+}
+
+export interface StreamReplay<Answer, Recorded> {
+  /**
+   * Makes the answer of what was recorded.
+   * @param rest for who reads on where the recording was taken before the end: makes the call again. Fails with a
+   * ReplayMissError where nothing may be made.
+   */
+  answer(recorded: Recorded, meta: CallMeta, rest?: () => Promise<Answer>): Answer | Promise<Answer>;
+  /** As in `CallSpec`. */
+  openEnd(recorded: Recorded): OpenEnd | undefined;
 }
 
 /**
  * Journals a call as `journalCall` does, but gives its answer as soon as `make` has it; the entry ends when what is to
  * be recorded is there. A frame that has ended meanwhile stays open for it in the journal.
  *
- * @param replay makes the answer of what was recorded.
  * @throws as `journalCall` does.
  */
-export function journalStreamed<Answer, Recorded>(
+export async function journalStreamed<Answer, Recorded>(
   call: JournaledCall,
-  make: (info: StreamedCallInfo) => Promise<StreamedAnswer<Answer, Recorded>>,
-  replay: (recorded: Recorded, meta: CallMeta) => Answer | Promise<Answer>,
+  make: (info: StreamedCallInfo<Recorded>) => Promise<StreamedAnswer<Answer, Recorded>>,
+  replay: StreamReplay<Answer, Recorded>,
 ): Promise<Answer> {
   const context = call.context ?? getContext();
-  if (context === undefined) return Promise.reject(new ContextNotFoundError("journalStreamed"));
-  const { scope } = context;
-  let meta: (() => CallMeta) | undefined;
-  return new Promise((resolve, reject) => {
-    let made = false;
-    const ended = journaled<Recorded>(
-      { ...call, context },
-      async (info) => {
-        const streamed = await make({ ...info, journaled: () => settled });
-        ({ meta } = streamed);
-        made = true;
-        const hold = scope.holdOpen();
-        const { openStreams } = scope.run.outermost;
-        const open = { cut: () => streamed.cut(), ended: settled };
-        openStreams.add(open);
-        const release = (): void => {
-          openStreams.delete(open);
-          // Only then may the frame end: the entry has been journaled.
-          hold.release();
-        };
-        void settled.then(release);
-        if (streamed.whole === true) void settled.then(() => resolve(streamed.answer));
-        else resolve(streamed.answer);
-        return streamed.recorded;
+  if (context === undefined) throw new ContextNotFoundError("journalStreamed");
+  const streamed = new StreamedCall({ ...call, context }, context.scope, make, replay);
+  return streamed.start();
+}
+
+class StreamedCall<Answer, Recorded> {
+  readonly #scope: Scope;
+  readonly #replay: StreamReplay<Answer, Recorded>;
+  readonly #ended: Promise<EndedCall<Recorded>>;
+  #handOver = new HandOver<Answer>();
+  #before: Recorded | undefined;
+  #meta: (() => CallMeta) | undefined;
+
+  constructor(
+    call: JournaledCall,
+    scope: Scope,
+    make: (info: StreamedCallInfo<Recorded>) => Promise<StreamedAnswer<Answer, Recorded>>,
+    replay: StreamReplay<Answer, Recorded>,
+  ) {
+    this.#scope = scope;
+    this.#replay = replay;
+    this.#ended = journaled<Recorded>(
+      call,
+      async (info, open) => {
+        const handOver = this.#handOver;
+        const { answer, recording, whole } = await make({
+          ...info,
+          before: this.#before,
+          journaled: () => handOver.settled,
+        });
+        this.#meta = recording.meta;
+        this.#hold(recording, open, handOver.settled);
+        handOver.isMade = true;
+        if (whole === true) handOver.giveSettled(answer);
+        else handOver.give(answer);
+        return recording.ended;
       },
-      () => meta?.() ?? {},
+      { meta: () => this.#meta?.() ?? {}, openEnd: (recorded) => replay.openEnd(recorded) },
     );
-    const settled: Promise<void> = ended
-      .then((end) => (made ? undefined : resolve(replay(end.value, end.meta ?? {}))))
-      .catch(reject);
-  });
+  }
+
+  start(): Promise<Answer> {
+    return this.#follow(this.#ended);
+  }
+
+  /** Gives the answer as soon as it is there. */
+  #follow(ended: Promise<EndedCall<Recorded>>): Promise<Answer> {
+    const handOver = this.#handOver;
+    const replayed = (end: EndedCall<Recorded>): void | Promise<void> => {
+      if (!handOver.isMade) return this.#replayed(end, handOver);
+    };
+    handOver.settled = ended.then(replayed).catch((error: unknown) => handOver.fail(error));
+    return handOver.take();
+  }
+
+  async #replayed({ value, meta = {}, rest, leave }: EndedCall<Recorded>, handOver: HandOver<Answer>): Promise<void> {
+    if (rest === undefined || leave === undefined) {
+      handOver.give(await this.#replay.answer(value, meta));
+      return;
+    }
+    const forget = this.#register({ cut() {}, soFar() {}, leave, ended: Promise.resolve() });
+    const again = (): Promise<Answer> => {
+      forget();
+      this.#before = value;
+      this.#handOver = new HandOver();
+      return this.#follow(rest());
+    };
+    handOver.give(await this.#replay.answer(value, meta, again));
+  }
+
+  /** The frame may not end before the entry has been journaled. */
+  #hold(recording: Recording<Recorded>, open: OpenCall<Recorded>, settled: Promise<void>): void {
+    const hold = this.#scope.holdOpen();
+    let last = recording.soFar();
+    // At the place at which the answer is handed out.
+    if (last !== undefined) open.soFar(last);
+    const soFar = (): void => {
+      const now = recording.soFar();
+      if (now === undefined) return;
+      last = now;
+      open.soFar(now);
+    };
+    const leave = (): void => {
+      last = recording.soFar() ?? last;
+      if (last !== undefined) open.leave(last);
+    };
+    const forget = this.#register({ cut: () => recording.cut(), soFar, leave, ended: settled });
+    const release = (): void => {
+      forget();
+      // Only now may the frame end: the entry has been journaled.
+      hold.release();
+    };
+    void settled.then(release);
+  }
+
+  #register(stream: OpenStream): () => void {
+    const { run } = this.#scope;
+    const runs = new Set<RunState>([run, run.outermost]);
+    for (const { openStreams } of runs) openStreams.add(stream);
+    return () => {
+      for (const { openStreams } of runs) openStreams.delete(stream);
+    };
+  }
+}
+
+/** Hands an answer to the program, and refers to it no more: what the program drops can be collected. */
+class HandOver<Answer> {
+  isMade: boolean = false;
+  /** Resolves when the call has been journaled. */
+  settled: Promise<void> = Promise.resolve();
+  readonly #given: Promise<void>;
+  #resolve!: () => void;
+  #reject!: (error: unknown) => void;
+  #answer: { value: Answer } | undefined;
+
+  constructor() {
+    this.#given = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  give(value: Answer): void {
+    this.#answer = { value };
+    this.#resolve();
+  }
+
+  giveSettled(value: Answer): void {
+    void this.settled.then(() => this.give(value));
+  }
+
+  fail(error: unknown): void {
+    this.#reject(error);
+  }
+
+  async take(): Promise<Answer> {
+    await this.#given;
+    const { value } = this.#answer as { value: Answer };
+    this.#answer = undefined;
+    return value;
+  }
 }

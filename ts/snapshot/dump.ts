@@ -28,6 +28,7 @@ export function dumpSnapshot(options: { metadata?: Record<string, unknown>; cont
   const rules = run.normalizer === undefined ? undefined : JSON.stringify(run.normalizer.recorded);
   const redact = run.redaction === undefined ? undefined : JSON.stringify(run.redaction.recorded);
   const metadata = metadataText(options.metadata);
+  for (const stream of run.outermost.openStreams) stream.soFar();
   const kept = metadata === undefined ? undefined : (run.redaction?.json(metadata) ?? metadata);
   const handle = frame.dump(Date.now(), traceId, spanId, kept, rules, redact);
   return snapshotObject(run.frameCallId === undefined ? handle : runAlone(handle, run.frameCallId));

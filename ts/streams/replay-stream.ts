@@ -12,7 +12,7 @@ export function untilAfter(startedAt: number, signal: AbortSignal | undefined): 
   return (atMs) => delay(atMs - (performance.now() - startedAt), signal);
 }
 
-export interface ReplayStreamOptions {
+export interface ReplayStreamOptions<T> {
   readonly signal: AbortSignal | undefined;
   readonly end: StreamEnd | undefined;
   /** What was called, for errors. */
@@ -20,14 +20,17 @@ export interface ReplayStreamOptions {
   /** Absent: all pieces come at once. */
   readonly until?: Until | undefined;
   readonly revive?: (error: unknown) => unknown;
+  /** Where the end was not recorded: what comes after the pieces. */
+  readonly rest?: (() => Promise<ReadableStream<T>>) | undefined;
 }
 
 /** A stream of what was recorded, which ends as the recorded one did. */
 export function replayStream<T>(
   pieces: readonly Piece<T>[],
-  { signal, end, call, until, revive = (error) => error }: ReplayStreamOptions,
+  { signal, end, call, until, revive = (error) => error, rest }: ReplayStreamOptions<T>,
 ): ReadableStream<T> {
   let next = 0;
+  let live: ReadableStreamDefaultReader<T> | undefined;
   let unlink = (): void => {};
   return new ReadableStream<T>(
     {
@@ -44,18 +47,26 @@ export function replayStream<T>(
           if (signal?.aborted !== true) controller.enqueue(piece[0]);
           return;
         }
+        if (end === "open" && rest !== undefined) {
+          live ??= (await rest()).getReader();
+          const { done, value } = await live.read();
+          if (!done) return controller.enqueue(value);
+        }
         unlink();
-        if (end === undefined) controller.close();
+        if (end === undefined || live !== undefined) controller.close();
         else controller.error(revive(endError(end, call)));
       },
-      cancel: () => unlink(),
+      async cancel(reason) {
+        unlink();
+        await live?.cancel(reason);
+      },
     },
     { highWaterMark: 0 },
   );
 }
 
 function endError(end: StreamEnd, call: string): unknown {
-  if (end === "left") return new StreamCutError(call);
+  if (end === "left" || end === "open") return new StreamCutError(call);
   if (end === "aborted") return new DOMException("This operation was aborted", "AbortError");
   return fromErrorInfo(end.error);
 }

@@ -1,0 +1,262 @@
+// Bodies that are not at their end when the recording is taken, or that nobody reads at all.
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+
+import { isReplayMissError, isStreamCutError, resume, runFrame, runWith, type TraceEvent } from "agent-rewind";
+import { dumpSnapshot, restoreSnapshot, type AgentSnapshot } from "agent-rewind/debugger";
+import { rewindFetch } from "agent-rewind/fetch";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+
+import { temporaryFolder } from "../support/process.js";
+
+const fetch = rewindFetch();
+let server: Server;
+let url: string;
+let requests: string[] = [];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    requests.push(request.url ?? "");
+    response.setHeader("content-type", "text/plain");
+    if (request.url === "/slow") response.write(`one ${requests.length}`);
+    else response.writeHead(201).end(`body ${requests.length}`);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+beforeEach(() => void (requests = []));
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+/** A run's dump, and the same from its events. */
+async function recordings(program: () => Promise<unknown>): Promise<AgentSnapshot[]> {
+  const events: TraceEvent[] = [];
+  const dumped = await runWith(
+    async () => {
+      await program();
+      return dumpSnapshot();
+    },
+    { eventBus: { emit: (event) => void events.push(event) } },
+  );
+  return [JSON.parse(JSON.stringify(dumped)) as AgentSnapshot, restoreSnapshot(events)];
+}
+
+const post = (path = "/"): Promise<Response> => fetch(url + path, { method: "POST", body: "x" });
+
+describe("a body that nobody reads", () => {
+  const program = async (): Promise<unknown> => {
+    const { status, headers } = await post();
+    return { status, type: headers.get("content-type"), next: await (await fetch(`${url}/next`)).text() };
+  };
+  const expected = { status: 201, type: "text/plain", next: "body 2" };
+
+  it("does not keep its head from being replayed, by a dump and by a trace, strictly and on resume", async () => {
+    for (const snapshot of await recordings(program)) {
+      requests = [];
+      expect(await runWith(program, { snapshot, mode: "replay" })).toEqual(expected);
+      expect(await resume(program, { snapshot })).toEqual(expected);
+      expect(requests).toEqual([]);
+    }
+  });
+
+  it("keeps its place among calls that race with it", async () => {
+    const race = async (): Promise<unknown> => {
+      const first = post().then(({ status }) => status);
+      const second = first.then(async () => (await fetch(`${url}/next`)).text());
+      return Promise.race([first, second]);
+    };
+    for (const snapshot of await recordings(async () => [await race(), await (await fetch(`${url}/next`)).text()])) {
+      expect(await runWith(race, { snapshot, mode: "replay" })).toBe(201);
+    }
+  });
+
+  it("is a miss for who reads it in a strict replay, and asked for on resume", async () => {
+    const reading = async (): Promise<unknown> => {
+      const response = await post();
+      return [response.status, await response.text()];
+    };
+    for (const snapshot of await recordings(program)) {
+      requests = [];
+      const miss: unknown = await runWith(reading, { snapshot, mode: "replay" }).catch((error: unknown) => error);
+      expect(isReplayMissError(miss)).toBe(true);
+      expect(miss).toMatchObject({ reason: "in-flight" });
+      expect(requests).toEqual([]);
+      // What was asked for is in the dump of the resumed run, and in its trace.
+      const events: TraceEvent[] = [];
+      const eventBus = { emit: (event: TraceEvent) => void events.push(event) };
+      const { value, again } = await resume(async () => ({ value: await reading(), again: dumpSnapshot() }), {
+        snapshot,
+        eventBus,
+      });
+      expect(value).toEqual([201, "body 1"]);
+      for (const whole of [again, restoreSnapshot(events)]) {
+        expect(await runWith(reading, { snapshot: whole, mode: "replay" })).toEqual(value);
+      }
+      expect(requests).toEqual(["/"]);
+    }
+  });
+
+  it("is not what is read under a head that it does not belong to", async () => {
+    const [snapshot] = await recordings(program);
+    const other = rewindFetch(async () => new Response("busy", { status: 503 }));
+    const reading = async (): Promise<unknown> => {
+      const response = await other(url + "/", { method: "POST", body: "x" });
+      return [response.status, await response.text().catch(({ message }: Error) => message)];
+    };
+    const { value, again } = await resume(async () => ({ value: await reading(), again: dumpSnapshot() }), {
+      snapshot: snapshot as AgentSnapshot,
+    });
+    expect(value).toEqual([201, expect.stringContaining("answers with 503") as string]);
+    expect(await runWith(reading, { snapshot: again, mode: "replay" })).toEqual(value);
+  });
+
+  it("lets the frame that asked end", async () => {
+    const inFrame = async (): Promise<unknown> => {
+      const status = await runFrame({ id: "asker", input: {} }, async () => (await post()).status);
+      return [status, await (await fetch(`${url}/next`)).text()];
+    };
+    for (const snapshot of await recordings(inFrame)) {
+      requests = [];
+      expect(await runWith(inFrame, { snapshot, mode: "replay" })).toEqual([201, "body 2"]);
+      expect(await resume(inFrame, { snapshot })).toEqual([201, "body 2"]);
+      expect(requests).toEqual([]);
+    }
+  });
+});
+
+it("of hundreds at once, those that are read and those that are not are as they were", async () => {
+  const program = async (): Promise<unknown> =>
+    Promise.all(
+      Array.from({ length: 300 }, async (_, at) => {
+        const response = await post(`/${at}`);
+        return at % 2 === 0 ? response.status : (await response.text()).length > 5;
+      }),
+    );
+  for (const snapshot of await recordings(program)) {
+    requests = [];
+    expect(await runWith(program, { snapshot, mode: "replay" })).toEqual(
+      Array.from({ length: 300 }, (_, at) => (at % 2 === 0 ? 201 : true)),
+    );
+    expect(requests).toEqual([]);
+  }
+});
+
+describe("a body that is read", () => {
+  it("after the frame that asked has ended is whole in the trace too", async () => {
+    const program = async (): Promise<string> => (await runFrame({ id: "asker", input: {} }, () => post())).text();
+    for (const snapshot of await recordings(program)) {
+      expect(await runWith(program, { snapshot, mode: "replay" })).toBe("body 1");
+    }
+  });
+
+  it("by a copy of its response is whole", async () => {
+    const program = async (): Promise<unknown> => {
+      const response = await post();
+      return [response.status, await response.clone().text()];
+    };
+    for (const snapshot of await recordings(program)) {
+      const reading = async (): Promise<unknown> => (await post()).text();
+      requests = [];
+      expect(await runWith(reading, { snapshot, mode: "replay" })).toBe("body 1");
+      expect(requests).toEqual([]);
+    }
+  });
+
+  it("long after other calls is whole", async () => {
+    const program = async (): Promise<unknown> => {
+      const responses = [await post("/a"), await post("/b"), await post("/c")];
+      const later = await post("/d");
+      return [await later.text(), ...(await Promise.all(responses.map((response) => response.text())))];
+    };
+    const value = ["body 4", "body 1", "body 2", "body 3"];
+    for (const snapshot of await recordings(program)) {
+      expect(await runWith(program, { snapshot, mode: "replay" })).toEqual(value);
+    }
+  });
+
+  it("by who cancels it is left", async () => {
+    const program = async (): Promise<unknown> => {
+      const response = await post();
+      await response.body?.cancel();
+      return response.status;
+    };
+    const reading = async (): Promise<unknown> =>
+      (await post()).text().catch((error: unknown) => isStreamCutError(error));
+    for (const snapshot of await recordings(program)) {
+      expect(await runWith(program, { snapshot, mode: "replay" })).toBe(201);
+      expect(await runWith(reading, { snapshot, mode: "replay" })).toBe(true);
+    }
+  });
+});
+
+describe("a body that is on its way when the recording is taken", () => {
+  const program = async (): Promise<unknown> => {
+    const response = await post("/slow");
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const { value } = await reader.read();
+    return { text: Buffer.from(value ?? []).toString(), reader };
+  };
+
+  it("is replayed as far as it had come", async () => {
+    const kept: unknown[] = [];
+    for (const snapshot of await recordings(async () => kept.push(await program()))) {
+      requests = [];
+      expect(await runWith(program, { snapshot, mode: "replay" })).toMatchObject({ text: "one 1" });
+      const reading = async (): Promise<unknown> => {
+        const { reader } = (await program()) as { reader: ReadableStreamDefaultReader };
+        return reader.read();
+      };
+      await expect(runWith(reading, { snapshot, mode: "replay" })).rejects.toMatchObject({ reason: "in-flight" });
+      expect(requests).toEqual([]);
+    }
+    expect(kept).toHaveLength(1);
+  });
+
+  it("is asked for again on resume, from its start", async () => {
+    const kept: unknown[] = [];
+    for (const snapshot of await recordings(async () => kept.push(await program()))) {
+      requests = ["before"];
+      expect(await resume(program, { snapshot })).toMatchObject({ text: "one 2" });
+      expect(requests).toEqual(["before", "/slow"]);
+    }
+    expect(kept).toHaveLength(1);
+  });
+});
+
+it("what the program has dropped is left, and its connection let go", () => {
+  const script = `
+    import { createServer } from "node:http";
+    import { once } from "node:events";
+    import { runWith } from "agent-rewind";
+    import { dumpSnapshot } from "agent-rewind/debugger";
+    import { rewindFetch } from "agent-rewind/fetch";
+    const server = createServer((request, response) => response.write("some"));
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    let open = 0;
+    server.on("connection", (socket) => { open += 1; socket.on("close", () => (open -= 1)); });
+    const url = "http://127.0.0.1:" + server.address().port;
+    const fetch = rewindFetch();
+    const ask = async (at) => (await fetch(url + "/" + at)).status;
+    await runWith(async () => {
+      for (let at = 0; at < 5; at++) await ask(at);
+      for (let turn = 0; open > 0 && turn < 2000; turn++) {
+        globalThis.gc();
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      const ends = Object.values(dumpSnapshot().root.journal.other.fetch).map(({ output }) => output.end);
+      console.log(JSON.stringify({ open, ends }));
+    }, { enableSnapshot: true });
+    process.exit();
+  `;
+  const folder = temporaryFolder();
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, "dropped.mjs"), script);
+  const printed = execFileSync(process.execPath, ["--expose-gc", join(folder, "dropped.mjs")], { encoding: "utf8" });
+  expect(JSON.parse(printed)).toEqual({ open: 0, ends: Array.from({ length: 5 }, () => "left") });
+});

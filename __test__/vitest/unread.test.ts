@@ -1,0 +1,37 @@
+// Bodies that a test does not read, or not to their end, are in its recording as far as it did.
+import { expect, it } from "vitest";
+
+import { modelServer } from "../support/model-server.js";
+import { expectPassed, vitestProject } from "../support/vitest-project.js";
+
+const file = (reads: boolean): string => `
+import { rewindFetch } from "agent-rewind/fetch";
+import { test } from "agent-rewind/vitest";
+import { expect } from "vitest";
+
+const fetch = rewindFetch();
+test("only the status", async () => {
+  const response = await fetch(process.env.SERVER + "/status", { method: "POST" });
+  expect(response.status).toBe(202);
+  ${reads ? `expect(await response.text()).toBe("text");` : ""}
+});
+test("only the first piece", async () => {
+  const { body } = await fetch(process.env.SERVER + "/endless");
+  expect(Buffer.from((await body.getReader().read()).value).toString()).toBe("text");
+});
+`;
+
+it("a test that looks at no more than it did needs no server", async () => {
+  using project = vitestProject({ "a.test.mjs": file(false) });
+  await using server = await modelServer(({ path }) => ({ status: 202, body: "text", endless: path === "/endless" }));
+  const env = { SERVER: server.url };
+  expectPassed(await project.run({ env }));
+  expect(server.requests).toHaveLength(2);
+  await server.stop();
+  expectPassed(await project.run({ env: { ...env, CI: "1" } }));
+
+  project.write("a.test.mjs", file(true));
+  const { results, text } = await project.run({ env });
+  expect(results).toEqual({ "only the status": "failed", "only the first piece": "passed" });
+  expect(text).toContain("StreamCutError: The recorded answer to");
+});
