@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { codeBlocks, runProgram } from "../support/docs.js";
+import { codeBlocks, runProgram } from "../support/docs-page.js";
 import { chatStream, json, modelServer } from "../support/model-server.js";
 
 it("the program of docs/ai-sdk.md replays model, tool and embedding without a request", async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { codeBlocks } from "../support/docs.js";
+import { codeBlocks } from "../support/docs-page.js";
 import { modelServer } from "../support/model-server.js";
 import { expectPassed, vitestProject } from "../support/vitest-project.js";
 

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { build } from "rolldown";
 import { expect, it, onTestFinished } from "vitest";
 import { delta, finish, startEndpoint, stream } from "../openai/endpoint.js";
-import { writePage } from "../support/doc.js";
+import { writePage } from "../support/docs-page.js";
 import { temporaryFolder } from "../support/process.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));

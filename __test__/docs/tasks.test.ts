@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { build } from "rolldown";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
-import { outputsOf, writePage } from "../support/doc.js";
+import { outputsOf, writePage } from "../support/docs-page.js";
 import { temporaryFolder } from "../support/process.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));

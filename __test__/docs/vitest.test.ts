@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { codeBlocks } from "../support/docs.js";
+import { filesOf } from "../support/docs-page.js";
 import { chatCompletion, json, modelServer } from "../support/model-server.js";
 import { expectPassed, vitestProject } from "../support/vitest-project.js";
 
@@ -8,11 +8,8 @@ it(
   "the tests of docs/vitest.md record, and replay under CI; a changed prompt is named",
   { timeout: 120_000 },
   async () => {
-    const files = codeBlocks("vitest.md", "js").map((code): [string, string] => [
-      /^\/\/ (\S+)/.exec(code)?.[1] ?? "",
-      code,
-    ]);
-    expect(files.map(([name]) => name)).toEqual(["support.test.js", "agent.test.js", "own.test.js"]);
+    const files = filesOf("vitest.md");
+    expect([...files.keys()]).toEqual(["support.test.js", "agent.test.js", "own.test.js"]);
     using project = vitestProject(Object.fromEntries(files));
     await using server = await modelServer(() => json(chatCompletion("We are open from 9 to 5.")));
     const env = { OPENAI_BASE_URL: server.url, OPENAI_API_KEY: "key" };

@@ -1,7 +1,7 @@
 // Programs written for @rejelly/core, on this package installed under that name.
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { writePage } from "../support/doc.js";
+import { writePage } from "../support/docs-page.js";
 import { install, runTool } from "./consumer.js";
 
 const FOUND = { answer: "found 3 pages on test" };

@@ -1,10 +1,12 @@
 import { expect, it } from "vitest";
 
-import { runPage } from "../support/page.js";
+import { runPage } from "../support/docs-page.js";
 
-it("the page on redaction does what it says", () => {
+it("the page on redaction does what it says", async () => {
   const token = ["gh", "p_aB3dE5gH7jK9mN1pQ2sT4vW6xZ8yC0fL1234"].join("");
-  const lines = runPage("redaction.md", { EXAMPLE_TOKEN: token, EXAMPLE_REDACT_KEY: "pepper" }).trimEnd().split("\n");
+  const lines = (await runPage("redaction.md", { EXAMPLE_TOKEN: token, EXAMPLE_REDACT_KEY: "pepper" }))
+    .trimEnd()
+    .split("\n");
   expect(lines[0]).toBe("true");
   expect(lines[1]).toBe("false");
   expect(lines[2]).toMatch(/^\[redacted:github-key:[0-9a-f]{16}\]$/);
