@@ -40,6 +40,8 @@ export async function modelServer(answer: (request: Received, index: number) => 
       void send(response, answer(received, requests.length - 1));
     });
   });
+  // Else it might close a connection, on a busy machine, just as a client sends its next request on it.
+  server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const stop = (): Promise<void> =>
