@@ -5,6 +5,7 @@ import {
   createAgent,
   equipInstruction,
   equipMemory,
+  equipTool,
   getUsageStats,
   journalCall,
   promptAgent,
@@ -19,7 +20,7 @@ import {
   type Tool,
   type TraceEvent,
 } from "agent-rewind";
-import { restoreSnapshot } from "agent-rewind/debugger";
+import { restoreSnapshot, type RestoreOptions } from "agent-rewind/debugger";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
@@ -44,6 +45,51 @@ function restoredBothWays(events: readonly TraceEvent[], kept: readonly TraceEve
   expect(fromMemory.warnings).toEqual(fromLines.warnings);
   expect(fromMemory.normalize).toEqual(fromLines.normalize);
   return fromMemory;
+}
+
+/** The same from memory and from lines, be it a snapshot or an error. */
+function sameBothWays(events: readonly object[], options: RestoreOptions = {}): void {
+  const outcome = (trace: readonly TraceEvent[] | string): unknown => {
+    try {
+      const { root, warnings, normalize } = restoreSnapshot(trace, options);
+      return { root, warnings, normalize };
+    } catch (error) {
+      return String(error);
+    }
+  };
+  const lines = events.map((event) => JSON.stringify(event)).join("\n");
+  expect(outcome(events as readonly TraceEvent[])).toEqual(outcome(lines));
+}
+
+/** Cut, shuffled, doubled, renumbered, of two runs, and with ends that tell otherwise than starts. */
+function sameInAnyDisorder(events: readonly TraceEvent[]): void {
+  const withEach = (change: (event: TraceEvent, index: number) => object): object[] =>
+    events.map((event, index) => ({ ...event, ...change(event, index) }));
+  for (const spanId of new Set(events.map(({ trace }) => trace.spanId))) {
+    for (const anchor of ["before", "after"] as const) sameBothWays(events, { spanId, anchor });
+  }
+  sameBothWays(events.toReversed());
+  sameBothWays([...events, ...events]);
+  for (const stride of [3, 5, 7, 11]) {
+    const place = (index: number): number => (index * stride) % events.length;
+    sameBothWays(events.map((_, index) => events[place(index)] as TraceEvent));
+    sameBothWays(withEach((_, index) => ({ _seq: place(index) })));
+    sameBothWays(withEach((_, index) => ({ _seq: place(index), timestamp: place(index * 2) })));
+  }
+  sameBothWays(withEach(() => ({ _seq: undefined })));
+  sameBothWays(withEach((_, index) => (index % 3 === 0 ? { _seq: undefined } : {})));
+  const traceId = "f".repeat(32);
+  const inAnotherRun = withEach(({ trace }, index) => (index % 2 === 0 ? { trace: { ...trace, traceId } } : {}));
+  sameBothWays(inAnotherRun);
+  sameBothWays(inAnotherRun, { traceId });
+  const keys = ["contentHash", "inputHash", "callId", "agentId", "props", "kind", "name", "toolName", "journalCallId"];
+  for (const key of keys) {
+    for (const value of [key.endsWith("Hash") ? "0".repeat(64) : "other", undefined, null, 1]) {
+      for (const phase of [":start", ":end"]) {
+        sameBothWays(withEach((event) => (event.type.endsWith(phase) && key in event ? { [key]: value } : {})));
+      }
+    }
+  }
 }
 
 describe("a trace in memory gives what its lines give", () => {
@@ -84,6 +130,34 @@ describe("a trace in memory gives what its lines give", () => {
     const events = JSON.parse(JSON.stringify(bus.events)) as TraceEvent[];
     expect(restoredBothWays(events).normalize).toEqual([expect.objectContaining({ id: "digits" })]);
     for (let index = 1; index < events.length; index += 1) restoredBothWays(events, events.toSpliced(index, 1));
+    sameInAnyDisorder(events);
+  });
+
+  it("a batch of tools, whose outputs are told twice", async () => {
+    const bus = recorder();
+    let asked = 0;
+    const calls = [1, 2].map((n) => ({ id: `c${n}`, name: "t", arguments: `{"n":${n}}` }));
+    const model = scriptedModel("m", () => ((asked += 1) === 1 ? { tool_calls: calls } : result("answer")));
+    const handler = ({ n }: { n: number }): unknown => {
+      if (n === 2) throw new Error("down");
+      return { n, at: new Date(n) };
+    };
+    const tool: Tool<{ n: number }> = { name: "t", description: "", parameters: z.object({ n: z.number() }), handler };
+    const program = async (): Promise<unknown> => {
+      equipInstruction("use it");
+      equipTool(tool);
+      return promptAgent(Result);
+    };
+    await runWith(() => createAgent({ id: "a", model, handler: program })(), { eventBus: bus });
+    const events = JSON.parse(JSON.stringify(bus.events)) as TraceEvent[];
+    const batch = events.find((event) => event.type === "tools:execute:end");
+    expect(batch?.toolResults.map(({ success }) => success)).toEqual([true, false]);
+    sameInAnyDisorder(events);
+    // Told by the batch alone.
+    const ofTools = events.flatMap((event, index) => (event.type === "tool:call:end" ? [index] : []));
+    for (const index of ofTools) restoredBothWays(events, events.toSpliced(index, 1));
+    const { root } = restoredBothWays(events.filter(({ type }) => !type.startsWith("tool:call")));
+    expect(root.calls?.filter(({ kind }) => kind === "tool")).toHaveLength(2);
   });
 });
 

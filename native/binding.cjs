@@ -862,6 +862,7 @@ module.exports.restoreBytes = nativeBinding.restoreBytes
 module.exports.restoreBytesSync = nativeBinding.restoreBytesSync
 module.exports.restoredFields = nativeBinding.restoredFields
 module.exports.restorePieces = nativeBinding.restorePieces
+module.exports.restoreTable = nativeBinding.restoreTable
 module.exports.restoreTrace = nativeBinding.restoreTrace
 module.exports.textTokens = nativeBinding.textTokens
 module.exports.writeTextFile = nativeBinding.writeTextFile

@@ -300,8 +300,18 @@ export declare function restoreBytes(trace: Buffer, options: RestoreOptions): Pr
 /** Restores from the bytes of a trace. */
 export declare function restoreBytesSync(trace: Uint8Array, options: RestoreOptions): SnapshotHandle
 
-/** Names of the fields that a restore reads of an event of a type, beside those that all events have. */
-export declare function restoredFields(eventType: string): Array<string>
+export declare function restoredFields(eventType: string): RestoredFields
+
+/** What a restore reads of the events of a type. */
+export interface RestoredFields {
+  /** Names of fields, beside those that all events have. */
+  names: Array<string>
+  /**
+   * So many of the first are read of every event; the others only of one without `_seq`, or one that does
+   * not follow the start of its span.
+   */
+  always: number
+}
 
 export interface RestoreOptions {
   spanId?: string
@@ -321,6 +331,14 @@ export interface RestoreOptions {
 
 /** Restores a snapshot from the text of a trace that came in pieces. */
 export declare function restorePieces(pieces: TextSink, options: RestoreOptions): SnapshotHandle
+
+/**
+ * Restores a snapshot from events in memory. `heads` has five numbers for each event: the indices of its
+ * type, its span, its parent and its trace (or `0xffffffff`), and a bit for each of `restoredFields` that it
+ * has; `numbers` has two, its `timestamp` and its `_seq`. `types`, `spans` and `traces` are JSON arrays of
+ * what the indices stand for, and `values` are JSON arrays of the fields' values.
+ */
+export declare function restoreTable(heads: Uint32Array, numbers: Float64Array, types: string, spans: string, traces: string, values: TextSink, options: RestoreOptions): SnapshotHandle
 
 /** Restores a snapshot from the text of a trace. */
 export declare function restoreTrace(trace: string, options: RestoreOptions): SnapshotHandle

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use agent_rewind_core::error::{RestoreError, SnapshotError};
 use agent_rewind_core::json::JsonText;
-use agent_rewind_core::restore::{Origin, RestoreOptions as CoreOptions, restore};
+use agent_rewind_core::restore::{self, EventTable, Origin, RestoreOptions as CoreOptions};
 use agent_rewind_core::snapshot::{
     self, Anchor, Snapshot, read_snapshot, stream_frame, write_frame,
 };
@@ -160,11 +160,53 @@ pub struct RestoreOptions {
     pub from_memory: bool,
 }
 
-/// Names of the fields that a restore reads of an event of a type, beside those that all events have.
+/// What a restore reads of the events of a type.
+#[napi(object)]
+pub struct RestoredFields {
+    /// Names of fields, beside those that all events have.
+    pub names: Vec<String>,
+    /// So many of the first are read of every event; the others only of one without `_seq`, or one that does
+    /// not follow the start of its span.
+    pub always: u32,
+}
+
 #[napi(catch_unwind)]
-pub fn restored_fields(event_type: String) -> Vec<String> {
-    let fields = agent_rewind_core::restore::restored_fields(&event_type);
-    fields.into_iter().map(str::to_owned).collect()
+pub fn restored_fields(event_type: String) -> RestoredFields {
+    let fields = restore::restored_fields(&event_type);
+    RestoredFields {
+        always: u32::try_from(fields.always).unwrap_or(u32::MAX),
+        names: fields.names.into_iter().map(str::to_owned).collect(),
+    }
+}
+
+/// Restores a snapshot from events in memory. `heads` has five numbers for each event: the indices of its
+/// type, its span, its parent and its trace (or `0xffffffff`), and a bit for each of `restoredFields` that it
+/// has; `numbers` has two, its `timestamp` and its `_seq`. `types`, `spans` and `traces` are JSON arrays of
+/// what the indices stand for, and `values` are JSON arrays of the fields' values.
+#[napi(catch_unwind)]
+#[allow(clippy::too_many_arguments, reason = "each is a column")]
+pub fn restore_table(
+    env: Env,
+    heads: &[u32],
+    numbers: &[f64],
+    types: String,
+    spans: String,
+    traces: String,
+    values: &TextSink,
+    options: RestoreOptions,
+) -> Result<SnapshotHandle> {
+    let values = Arc::new(values.take());
+    let table = EventTable {
+        heads,
+        numbers,
+        types: &types,
+        spans: &spans,
+        traces: &traces,
+    };
+    match restore::restore_table(&values, table, &core_options(options)) {
+        Ok(snapshot) => Ok(SnapshotHandle::new(env, Arc::new(snapshot), values.len())),
+        Err(error) => Err(restore_error(&error)),
+    }
 }
 
 /// Restores a snapshot from the text of a trace.
@@ -196,7 +238,11 @@ fn restore_text(
     } else {
         Origin::Lines
     };
-    let options = CoreOptions {
+    restore::restore(Arc::new(trace), origin, &core_options(options))
+}
+
+fn core_options(options: RestoreOptions) -> CoreOptions {
+    CoreOptions {
         span_id: options.span_id,
         anchor: options
             .anchor
@@ -206,8 +252,7 @@ fn restore_text(
         trace_id: options.trace_id,
         metadata: options.metadata.map(JsonText::trusted),
         now_ms: options.now,
-    };
-    restore(Arc::new(trace), origin, &options)
+    }
 }
 
 /// The end of work on another thread. An async export cannot throw an error with a code of ours,

@@ -1,23 +1,11 @@
 import { messageOf } from "../errors/base.js";
 import { RestoreError } from "../errors/index.js";
 import { native, type TextSink } from "../native.js";
+import { restoredFields } from "./restored-fields.js";
 import { pushText } from "./text-pieces.js";
 
 /** Events that are written at a time: a call of `JSON.stringify` for each costs more than what it writes. */
 const LIST = 256;
-
-/** Fields by type of event: what the core reads of the lines of a trace file is what is handed over from memory. */
-const fieldsOf = new Map<string, readonly string[]>();
-
-function fieldsOfType(type: string): readonly string[] {
-  let fields = fieldsOf.get(type);
-  if (fields === undefined) {
-    fields = native.restoredFields(type);
-    // Types are data: others than those that are read could be any number.
-    if (fields.length > 0) fieldsOf.set(type, fields);
-  }
-  return fields;
-}
 
 interface Base {
   type?: unknown;
@@ -28,8 +16,8 @@ interface Base {
 }
 
 /**
- * Hands over the events as JSON text, a list of some in each line, with what restore reads of them. Whole
- * conversations are not among it.
+ * Hands over events of any form as JSON text, a list of some in each line, with what restore reads of them. What is
+ * no event is found by the core, and named with its place.
  */
 export function projectEvents(events: readonly unknown[]): TextSink {
   // A guess: heads and hashes take so much, and outputs make room for themselves.
@@ -63,7 +51,7 @@ function projectEvent(event: unknown): unknown {
   if (typeof event !== "object" || event === null || Array.isArray(event)) return event;
   const { type, agentId, timestamp, _seq, trace } = event as Base;
   const projected: Record<string, unknown> = { type, agentId, timestamp, _seq, trace };
-  for (const name of typeof type === "string" ? fieldsOfType(type) : []) {
+  for (const name of typeof type === "string" ? restoredFields(type).names : []) {
     projected[name] = (event as Record<string, unknown>)[name];
   }
   return projected;

@@ -2,9 +2,10 @@ import { types } from "node:util";
 
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { RestoreError } from "../errors/index.js";
-import { fromNativeError, native } from "../native.js";
+import { fromNativeError, native, type SnapshotHandle } from "../native.js";
 import type { TraceEvent } from "../types/events.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
+import { eventTable } from "./event-table.js";
 import { snapshotObject } from "./handle.js";
 import { metadataText } from "./metadata.js";
 import { projectEvents } from "./project-events.js";
@@ -33,13 +34,21 @@ export function restoreSnapshot(
         `Restore failed: expected an array of events, JSONL text or bytes, received ${typeof trace}.`,
       );
     }
-    return snapshotObject(native.restorePieces(projectEvents(trace as unknown[]), nativeOptions(options, true)));
+    return snapshotObject(restoreEvents(trace as unknown[], nativeOptions(options, true)));
   } catch (error) {
     throw fromNativeError(error);
   }
 }
 
 const OPTION_NAMES: OptionNames<RestoreOptions> = { spanId: true, anchor: true, metadata: true, traceId: true };
+
+function restoreEvents(events: unknown[], options: ReturnType<typeof nativeOptions>): SnapshotHandle {
+  const table = eventTable(events);
+  // The core names what is no event, with its place.
+  if (table === undefined) return native.restorePieces(projectEvents(events), options);
+  const { heads, numbers, values, ...names } = table;
+  return native.restoreTable(heads, numbers, names.types, names.spans, names.traces, values, options);
+}
 
 /** The options as the binding takes them. */
 export function nativeOptions(options: RestoreOptions, fromMemory: boolean): Parameters<typeof native.restoreTrace>[1] {

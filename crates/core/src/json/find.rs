@@ -16,6 +16,8 @@ pub(super) struct StringEnds {
     mask: u64,
     /// Whether a backslash at the very end of it escapes the byte that follows.
     escape_pending: bool,
+    /// Whether an escape was seen that `JSON.stringify` would not write.
+    foreign_escape: bool,
 }
 
 impl StringEnds {
@@ -25,7 +27,13 @@ impl StringEnds {
             block: 0_usize.wrapping_sub(BLOCK),
             mask: 0,
             escape_pending: false,
+            foreign_escape: false,
         }
+    }
+
+    /// Whether an escape was seen that `JSON.stringify` may not write: another would do, or none.
+    pub(super) fn has_foreign_escape(&self) -> bool {
+        self.foreign_escape
     }
 
     /// Where the body of a string that begins at `from` ends: at its closing quote, at a control
@@ -100,31 +108,48 @@ impl StringEnds {
     }
 
     #[inline]
-    fn invalid_escapes(&self, escaped: u64, block: &[u8; BLOCK], bytes: &[u8]) -> u64 {
+    fn invalid_escapes(&mut self, escaped: u64, block: &[u8; BLOCK], bytes: &[u8]) -> u64 {
         let mut invalid = 0;
         let mut left = escaped;
         while left != 0 {
             let at = left.trailing_zeros() as usize;
-            let byte = block[at % BLOCK];
-            let valid = SIMPLE_ESCAPES[usize::from(byte)]
-                || byte == b'u' && four_hex_digits(bytes, self.block + at + 1);
-            invalid |= u64::from(!valid) << at;
+            if !SIMPLE_ESCAPES[usize::from(block[at % BLOCK])] {
+                invalid |= u64::from(!self.other_escape(block[at % BLOCK], bytes, at)) << at;
+            }
             left &= left - 1;
         }
         invalid
     }
+
+    /// Whether an escape that has no letter of its own, or needs none, is valid.
+    fn other_escape(&mut self, letter: u8, bytes: &[u8], at: usize) -> bool {
+        let digits = self.block + at + 1;
+        self.foreign_escape |= letter != b'u' || !is_control_character(bytes, digits);
+        letter == b'/' || letter == b'u' && four_hex_digits(bytes, digits)
+    }
 }
 
-/// A table, because the mixture of escapes in a text is hard to predict for branches.
+/// The escapes that `JSON.stringify` writes with a letter. A table, because the mixture of escapes in a
+/// text is hard to predict for branches.
 static SIMPLE_ESCAPES: [bool; 256] = {
     let mut simple = [false; 256];
-    let mut letters: &[u8] = b"\"\\/bfnrt";
+    let mut letters: &[u8] = b"\"\\bfnrt";
     while let [letter, rest @ ..] = letters {
         simple[*letter as usize] = true;
         letters = rest;
     }
     simple
 };
+
+/// Whether the digits of an escape are as `JSON.stringify` writes a control character for which there
+/// is no letter.
+fn is_control_character(bytes: &[u8], from: usize) -> bool {
+    match bytes.get(from..from + 4) {
+        Some([b'0', b'0', b'0', last]) => matches!(last, b'0'..=b'7' | b'b' | b'e' | b'f'),
+        Some([b'0', b'0', b'1', last]) => matches!(last, b'0'..=b'9' | b'a'..=b'f'),
+        _ => false,
+    }
+}
 
 fn four_hex_digits(bytes: &[u8], from: usize) -> bool {
     bytes
@@ -151,6 +176,7 @@ fn masks_of(block: &[u8; BLOCK]) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::string::normalize_body;
 
     fn is_special(byte: u8) -> bool {
         byte < b' ' || byte == b'"' || byte == b'\\'
@@ -232,6 +258,31 @@ mod tests {
                 for first in 0..=length {
                     assert_same_ends(text.as_bytes(), first);
                 }
+            }
+        }
+    }
+
+    /// Whether an escape was found that `JSON.stringify` may not write.
+    fn is_foreign(body: &str) -> bool {
+        let text = format!("{body}\"");
+        let mut ends = StringEnds::new();
+        ends.next(text.as_bytes(), 0);
+        ends.has_foreign_escape()
+    }
+
+    #[test]
+    fn escapes_that_stay_as_they_are() {
+        for unit in 0..=u16::MAX {
+            for body in [format!("\\u{unit:04x}"), format!("\\u{unit:04X}")] {
+                let stays = normalize_body(&body) == body;
+                // A lone surrogate stays too, but it is not known here that it is alone.
+                assert_eq!(!is_foreign(&body), stays && unit < 0x20, "{body}");
+            }
+        }
+        for letter in ' '..='~' {
+            for at in [0, 1, BLOCK - 2, BLOCK - 1, BLOCK] {
+                let body = format!("{}\\{letter}", "x".repeat(at));
+                assert_eq!(is_foreign(&body), !"\"\\bfnrt".contains(letter), "{body}");
             }
         }
     }

@@ -40,6 +40,14 @@ pub fn write_number_token(token: &str, out: &mut String) -> Result<(), JsonError
     Ok(())
 }
 
+/// Whether [`write_number_token`] would write the token as it stands.
+pub(super) fn is_normal_number(token: &str) -> bool {
+    is_plain_integer(token)
+        || token.parse().is_ok_and(|value: f64| {
+            value.is_finite() && ryu_js::Buffer::new().format_finite(value) == token
+        })
+}
+
 fn is_plain_integer(token: &str) -> bool {
     let digits = token.strip_prefix('-').unwrap_or(token).as_bytes();
     match digits {

@@ -73,6 +73,11 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Whether all strings that were passed are, as far as is known, as `JSON.stringify` writes them.
+    pub(super) fn has_normal_strings(&self) -> bool {
+        !self.string_ends.has_foreign_escape()
+    }
+
     pub(super) fn text(&self) -> &'a str {
         self.text
     }

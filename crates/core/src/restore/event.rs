@@ -167,18 +167,61 @@ impl EventKind {
             _ => 0,
         }
     }
+
+    /// Of these fields, the ones that are read only where the start of the span is missing, or where the
+    /// events have no numbers.
+    fn told_before(self) -> FieldSet {
+        use Field as F;
+        let told = match (self.family, self.phase) {
+            (Family::Model, Phase::End) => {
+                F::Usage.bit() | F::FinishReason.bit() | F::Duration.bit()
+            }
+            (
+                Family::Agent | Family::Generation | Family::Turn | Family::Tool | Family::Call,
+                Phase::End,
+            ) => {
+                let phase = Phase::Start;
+                let start = Self { phase, ..self };
+                // An end may tell what is other than it was at the start.
+                start.fields() & !(F::Memory.bit() | F::ContentHash.bit())
+            }
+            _ => 0,
+        };
+        self.fields() & told
+    }
+
+    /// The fields one by one, those that are read of every such event first.
+    pub(super) fn field_list(self) -> Vec<Field> {
+        let fields_in = |set: FieldSet| {
+            Field::ALL
+                .iter()
+                .filter(move |field| set & field.bit() != 0)
+        };
+        let told_before = self.told_before();
+        let always = fields_in(self.fields() & !told_before);
+        always.chain(fields_in(told_before)).copied().collect()
+    }
 }
 
-/// Names of the fields that a restore reads of an event of this type, beside `type`, `agentId`, `timestamp`,
-/// `_seq` and `trace`. Nothing else of an event can change what is restored.
+/// What a restore reads of the events of a type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestoredFields {
+    /// Names of the fields that are read, beside `type`, `agentId`, `timestamp`, `_seq` and `trace`. Nothing
+    /// else of an event can change what is restored.
+    pub names: Vec<&'static str>,
+    /// So many of the first are read of every event; the others only of one that has no `_seq`, or does not
+    /// follow the start of its span.
+    pub always: usize,
+}
+
+/// What a restore reads of events of this type.
 #[must_use]
-pub fn restored_fields(event_type: &str) -> Vec<&'static str> {
-    let wanted = EventKind::from_type(event_type).fields();
-    let fields = Field::ALL.iter();
-    fields
-        .filter(|field| wanted & field.bit() != 0)
-        .map(|field| field.key())
-        .collect()
+pub fn restored_fields(event_type: &str) -> RestoredFields {
+    let kind = EventKind::from_type(event_type);
+    RestoredFields {
+        names: kind.field_list().into_iter().map(Field::key).collect(),
+        always: (kind.fields() & !kind.told_before()).count_ones() as usize,
+    }
 }
 
 impl Event {

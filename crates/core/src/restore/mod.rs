@@ -28,6 +28,7 @@ mod read;
 mod reader;
 mod select;
 mod spans;
+mod table;
 mod tally;
 mod topology;
 mod trace;
@@ -37,8 +38,9 @@ mod warnings;
 use std::sync::{Arc, OnceLock};
 
 use build::Builder;
-pub use event::restored_fields;
+pub use event::{RestoredFields, restored_fields};
 use fields::Source;
+pub use table::{EventTable, NO_NAME};
 use topology::Topology;
 use trace::Trace;
 use warnings::Warnings;
@@ -88,7 +90,30 @@ pub fn restore(
     options: &RestoreOptions,
 ) -> Result<Snapshot, RestoreError> {
     let mut warnings = Warnings::default();
-    let mut trace = read::read(Source(&trace), origin, &mut warnings)?;
+    let trace = read::read(Source(&trace), origin, &mut warnings)?;
+    restore_trace(trace, warnings, options)
+}
+
+/// As [`restore`], from events that are in memory. `values` are those of their fields.
+///
+/// # Errors
+///
+/// As [`restore`].
+pub fn restore_table(
+    values: &Arc<String>,
+    table: EventTable<'_>,
+    options: &RestoreOptions,
+) -> Result<Snapshot, RestoreError> {
+    let mut warnings = Warnings::default();
+    let trace = table::read_table(Source(values), table, &mut warnings)?;
+    restore_trace(trace, warnings, options)
+}
+
+fn restore_trace(
+    mut trace: Trace<'_>,
+    mut warnings: Warnings,
+    options: &RestoreOptions,
+) -> Result<Snapshot, RestoreError> {
     let trace_id = select::select(&mut trace, options, &mut warnings)?;
     order::sort(&mut trace, &mut warnings);
     let kept = cut::events_kept(&trace, options)?;

@@ -60,7 +60,7 @@ impl From<JsonError> for LineFault {
     }
 }
 
-const TURN_START: EventKind = EventKind {
+pub(super) const TURN_START: EventKind = EventKind {
     family: Family::Turn,
     phase: Phase::Start,
 };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent_rewind_core::restore::{Origin, restore};
+use agent_rewind_core::restore::{EventTable, NO_NAME, Origin, restore, restore_table};
 use agent_rewind_core::snapshot::Anchor;
 
 use crate::support::{Log, at, call_ids, codes, options, trace_of, try_lines};
@@ -182,4 +182,48 @@ fn one_json_array_is_a_trace_too() {
     let snapshot = crate::support::lines(&odd);
     assert_eq!(codes(&snapshot), ["invalid-line"; 3]);
     assert_eq!(call_ids(&snapshot), call_ids(&whole));
+}
+
+#[test]
+fn a_table_that_does_not_fit_together_is_refused() {
+    let empty = EventTable {
+        heads: &[0, 0, NO_NAME, NO_NAME, 0],
+        numbers: &[1.0, 0.0],
+        types: r#"["agent:start"]"#,
+        spans: r#"["s"]"#,
+        traces: "[]",
+    };
+    let restored = |table: EventTable<'_>, values: &str| {
+        restore_table(&Arc::new(values.to_owned()), table, &options()).map(|snapshot| snapshot.root)
+    };
+    assert!(restored(empty, "").is_ok());
+    for heads in [
+        [1, 0, NO_NAME, NO_NAME, 0],
+        [0, 1, NO_NAME, NO_NAME, 0],
+        [0, 0, NO_NAME, NO_NAME, 1],
+        [0, 0, NO_NAME, NO_NAME, 1 << 31],
+    ] {
+        let table = EventTable {
+            heads: &heads,
+            ..empty
+        };
+        let error = restored(table, "[]").unwrap_err();
+        assert!(error.to_string().contains("events: "), "{error}");
+    }
+    for text in ["", "[1]", r#"["s""#, "{}"] {
+        let error = restored(
+            EventTable {
+                spans: text,
+                ..empty
+            },
+            "",
+        );
+        assert!(error.is_err(), "{text}");
+    }
+    // An event is a row of both columns.
+    let none = EventTable {
+        numbers: &[],
+        ..empty
+    };
+    assert!(restored(none, "").is_err());
 }

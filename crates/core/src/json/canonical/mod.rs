@@ -32,6 +32,11 @@ impl Sink for String {
 /// Text that is not JSON, a number outside the range of a double, a key that an object has twice
 /// (however it is spelt), nesting beyond what a [`super::Scanner`] reads.
 pub fn write_canonical(text: &str, sink: &mut impl Sink) -> Result<(), JsonError> {
+    // Most text is what `JSON.stringify` wrote: then one look at it does.
+    if let Some(layout) = Layout::of_normal_value(text, KeyOrder::Utf16Unit) {
+        layout.write(text, sink);
+        return Ok(());
+    }
     let compact = compact::compact(text, Numbers::Ecma)?;
     write_canonical_trusted(&compact, sink).map_err(|error| match error.kind {
         JsonErrorKind::DuplicateKey => JsonError {

@@ -5,6 +5,7 @@ use super::Sink;
 use super::key::{Key, KeyOrder};
 use super::pieces::{List, Pieces};
 use crate::json::error::{JsonError, JsonErrorKind};
+use crate::json::number::is_normal_number;
 use crate::json::scan::{MAX_OPEN, Scanner};
 
 type Result<T> = std::result::Result<T, JsonError>;
@@ -58,6 +59,18 @@ impl Layout {
         orderer.finish(0..text.len())
     }
 
+    /// Of one value, if the text is all as `JSON.stringify` writes it. What is not may be as right: a
+    /// slower way finds out.
+    pub(super) fn of_normal_value(text: &str, by: KeyOrder) -> Option<Self> {
+        let mut orderer = Orderer::new(text, 0, by);
+        orderer.normal_numbers = true;
+        orderer.value().ok()?;
+        if !orderer.scanner.has_normal_strings() {
+            return None;
+        }
+        orderer.finish(0..text.len()).ok()
+    }
+
     /// Of the elements of an array without its brackets, from byte `from` on: 0, or the end of an element.
     pub(super) fn of_elements(text: &str, from: usize) -> Result<Self> {
         let mut orderer = Orderer::new(text, from, KeyOrder::Utf16Unit);
@@ -103,6 +116,8 @@ impl Layout {
 struct Orderer<'a> {
     scanner: Scanner<'a>,
     by: KeyOrder,
+    /// Whether numbers must be as `JSON.stringify` writes them.
+    normal_numbers: bool,
     frames: Vec<Frame>,
     /// The members so far of all open objects.
     members: Vec<Member>,
@@ -116,6 +131,7 @@ impl<'a> Orderer<'a> {
         Self {
             scanner: Scanner::starting_at(text, from),
             by,
+            normal_numbers: false,
             frames: Vec::with_capacity(8),
             members: Vec::with_capacity(16),
             edits: Vec::with_capacity(8),
@@ -163,6 +179,13 @@ impl<'a> Orderer<'a> {
                 let is_empty = self.scanner.byte() == Some(b']');
                 self.elements += usize::from(!is_empty && self.frames.len() == 1);
                 Ok(!is_empty)
+            }
+            Some(b'-' | b'0'..=b'9') if self.normal_numbers => {
+                let token = self.scanner.number()?;
+                if !is_normal_number(token) {
+                    return self.scanner.error(JsonErrorKind::BadNumber);
+                }
+                Ok(false)
             }
             _ => self.scanner.number_or_literal().map(|()| false),
         }

@@ -1,0 +1,215 @@
+import { native, type TextSink } from "../native.js";
+import { restoredFields } from "./restored-fields.js";
+import { pushText } from "./text-pieces.js";
+
+/** Events by columns, as the core takes them: see `restoreTable` of the binding. */
+export interface EventTable {
+  readonly heads: Uint32Array;
+  readonly numbers: Float64Array;
+  readonly types: string;
+  readonly spans: string;
+  readonly traces: string;
+  readonly values: TextSink;
+}
+
+/** No parent, no trace. */
+const NONE = 0xffff_ffff;
+/** No event. */
+const UNSURE = -1;
+const HEAD = 5;
+const TRACE = 3;
+
+/** Values that are written at a time: a call of `JSON.stringify` for each costs more than what it writes. */
+const LIST = 512;
+
+interface Kind {
+  readonly index: number;
+  readonly names: readonly string[];
+  readonly always: number;
+  readonly isStart: boolean;
+  /** Of the end of a span: the index of the type of its start. */
+  readonly start: number;
+}
+
+type Fields = Record<string, unknown>;
+type Head = Fields & { type?: unknown; timestamp?: unknown; _seq?: unknown; trace?: unknown };
+type Ref = { traceId?: unknown; spanId?: unknown; parentSpanId?: unknown };
+
+/**
+ * The events as a table with what restore reads of them, each value once: what the start of a span told is not told
+ * again by its end, nor the outputs of tools by the end of their batch.
+ * @returns `undefined` if one of them is no event, or not JSON.
+ */
+export function eventTable(events: readonly unknown[]): EventTable | undefined {
+  try {
+    return new Table(events).write();
+  } catch {
+    return undefined;
+  }
+}
+
+class Table {
+  private readonly events: readonly unknown[];
+  private readonly heads: Uint32Array;
+  private readonly numbers: Float64Array;
+  private readonly kinds = new Map<string, Kind>();
+  private readonly spans = new Names();
+  private readonly traces = new Names();
+  /** By span: the event that starts it, and the end of a tool's call that has a start. */
+  private readonly starts: (number | undefined)[] = [];
+  private readonly toolEnds: (number | undefined)[] = [];
+  private readonly sink: TextSink;
+  private values: unknown[] = [];
+
+  constructor(events: readonly unknown[]) {
+    this.events = events;
+    this.heads = new Uint32Array(events.length * HEAD);
+    this.numbers = new Float64Array(events.length * 2);
+    // A guess: outputs make room for themselves.
+    this.sink = new native.TextSink(events.length * 256);
+  }
+
+  write(): EventTable | undefined {
+    const { events, heads, numbers, spans, traces, sink } = this;
+    // Without numbers, what comes first is for the core to find out.
+    const isOrdered = events.every((event) => typeof (event as Head)._seq === "number");
+    for (let index = 0; index < events.length; index += 1) {
+      const event = events[index] as Head;
+      const { type, timestamp, _seq, trace } = event;
+      if (typeof type !== "string" || type === "gap" || typeof trace !== "object" || trace === null) return undefined;
+      const { traceId, spanId, parentSpanId } = trace as Ref;
+      if (typeof spanId !== "string") return undefined;
+      const parent = typeof parentSpanId === "string" && parentSpanId !== "" ? spans.repeated(parentSpanId) : NONE;
+      const span = spans.indexOf(spanId);
+      const kind = this.kind(type);
+      const at = index * HEAD;
+      heads[at] = kind.index;
+      heads[at + 1] = span;
+      heads[at + 2] = parent;
+      heads[at + TRACE] = typeof traceId === "string" ? traces.repeated(traceId) : NONE;
+      numbers[index * 2] = typeof timestamp === "number" && Number.isFinite(timestamp) ? timestamp : Number.NaN;
+      numbers[index * 2 + 1] = typeof _seq === "number" && Number.isFinite(_seq) ? _seq : Number.NaN;
+      const isAfterStart = isOrdered && kind.start !== NONE && this.follows(index, this.starts[span], kind.start);
+      const start = isAfterStart ? (events[this.starts[span] as number] as Fields) : undefined;
+      heads[at + 4] = this.fields(index, event, kind, start, isOrdered);
+      if (kind.isStart) this.noteStart(index, span, kind);
+      else if (isAfterStart && type === "tool:call:end") this.toolEnds[span] ??= index;
+      if (this.values.length >= LIST) this.flush();
+    }
+    this.flush();
+    const types = [...this.kinds.keys()];
+    const [typeNames, spanNames, traceNames] = [types, spans.list, traces.list].map((list) => JSON.stringify(list));
+    return {
+      heads,
+      numbers,
+      types: typeNames as string,
+      spans: spanNames as string,
+      traces: traceNames as string,
+      values: sink,
+    };
+  }
+
+  /** The first start of a span counts; one that has starts of several types tells nothing for sure. */
+  private noteStart(index: number, span: number, kind: Kind): void {
+    const first = this.starts[span];
+    if (first === undefined) this.starts[span] = index;
+    else if (this.heads[first * HEAD] !== kind.index) this.starts[span] = UNSURE;
+  }
+
+  /** Adds the values of the fields that nothing before it told, and gives a bit for each. */
+  private fields(index: number, event: Fields, kind: Kind, start: Fields | undefined, isOrdered: boolean): number {
+    const { names } = kind;
+    const count = start === undefined ? names.length : kind.always;
+    let present = 0;
+    for (let field = 0; field < count; field += 1) {
+      const name = names[field] as string;
+      let value = event[name];
+      if (value === undefined || value === null) {
+        if (value === undefined) continue;
+      } else if (typeof value === "object") {
+        if (name === "toolResults" && isOrdered) value = this.untoldRows(index, value);
+        // The sum is read only where the difference is missing.
+        else if (name === "own" && event["delta"] !== undefined) continue;
+        else if (typeof (value as Fields)["toJSON"] === "function") value = asJson(value, name);
+        if (value === undefined) continue;
+      } else if (typeof value === "function" || typeof value === "symbol") continue;
+      else if (name === "contentHash" && value === start?.[name]) continue;
+      present |= 1 << field;
+      this.values.push(value);
+    }
+    return present;
+  }
+
+  /** The rows of a batch whose calls have no end of their own before it. */
+  private untoldRows(index: number, rows: object): unknown {
+    if (!Array.isArray(rows)) return rows;
+    const end = this.kinds.get("tool:call:end")?.index ?? NONE;
+    const untold = rows.filter((row: { spanId?: unknown } | null | undefined) => {
+      const span = typeof row?.spanId === "string" ? this.spans.find(row.spanId) : undefined;
+      return span === undefined || !this.follows(index, this.toolEnds[span], end);
+    });
+    return untold.length === 0 ? undefined : untold;
+  }
+
+  /** Whether an event comes after an earlier one of this type, which is there wherever it is. */
+  private follows(index: number, earlier: number | undefined, kind: number): boolean {
+    if (earlier === undefined) return false;
+    const { heads, numbers } = this;
+    return (
+      heads[earlier * HEAD] === kind &&
+      heads[earlier * HEAD + TRACE] === heads[index * HEAD + TRACE] &&
+      (numbers[earlier * 2 + 1] as number) < (numbers[index * 2 + 1] as number)
+    );
+  }
+
+  private kind(type: string): Kind {
+    let kind = this.kinds.get(type);
+    if (kind === undefined) {
+      const { names, always } = restoredFields(type);
+      const start = type.endsWith(":end") ? this.kind(`${type.slice(0, -":end".length)}:start`).index : NONE;
+      kind = { index: this.kinds.size, names, always, isStart: type.endsWith(":start"), start };
+      this.kinds.set(type, kind);
+    }
+    return kind;
+  }
+
+  private flush(): void {
+    pushText(this.sink, JSON.stringify(this.values));
+    this.values = [];
+  }
+}
+
+/** What is in JSON under a name: its `toJSON` may leave nothing. */
+function asJson(value: unknown, name: string): unknown {
+  return (JSON.parse(JSON.stringify({ [name]: value })) as Fields)[name];
+}
+
+/** Strings by index, in the order in which they came. */
+class Names {
+  readonly list: string[] = [];
+  private readonly indices = new Map<string, number>();
+  private last = "";
+  private lastIndex = NONE;
+
+  indexOf(name: string): number {
+    let index = this.indices.get(name);
+    if (index === undefined) {
+      index = this.list.push(name) - 1;
+      this.indices.set(name, index);
+    }
+    return index;
+  }
+
+  /** For names that come in runs. */
+  repeated(name: string): number {
+    if (name !== this.last || this.lastIndex === NONE) {
+      this.last = name;
+      this.lastIndex = this.indexOf(name);
+    }
+    return this.lastIndex;
+  }
+
+  find(name: string): number | undefined {
+    return this.indices.get(name);
+  }
+}
