@@ -163,7 +163,7 @@ export interface Begun {
   /** Names the call when its end is told; absent where nothing is recorded. */
   slot?: number
   contentHash: string
-  /** "output", "failure", or why the call has to be made. */
+  /** "output", "failure", "handled-failure", or why the call has to be made. */
   answer: string
   text?: string
   types?: string

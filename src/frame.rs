@@ -65,7 +65,7 @@ pub struct Begun {
     /// Names the call when its end is told; absent where nothing is recorded.
     pub slot: Option<f64>,
     pub content_hash: String,
-    /// "output", "failure", or why the call has to be made.
+    /// "output", "failure", "handled-failure", or why the call has to be made.
     pub answer: String,
     pub text: Option<String>,
     pub types: Option<String>,
@@ -510,10 +510,16 @@ fn run_options(options: &RunOptions) -> CoreOptions {
 }
 
 fn begun_object(begun: CoreBegun, hash: ContentHash) -> Begun {
-    let Answer { verdict, call, .. } = begun.answer;
+    let Answer {
+        verdict,
+        call,
+        handled,
+        ..
+    } = begun.answer;
     let owned = |text: JsonText| text.as_str().to_owned();
     let (answer, text, types) = match verdict {
         Verdict::Output(value) => ("output", Some(owned(value.text)), value.types.map(owned)),
+        Verdict::Failure(error) if handled => ("handled-failure", Some(owned(error)), None),
         Verdict::Failure(error) => ("failure", Some(owned(error)), None),
         Verdict::Miss(miss) => (miss_name(miss), None, None),
     };

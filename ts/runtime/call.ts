@@ -55,17 +55,22 @@ export interface Ended<T> {
   readonly rest?: (() => Promise<Ended<T>>) | undefined;
 }
 
-/** A failed call, and whether its failure came from the recording. */
+/** A failed call. */
 export class CallFailure {
   readonly error: unknown;
-  readonly cached: boolean;
+  /** Whether the failure came from the recording, and the program had gone on after it there. */
+  readonly source: "made" | "recorded" | "recorded-handled";
   /** What was journaled beside the failure. */
   readonly meta: CallMeta | undefined;
 
-  constructor(error: unknown, cached: boolean, meta?: CallMeta) {
+  constructor(error: unknown, source: CallFailure["source"], meta?: CallMeta) {
     this.error = error;
-    this.cached = cached;
+    this.source = source;
     this.meta = meta;
+  }
+
+  get cached(): boolean {
+    return this.source !== "made";
   }
 }
 
@@ -83,17 +88,17 @@ export async function settle<T>(scope: Scope, begun: Begun, call: CallSpec<T>): 
     return { ...ended, rest: () => rest().finally(() => (seen.ended = { value: ended.value, cached: false })) };
   } catch (failure) {
     // Other errors come from what is not of the call: a callback of the run, or a recording that was edited.
-    const own = failure instanceof CallFailure ? failure : new CallFailure(failure, false);
+    const own = failure instanceof CallFailure ? failure : new CallFailure(failure, "made");
     seen.ended = { error: own.error, cached: own.cached };
     throw own;
   }
 }
 
 async function replayOrMake<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
-  if (begun.answer === "output" || begun.answer === "failure") {
+  if (begun.answer === "output" || begun.answer === "failure" || begun.answer === "handled-failure") {
     const preparing = call.beforeReplay && prepareReplay(scope, begun, call.beforeReplay);
     if (preparing !== undefined) await preparing;
-    if (begun.answer === "failure") throw await replayFailure(scope, begun);
+    if (begun.answer !== "output") throw await replayFailure(scope, begun);
     const value = decodeValue(begun.text ?? "null", begun.types ?? null) as T;
     const open = call.openEnd?.(value);
     if (open !== "again" || scope.run.mode === "replay") {
@@ -200,7 +205,7 @@ function failed(scope: Scope, begun: Begun, error: unknown, meta: CallMeta): Cal
     scope.frame.fail(begun.slot, scope.recordable(errorInfoText(error)), scope.recordable(JSON.stringify(meta)));
     remember(scope, scope.frame, begun.slot, error);
   }
-  return new CallFailure(error, false, meta);
+  return new CallFailure(error, "made", meta);
 }
 
 /** Not a promise where there is nothing to wait for: the order of what is released must stay. */
@@ -226,7 +231,7 @@ function prepareReplay(
  */
 async function outlast(scope: Scope): Promise<void> {
   await scope.run.releases.idle();
-  if (scope.signal.aborted) throw new CallFailure(scope.abortError(), false);
+  if (scope.signal.aborted) throw new CallFailure(scope.abortError(), "made");
 }
 
 /**
@@ -244,7 +249,7 @@ function decideMiss(scope: Scope, miss: Miss): void {
   const error = new ReplayMissError(miss);
   // What is left over from a frame that has ended decides nothing.
   if (!scope.closed) run.refuse(error);
-  throw new CallFailure(error, false);
+  throw new CallFailure(error, "made");
 }
 
 async function replayOutput<T>(scope: Scope, begun: Begun, value: T): Promise<Ended<T>> {
@@ -257,7 +262,7 @@ async function replayFailure(scope: Scope, begun: Begun): Promise<CallFailure> {
   const error = fromErrorInfo(JSON.parse(begun.text ?? "{}") as ErrorInfo);
   const meta = await release(scope, begun);
   if (begun.slot !== undefined) remember(scope, scope.frame, begun.slot, error);
-  return new CallFailure(error, true, meta);
+  return new CallFailure(error, begun.answer === "failure" ? "recorded" : "recorded-handled", meta);
 }
 
 /** Waits for the call's place in the recorded order of ends. */

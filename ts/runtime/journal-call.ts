@@ -3,12 +3,11 @@ import { ContextNotFoundError } from "../errors/index.js";
 import { EVENTS } from "../events/names.js";
 import { storage } from "../run-context/store.js";
 import type { CallMeta } from "../types/snapshot.js";
-import { toErrorInfo } from "../values/error-info.js";
 import { beginAttempt } from "./begin.js";
 import { settle, type CallFailure, type Ended, type OpenEnd, type SoFar } from "./call.js";
 import { newSpanId } from "./ids.js";
 import { announceReplay, makeObserved, type ModelCall } from "./model-calls.js";
-import { metaFields, outputFields } from "./output-fields.js";
+import { failureFields, metaFields, outputFields } from "./output-fields.js";
 
 /** A call to be journaled. */
 export interface JournaledCall {
@@ -126,14 +125,8 @@ export async function journaled<T>(
       tellEnd(ended);
       return ended;
     } catch (failure) {
-      const { error, cached } = failure as CallFailure;
-      tell(() => ({
-        error: toErrorInfo(error),
-        ...metaFields(failure as CallFailure),
-        success: false,
-        cache: cached,
-      }));
-      throw error;
+      tell(() => failureFields(failure as CallFailure));
+      throw (failure as CallFailure).error;
     }
   };
   return told(

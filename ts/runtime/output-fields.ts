@@ -1,6 +1,7 @@
 import { encodeInput, encodeMarked } from "../values/encode.js";
-import type { CallMeta } from "../types/snapshot.js";
-import type { Ended } from "./call.js";
+import type { CallMeta, ErrorInfo } from "../types/snapshot.js";
+import { toErrorInfo } from "../values/error-info.js";
+import type { CallFailure, Ended } from "./call.js";
 
 /** A value as events show it: a JSON copy. */
 export function shown(value: unknown): unknown {
@@ -30,4 +31,23 @@ export function outputFields(ended: Ended<unknown>): {
 /** How events carry what was journaled beside an output or a failure. */
 export function metaFields({ meta }: { readonly meta?: CallMeta | undefined }): { meta?: CallMeta } {
   return meta === undefined ? {} : { meta };
+}
+
+/** How events carry a call's failure. */
+export function failureFields(failure: CallFailure): {
+  error: ErrorInfo;
+  meta?: CallMeta;
+  success: false;
+  cache: boolean;
+  handled?: true;
+} {
+  const { error, source } = failure;
+  const handled = source === "recorded-handled" ? { handled: true as const } : {};
+  return {
+    error: toErrorInfo(error),
+    ...metaFields(failure),
+    success: false,
+    cache: source !== "made",
+    ...handled,
+  };
 }

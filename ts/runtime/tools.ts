@@ -11,7 +11,7 @@ import { toErrorInfo } from "../values/error-info.js";
 import { beginCall } from "./begin.js";
 import { CallFailure, settle, type Ended } from "./call.js";
 import { newSpanId } from "./ids.js";
-import { metaFields, outputFields } from "./output-fields.js";
+import { failureFields, metaFields, outputFields } from "./output-fields.js";
 
 /** One call of a batch: `id` is the model's own, where a model asked for it. */
 interface ToolRequest {
@@ -215,11 +215,8 @@ class ToolRun {
         const duration = performance.now() - startedAt;
         scope.emit(EVENTS.TOOL_CALL_END, span, {
           ...about,
-          error: toErrorInfo(error),
-          ...metaFields(failure as CallFailure),
+          ...failureFields(failure as CallFailure),
           duration,
-          success: false,
-          cache: cached,
         });
       }
       throw error;

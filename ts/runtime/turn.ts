@@ -1,4 +1,4 @@
-import { metaFields } from "./output-fields.js";
+import { failureFields, metaFields } from "./output-fields.js";
 import { Context } from "../run-context/context.js";
 import { storage } from "../run-context/store.js";
 import { AbortError, isAbortError, ModelCallError } from "../errors/index.js";
@@ -97,16 +97,12 @@ export async function takeTurn(
     return message;
   } catch (failure) {
     if (!(failure instanceof CallFailure)) throw failure;
-    const { error, cached } = failure;
     scope.emit(EVENTS.TURN_END, span, {
       ...about(),
-      error: toErrorInfo(error),
-      ...metaFields(failure),
+      ...failureFields(failure),
       duration: performance.now() - startedAt,
-      success: false,
-      cache: cached,
     });
-    throw error;
+    throw failure.error;
   }
 }
 

@@ -170,10 +170,16 @@ export interface TurnStartEvent extends EventBase<"turn:start">, TurnFields {
   contentHash?: string;
 }
 
-export interface TurnEndEvent extends EventBase<"turn:end">, TurnFields, Ended {
-  contentHash: string;
+/** How the call of a model or a tool, or any other, ended. */
+interface CallEnd extends Ended {
   /** Whether the answer came from a recording. */
   cache: boolean;
+  /** Own: the failure came from a recording, in which the program had gone on after it. */
+  handled?: true;
+}
+
+export interface TurnEndEvent extends EventBase<"turn:end">, TurnFields, CallEnd {
+  contentHash: string;
   resultType?: "content" | "tool_calls";
   message?: Message;
   /** Own: why the answer could not be recorded. */
@@ -246,15 +252,13 @@ interface ToolCallFields {
   input: unknown;
 }
 
-interface CallEnded extends Ended {
+interface CallEnded extends CallEnd {
   output?: unknown;
   outputTypes?: Types;
   /** Why the output could not be recorded. */
   tombstone?: string;
   /** What else is known of the call. */
   meta?: CallMeta;
-  /** Whether the output came from a recording. */
-  cache: boolean;
 }
 
 /** Own: one tool has started. */

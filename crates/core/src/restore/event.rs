@@ -122,8 +122,11 @@ impl EventKind {
     pub(super) fn fields(self) -> FieldSet {
         use Field as F;
         const CALL: FieldSet = F::CallId.bit() | F::ContentHash.bit();
-        const OUTCOME: FieldSet =
-            F::Success.bit() | F::Error.bit() | F::Tombstone.bit() | F::Meta.bit();
+        const OUTCOME: FieldSet = F::Success.bit()
+            | F::Error.bit()
+            | F::Handled.bit()
+            | F::Tombstone.bit()
+            | F::Meta.bit();
         const OUTPUT: FieldSet = OUTCOME | F::Output.bit() | F::OutputTypes.bit();
         const TOOL: FieldSet = F::ToolName.bit() | F::JournalCallId.bit() | F::ContentHash.bit();
         const ENDED: FieldSet = F::Success.bit()

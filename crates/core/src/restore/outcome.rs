@@ -24,7 +24,7 @@ pub(super) fn outcome(fields: &Fields<'_, '_>, output: Field) -> Outcome {
         return Outcome::Failure {
             error: error(fields).unwrap_or_else(unknown_error),
             stopped: false,
-            handled: false,
+            handled: fields.flag(Field::Handled) == Some(true),
         };
     }
     if fields.is_too_deep(output) {

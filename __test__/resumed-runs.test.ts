@@ -1,0 +1,169 @@
+// What a resumed run records is as good as what the first run recorded.
+import { setImmediate as nextMacrotask } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+
+import { dumpSnapshot, parseSnapshot, restoreSnapshot, stringifySnapshot } from "../ts/debugger.js";
+import { createEventBus, journalCall, replay, resume, runFrame, runWith } from "../ts/index.js";
+import type { AgentSnapshot, TraceEvent } from "../ts/index.js";
+
+interface World {
+  readonly made: string[];
+  call(name: string, answer?: () => unknown): Promise<unknown>;
+}
+
+function world(): World {
+  const made: string[] = [];
+  return {
+    made,
+    call: (name, answer = () => name) =>
+      journalCall({ kind: "step", name, request: {} }, () => {
+        made.push(name);
+        return answer();
+      }),
+  };
+}
+
+describe("a race between a replayed and a made call", () => {
+  /** `slow` is in flight at the dump; in the resumed run it ends while `second` of three is waited for. */
+  async function program({ call }: World, at: (place: string) => void, slow: () => unknown): Promise<string[]> {
+    const order: string[] = [];
+    const note = (name: string) => () => void order.push(name);
+    await Promise.all([
+      call("slow", slow).then(note("slow")),
+      (async () => {
+        for (const name of ["first", "second", "third"]) {
+          await call(name).then(note(name));
+          at(name);
+        }
+      })(),
+    ]);
+    return order;
+  }
+
+  it("comes out as it did when the resumed run is replayed, also through JSON", async () => {
+    let dump: AgentSnapshot | undefined;
+    let ready = (): void => undefined;
+    const whenReady = new Promise<void>((resolve) => (ready = resolve));
+    const first = runWith(
+      () =>
+        program(
+          world(),
+          (place) => {
+            if (place === "third") {
+              dump = dumpSnapshot();
+              ready();
+            }
+          },
+          () => new Promise(() => undefined),
+        ),
+      { enableSnapshot: true },
+    );
+    void first;
+    await whenReady;
+
+    let end = (): void => undefined;
+    let whole: AgentSnapshot | undefined;
+    const resumed = await resume(
+      async () => {
+        const order = await program(
+          world(),
+          (place) => place === "first" && end(),
+          () => new Promise<void>((resolve) => (end = resolve)),
+        );
+        whole = dumpSnapshot();
+        return order;
+      },
+      { snapshot: dump as AgentSnapshot, enableSnapshot: true },
+    );
+    expect(resumed).toEqual(["first", "slow", "second", "third"]);
+
+    const snapshot = whole as AgentSnapshot;
+    const again = world();
+    for (const each of [snapshot, parseSnapshot(stringifySnapshot(snapshot))]) {
+      const order = await replay(() => program(again, () => undefined, nextMacrotask), { snapshot: each });
+      expect(order).toEqual(resumed);
+    }
+    expect(again.made).toEqual([]);
+    const places = snapshot.root.calls?.map(({ callId, startOrder, endOrder }) => [callId, startOrder, endOrder]);
+    expect(places).toEqual([
+      ["root/step:slow:0", 1, 5],
+      ["root/step:first:0", 2, 3],
+      ["root/step:second:0", 4, 6],
+      ["root/step:third:0", 7, 8],
+    ]);
+  });
+});
+
+describe("a failure that the first run had handled", () => {
+  async function program({ call }: World): Promise<unknown[]> {
+    const fails = (): never => {
+      throw new RangeError("too far");
+    };
+    const failed = await runFrame({ id: "worker", input: {} }, () => call("fails", fails)).catch(
+      (error: unknown) => (error as Error).name,
+    );
+    return [failed, await call("next")];
+  }
+
+  it("is not made again when the resumed run was killed before it had gone on", async () => {
+    const recorded: TraceEvent[] = [];
+    const bus = createEventBus();
+    bus.subscribe("*", (event) => recorded.push(event));
+    await runWith(() => program(world()), { eventBus: bus });
+
+    const resumed: TraceEvent[] = [];
+    const second = createEventBus();
+    second.subscribe("*", (event) => resumed.push(event));
+    await resume(() => program(world()), { snapshot: restoreSnapshot(recorded), eventBus: second });
+    const end = resumed.findIndex(({ type }) => type === "call:end");
+    expect(resumed[end]).toMatchObject({ cache: true, handled: true, error: { name: "RangeError" } });
+    const killed = resumed.slice(0, end + 1);
+
+    for (const trace of [killed, killed.map((event) => JSON.stringify(event)).join("\n")]) {
+      const again = world();
+      await expect(resume(() => program(again), { snapshot: restoreSnapshot(trace) })).resolves.toEqual([
+        "RangeError",
+        "next",
+      ]);
+      expect(again.made).toEqual(["next"]);
+    }
+  });
+
+  it("is made again when it ended the run that was resumed", async () => {
+    const events: TraceEvent[] = [];
+    const bus = createEventBus();
+    bus.subscribe("*", (event) => events.push(event));
+    const failing = ({ call }: World): Promise<unknown> =>
+      call("fails", () => {
+        throw new RangeError("too far");
+      });
+    await expect(runWith(() => failing(world()), { eventBus: bus })).rejects.toThrow("too far");
+    expect(events.find(({ type }) => type === "call:end")).not.toHaveProperty("handled");
+    const again = world();
+    await expect(resume(() => failing(again), { snapshot: restoreSnapshot(events) })).rejects.toThrow("too far");
+    expect(again.made).toEqual(["fails"]);
+  });
+});
+
+describe("what the resumed run has not come to", () => {
+  it("is in its dump, after all that has happened, and is not made again", async () => {
+    const steps = async ({ call }: World, until?: string): Promise<AgentSnapshot> => {
+      for (const name of ["a", "b", "c"]) {
+        await call(name);
+        if (name === until) return dumpSnapshot();
+      }
+      return dumpSnapshot();
+    };
+    const snapshot = await runWith(() => steps(world()), { enableSnapshot: true });
+    let early = await resume(() => steps(world(), "a"), { snapshot, enableSnapshot: true });
+    expect(early.root.calls?.map(({ unreached }) => unreached)).toEqual([undefined, true, true]);
+    // However often it is cut short.
+    for (let index = 0; index < 50; index++) {
+      early = await resume(() => steps(world(), "a"), { snapshot: early, enableSnapshot: true });
+    }
+    expect(early.root.calls?.map(({ endOrder }) => endOrder)).toEqual([2, 4, 6]);
+    const again = world();
+    await replay(() => steps(again), { snapshot: early, enableSnapshot: true });
+    expect(again.made).toEqual([]);
+  });
+});
