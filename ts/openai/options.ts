@@ -1,7 +1,15 @@
 import type { ClientOptions } from "openai";
 import type { OpenAIClientSource } from "./client.js";
 import type { PriceTable } from "./prices.js";
-import type { StructuredOutput } from "./settings.js";
+
+/**
+ * How the endpoint is told which form the answer must have:
+ * - "json_schema": by `response_format`, strict where the schema allows.
+ * - "json_object": by `response_format`, with the schema in the system message.
+ * - "tool": by a tool that the model has to call with its answer.
+ * - "prompt": by the system message alone.
+ */
+export type StructuredOutput = "json_schema" | "json_object" | "tool" | "prompt";
 
 export interface OpenAIModelOptions {
   /** Name of the model at the endpoint. */

@@ -1,6 +1,7 @@
 import type { ContentPart, Message, ToolCall } from "../types/messages.js";
 import type { StreamOptions, ToolSchema } from "../types/model.js";
-import { type Settings, splitOptions, type StructuredOutput } from "./settings.js";
+import type { StructuredOutput } from "./options.js";
+import { type Settings, splitOptions } from "./settings.js";
 import { canBeStrict } from "./strict-schema.js";
 
 /** The tool that the model calls with its answer, where structured output is asked for that way. */

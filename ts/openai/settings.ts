@@ -1,16 +1,7 @@
 // What shapes a request beside its content. Settings travel with the model options: what is sent depends on them, so
 // they must be in the request's hash.
 
-import type { OpenAIModelOptions } from "./options.js";
-
-/**
- * How the endpoint is told which form the answer must have:
- * - "json_schema": by `response_format`, strict where the schema allows.
- * - "json_object": by `response_format`, with the schema in the system message.
- * - "tool": by a tool that the model has to call with its answer.
- * - "prompt": by the system message alone.
- */
-export type StructuredOutput = "json_schema" | "json_object" | "tool" | "prompt";
+import type { OpenAIModelOptions, StructuredOutput } from "./options.js";
 
 export interface Settings {
   structuredOutput: StructuredOutput;

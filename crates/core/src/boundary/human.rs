@@ -1,4 +1,4 @@
-use super::monitor::{Budget, Document, Ledger};
+use super::document::{Budget, Document, Ledger};
 use crate::json::{JsonError, Scanner};
 
 const WIDTH: usize = 80;

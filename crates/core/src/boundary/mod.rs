@@ -1,6 +1,7 @@
 //! What is sent to a model, at the moment it is sent: hashes that Python recomputes, token counts,
 //! and the text of the context monitor.
 
+mod document;
 mod hashes;
 mod human;
 mod monitor;

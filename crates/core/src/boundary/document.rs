@@ -1,0 +1,52 @@
+//! What the context monitor's file tells.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Document<'a> {
+    pub timestamp: String,
+    pub message_hash: String,
+    pub tools_hash: String,
+    #[serde(borrow)]
+    pub session_id: &'a RawValue,
+    #[serde(borrow)]
+    pub agent_name: &'a RawValue,
+    #[serde(borrow)]
+    pub model_name: &'a RawValue,
+    pub budget: Budget,
+    pub ledger: Ledger,
+    pub warnings: Vec<String>,
+    #[serde(borrow)]
+    pub history: Vec<&'a RawValue>,
+}
+
+/// In tokens; `history` of the budget is what is left, so it is not read.
+#[derive(Debug, Deserialize)]
+// The names are those of the file.
+#[allow(clippy::struct_field_names)]
+pub(super) struct Budget {
+    pub model_limit: f64,
+    pub output_reserve: f64,
+    pub system_prompt: f64,
+    pub rules: f64,
+    pub skills: f64,
+    pub memory: f64,
+    pub tools_schema: f64,
+    pub tool_outputs: f64,
+    pub usable: f64,
+    pub history_budget: f64,
+}
+
+/// In tokens.
+#[derive(Debug, Deserialize)]
+pub(super) struct Ledger {
+    pub system_prompt: f64,
+    pub rules: f64,
+    pub skills: f64,
+    pub memory: f64,
+    pub tools_schema: f64,
+    pub history: f64,
+    pub tool_outputs: f64,
+    pub buffer: f64,
+}
