@@ -59,7 +59,7 @@ export interface RedactOptions {
 }
 
 /** Changes when what is built in finds other things. */
-const BUILT_IN = 1;
+const BUILT_IN = 2;
 
 /** @throws TypeError for options that are none. */
 export function checkOptions(options: RedactOptions, owner: string): void {
