@@ -90,7 +90,8 @@ export async function journaled<T>(
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
   const about = { kind: call.kind, name: call.name, callId, contentHash: begun.contentHash };
   const startedAt = performance.now();
-  scope.emit(EVENTS.CALL_START, span, about);
+  const { attempt = 0 } = call;
+  scope.emit(EVENTS.CALL_START, span, { ...about, ...(attempt > 0 ? { attempt } : {}) });
   const inside = new Context(scope, span.spanId, { inCall: true });
   let isTold = false;
   const tell = (fields: () => object): void => {
