@@ -658,6 +658,8 @@ interface StreamMeta {
   startMs?: number;
   /** The pieces: bytes of a body or parts of a stream, and milliseconds from the call. */
   chunks?: [size: number, atMs: number][];
+  /** How often its client had tried before, if it had. */
+  attempt?: number;
   /** Headers of a response that differ from time to time, such as `date` and `x-request-id`. */
   headers?: [name: string, value: string][];
 }
@@ -1324,7 +1326,7 @@ type Native = typeof Binding;
 /** The Rust core. */
 declare const native: Native;
 /** A rule that is built in. `"base64"` replaces images and files by their size and hash. */
-type BuiltinRedactRule = "anthropic-key" | "openai-key" | "google-key" | "aws-key" | "github-key" | "gitlab-key" | "slack-key" | "stripe-key" | "huggingface-key" | "npm-key" | "jwt" | "private-key" | "card-number" | "url-password" | "authorization" | "base64";
+type BuiltinRedactRule = "anthropic-key" | "openai-key" | "google-key" | "aws-key" | "github-key" | "gitlab-key" | "slack-key" | "stripe-key" | "huggingface-key" | "groq-key" | "xai-key" | "perplexity-key" | "replicate-key" | "fireworks-key" | "cerebras-key" | "together-key" | "nvidia-key" | "langsmith-key" | "npm-key" | "jwt" | "private-key" | "card-number" | "url-password" | "authorization" | "base64";
 /** A rule of one's own. */
 type RedactRule = {
   /** Stands in the placeholders: 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.` and `-`. */id: string;

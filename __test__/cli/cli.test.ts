@@ -1,10 +1,13 @@
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { journalCall, runFrame, runWith, type TraceEvent } from "agent-rewind";
 import { openAuditLog } from "agent-rewind/audit";
-import { contentHash, parseSnapshot, readSnapshot } from "agent-rewind/debugger";
+import { contentHash, dumpSnapshot, parseSnapshot, readSnapshot } from "agent-rewind/debugger";
+import { createRedactor } from "agent-rewind/redact";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { BIN, cli, record, shell } from "./support.js";
@@ -148,6 +151,29 @@ describe("inspect", () => {
     ]);
   });
 
+  it("prints names whole that have a slash", async () => {
+    const trace: TraceEvent[] = [];
+    const snapshot = await runWith(
+      async () => {
+        await runFrame({ id: "team/writer", input: {} }, () =>
+          journalCall({ kind: "tool", name: "weather/forecast", request: {} }, () => 1),
+        );
+        await journalCall({ kind: "model", name: "openai/gpt-5", request: {} }, () => 2);
+        return dumpSnapshot();
+      },
+      { enableSnapshot: true, eventBus: { emit: (event) => void trace.push(event) } },
+    );
+    for (const recording of [snapshot, trace]) {
+      const { out } = cli(["inspect", "-"], { input: JSON.stringify(recording) });
+      const names = out.split("\n").map((text) => text.replace(/ {2}(?:ok|completed|running).*/, ""));
+      expect(names.slice(2, -1)).toEqual([
+        "├─ agent:team/writer:0",
+        "│  └─ tool:weather/forecast:0",
+        "└─ model:openai/gpt-5:0",
+      ]);
+    }
+  });
+
   it("does the same for a trace, as lines or as a list", () => {
     const { out } = cli(["inspect", "a.jsonl"], inFolder);
     expect(out).toMatch(/^trace restore:latest:\d+/);
@@ -274,7 +300,13 @@ describe("diff", () => {
 });
 
 describe("context", () => {
-  const line = (agent: string, text: string, hash: string): string =>
+  /** As Python's json.dumps(messages, sort_keys=True) writes them, by hand. */
+  const hashFor = (text: string): string =>
+    createHash("sha256")
+      .update(`[{"content": "be kind", "role": "system"}, {"content": "${text}", "role": "user"}]`)
+      .digest("hex")
+      .slice(0, 16);
+  const line = (agent: string, text: string, hash = hashFor(text)): string =>
     JSON.stringify({
       timestamp: "2026-11-29T17:51:48.011766Z",
       session_id: String(Math.floor(text.length)),
@@ -289,15 +321,9 @@ describe("context", () => {
     });
 
   beforeAll(() => {
-    writeFileSync(
-      at("one.jsonl"),
-      `${line("writer", "hi", "aaaa9397fc4a6ba0")}\n${line("critic", "no", "bbbb9397fc4a6ba0")}\n`,
-    );
-    writeFileSync(
-      at("two.jsonl"),
-      `${line("critic", "no", "bbbb9397fc4a6ba0")}\n${line("writer", "hi", "aaaa9397fc4a6ba0")}\n`,
-    );
-    writeFileSync(at("three.jsonl"), `${line("writer", "hello", "cccc9397fc4a6ba0")}\n`);
+    writeFileSync(at("one.jsonl"), `${line("writer", "hi")}\n${line("critic", "no")}\n`);
+    writeFileSync(at("two.jsonl"), `${line("critic", "no")}\n${line("writer", "hi")}\n`);
+    writeFileSync(at("three.jsonl"), `${line("writer", "hello")}\n`);
     for (const [name, text, mode] of [
       ["audit", "hi", "full"],
       ["hashes", "hi", "hashes"],
@@ -305,11 +331,7 @@ describe("context", () => {
     ] as const) {
       const log = openAuditLog(at(`${name}.jsonl`), { mode });
       for (const agent of ["writer", "critic"])
-        log.append(
-          JSON.parse(
-            line(agent, agent === "critic" ? "no" : text, `${text === "hi" ? "aaaa" : "dddd"}9397fc4a6ba0`),
-          ) as object,
-        );
+        log.append(JSON.parse(line(agent, agent === "critic" ? "no" : text)) as object);
       log.close();
     }
   });
@@ -317,10 +339,10 @@ describe("context", () => {
   it("show lists what was sent, from either kind of log", () => {
     const { out } = cli(["context", "show", "one.jsonl", "hashes.jsonl"], inFolder);
     expect(out.trimEnd().split("\n")).toEqual([
-      "2026-11-29T17:51:48.011766Z  writer  2  2 messages aaaa9397fc4a6ba0  0 tools 4f53cda18c2baa0c",
-      "2026-11-29T17:51:48.011766Z  critic  2  2 messages bbbb9397fc4a6ba0  0 tools 4f53cda18c2baa0c",
-      "2026-11-29T17:51:48.011766Z  writer  2  2 messages aaaa9397fc4a6ba0  0 tools 4f53cda18c2baa0c",
-      "2026-11-29T17:51:48.011766Z  critic  2  2 messages aaaa9397fc4a6ba0  0 tools 4f53cda18c2baa0c",
+      `2026-11-29T17:51:48.011766Z  writer  2  2 messages ${hashFor("hi")}  0 tools 4f53cda18c2baa0c`,
+      `2026-11-29T17:51:48.011766Z  critic  2  2 messages ${hashFor("no")}  0 tools 4f53cda18c2baa0c`,
+      `2026-11-29T17:51:48.011766Z  writer  2  2 messages ${hashFor("hi")}  0 tools 4f53cda18c2baa0c`,
+      `2026-11-29T17:51:48.011766Z  critic  2  2 messages ${hashFor("no")}  0 tools 4f53cda18c2baa0c`,
     ]);
     const json = JSON.parse(cli(["context", "show", "--json", "audit.jsonl"], inFolder).out) as object[];
     expect(json[0]).toMatchObject({ line: 2, agent: "writer", messages: [{ role: "system" }, { role: "user" }] });
@@ -335,11 +357,54 @@ describe("context", () => {
     );
   });
 
+  it("show and verify compute the hashes anew", () => {
+    const wrong = "0123456789abcdef";
+    const records = [line("right", "hi"), line("wrong", "hi", wrong)];
+    writeFileSync(at("plain.jsonl"), records.map((text) => `${text}\n`).join(""));
+    const { out, code } = cli(["context", "show", "plain.jsonl"], inFolder);
+    const [right, shown] = out.trimEnd().split("\n");
+    expect(code).toBe(0);
+    expect(right).toMatch(/0 tools 4f53cda18c2baa0c$/);
+    expect(shown).toMatch(
+      new RegExp(`4f53cda18c2baa0c  message_hash is ${wrong}, that of what is there ${hashFor("hi")}$`),
+    );
+    // Python writes 1.0 where JavaScript would write 1.
+    const float = '[{"content": "be kind", "n": 1.0, "role": "system"}]';
+    const floatHash = createHash("sha256").update(float).digest("hex").slice(0, 16);
+    const floats = (hash: string): string => `{"agent_name": "f", "messages": ${float}, "message_hash": "${hash}"}\n`;
+    writeFileSync(
+      at("floats.jsonl"),
+      floats(floatHash) + floats(floatHash.replace(/^./, (digit) => (digit === "0" ? "1" : "0"))),
+    );
+    const json = JSON.parse(cli(["context", "show", "--json", "floats.jsonl"], inFolder).out) as object[];
+    expect(json.map((boundary) => "hashFaults" in boundary)).toEqual([false, true]);
+
+    // The chain is right: it was written so.
+    const log = openAuditLog(at("lying.jsonl"), {});
+    for (const text of records) log.append(JSON.parse(text) as object);
+    log.close();
+    const verified = cli(["context", "verify", "lying.jsonl"], inFolder);
+    expect(verified).toMatchObject({ code: 1, err: "" });
+    expect(verified.out).toMatch(
+      /^content {2}\S*lying\.jsonl:3: message_hash is 0123456789abcdef, that of .*\nnot ok {2}lying/,
+    );
+    expect(JSON.parse(cli(["context", "verify", "--json", "lying.jsonl"], inFolder).out)).toMatchObject([
+      { ok: false, contentFaults: [{ line: 3, field: "message_hash", expected: wrong, actual: hashFor("hi") }] },
+    ]);
+    // What was redacted is not what was hashed.
+    const redacted = openAuditLog(at("redacted.jsonl"), { redact: createRedactor() });
+    redacted.append(JSON.parse(line("a", ["gh", "p_", "aB3dE5gH7j".repeat(4)].join(""))) as object);
+    redacted.close();
+    expect(cli(["context", "verify", "redacted.jsonl"], inFolder).code).toBe(0);
+  });
+
   it("diff ends with 1 where contexts differ between two releases", () => {
     expect(cli(["context", "diff", "one.jsonl", "two.jsonl"], inFolder)).toEqual({ code: 0, out: "", err: "" });
     const { code, out } = cli(["context", "diff", "one.jsonl", "two.jsonl", "three.jsonl"], inFolder);
     expect(code).toBe(1);
-    expect(out).toContain("~ writer 0  messages  (1)  one.jsonl:1 aaaa9397fc4a6ba0 → three.jsonl:1 cccc9397fc4a6ba0");
+    expect(out).toContain(
+      `~ writer 0  messages  (1)  one.jsonl:1 ${hashFor("hi")} → three.jsonl:1 ${hashFor("hello")}`,
+    );
     expect(out).toMatch(/\/1\/content\n\s+- "hi"\n\s+\+ "hello"/);
     expect(out).toContain("- critic 0  one.jsonl:2");
     const [first, second] = JSON.parse(

@@ -129,6 +129,105 @@ describe("to-test", () => {
     expect(red.text).toContain('(recorded "What to wear in Oslo?", now "What should I wear in Oslo?")');
   });
 
+  it("puts in the rules that the run was recorded under", SLOW, async () => {
+    const key = ["gh", "p_", "aB3dE5gH7j".repeat(4)].join("");
+    const agents = `
+import { createAgent, equipInstruction, equipTool, promptAgent } from "agent-rewind";
+import { z } from "zod";
+
+export const reporter = createAgent({
+  id: "reporter",
+  handler: async ({ token, ticket }) => {
+    equipInstruction(\`It is \${new Date().toISOString()}, trace \${Math.random()}. Ticket \${ticket}, with \${token}.\`);
+    equipTool({
+      name: "weather",
+      description: "tells the weather",
+      parameters: z.object({ city: z.string() }),
+      handler: ({ city }) => {
+        if (process.env.OFFLINE) throw new Error("no weather can be reached");
+        return { city, session: token, password: "open sesame" };
+      },
+    });
+    return promptAgent(z.object({ advice: z.string() }));
+  },
+});
+`;
+    const produceRuled = `
+import { runWith } from "agent-rewind";
+import { createTraceWriter } from "agent-rewind/debugger";
+import { reporter } from "./reporter.mjs";
+import { model } from "./model.mjs";
+
+const traced = async (file, options) => {
+  const trace = createTraceWriter(file);
+  await runWith(() => reporter({ token: ${JSON.stringify(key)}, ticket: "T-12345" }), { model, eventBus: trace, ...options });
+  await trace.close();
+};
+const normalize = [
+  { id: "time", pattern: /\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z/, replacement: "a/time" },
+  { id: "number", pattern: /trace 0\\.\\d+(e-\\d+)?/i },
+  { id: "none", pointer: ["/input/none", "/options/none"] },
+];
+const redact = { rules: [{ id: "ticket", pattern: /\\bT-\\d{5}\\b/ }, { id: "words", keys: ["password"] }], without: ["card-number"] };
+await traced("both.jsonl", { normalize, redact });
+await traced("plain.jsonl", { normalize: [normalize[0], { id: "own", apply: (document) => document }], redact: true });
+`;
+    using project = vitestProject({ ...FILES, "reporter.mjs": agents, "produce.mjs": produceRuled });
+    produce(project);
+    const flags = ["--agent", "reporter.mjs#reporter", "--model", "model.mjs#model"];
+    const write = (trace: string, name: string) =>
+      cli(["to-test", trace, "-o", `${name}.test.mjs`, ...flags, "--name", name], { cwd: project.folder });
+    expect(write("both.jsonl", "ruled")).toMatchObject({ code: 0, err: "" });
+    const env = { OFFLINE: "1", CI: "1" };
+    expectPassed(await project.run({ env }));
+    expect(readFileSync(join(project.folder, "ruled.test.mjs"), "utf8")).not.toContain(key);
+
+    // What has changed is named, as in tests without rules.
+    project.write("reporter.mjs", agents.replace("Ticket", "The ticket"));
+    const red = await project.run({ env });
+    expect(red.results).toEqual({ ruled: "failed" });
+    expect(red.text).toMatch(/messages\/0\/content\/0\/text: .*The ticket/);
+    project.write("reporter.mjs", agents);
+
+    // A function of a rule is in no recording.
+    expect(write("plain.jsonl", "to be filled in")).toMatchObject({ code: 0, err: "" });
+    const file = "to be filled in.test.mjs";
+    const source = readFileSync(join(project.folder, file), "utf8");
+    expect(source).toContain("const redact = true;");
+    expect(source).toMatch(/\/\/ TO DO: put in the rule "own" that the run had: apply [0-9a-f]{64}/);
+  });
+
+  it("takes nothing but rules out of a recording", () => {
+    using project = vitestProject(FILES);
+    produce(project);
+    const lines = readFileSync(join(project.folder, "one.jsonl"), "utf8").split("\n");
+    const evil = [
+      "pattern /a/; process.exit(9) //g null",
+      "pattern /a\n/ null",
+      'pattern /a/g null + process.exit(9) + "',
+      "pointer /a\n] ; process.exit(9) //",
+      "apply */ process.exit(9)",
+    ].map((definition, index) => ({ id: `r${index}\n"; process.exit(9) //`, definition }));
+    const [start = "{}", ...rest] = lines;
+    const first = JSON.stringify({ ...(JSON.parse(start) as object), normalize: evil });
+    writeFileSync(join(project.folder, "evil.jsonl"), [first, ...rest].join("\n"));
+    const target = join(project.folder, "evil.test.mjs");
+    const { code } = cli(["to-test", "evil.jsonl", "-o", target, "--agent", "agents.ts#traveller"], {
+      cwd: project.folder,
+    });
+    expect(code).toBe(0);
+    const statements = readFileSync(target, "utf8").replaceAll(
+      /\/\/.*$|"(?:[^"\\]|\\.)*"|\/(?:[^/\\\n]|\\.)+\/[a-z]*/gm,
+      "",
+    );
+    expect(statements).not.toContain("process.exit");
+    expect(readFileSync(target, "utf8").match(/TO DO/g)).toHaveLength(2);
+    expect(spawnSync(process.execPath, ["--check", target], { encoding: "utf8" })).toMatchObject({
+      status: 0,
+      stderr: "",
+    });
+  });
+
   it("refuses what would be no test", () => {
     using project = vitestProject(FILES);
     produce(project);

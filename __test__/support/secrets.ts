@@ -51,7 +51,7 @@ function card(start: string, length: number, seed: number): string {
 
 const grouped = (number: string): string => number.replaceAll(/\d{4}(?=\d)/g, "$& ");
 
-/** 60 and more, at least three of each kind. */
+/** 70 and more. */
 export function secrets(): Secret[] {
   const list: [rule: string, name: string, text: string][] = [
     ["openai-key", "user key", `sk${cut}-${run(1, 48)}`],
@@ -98,6 +98,16 @@ export function secrets(): Secret[] {
     ["huggingface-key", "token", `h${cut}f_${run(53, 34)}`],
     ["huggingface-key", "another token", `h${cut}f_${run(54, 37)}`],
     ["huggingface-key", "organization token", `api${cut}_org_${run(55, 34)}`],
+    ["groq-key", "api key", `gs${cut}k_${run(81, 52)}`],
+    ["xai-key", "api key", `xa${cut}i-${run(82, 80)}`],
+    ["perplexity-key", "api key", `pp${cut}lx-${run(83, 48)}`],
+    ["replicate-key", "token", `r${cut}8_${run(84, 37)}`],
+    ["fireworks-key", "api key", `f${cut}w_${run(85, 24)}`],
+    ["cerebras-key", "api key", `cs${cut}k-${run(86, 48)}`],
+    ["together-key", "api key", `tg${cut}p_v1_${url64(87, 43)}`],
+    ["nvidia-key", "api key", `nv${cut}api-${url64(88, 64)}`],
+    ["langsmith-key", "personal token", `ls${cut}v2_pt_${hex(89, 32)}_${hex(90, 10)}`],
+    ["langsmith-key", "service key", `ls${cut}v2_sk_${hex(91, 32)}_${hex(92, 10)}`],
     ["npm-key", "token", `np${cut}m_${run(56, 36)}`],
     ["npm-key", "another token", `np${cut}m_${run(57, 36)}`],
     ["npm-key", "third token", `np${cut}m_${run(58, 36)}`],

@@ -2,6 +2,7 @@
 
 import { readLine } from "../audit/line.js";
 import { contentHash } from "../snapshot/hash.js";
+import { hashFaults, type HashFault } from "./boundary-hashes.js";
 import { InputError } from "./exit.js";
 import { nameOf, readInput, reading } from "./input.js";
 
@@ -22,6 +23,8 @@ export interface Boundary {
   /** Of each message and tool, in a log without content. */
   messageHashes?: string[];
   toolHashes?: string[];
+  /** Hashes that are not those of the messages or tools. */
+  hashFaults?: HashFault[];
 }
 
 export interface BoundaryLog {
@@ -58,7 +61,8 @@ export async function readBoundaries(path: string): Promise<BoundaryLog> {
         `${nameOf(path)}:${number}: the line is an event of a run's trace; agent-rewind inspect shows traces`,
       );
     }
-    boundaries.push(boundaryOf(record, path, number));
+    const faults = reading(`${nameOf(path)}:${number}`, () => hashFaults(record, line));
+    boundaries.push({ ...boundaryOf(record, path, number), ...(faults.length === 0 ? {} : { hashFaults: faults }) });
   }
   return { boundaries, warnings };
 }

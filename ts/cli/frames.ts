@@ -12,6 +12,8 @@ export interface CallRow {
   kind: string;
   /** Absent in recordings without lists of calls. */
   callId?: string;
+  /** The last part of the callId, which may have a "/" of its own. */
+  name?: string;
   contentHash: string;
   status: CallStatus;
   /** Name and message of a failure, or why an output was not kept. */
@@ -28,6 +30,8 @@ export interface FrameRow {
   depth: number;
   last: boolean;
   callId: string;
+  /** The last part of the callId. */
+  name: string;
   agentId: string;
   status: string;
   reason?: string;
@@ -52,12 +56,14 @@ type Item = Omit<CallRow, "depth" | "last"> | Omit<GenerationRow, "depth" | "las
 interface Open {
   items: Item[];
   next: number;
+  /** What the callIds in the frame begin with. */
+  base: string;
 }
 
 /** The rows of a snapshot, from the root down. Frames may be nested deep: there is no recursion. */
 export function* rowsOf(snapshot: AgentSnapshot): Generator<Row> {
   const texts = snapshot.root.requestTexts ?? [];
-  const open: Open[] = [{ items: [{ frame: snapshot.root }], next: 0 }];
+  const open: Open[] = [{ items: [{ frame: snapshot.root }], next: 0, base: "" }];
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
     const item = top.items[top.next];
     if (item === undefined) {
@@ -70,16 +76,23 @@ export function* rowsOf(snapshot: AgentSnapshot): Generator<Row> {
       yield { ...item, ...place };
       continue;
     }
-    yield { ...frameRow(item.frame), ...place };
-    open.push({ items: itemsOf(item.frame, texts), next: 0 });
+    yield { ...frameRow(item.frame, top.base), ...place };
+    // A run's frame is the root of what is in it.
+    const base = item.frame.agentId === "" ? "root" : item.frame.callId;
+    open.push({ items: itemsOf(item.frame, texts, base), next: 0, base });
   }
 }
 
-function frameRow(frame: AgentFrameSnapshot): Omit<FrameRow, "depth" | "last"> {
+function nameIn(base: string, callId: string): string {
+  return callId.startsWith(`${base}/`) ? callId.slice(base.length + 1) : callId;
+}
+
+function frameRow(frame: AgentFrameSnapshot, base: string): Omit<FrameRow, "depth" | "last"> {
   const { callId, agentId, state, budgetState } = frame;
   return {
     row: "frame",
     callId,
+    name: nameIn(base, callId),
     agentId,
     status: state.status,
     ...(state.status === "failed" ? { reason: errorText(state.error) } : {}),
@@ -89,13 +102,13 @@ function frameRow(frame: AgentFrameSnapshot): Omit<FrameRow, "depth" | "last"> {
   };
 }
 
-function itemsOf(frame: AgentFrameSnapshot, texts: readonly unknown[]): Item[] {
+function itemsOf(frame: AgentFrameSnapshot, texts: readonly unknown[], base: string): Item[] {
   const earlier = (frame.generations ?? []).flatMap((generation): Item[] => [
     { row: "generation", id: generation.id },
-    ...inOrder(generation.journal, generation.calls, generation.children, texts),
+    ...inOrder(generation.journal, generation.calls, generation.children, texts, base),
   ]);
   const last: Item[] = earlier.length === 0 ? [] : [{ row: "generation", id: frame.generation?.id ?? 0 }];
-  return [...earlier, ...last, ...inOrder(frame.journal, frame.calls, frame.children, texts)];
+  return [...earlier, ...last, ...inOrder(frame.journal, frame.calls, frame.children, texts, base)];
 }
 
 function inOrder(
@@ -103,26 +116,30 @@ function inOrder(
   calls: readonly CallRecord[] | undefined,
   children: Readonly<Record<string, AgentFrameSnapshot>>,
   texts: readonly unknown[],
+  base: string,
 ): Item[] {
   const frames = Object.values(children).map((frame) => ({ order: frame.startOrder ?? Infinity, item: { frame } }));
   if (calls === undefined) return [...rowsOfJournal(journal), ...frames.map(({ item }) => item)];
   const requests = new Requests(calls, texts);
-  const rows = calls.map((call, index) => ({ order: call.startOrder, item: callItem(call, journal, requests, index) }));
+  const rows = calls.map((call, index) => ({
+    order: call.startOrder,
+    item: callItem(call, journal, { request: requests.of(index), base }),
+  }));
   return [...rows, ...frames].toSorted((left, right) => left.order - right.order).map(({ item }): Item => item);
 }
 
-function callItem(call: CallRecord, journal: Journal, requests: Requests, index: number): Item {
+function callItem(call: CallRecord, journal: Journal, { request, base }: { request: unknown; base: string }): Item {
   const { kind, callId, contentHash, error, meta, endOrder, row } = call;
   const rows = kind === "prompt" || kind === "tool" ? journal[kind] : journal.other?.[kind];
   const entry = row === true ? rows?.[contentHash] : undefined;
   const tombstone = call.tombstone ?? entry?.error;
   const output: unknown = entry === undefined ? call.output : entry.output;
-  const request = requests.of(index);
   const usage = meta?.usage;
   return {
     row: "call",
     kind,
     callId,
+    name: nameIn(base, callId),
     contentHash,
     ...statusOf(error, tombstone, endOrder),
     ...(meta?.durationMs === undefined ? {} : { durationMs: meta.durationMs }),

@@ -24,6 +24,8 @@ interface RecordOptions {
   readonly signal: AbortSignal;
   readonly startedAt: number;
   readonly extra: ExtraHeaders;
+  /** How often the client had tried before. */
+  readonly attempt: number | undefined;
   readonly journaled: () => Promise<void>;
   /** What the program was given of this answer before, without its body. */
   readonly before: RecordedResponse | undefined;
@@ -32,7 +34,7 @@ interface RecordOptions {
 /** Hands a response on while its body is read, and gives what is to be recorded of it. */
 export function recordResponse(
   response: Response,
-  { url, signal, startedAt, extra, journaled, before }: RecordOptions,
+  { url, signal, startedAt, extra, attempt = 0, journaled, before }: RecordOptions,
 ): StreamedAnswer<Response, RecordedResponse> {
   const startMs = since(startedAt);
   const { kept, changing } = responseHeaders(response.headers, extra);
@@ -42,7 +44,11 @@ export function recordResponse(
     headers: kept,
     ...(response.redirected && response.url !== url ? { url: response.url } : {}),
   };
-  const stream = { startMs, ...(changing.length === 0 ? {} : { headers: changing }) };
+  const stream = {
+    startMs,
+    ...(attempt === 0 ? {} : { attempt }),
+    ...(changing.length === 0 ? {} : { headers: changing }),
+  };
   // One of a status below 200 cannot be made by a program.
   if (before === undefined && (response.body === null || response.status < 200)) {
     const ended = Promise.resolve(head);
@@ -72,6 +78,14 @@ function bodyUnder({ status }: RecordedResponse, response: Response, url: string
   response.body?.cancel().catch(() => {});
   const message = `${url} answered with status ${status} when it was recorded; asked again for the body, it answers with ${response.status}`;
   return new ReadableStream({ start: (controller) => controller.error(new TypeError(message)) });
+}
+
+/** What answers with an error failed, whatever the program makes of it. */
+export function failureIn({
+  status,
+  statusText = "",
+}: RecordedResponse): { name: string; message: string } | undefined {
+  return status < 400 ? undefined : { name: "HttpStatusError", message: `${status} ${statusText}`.trimEnd() };
 }
 
 export function headOf(recorded: RecordedResponse | undefined): RecordedResponse | undefined {
@@ -105,7 +119,9 @@ export async function replayResponse(
   await until?.(stream.startMs ?? 0);
   signal?.throwIfAborted();
   const { status, statusText = "", headers, body, end } = recorded;
-  const init = { status, statusText, headers: [...headers, ...(stream.headers ?? [])] };
+  const init = { status, statusText, headers: new Headers([...headers, ...(stream.headers ?? [])]) };
+  // Its client had tried again in vain: it need not do so again, and wait.
+  if ((stream.attempt ?? 0) > 0 && status >= 400) init.headers.set("x-should-retry", "false");
   const readable =
     body === undefined
       ? null

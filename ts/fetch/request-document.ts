@@ -4,6 +4,7 @@ import { requestHeaders, type ExtraHeaders } from "./headers.js";
 
 /** What a request is hashed by, and how it is sent. */
 export interface ReadRequest {
+  /** As its response has it. */
   readonly url: string;
   /** Its host, if it has one. */
   readonly host: string | undefined;
@@ -36,7 +37,7 @@ export function readRequest(
   if (!headers.has("content-type") && sent.type !== undefined) headers.set("content-type", sent.type);
   const type = headers.get("content-type") ?? "";
   const finish = ({ shown, body }: Described): ReadRequest => ({
-    url,
+    url: parsed === undefined ? url : asResponsesHaveIt(parsed),
     host: parsed?.hostname,
     signal: init?.signal ?? request?.signal,
     attempt: attemptOf(headers),
@@ -60,6 +61,10 @@ function isRequest(input: FetchInput): input is Request {
 function attemptOf(headers: Headers): number | undefined {
   const count = headers.get("x-stainless-retry-count");
   return count !== null && /^\d{1,6}$/.test(count) ? Number(count) : undefined;
+}
+
+function asResponsesHaveIt({ href, hash }: URL): string {
+  return href.slice(0, href.length - hash.length);
 }
 
 function withoutSecrets(url: URL): string {

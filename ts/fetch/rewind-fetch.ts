@@ -2,7 +2,14 @@ import { ambientContext } from "../run-context/ambient.js";
 import { getContext, type Context } from "../run-context/context.js";
 import { journalStreamed } from "../runtime/streamed-call.js";
 import type { ExtraHeaders } from "./headers.js";
-import { headOf, openEnd, recordResponse, replayResponse, type RecordedResponse } from "./recorded-response.js";
+import {
+  failureIn,
+  headOf,
+  openEnd,
+  recordResponse,
+  replayResponse,
+  type RecordedResponse,
+} from "./recorded-response.js";
 import { readRequest, type FetchInput, type ReadRequest } from "./request-document.js";
 
 export interface RewindFetchOptions {
@@ -77,18 +84,13 @@ function journaled(context: Context, { input, request, make, extra, timed }: Sen
       const both = signal === undefined ? info.signal : AbortSignal.any([signal, info.signal]);
       const response = await make(input, { ...request.init, signal: both });
       const { journaled: ended, before } = info;
-      return recordResponse(response, {
-        url,
-        signal: both,
-        startedAt,
-        extra,
-        journaled: ended,
-        before: headOf(before),
-      });
+      const options = { url, signal: both, startedAt, extra, attempt, journaled: ended, before: headOf(before) };
+      return recordResponse(response, options);
     },
     {
       answer: (recorded, meta, rest) => replayResponse(recorded, meta, { url, signal, timed, rest }),
       openEnd,
+      failureIn,
     },
   );
 }

@@ -11,6 +11,15 @@ export type BuiltinRedactRule =
   | "slack-key"
   | "stripe-key"
   | "huggingface-key"
+  | "groq-key"
+  | "xai-key"
+  | "perplexity-key"
+  | "replicate-key"
+  | "fireworks-key"
+  | "cerebras-key"
+  | "together-key"
+  | "nvidia-key"
+  | "langsmith-key"
   | "npm-key"
   | "jwt"
   | "private-key"
@@ -50,7 +59,7 @@ export interface RedactOptions {
 }
 
 /** Changes when what is built in finds other things. */
-const BUILT_IN = 1;
+const BUILT_IN = 2;
 
 /** @throws TypeError for options that are none. */
 export function checkOptions(options: RedactOptions, owner: string): void {

@@ -2,7 +2,7 @@ import { ReplayMissError } from "../errors/index.js";
 import { calling, type Begun, type FrameHandle } from "../native.js";
 import type { Miss } from "../types/miss.js";
 import type { CallMeta, ErrorInfo } from "../types/snapshot.js";
-import { decodeValue } from "../values/decode.js";
+import { decodeParsed, decodeValue } from "../values/decode.js";
 import { encodeValue, type Encoded, type Tombstone } from "../values/encode.js";
 import { errorInfoText, fromErrorInfo } from "../values/error-info.js";
 import { addSaved } from "./replay-report.js";
@@ -23,6 +23,8 @@ export interface CallSpec<T> {
    * made; or what was recorded is given, and the "rest" is made when somebody asks for it.
    */
   readonly openEnd?: ((recorded: T) => OpenEnd | undefined) | undefined;
+  /** Of an answer that tells of a failure: which one. It is journaled, and made again, as failures are. */
+  readonly failureIn?: ((value: T) => { name: string; message: string } | undefined) | undefined;
   /** Makes the failure of a call that gave a value which cannot be journaled; without it the call
    * succeeds, and its entry says why it cannot be replayed. */
   readonly refuse?: (tombstone: Tombstone["tombstone"]) => Error;
@@ -46,6 +48,10 @@ export interface Ended<T> {
   readonly encoded?: Encoded | undefined;
   /** Where and why the value could not be journaled. */
   readonly tombstone?: string | undefined;
+  /** As it was journaled where the value tells of a failure. */
+  readonly failure?: ErrorInfo | undefined;
+  /** Where it does and was recorded: whether the program had gone on after it there. */
+  readonly handled?: boolean | undefined;
   /** What was journaled beside the output. */
   readonly meta?: CallMeta | undefined;
   /**
@@ -98,11 +104,11 @@ async function replayOrMake<T>(scope: Scope, begun: Begun, call: CallSpec<T>): P
   if (begun.answer === "output" || begun.answer === "failure" || begun.answer === "handled-failure") {
     const preparing = call.beforeReplay && prepareReplay(scope, begun, call.beforeReplay);
     if (preparing !== undefined) await preparing;
-    if (begun.answer !== "output") throw await replayFailure(scope, begun);
-    const value = decodeValue(begun.text ?? "null", begun.types ?? null) as T;
-    const open = call.openEnd?.(value);
+    const recorded = begun.answer === "output" ? recordedOutput<T>(begun) : answerInFailure(begun, call);
+    if (recorded === undefined) throw await replayFailure(scope, begun);
+    const open = call.openEnd?.(recorded.value);
     if (open !== "again" || scope.run.mode === "replay") {
-      const ended = await replayOutput(scope, begun, value);
+      const ended = { ...recorded, meta: await release(scope, begun) };
       return open === undefined ? ended : { ...ended, rest: () => makeOpen(scope, begun, call) };
     }
     scope.frame.release(begun.slot, begun.end);
@@ -155,10 +161,12 @@ function countLive(scope: Scope): void {
   scope.run.report.live += 1;
 }
 
-function journal(scope: Scope, slot: number, { encoded, tombstone, meta }: Ended<unknown>): void {
+function journal(scope: Scope, slot: number, { encoded, tombstone, failure, meta }: Ended<unknown>): void {
   const { frame, run } = scope;
   const known = scope.recordable(JSON.stringify(meta ?? {}));
-  if (tombstone !== undefined) {
+  if (failure !== undefined) {
+    frame.fail(slot, scope.recordable(JSON.stringify(failure)), known);
+  } else if (tombstone !== undefined) {
     frame.bury(slot, scope.recordable(JSON.stringify(tombstone)), known);
   } else if (encoded !== undefined) {
     const { text, types } = run.redaction?.encoded(encoded) ?? encoded;
@@ -176,25 +184,30 @@ async function makeCall<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promi
   countLive(scope);
   let value: T;
   let encoded: Encoded | Tombstone;
-  const soFar = (part: T): Ended<T> => {
-    const ended: Ended<T> = { value: part, cached: false, meta: meta(), ...kept(encodeValue(part)) };
+  const endedWith = (given: T, as: Encoded | Tombstone): Ended<T> => {
+    const ended: Ended<T> = { value: given, cached: false, meta: meta(), ...kept(given, as, call) };
     if (begun.slot !== undefined) journal(scope, begun.slot, ended);
     return ended;
   };
   try {
-    value = await call.make(soFar);
+    value = await call.make((part) => endedWith(part, encodeValue(part)));
     encoded = encodeValue(value);
     if (call.refuse !== undefined && "tombstone" in encoded) throw call.refuse(encoded.tombstone);
   } catch (error) {
     throw failed(scope, begun, error, meta());
   }
-  const ended: Ended<T> = { value, cached: false, meta: meta(), ...kept(encoded) };
-  if (begun.slot !== undefined) journal(scope, begun.slot, ended);
-  return ended;
+  return endedWith(value, encoded);
 }
 
-function kept(encoded: Encoded | Tombstone): Pick<Ended<unknown>, "encoded" | "tombstone"> {
-  if (!("tombstone" in encoded)) return { encoded };
+function kept<T>(
+  value: T,
+  encoded: Encoded | Tombstone,
+  call: CallSpec<T>,
+): Pick<Ended<unknown>, "encoded" | "tombstone" | "failure"> {
+  if (!("tombstone" in encoded)) {
+    const failure = failureWith(value, encoded, call);
+    return failure === undefined ? { encoded } : { failure };
+  }
   const { path, reason } = encoded.tombstone;
   return { tombstone: `${path === "" ? "the value" : path}: ${reason}` };
 }
@@ -252,10 +265,31 @@ function decideMiss(scope: Scope, miss: Miss): void {
   throw new CallFailure(error, "made");
 }
 
-async function replayOutput<T>(scope: Scope, begun: Begun, value: T): Promise<Ended<T>> {
+function recordedOutput<T>(begun: Begun): Ended<T> {
   const encoded = { text: begun.text ?? "null", types: begun.types ?? null };
-  const meta = await release(scope, begun);
-  return { value, cached: true, encoded, meta };
+  return { value: decodeValue(encoded.text, encoded.types) as T, cached: true, encoded };
+}
+
+/** An answer that tells of a failure; `undefined` where the call failed without one. */
+function answerInFailure<T>(begun: Begun, { failureIn }: CallSpec<T>): Ended<T> | undefined {
+  if (failureIn === undefined) return undefined;
+  const failure = JSON.parse(begun.text ?? "{}") as ErrorInfo;
+  const { details, detailsTypes } = failure;
+  if (details?.["answer"] === undefined) return undefined;
+  const { answer } = decodeParsed(structuredClone(details), detailsTypes ?? {}) as { answer: T };
+  // Another failure may have a field of that name.
+  if (failureIn(answer)?.name !== failure.name) return undefined;
+  return { value: answer, cached: true, failure, handled: begun.answer === "handled-failure" };
+}
+
+/** The failure that an answer tells of, with the answer. */
+function failureWith<T>(value: T, { text, types }: Encoded, { failureIn }: CallSpec<T>): ErrorInfo | undefined {
+  const failure = failureIn?.(value);
+  if (failure === undefined) return undefined;
+  const tags = Object.entries(JSON.parse(types ?? "{}") as Record<string, string>);
+  const detailsTypes = Object.fromEntries(tags.map(([pointer, tag]) => [`/answer${pointer}`, tag]));
+  const details = { answer: JSON.parse(text) as unknown };
+  return { ...failure, details, ...(tags.length === 0 ? {} : { detailsTypes }) };
 }
 
 async function replayFailure(scope: Scope, begun: Begun): Promise<CallFailure> {

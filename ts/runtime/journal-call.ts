@@ -2,9 +2,8 @@ import { Context, getContext } from "../run-context/context.js";
 import { ContextNotFoundError } from "../errors/index.js";
 import { EVENTS } from "../events/names.js";
 import { storage } from "../run-context/store.js";
-import type { CallMeta } from "../types/snapshot.js";
 import { beginAttempt } from "./begin.js";
-import { settle, type CallFailure, type Ended, type OpenEnd, type SoFar } from "./call.js";
+import { settle, type CallFailure, type CallSpec, type Ended, type SoFar } from "./call.js";
 import { newSpanId } from "./ids.js";
 import { announceReplay, makeObserved, type ModelCall } from "./model-calls.js";
 import { failureFields, metaFields, outputFields } from "./output-fields.js";
@@ -70,13 +69,12 @@ export interface EndedCall<T> extends Ended<T> {
 
 /**
  * As {@link journalCall}, with what else is known of the call.
- * @param meta is asked once the call has been made.
- * @param openEnd as in `CallSpec`.
+ * @param more `meta` is asked once the call has been made; the others are as in `CallSpec`.
  */
 export async function journaled<T>(
   call: JournaledCall,
   make: (info: CallInfo, open: OpenCall<T>) => T | Promise<T>,
-  { meta, openEnd }: { meta?: () => CallMeta; openEnd?: (recorded: T) => OpenEnd | undefined } = {},
+  more: Pick<CallSpec<T>, "meta" | "openEnd" | "failureIn"> = {},
 ): Promise<EndedCall<T>> {
   const context = call.context ?? getContext();
   if (context === undefined) throw new ContextNotFoundError("journalCall");
@@ -91,7 +89,8 @@ export async function journaled<T>(
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
   const about = { kind: call.kind, name: call.name, callId, contentHash: begun.contentHash };
   const startedAt = performance.now();
-  scope.emit(EVENTS.CALL_START, span, about);
+  const { attempt = 0 } = call;
+  scope.emit(EVENTS.CALL_START, span, { ...about, ...(attempt > 0 ? { attempt } : {}) });
   const inside = new Context(scope, span.spanId, { inCall: true });
   let isTold = false;
   const tell = (fields: () => object): void => {
@@ -100,7 +99,7 @@ export async function journaled<T>(
     scope.emitHeld(EVENTS.CALL_END, span, { ...about, ...fields(), duration: performance.now() - startedAt });
   };
   const tellEnd = (ended: Ended<T>): void =>
-    tell(() => ({ ...outputFields(ended), ...metaFields(ended), success: true, cache: ended.cached }));
+    tell(() => ({ ...outcomeFields(ended), ...metaFields(ended), cache: ended.cached }));
   const makeInside = (soFar: SoFar<T>): T | Promise<T> => {
     const info = { callId, contentHash: begun.contentHash, signal: scope.signal };
     const open = { soFar, leave: (value: T) => tellEnd(soFar(value)) };
@@ -138,10 +137,15 @@ export async function journaled<T>(
       wireHash,
       ...(asksModel ? { beforeReplay: () => announceReplay(called) } : {}),
       make: asksModel ? (soFar) => makeObserved(called, () => makeInside(soFar)) : makeInside,
-      ...(meta === undefined ? {} : { meta }),
-      openEnd,
+      ...more,
     }),
   );
+}
+
+function outcomeFields(ended: Ended<unknown>): object {
+  return ended.failure === undefined
+    ? { ...outputFields(ended), success: true }
+    : { error: ended.failure, success: false, ...(ended.handled === true ? { handled: true } : {}) };
 }
 
 /** A conversation with a model, whatever its kind is called. */

@@ -1,7 +1,7 @@
 import { getContext } from "../run-context/context.js";
 import { ContextNotFoundError } from "../errors/index.js";
 import type { CallMeta } from "../types/snapshot.js";
-import type { OpenEnd } from "./call.js";
+import type { CallSpec, OpenEnd } from "./call.js";
 import { journaled, type CallInfo, type EndedCall, type JournaledCall, type OpenCall } from "./journal-call.js";
 import type { OpenStream, RunState } from "./run-state.js";
 import type { Scope } from "./scope.js";
@@ -42,6 +42,7 @@ export interface StreamReplay<Answer, Recorded> {
   answer(recorded: Recorded, meta: CallMeta, rest?: () => Promise<Answer>): Answer | Promise<Answer>;
   /** As in `CallSpec`. */
   openEnd(recorded: Recorded): OpenEnd | undefined;
+  readonly failureIn?: CallSpec<Recorded>["failureIn"];
 }
 
 /**
@@ -93,7 +94,11 @@ class StreamedCall<Answer, Recorded> {
         else handOver.give(answer);
         return recording.ended;
       },
-      { meta: () => this.#meta?.() ?? {}, openEnd: (recorded) => replay.openEnd(recorded) },
+      {
+        meta: () => this.#meta?.() ?? {},
+        openEnd: (recorded) => replay.openEnd(recorded),
+        failureIn: replay.failureIn,
+      },
     );
   }
 

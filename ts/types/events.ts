@@ -275,7 +275,10 @@ interface CallFields {
 }
 
 /** Own: a call of a kind of the program's own has started. */
-export interface CallStartEvent extends EventBase<"call:start">, CallFields {}
+export interface CallStartEvent extends EventBase<"call:start">, CallFields {
+  /** How often its client had tried before, where it had: the call is that of the same callId. */
+  attempt?: number;
+}
 
 /** Own: a call of a kind of the program's own has finished. */
 export interface CallEndEvent extends EventBase<"call:end">, CallFields, CallEnded {}

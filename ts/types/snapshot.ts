@@ -144,6 +144,8 @@ export interface StreamMeta {
   startMs?: number;
   /** The pieces: bytes of a body or parts of a stream, and milliseconds from the call. */
   chunks?: [size: number, atMs: number][];
+  /** How often its client had tried before, if it had. */
+  attempt?: number;
   /** Headers of a response that differ from time to time, such as `date` and `x-request-id`. */
   headers?: [name: string, value: string][];
 }

@@ -49,6 +49,18 @@ fn secrets() -> Vec<(&'static str, String)> {
         ),
         ("stripe-key", format!("sk{}{}", "_live_", mixed(24))),
         ("huggingface-key", format!("h{}{}", "f_", mixed(34))),
+        ("groq-key", format!("gs{}{}", "k_", mixed(52))),
+        ("xai-key", format!("xa{}{}", "i-", mixed(80))),
+        ("perplexity-key", format!("pp{}{}", "lx-", mixed(48))),
+        ("replicate-key", format!("r{}{}", "8_", mixed(37))),
+        ("fireworks-key", format!("f{}{}", "w_", mixed(24))),
+        ("cerebras-key", format!("cs{}{}", "k-", mixed(48))),
+        ("together-key", format!("tg{}{}", "p_v1_", mixed(43))),
+        ("nvidia-key", format!("nv{}{}", "api-", mixed(64))),
+        (
+            "langsmith-key",
+            format!("ls{}{}_{}", "v2_pt_", mixed(32), mixed(10)),
+        ),
         ("npm-key", format!("np{}{}", "m_", mixed(36))),
         (
             "jwt",

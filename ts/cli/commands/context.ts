@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { AuditHead } from "../../audit/log.js";
-import { verifyLog, type AuditReport } from "../../audit/verify.js";
+import { verifyLog, type AuditReport, type VerifiedLine } from "../../audit/verify.js";
 import { messageOf } from "../../errors/base.js";
 import { differingItems, readBoundaries, sameContent, type Boundary } from "../boundaries.js";
+import { hashFaults, type HashFault } from "../boundary-hashes.js";
 import { EXIT, InputError, UsageError, type ExitCode } from "../exit.js";
 import { readInput } from "../input.js";
 import { differences, type Difference } from "../json-diff.js";
@@ -34,7 +35,16 @@ export async function showContext(paths: readonly string[], outputs: Outputs, js
   }
   for (const boundary of all) {
     if (!out.open) break;
-    const { timestamp, session, agent, messageCount, toolCount, messageHash, toolsHash } = boundary;
+    const {
+      timestamp,
+      session,
+      agent,
+      messageCount,
+      toolCount,
+      messageHash,
+      toolsHash,
+      hashFaults: faults = [],
+    } = boundary;
     await out.line(
       [
         out.style("dim", visible(timestamp)),
@@ -42,10 +52,15 @@ export async function showContext(paths: readonly string[], outputs: Outputs, js
         visible(session ?? "-"),
         `${messageCount ?? "?"} messages ${visible(messageHash ?? "-")}`,
         `${toolCount ?? "?"} tools ${visible(toolsHash ?? "-")}`,
+        ...faults.map((fault) => out.style("red", faultText(fault))),
       ].join("  "),
     );
   }
   return EXIT.ok;
+}
+
+function faultText({ field, expected, actual }: HashFault): string {
+  return `${field} is ${visible(expected)}, that of what is there ${actual}`;
 }
 
 export interface VerifyFlags {
@@ -55,7 +70,12 @@ export interface VerifyFlags {
   partial?: boolean | undefined;
 }
 
-/** Checks audit logs: that no line was changed since it was written. */
+interface ContentFault extends HashFault {
+  file: string;
+  line: number;
+}
+
+/** Checks audit logs: that no line was changed since it was written, and that its hashes are those of its content. */
 export async function verifyContext(
   paths: readonly string[],
   flags: VerifyFlags,
@@ -69,10 +89,16 @@ export async function verifyContext(
     ...(head === undefined ? {} : { head }),
     ...(flags.partial === undefined ? {} : { partial: flags.partial }),
   };
-  const reports: (AuditReport & { log: string })[] = [];
+  const reports: (AuditReport & { log: string; contentFaults: ContentFault[] })[] = [];
   for (const path of paths) {
+    const contentFaults: ContentFault[] = [];
+    const check = ({ line, file, number }: VerifiedLine): void => {
+      if (line.type !== "record") return;
+      contentFaults.push(...hashFaults(line.record).map((fault) => ({ ...fault, file, line: number })));
+    };
     try {
-      reports.push({ log: path, ...(await withFile(path, (file) => verifyLog(file, options))) });
+      const report = await withFile(path, (file) => verifyLog(file, options, check));
+      reports.push({ log: path, ...report, ok: report.ok && contentFaults.length === 0, contentFaults });
     } catch (cause) {
       throw new InputError(messageOf(cause), { cause });
     }
@@ -95,8 +121,13 @@ async function withFile<T>(path: string, use: (file: string) => Promise<T>): Pro
   }
 }
 
-async function printReport(report: AuditReport & { log: string }, out: Output): Promise<void> {
-  const { log, ok, problem, torn, records, files, head, keyed } = report;
+async function printReport(
+  report: AuditReport & { log: string; contentFaults: ContentFault[] },
+  out: Output,
+): Promise<void> {
+  const { log, ok, problem, torn, records, files, head, keyed, contentFaults } = report;
+  for (const fault of contentFaults)
+    await out.line(`${out.style("red", "content")}  ${visible(fault.file)}:${fault.line}: ${faultText(fault)}`);
   if (!ok && problem !== undefined) await out.line(`${out.style("red", problem.kind)}  ${visible(problem.message)}`);
   const state = ok ? out.style("green", "ok") : out.style("red", "not ok");
   const parts = [`${records} records`, `${files.length} ${files.length === 1 ? "file" : "files"}`];

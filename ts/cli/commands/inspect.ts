@@ -67,10 +67,9 @@ const STYLES: Readonly<Record<string, Style>> = {
   "not kept": "yellow",
 };
 
-function describeCall({ kind, callId, contentHash, status, reason, durationMs, tokens }: CallRow, out: Output): string {
-  const name = callId === undefined ? contentHash.slice(0, 12) : (callId.split("/").at(-1) as string);
+function describeCall({ kind, name, contentHash, status, reason, durationMs, tokens }: CallRow, out: Output): string {
   return [
-    out.style("cyan", visible(callId === undefined ? `${kind} ${name}` : name, 120)),
+    out.style("cyan", visible(name ?? `${kind} ${contentHash.slice(0, 12)}`, 120)),
     out.style(STYLES[status] as Style, status),
     ...(durationMs === undefined ? [] : [time(durationMs)]),
     ...(tokens === undefined ? [] : [`${tokens} tokens`]),
@@ -78,8 +77,7 @@ function describeCall({ kind, callId, contentHash, status, reason, durationMs, t
   ].join("  ");
 }
 
-function describeFrame({ callId, agentId, status, reason, generation, calls, tokens }: FrameRow, out: Output): string {
-  const name = agentId === "" ? callId : (callId.split("/").at(-1) as string);
+function describeFrame({ name, status, reason, generation, calls, tokens }: FrameRow, out: Output): string {
   return [
     out.style("bold", visible(name, 120)),
     out.style(STYLES[status] ?? "dim", visible(status)),

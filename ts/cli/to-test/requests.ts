@@ -10,8 +10,8 @@ type Document = Readonly<Record<string, unknown>>;
 const PARTS = ["model", "options", "schema", "tools"] as const;
 
 /** Puts requests into the calls of a snapshot, as far as the trace tells them. Changes the snapshot. */
-export async function addRequests({ root }: AgentSnapshot, trace: string): Promise<void> {
-  const requests = await requestsIn(trace);
+export async function addRequests({ root, normalize = [] }: AgentSnapshot, trace: string): Promise<void> {
+  const requests = await requestsIn(trace, normalize.length > 0);
   const texts = new Texts((root.requestTexts ??= []));
   const frames: AgentFrameSnapshot[] = [root];
   for (let frame = frames.pop(); frame !== undefined; frame = frames.pop()) {
@@ -66,13 +66,17 @@ class Texts {
 
 const keyOf = (callId: string, contentHash: string): string => `${contentHash} ${callId}`;
 
-/** The documents that were asked, by call. Only those are told whose hash is that of the call. */
-async function requestsIn(trace: string): Promise<Map<string, Document>> {
+/**
+ * The documents that were asked, by call. Only those are told whose hash is that of the call; where requests were
+ * normalized, the hash is that of something else.
+ */
+async function requestsIn(trace: string, normalized: boolean): Promise<Map<string, Document>> {
   const requests = new Map<string, Document>();
   const turns = new Map<string, Extract<TraceEvent, { type: "turn:start" }>>();
   const add = (callId: string | undefined, hash: string | undefined, document: Document): void => {
     if (callId === undefined || hash === undefined) return;
-    if (native.contentHash(JSON.stringify(document)) === hash) requests.set(keyOf(callId, hash), document);
+    if (normalized || native.contentHash(JSON.stringify(document)) === hash)
+      requests.set(keyOf(callId, hash), document);
   };
   // What cannot be read was told of when the trace was restored.
   for await (const event of readTrace(trace, { onFault() {} })) {

@@ -4,6 +4,7 @@ import type { AgentFrameSnapshot, AgentSnapshot, ErrorInfo } from "../../types/s
 import { decodeValue } from "../../values/decode.js";
 import { UsageError } from "../exit.js";
 import { literal } from "./literal.js";
+import { comment, rulesSource } from "./rules.js";
 
 /** An export of a module, as the command line names it: `./agents.ts#writer`. */
 export interface Reference {
@@ -32,7 +33,7 @@ export interface TestSource {
 
 /** The source of a test file that makes the run again. */
 export function testSource({ target, testName, snapshot, called, model }: TestSource): string {
-  const { normalize = [] } = snapshot;
+  const { normalize, redact } = rulesSource(snapshot);
   const names = new Map<string, string>();
   const imported = (wanted: Reference, fallback: string): string => {
     const from = importPath(target, wanted.file);
@@ -49,28 +50,31 @@ export function testSource({ target, testName, snapshot, called, model }: TestSo
   const isAgent = called.kind === "agent";
   const props = propsOf(snapshot.root);
   const call = `${nameOf(called.reference)}(${props === undefined ? "" : "props"})`;
-  const options = model === undefined ? "" : `, { model: ${nameOf(model)} }`;
-  const made = isAgent ? `runWith(() => ${call}${options})` : call;
-  const rules = normalize
-    .map(({ id, definition }) => `\n  // { id: ${literal(id)}, … }: ${comment(definition)}`)
-    .join("");
+  const options = [
+    ...(model === undefined ? [] : [`model: ${nameOf(model)}`]),
+    ...(redact === undefined ? [] : ["redact"]),
+  ];
+  const given = options.length === 0 ? "" : `, { ${options.join(", ")} }`;
+  const made = isAgent ? `runWith(() => ${call}${given})` : call;
+  const declared = [
+    ...(normalize === undefined
+      ? []
+      : [`const normalize = ${normalize};`, "const test = recordingTest(undefined, { normalize });"]),
+    // What makes the run itself gives it its own.
+    ...(redact === undefined || !isAgent ? [] : [`const redact = ${redact};`]),
+  ];
   return [
     `// Made by \`agent-rewind to-test\` of the run ${comment(snapshot.provenance.traceId)}.`,
     ...(isAgent ? ['import { runWith } from "agent-rewind";'] : []),
-    normalize.length === 0
+    normalize === undefined
       ? 'import { test } from "agent-rewind/vitest";'
       : 'import { recordingTest } from "agent-rewind/vitest";',
     'import { expect } from "vitest";',
     "",
     ...imports,
     "",
-    ...(normalize.length === 0
-      ? []
-      : [
-          `// TO DO: put in the rules of \`normalize\` that the run had.\nconst normalize = [${rules}\n];`,
-          "const test = recordingTest(undefined, { normalize });",
-          "",
-        ]),
+    ...declared,
+    ...(declared.length === 0 ? [] : [""]),
     `test(${literal(testName)}, async () => {`,
     ...(props === undefined ? [] : [`  const props = ${literal(props.value)};`]),
     `  ${expectation(snapshot.root, made)}`,
@@ -79,7 +83,7 @@ export function testSource({ target, testName, snapshot, called, model }: TestSo
   ].join("\n");
 }
 
-const TAKEN = new Set(["runWith", "test", "expect", "recordingTest", "normalize", "props"]);
+const TAKEN = new Set(["runWith", "test", "expect", "recordingTest", "normalize", "redact", "props"]);
 
 function propsOf({ generation, generations = [] }: AgentFrameSnapshot): { value: unknown } | undefined {
   const { props, propsTypes } = generations[0] ?? generation ?? {};
@@ -102,9 +106,4 @@ function expectation({ state, outputTypes }: AgentFrameSnapshot, made: string): 
 function importPath(target: string, file: string): string {
   const path = relative(dirname(resolve(target)), resolve(file)).replaceAll("\\", "/");
   return path.startsWith(".") ? path : `./${path}`;
-}
-
-/** Text of a recording, which must not end the comment that it stands in. */
-function comment(text: string): string {
-  return text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, " ");
 }

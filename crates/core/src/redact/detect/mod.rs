@@ -65,6 +65,7 @@ pub(super) fn builtin(text: &str, hits: &mut Vec<Hit>) {
             b':' => url::at(bytes, at).or_else(|| named.at(bytes, at)),
             b'=' => named.at(bytes, at),
             b'B' | b'b' => named.bearer_at(bytes, at),
+            b's' | b'w' | b'g' => token::at(bytes, at).or_else(|| token::second_at(bytes, at)),
             _ => token::at(bytes, at),
         };
         at = match hit {

@@ -34,7 +34,7 @@ const fn shape(
 }
 
 /// The first that fits counts.
-static SHAPES: &[Shape] = &[
+const SHAPES: &[Shape] = &[
     shape("sk-ant-", Builtin::AnthropicKey, b"-_", 20, ANY),
     shape("AIza", Builtin::GoogleKey, b"-_", 35, ANY),
     shape("GOCSPX-", Builtin::GoogleKey, b"-_", 20, ANY),
@@ -107,8 +107,51 @@ static SHAPES: &[Shape] = &[
     shape("whsec_", Builtin::StripeKey, b"+/=", 20, ANY),
     shape("hf_", Builtin::HuggingFaceKey, b"", 30, ANY),
     shape("api_org_", Builtin::HuggingFaceKey, b"", 30, ANY),
+    shape("gsk_", Builtin::GroqKey, b"", 40, ANY),
+    shape("xai-", Builtin::XaiKey, b"", 40, ANY),
+    shape("pplx-", Builtin::PerplexityKey, b"", 40, ANY),
+    shape("r8_", Builtin::ReplicateKey, b"", 30, ANY),
+    shape("fw_", Builtin::FireworksKey, b"", 20, ANY),
+    shape("csk-", Builtin::CerebrasKey, b"", 40, ANY),
+    shape("tgp_v1_", Builtin::TogetherKey, b"-_", 40, ANY),
+    shape("nvapi-", Builtin::NvidiaKey, b"-_", 40, ANY),
+    shape("lsv2_pt_", Builtin::LangSmithKey, b"_", 40, ANY),
+    shape("lsv2_sk_", Builtin::LangSmithKey, b"_", 40, ANY),
     shape("npm_", Builtin::NpmKey, b"", 30, ANY),
 ];
+
+/// Of each byte, the first shape that begins with it; of each shape, the next one that does. Beyond the last: none.
+/// Most words begin with a letter of few shapes or of none.
+struct Chains {
+    first: [usize; 256],
+    next: [usize; SHAPES.len()],
+}
+
+static CHAINS: Chains = {
+    let none = SHAPES.len();
+    let mut chains = Chains {
+        first: [none; 256],
+        next: [none; SHAPES.len()],
+    };
+    let mut at = none;
+    while at > 0 {
+        at -= 1;
+        let begins = SHAPES[at].prefix.as_bytes()[0] as usize;
+        chains.next[at] = chains.first[begins];
+        chains.first[begins] = at;
+    }
+    chains
+};
+
+/// The shapes whose prefix begins with this byte.
+fn shapes_of(byte: u8) -> impl Iterator<Item = &'static Shape> {
+    let mut at = CHAINS.first[usize::from(byte)];
+    std::iter::from_fn(move || {
+        let shape = SHAPES.get(at)?;
+        at = CHAINS.next[at];
+        Some(shape)
+    })
+}
 
 /// Kinds of keys that begin with `sk-`; what follows has `-` and `_` in it.
 static KINDS: &[&str] = &[
@@ -116,18 +159,32 @@ static KINDS: &[&str] = &[
 ];
 
 /// The key that begins here.
+#[inline]
 pub(super) fn at(bytes: &[u8], at: usize) -> Option<Hit> {
-    if !begins_word(bytes, at) {
-        return None;
+    // Of most letters that is all there is to see.
+    if begins_word(bytes, at) {
+        key_at(bytes, at)
+    } else {
+        None
     }
+}
+
+fn key_at(bytes: &[u8], at: usize) -> Option<Hit> {
     let rest = &bytes[at..];
-    let mut shapes = SHAPES.iter().filter(|shape| {
-        rest.first() == shape.prefix.as_bytes().first() && rest.starts_with(shape.prefix.as_bytes())
-    });
-    shapes
+    shapes_of(bytes[at])
+        .filter(|shape| rest.starts_with(shape.prefix.as_bytes()))
         .find_map(|shape| shaped(bytes, at, shape))
         .or_else(|| openai(bytes, at))
         .or_else(|| jwt(bytes, at))
+}
+
+/// The key whose second letter stands here: too many words hold the first one for a look at each.
+pub(super) fn second_at(bytes: &[u8], at: usize) -> Option<Hit> {
+    let first = at.checked_sub(1)?;
+    match (bytes[first], bytes[at]) {
+        (b'c' | b'l', b's') | (b'f', b'w') | (b't', b'g') => self::at(bytes, first),
+        _ => None,
+    }
 }
 
 /// So much of a key is looked at to see whether it is one.

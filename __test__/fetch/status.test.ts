@@ -1,0 +1,156 @@
+// Answers with an error status are failures: replayed where the program went on, asked for again where it ended.
+import Anthropic from "@anthropic-ai/sdk";
+import { resume, runFrame, runWith, type TraceEvent } from "agent-rewind";
+import { dumpSnapshot, restoreSnapshot, type AgentSnapshot } from "agent-rewind/debugger";
+import { rewindFetch } from "agent-rewind/fetch";
+import OpenAI from "openai";
+import { describe, expect, it, vi } from "vitest";
+
+import { chatCompletion, json, modelServer, type ModelServer } from "../support/model-server.js";
+import { outcome } from "../support/recorded.js";
+
+const fetch = rewindFetch();
+const messages = (content: string) => [{ role: "user" as const, content }];
+const busy = json(
+  { error: { message: "busy", code: "overloaded" } },
+  { status: 503, headers: { "retry-after-ms": "1" } },
+);
+
+/** A model that is busy for questions with "busy" in them, while it is told to be. */
+async function busyModel(): Promise<ModelServer & { busy: boolean }> {
+  const server: ModelServer = await modelServer(({ body }) =>
+    state.busy && body.includes("busy") ? busy : json(chatCompletion("fine")),
+  );
+  const state = Object.assign(server, { busy: true });
+  return state;
+}
+
+const ask = async ({ url }: ModelServer, content: string, maxRetries = 0): Promise<unknown> => {
+  const client = new OpenAI({ apiKey: "key", baseURL: url, fetch, maxRetries });
+  const answer = await client.chat.completions.create({ model: "m", messages: messages(content) });
+  return answer.choices[0]?.message.content;
+};
+
+/** The dump and the trace of a program that fails. */
+async function failed(program: () => Promise<unknown>): Promise<AgentSnapshot[]> {
+  const events: TraceEvent[] = [];
+  let dumped: string | undefined;
+  const run = runWith(() => program().finally(() => (dumped = JSON.stringify(dumpSnapshot()))), {
+    eventBus: { emit: (event) => void events.push(event) },
+  });
+  await expect(run).rejects.toMatchObject({ status: 503 });
+  return [JSON.parse(dumped ?? "") as AgentSnapshot, restoreSnapshot(events)];
+}
+
+describe("an error status that a run ended with", () => {
+  it.each([0, 2])("is asked for again on resume, and nothing else is (%i retries)", async (retries) => {
+    await using server = await busyModel();
+    const program = async () => [await ask(server, "first", retries), await ask(server, "busy", retries)];
+    const [dump, trace] = await failed(program);
+    for (const snapshot of retries === 0 ? [dump, trace] : [dump]) {
+      const made = server.requests.length;
+      server.busy = false;
+      expect(await resume(program, { snapshot: snapshot as AgentSnapshot })).toEqual(["fine", "fine"]);
+      expect(server.requests).toHaveLength(made + 1);
+      expect(server.requests.at(-1)?.body).toContain("busy");
+      // A strict replay fails as the run did, with the same body.
+      await expect(runWith(program, { snapshot: snapshot as AgentSnapshot, mode: "replay" })).rejects.toMatchObject({
+        status: 503,
+        code: "overloaded",
+      });
+      expect(server.requests).toHaveLength(made + 1);
+    }
+  });
+
+  it("in an agent's frame too", async () => {
+    await using server = await busyModel();
+    const program = async () => [
+      await ask(server, "first"),
+      await runFrame({ id: "a", input: {} }, () => ask(server, "busy")),
+    ];
+    for (const snapshot of await failed(program)) {
+      const made = server.requests.length;
+      server.busy = false;
+      expect(await resume(program, { snapshot })).toEqual(["fine", "fine"]);
+      expect(server.requests).toHaveLength(made + 1);
+      server.busy = true;
+    }
+  });
+
+  it("whose body nobody has read too", async () => {
+    await using server = await busyModel();
+    const status = async (path: string) =>
+      (await fetch(`${server.url}/${path}`, { method: "POST", body: path })).status;
+    const program = async () => {
+      await status("first");
+      const got = await status("busy");
+      if (got !== 200) throw Object.assign(new Error("no"), { status: got });
+      return got;
+    };
+    for (const snapshot of await failed(program)) {
+      const made = server.requests.length;
+      server.busy = false;
+      expect(await resume(program, { snapshot })).toBe(200);
+      expect(server.requests).toHaveLength(made + 1);
+      server.busy = true;
+    }
+  });
+});
+
+it("an error status that the program went on after is replayed, also on resume", async () => {
+  await using server = await busyModel();
+  const program = async () => [await outcome(ask(server, "busy")), await ask(server, "second")];
+  const events: TraceEvent[] = [];
+  const { value, snapshot } = await runWith(async () => ({ value: await program(), snapshot: dumpSnapshot() }), {
+    eventBus: { emit: (event) => void events.push(event) },
+  });
+  expect(value).toMatchObject([{ error: { status: 503, code: "overloaded" } }, "fine"]);
+  await server.stop();
+  for (const recording of [snapshot, restoreSnapshot(events)]) {
+    expect(await resume(program, { snapshot: recording })).toEqual(value);
+    expect(await runWith(program, { snapshot: recording, mode: "replay" })).toEqual(value);
+  }
+  expect(server.requests).toHaveLength(2);
+});
+
+it("an answer with an error status is what it was, whatever is in it", async () => {
+  const bytes = new Uint8Array([0, 255, 1]);
+  await using server = await modelServer(() => ({ status: 404, body: bytes, headers: { "x-mine": "1" } }));
+  const mine = rewindFetch(undefined, { responseHeaders: ["x-mine"] });
+  const program = async () => {
+    const response = await mine(server.url);
+    const { status, ok, statusText, url, headers } = response;
+    return {
+      status,
+      ok,
+      statusText,
+      url,
+      mine: headers.get("x-mine"),
+      bytes: new Uint8Array(await response.arrayBuffer()),
+    };
+  };
+  const { value, snapshot } = await runWith(async () => ({ value: await program(), snapshot: dumpSnapshot() }));
+  expect(value).toMatchObject({ status: 404, ok: false, mine: "1", bytes });
+  await server.stop();
+  expect(snapshot.root.calls?.[0]?.error).toMatchObject({ name: "HttpStatusError", message: "404 Not Found" });
+  expect(await runWith(program, { snapshot, mode: "replay" })).toEqual(value);
+});
+
+it.each<[string, (url: string) => Promise<unknown>]>([
+  ["OpenAI", (url) => new OpenAI({ apiKey: "key", baseURL: url, fetch, maxRetries: 2 }).models.list()],
+  ["Anthropic", (url) => new Anthropic({ apiKey: "key", baseURL: url, fetch, maxRetries: 2 }).models.list()],
+])("a client of %s that gave up gives up at once on replay, without its pauses", async (_name, list) => {
+  await using server = await modelServer(() => busy);
+  const program = () => outcome(list(server.url));
+  const { value, snapshot } = await runWith(async () => ({ value: await program(), snapshot: dumpSnapshot() }));
+  expect(value).toMatchObject({ error: { status: 503 } });
+  expect(server.requests).toHaveLength(3);
+  await server.stop();
+  // The replay itself takes no timers: what is waited for would not end.
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  try {
+    expect(await runWith(program, { snapshot, mode: "replay" })).toEqual(value);
+  } finally {
+    vi.useRealTimers();
+  }
+});

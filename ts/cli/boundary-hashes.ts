@@ -1,0 +1,53 @@
+// Whether the hashes in a boundary record are those of the messages and tools in it.
+
+import type { SnapshotRecord } from "../context/boundary-types.js";
+import { canonicalSha256, pythonSha256 } from "../context/hashes.js";
+import { JsonText } from "../context/json-text.js";
+import { recordContent } from "../context/record.js";
+import { native } from "../native.js";
+
+/** A hash that is not that of the content beside it. */
+export interface HashFault {
+  /** Name of the member. */
+  field: string;
+  expected: string;
+  actual: string;
+}
+
+const FIELDS = [
+  { names: ["message_hash", "messageHash"], content: "messages" },
+  { names: ["tools_hash", "toolsHash"], content: "tools" },
+] as const;
+
+/**
+ * Computes the hashes of a record anew, as far as it holds what they are of. What was redacted since cannot be checked.
+ * @param line the text that the record was read of: there, numbers stand as they were written.
+ */
+export function hashFaults(record: Readonly<Record<string, unknown>>, line?: Buffer): HashFault[] {
+  return FIELDS.flatMap(({ names, content }): HashFault[] => {
+    if (!Array.isArray(record[content]) && typeof record["request"] !== "string") return [];
+    const texts = textsOf(record, content, line);
+    if (texts.length === 0 || texts.some(isRedacted)) return [];
+    return names.flatMap((field): HashFault[] => {
+      const expected = record[field];
+      if (typeof expected !== "string" || !/^(?:[0-9a-f]{16}|[0-9a-f]{64})$/.test(expected)) return [];
+      if (texts.some((text) => pythonSha256(text).startsWith(expected) || canonicalSha256(text) === expected))
+        return [];
+      return [{ field, expected, actual: pythonSha256(texts[0] as JsonText).slice(0, expected.length) }];
+    });
+  });
+}
+
+/** The content in the forms in which it may have been hashed. */
+function textsOf(record: Readonly<Record<string, unknown>>, name: "messages" | "tools", line?: Buffer): JsonText[] {
+  const captured = recordContent(record as unknown as SnapshotRecord)?.[name];
+  const bounds = line === undefined ? undefined : native.boundaryParts(line)?.[name];
+  const [from, to] = bounds ?? [];
+  const written = line === undefined || from === undefined ? undefined : line.subarray(from, to);
+  return [
+    ...(captured === undefined ? [] : [captured]),
+    ...(written === undefined ? [] : [JsonText.ofBytes(Buffer.from(written), true)]),
+  ];
+}
+
+const isRedacted = (text: JsonText): boolean => /\[(?:redacted|base64):/.test(text.wire);
