@@ -47,18 +47,23 @@ function restoredBothWays(events: readonly TraceEvent[], kept: readonly TraceEve
   return fromMemory;
 }
 
-/** The same from memory and from lines, be it a snapshot or an error. */
+/** The same from memory, from lines and from bytes, be it a snapshot or an error. */
 function sameBothWays(events: readonly object[], options: RestoreOptions = {}): void {
-  const outcome = (trace: readonly TraceEvent[] | string): unknown => {
+  const outcome = (trace: readonly TraceEvent[] | string | Buffer): unknown => {
     try {
-      const { root, warnings, normalize } = restoreSnapshot(trace, options);
+      const snapshot = restoreSnapshot(trace, options);
+      // Whatever becomes of the bytes, the snapshot stays.
+      if (Buffer.isBuffer(trace)) trace.fill("}");
+      const { root, warnings, normalize } = snapshot;
       return { root, warnings, normalize };
     } catch (error) {
       return String(error);
     }
   };
   const lines = events.map((event) => JSON.stringify(event)).join("\n");
-  expect(outcome(events as readonly TraceEvent[])).toEqual(outcome(lines));
+  const expected = outcome(lines);
+  expect(outcome(events as readonly TraceEvent[])).toEqual(expected);
+  expect(outcome(Buffer.from(lines))).toEqual(expected);
 }
 
 /** Cut, shuffled, doubled, renumbered, of two runs, and with ends that tell otherwise than starts. */

@@ -292,8 +292,8 @@ export interface RedactRule {
 }
 
 /**
- * Restores from the bytes of a trace file on another thread. Bytes that are not UTF-8 spoil only
- * their own lines.
+ * Restores from the bytes of a trace file on another thread: nobody may write to them meanwhile. Bytes that
+ * are not UTF-8 spoil only their own lines.
  */
 export declare function restoreBytes(trace: Buffer, options: RestoreOptions): Promise<Finished>
 

@@ -10,7 +10,8 @@ const NAMES = { typescript: "tsc" };
 
 const checks = {
   "cargo fmt": () => cargo("fmt", "--all", "--check"),
-  "cargo clippy": () => cargo("clippy", "--package=agent-rewind-core", "--all-targets", "--", "--deny=warnings"),
+  "cargo clippy": () =>
+    cargo("clippy", "--package=agent-rewind-core", "--all-targets", "--all-features", "--", "--deny=warnings"),
   // What it exports is registered outside of tests only, and seems unused in them.
   "cargo clippy of the binding": () => cargo("clippy", "--package=agent-rewind", "--lib", "--", "--deny=warnings"),
   oxfmt: () => node("oxfmt", "--check"),

@@ -281,17 +281,24 @@ impl Finished {
     }
 }
 
-/// Restores from the bytes of a trace file on another thread. Bytes that are not UTF-8 spoil only
-/// their own lines.
+/// Restores from the bytes of a trace file on another thread: nobody may write to them meanwhile. Bytes that
+/// are not UTF-8 spoil only their own lines.
 #[napi]
 pub async fn restore_bytes(trace: Buffer, options: RestoreOptions) -> Finished {
-    let text = text::from_bytes(&trace);
-    let bytes = text.len();
-    let restored = restore_text(text, options).map_err(Failure::Restore);
-    Finished {
-        result: restored.map(Arc::new),
-        bytes,
-    }
+    let (result, bytes) = match restore_utf8(&trace, options) {
+        Ok((snapshot, bytes)) => (Ok(Arc::new(snapshot)), bytes),
+        Err(error) => (Err(Failure::Restore(error)), 0),
+    };
+    Finished { result, bytes }
+}
+
+/// The snapshot, and the bytes that it keeps.
+fn restore_utf8(
+    trace: &[u8],
+    options: RestoreOptions,
+) -> std::result::Result<(Snapshot, usize), RestoreError> {
+    let text = text::lossy(trace);
+    restore::restore_copying(&text, Origin::Lines, &core_options(options))
 }
 
 /// Reads the bytes of a snapshot file on another thread.
@@ -320,5 +327,8 @@ pub fn restore_bytes_sync(
     trace: &[u8],
     options: RestoreOptions,
 ) -> Result<SnapshotHandle> {
-    restore_trace(env, text::from_bytes(trace), options)
+    match restore_utf8(trace, options) {
+        Ok((snapshot, bytes)) => Ok(SnapshotHandle::new(env, Arc::new(snapshot), bytes)),
+        Err(error) => Err(restore_error(&error)),
+    }
 }

@@ -1,5 +1,6 @@
 //! Text from JavaScript. Strings cross as JSON literals, whose lone surrogates are escapes.
 
+use std::borrow::Cow;
 use std::thread;
 
 use agent_rewind_core::journal::Value;
@@ -30,6 +31,15 @@ pub fn from_bytes(bytes: &[u8]) -> String {
     match String::from_utf8(copied(bytes)) {
         Ok(text) => text,
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    }
+}
+
+/// The text in bytes, which is copied only where some are not UTF-8: they become U+FFFD.
+pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    // The usual case has a check of its own, several times as fast.
+    match str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
     }
 }
 

@@ -9,11 +9,16 @@ export function deepCopy(snapshot) {
 }
 
 /** Writes a snapshot so that a crash leaves the old file or the new one, as `writeSnapshot` does. */
-export async function writeJson(path, snapshot) {
+export function writeJson(path, snapshot) {
+  return writeContent(path, JSON.stringify(snapshot));
+}
+
+/** The same for what is there to be written: text, or bytes. */
+export async function writeContent(path, content) {
   const temporary = `${path}.tmp`;
   const file = await open(temporary, "w");
   try {
-    await file.writeFile(JSON.stringify(snapshot));
+    await file.writeFile(content);
     await file.sync();
   } finally {
     await file.close();

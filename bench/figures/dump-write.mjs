@@ -5,11 +5,11 @@ import { join } from "node:path";
 
 import { dumpSnapshot, writeSnapshot } from "agent-rewind/debugger";
 
-import { deepCopy, writeJson } from "../baselines/dump-and-write.mjs";
+import { deepCopy, writeContent, writeJson } from "../baselines/dump-and-write.mjs";
 import { busy } from "../lib/clock.mjs";
 import { measure } from "../lib/measure.mjs";
 import { collectGarbage } from "../lib/memory.mjs";
-import { faster } from "../lib/row.mjs";
+import { faster, ratio } from "../lib/row.mjs";
 import { withJournal } from "../workloads/entries.mjs";
 
 const MEMORY_DISK = "/dev/shm";
@@ -26,16 +26,26 @@ export default async function run({ quick }) {
 }
 
 async function measureIn(folder, entries, where, quick) {
-  const [ourPath, theirPath] = [join(folder, "ours.json"), join(folder, "theirs.json")];
+  const [ourPath, theirPath, floorPath] = ["ours", "theirs", "floor"].map((name) => join(folder, `${name}.json`));
   return withJournal(entries, async () => {
     // The same journal, as plain objects.
     const live = JSON.parse(JSON.stringify(dumpSnapshot()));
     const ours = () => writeSnapshot(ourPath, dumpSnapshot());
     const theirs = () => writeJson(theirPath, deepCopy(live));
-    const timings = await measure({ ours, theirs }, { seconds: quick ? 1 : 2.5, atMost: 40 });
+    await ours();
+    const bytes = readFileSync(ourPath);
+    const floor = () => writeContent(floorPath, bytes);
+    const timings = await measure({ ours, theirs, floor }, { seconds: quick ? 1.5 : 4, atMost: 40 });
     assert.deepEqual(JSON.parse(readFileSync(ourPath, "utf8")).root, JSON.parse(readFileSync(theirPath, "utf8")).root);
     const baseline = "deep copy + JSON.stringify";
-    const rows = [faster(`${entries} entries, ${where}`, timings.ours, { name: baseline, ...timings.theirs }, 10)];
+    const rows = [
+      faster(`${entries} entries, ${where}`, timings.ours, { name: baseline, ...timings.theirs }, 10),
+      ratio(`${entries} entries, ${where}`, timings.ours, { name: "writing the same bytes", ...timings.floor }),
+      faster(`${entries} entries, ${where}, a write of the same bytes`, timings.floor, {
+        name: baseline,
+        ...timings.theirs,
+      }),
+    ];
     if (busy() !== undefined) {
       const held = { ours: await busyTime(ours), theirs: await busyTime(theirs) };
       rows.push(

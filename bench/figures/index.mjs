@@ -7,6 +7,7 @@ export const figures = [
   figure("hash-turn", "contentHash of a turn of a growing conversation (2 messages of 2 KB are new)"),
   figure("dump", "dumpSnapshot, by the entries in the journal (2 KB each)"),
   figure("dump-memory", "memory of 100 dumps kept while the journal grows to 10,000 entries of 2 KB"),
+  figure("checkpoint", "a checkpoint in memory at each step of a growing conversation (2 messages of 2 KB are new)"),
   figure("dump-write", "dumpSnapshot and writeSnapshot, entries of 2 KB"),
   figure("start", "runWith({ snapshot }), 10,000 entries of 2 KB"),
   figure("restore-jsonl", "restoreSnapshot from JSONL"),

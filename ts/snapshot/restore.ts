@@ -28,7 +28,11 @@ export function restoreSnapshot(
 ): AgentSnapshot {
   try {
     if (typeof trace === "string") return snapshotObject(native.restoreTrace(trace, nativeOptions(options, false)));
-    if (types.isUint8Array(trace)) return snapshotObject(native.restoreBytesSync(trace, nativeOptions(options, false)));
+    if (types.isUint8Array(trace)) {
+      // They are read where they lie, so no other thread may write to them.
+      const bytes = types.isSharedArrayBuffer(trace.buffer) ? trace.slice() : trace;
+      return snapshotObject(native.restoreBytesSync(bytes, nativeOptions(options, false)));
+    }
     if (!Array.isArray(trace)) {
       throw new RestoreError(
         `Restore failed: expected an array of events, JSONL text or bytes, received ${typeof trace}.`,

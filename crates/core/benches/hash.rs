@@ -2,7 +2,9 @@
 //! `Conversation` at growing histories: the time of a turn must not grow with them.
 #![allow(clippy::expect_used, reason = "a bench may fail by panicking")]
 
-use std::fmt::{self, Write};
+mod workloads;
+
+use std::fmt;
 
 use agent_rewind_core::hash::{
     Conversation, RequestTail, TextConversation, content_hash, content_hash_any,
@@ -10,21 +12,10 @@ use agent_rewind_core::hash::{
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use sha2::{Digest, Sha256};
+use workloads::request::{Filling, TAIL, document, history};
 
 fn main() {
     divan::main();
-}
-
-#[derive(Clone, Copy)]
-enum Filling {
-    /// English prose with line breaks and quotes.
-    Ascii,
-    /// Chinese prose.
-    Cjk,
-    /// An image in each message.
-    Base64,
-    /// Tool calls, whose arguments are JSON in a string.
-    Tools,
 }
 
 struct Document {
@@ -65,72 +56,9 @@ const DOCUMENTS: [Document; 12] = {
     ]
 };
 
-const TAIL: &str = concat!(
-    r#"{"model":{"id":"gpt-4o","provider":"openai"},"options":{"temperature":0.2},"schema":{"type":"object","properties":"#,
-    r#"{"answer":{"type":"string"}},"required":["answer"],"additionalProperties":false}}"#
-);
-
-/// A message in the order in which programs write its keys, which is not the canonical one.
-fn message(filling: Filling, number: usize, bytes: usize) -> String {
-    let (sentence, role) = match filling {
-        Filling::Ascii => (
-            "The report of the second quarter shows that \\\"net\\\" revenue rose by 4.2 % over the year before.\\n",
-            "user",
-        ),
-        Filling::Cjk => (
-            "第二季度的报告显示，净收入比去年同期增长了百分之四点二，主要来自海外市场。",
-            "user",
-        ),
-        Filling::Base64 => (
-            "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg",
-            "user",
-        ),
-        Filling::Tools => {
-            return format!(
-                concat!(
-                    r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"call_{n}","type":"function","function":"#,
-                    r#"{{"name":"search","arguments":"{{\"query\":\"revenue {n}\",\"limit\":10}}"}}}}]}},"#,
-                    r#"{{"role":"tool","tool_call_id":"call_{n}","content":"[{{\"title\":\"Report {n}\",\"rank\":1,\"text\":\"{text}\"}}]"}}"#
-                ),
-                n = number,
-                text = "Net revenue rose by 4.2 % over the year before. ".repeat(bytes / 100)
-            );
-        }
-    };
-    let mut text = format!(r#"{{"role":"{role}","content":"{number}: "#);
-    while text.len() < bytes {
-        text.push_str(sentence);
-    }
-    text.push_str("\"}");
-    text
-}
-
-fn messages(filling: Filling, bytes: usize) -> String {
-    let size = match filling {
-        Filling::Base64 => bytes / 2,
-        _ => (bytes / 4).min(1_200),
-    };
-    let mut text = String::from("[");
-    let mut number = 0;
-    while text.len() < bytes {
-        let comma = if number == 0 { "" } else { "," };
-        let _ = write!(text, "{comma}{}", message(filling, number, size));
-        number += 1;
-    }
-    text.push(']');
-    text
-}
-
-/// Made as a program would: the model first, the schema's keys in any order.
-fn document(document: &Document) -> String {
-    let bytes = document.kilobytes * 1_024;
-    let messages = messages(document.filling, bytes.saturating_sub(TAIL.len() + 40));
-    format!("{},\"messages\":{messages}}}", &TAIL[..TAIL.len() - 1])
-}
-
 #[divan::bench(args = DOCUMENTS)]
 fn a_plain_sha256(bencher: Bencher, args: &Document) {
-    let text = document(args);
+    let text = document(args.filling, args.kilobytes);
     bencher
         .counter(BytesCount::of_str(&text))
         .bench(|| Sha256::digest(black_box(text.as_bytes())));
@@ -138,7 +66,7 @@ fn a_plain_sha256(bencher: Bencher, args: &Document) {
 
 #[divan::bench(args = DOCUMENTS)]
 fn b_content_hash(bencher: Bencher, args: &Document) {
-    let text = document(args);
+    let text = document(args.filling, args.kilobytes);
     bencher
         .counter(BytesCount::of_str(&text))
         .bench(|| content_hash(black_box(&text)));
@@ -146,17 +74,10 @@ fn b_content_hash(bencher: Bencher, args: &Document) {
 
 #[divan::bench(args = DOCUMENTS)]
 fn c_content_hash_any(bencher: Bencher, args: &Document) {
-    let text = document(args);
+    let text = document(args.filling, args.kilobytes);
     bencher
         .counter(BytesCount::of_str(&text))
         .bench(|| content_hash_any(black_box(&text)));
-}
-
-fn history(count: usize) -> String {
-    let all: Vec<String> = (0..count)
-        .map(|number| message(Filling::Ascii, number, 2_048))
-        .collect();
-    format!("[{}]", all.join(","))
 }
 
 /// Two new messages of 2 KB and the hash of the request, after `history` messages.

@@ -79,13 +79,33 @@ impl StringEnds {
 
     #[inline]
     fn look_at(&mut self, block: &[u8; BLOCK], bytes: &[u8]) {
-        let (special, backslashes) = masks_of(block);
-        if special == 0 && !self.escape_pending {
+        let lanes = lanes_of(block);
+        let special = lanes.map(special_bytes);
+        // Long strings are mostly blocks without any.
+        if !self.escape_pending && !any(special) {
             self.mask = 0;
             return;
         }
+        let backslashes = bits(lanes.map(|lanes| lanes.simd_eq(u8x16::splat(b'\\'))));
+        let special = bits(special);
+        self.mask = if backslashes == 0 && !self.escape_pending {
+            special
+        } else {
+            self.ends_beside_escapes(special, backslashes, block, bytes)
+        };
+    }
+
+    /// Apart, so that blocks without escapes are looked at in few registers.
+    #[inline(never)]
+    fn ends_beside_escapes(
+        &mut self,
+        special: u64,
+        backslashes: u64,
+        block: &[u8; BLOCK],
+        bytes: &[u8],
+    ) -> u64 {
         let escaped = self.escaped(backslashes);
-        self.mask = special & !backslashes & !escaped | self.invalid_escapes(escaped, block, bytes);
+        special & !backslashes & !escaped | self.invalid_escapes(escaped, block, bytes)
     }
 
     /// The bytes that follow a backslash which is not itself escaped.
@@ -157,20 +177,36 @@ fn four_hex_digits(bytes: &[u8], from: usize) -> bool {
         .is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// The special bytes of a block, and the backslashes among them: a few instructions with SSE2 or
-/// NEON, plain code elsewhere.
+/// The bytes of a block. What is done with them is a few instructions with SSE2 or NEON, plain code elsewhere.
 #[inline]
-fn masks_of(block: &[u8; BLOCK]) -> (u64, u64) {
-    let (mut special, mut backslashes) = (0, 0);
-    for (index, lanes) in block.as_chunks::<16>().0.iter().enumerate() {
-        let lanes = u8x16::new(*lanes);
-        let control = lanes.min(u8x16::splat(0x1F)).simd_eq(lanes);
-        let backslash = lanes.simd_eq(u8x16::splat(b'\\'));
-        let quote = lanes.simd_eq(u8x16::splat(b'"'));
-        special |= u64::from((control | backslash | quote).to_bitmask()) << (16 * index);
-        backslashes |= u64::from(backslash.to_bitmask()) << (16 * index);
-    }
-    (special, backslashes)
+fn lanes_of(block: &[u8; BLOCK]) -> [u8x16; 4] {
+    let chunks = block.as_chunks::<16>().0;
+    std::array::from_fn(|index| {
+        chunks
+            .get(index)
+            .map_or(u8x16::ZERO, |lanes| u8x16::new(*lanes))
+    })
+}
+
+/// All ones for control characters, quotes and backslashes.
+#[inline]
+fn special_bytes(lanes: u8x16) -> u8x16 {
+    // With that bit turned, a quote is the space, and control characters stay below it.
+    let turned = lanes ^ u8x16::splat(b'"' ^ b' ');
+    let control_or_quote = turned.min(u8x16::splat(b' ')).simd_eq(turned);
+    control_or_quote | lanes.simd_eq(u8x16::splat(b'\\'))
+}
+
+#[inline]
+fn any([a, b, c, d]: [u8x16; 4]) -> bool {
+    (a | b | c | d).to_bitmask() != 0
+}
+
+/// A bit for each byte, the lowest for the first.
+#[inline]
+fn bits(lanes: [u8x16; 4]) -> u64 {
+    let [a, b, c, d] = lanes.map(|lanes| u64::from(lanes.to_bitmask()));
+    a | b << 16 | c << 32 | d << 48
 }
 
 #[cfg(test)]
@@ -230,12 +266,16 @@ mod tests {
             for at in 0..BLOCK {
                 let mut block = [b'x'; BLOCK];
                 block[at] = byte;
-                let wanted = [is_special(byte), byte == b'\\'].map(|is| u64::from(is) << at);
-                assert_eq!(masks_of(&block), wanted.into(), "{byte:#x} at {at}");
+                let special = lanes_of(&block).map(special_bytes);
+                assert_eq!(
+                    bits(special),
+                    u64::from(is_special(byte)) << at,
+                    "{byte:#x} at {at}"
+                );
+                assert_eq!(any(special), is_special(byte), "{byte:#x} at {at}");
             }
         }
-        assert_eq!(masks_of(&[b'"'; BLOCK]), (u64::MAX, 0));
-        assert_eq!(masks_of(&[b'\\'; BLOCK]), (u64::MAX, u64::MAX));
+        assert_eq!(bits(lanes_of(&[b'"'; BLOCK]).map(special_bytes)), u64::MAX);
     }
 
     #[test]

@@ -309,9 +309,21 @@ impl<'a> Scanner<'a> {
     }
 
     /// Passes one whole value, whatever it is, and gives its span.
+    #[inline]
     pub fn skip_value(&mut self) -> Result<Range<usize>> {
         self.whitespace();
         let start = self.pos;
+        match self.byte() {
+            Some(b'"') => {
+                self.string_here()?;
+            }
+            Some(b'{' | b'[') => self.skip_container()?,
+            _ => self.number_or_literal()?,
+        }
+        Ok(start..self.pos)
+    }
+
+    fn skip_container(&mut self) -> Result<()> {
         let mut open = OpenContainers::default();
         loop {
             match self.peek() {
@@ -344,7 +356,7 @@ impl<'a> Scanner<'a> {
             // A value has ended: close what ends with it.
             loop {
                 let Some(container) = open.top() else {
-                    return Ok(start..self.pos);
+                    return Ok(());
                 };
                 match (self.peek(), container) {
                     (Some(b','), Container::Object) => {

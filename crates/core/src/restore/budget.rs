@@ -11,8 +11,8 @@ use crate::usage::{Budget, Usage};
 impl<'t> Builder<'_, 't> {
     /// A frame that goes on from a snapshot starts with the budget of that.
     pub(super) fn budget_state(&mut self, frame: Index, event: &Event, fields: &Fields<'_, 't>) {
-        if let Some(text) = fields.present(Field::BudgetState) {
-            match read_budget(text.as_str()) {
+        if let Some(text) = fields.text(Field::BudgetState) {
+            match read_budget(text) {
                 Some(budget) => self.frames[frame as usize].budget = Some(budget),
                 None => self.warn_field(event, Field::BudgetState, "a BudgetState object"),
             }

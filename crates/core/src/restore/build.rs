@@ -168,12 +168,10 @@ impl<'a, 't> Builder<'a, 't> {
             .present(Field::Redact)
             .filter(|rules| rules.as_str().starts_with('{'));
         self.generations[0].memory = self.take_memory(event);
-        self.is_continued = fields
-            .present(Field::Restoration)
-            .is_some_and(|restoration| {
-                let text: String = restoration.as_str().split_ascii_whitespace().collect();
-                text.contains(r#""isRestored":true"#)
-            });
+        self.is_continued = fields.text(Field::Restoration).is_some_and(|restoration| {
+            let text: String = restoration.split_ascii_whitespace().collect();
+            text.contains(r#""isRestored":true"#)
+        });
     }
 
     fn run_end(&mut self, place: u64, event: &Event, fields: &Fields<'_, 't>) {

@@ -202,11 +202,13 @@ fn meta_of(fields: &Fields<'_, '_>) -> Option<JsonText> {
     ];
     let mut meta = String::new();
     for (name, field) in known {
-        let Some(value) = fields.present(field) else {
+        let Some(value) = fields.text(field) else {
             continue;
         };
         meta.push(if meta.is_empty() { '{' } else { ',' });
-        meta.push_str(&format!(r#""{name}":{}"#, value.as_str()));
+        for part in ["\"", name, "\":", value] {
+            meta.push_str(part);
+        }
     }
     if meta.is_empty() {
         return None;

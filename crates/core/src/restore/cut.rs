@@ -64,7 +64,7 @@ mod tests {
     fn kept(text: &str, options: &RestoreOptions) -> usize {
         let text = Arc::new(text.to_owned());
         let mut warnings = Warnings::default();
-        let mut trace = read::read(Source(&text), Origin::Lines, &mut warnings).unwrap();
+        let mut trace = read::read(Source::shared(&text), Origin::Lines, &mut warnings).unwrap();
         select::select(&mut trace, options, &mut warnings).unwrap();
         order::sort(&mut trace, &mut warnings);
         events_kept(&trace, options).unwrap()

@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use memchr::memchr;
 
 use crate::json::{JsonStr, JsonText, RawStr, Scanner};
 
@@ -117,21 +120,55 @@ impl FieldList {
     }
 }
 
-/// The text of a trace, shared by all that is cut from it.
+/// The text of a trace.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Source<'t>(pub &'t Arc<String>);
+pub(super) struct Source<'t> {
+    text: &'t str,
+    values: Values<'t>,
+}
+
+/// What becomes of the values that are taken out of the text.
+#[derive(Debug, Clone, Copy)]
+enum Values<'t> {
+    /// They stay parts of it.
+    Shared(&'t Arc<String>),
+    /// They are copied, and their bytes counted.
+    Copied(&'t AtomicUsize),
+}
 
 impl<'t> Source<'t> {
+    /// A text that all that is cut from it keeps.
+    pub(super) fn shared(text: &'t Arc<String>) -> Self {
+        Self {
+            text,
+            values: Values::Shared(text),
+        }
+    }
+
+    /// A text of which only what is needed is kept.
+    pub(super) fn borrowed(text: &'t str, copied: &'t AtomicUsize) -> Self {
+        Self {
+            text,
+            values: Values::Copied(copied),
+        }
+    }
+
     pub(super) fn text(self) -> &'t str {
-        self.0
+        self.text
     }
 
     pub(super) fn slice(self, range: &Range<usize>) -> &'t str {
-        &self.0[range.clone()]
+        &self.text[range.clone()]
     }
 
     pub(super) fn json(self, range: &Range<usize>) -> JsonText {
-        JsonText::from_span(self.0, range.clone())
+        match self.values {
+            Values::Shared(text) => JsonText::from_span(text, range.clone()),
+            Values::Copied(bytes) => {
+                bytes.fetch_add(range.len(), Ordering::Relaxed);
+                JsonText::trusted(self.slice(range).to_owned())
+            }
+        }
     }
 
     /// The body of a string literal in the form that `JSON.stringify` writes; `None` if the value
@@ -139,7 +176,7 @@ impl<'t> Source<'t> {
     pub(super) fn string(self, range: &Range<usize>) -> Option<Cow<'t, str>> {
         let text = self.slice(range);
         let body = text.strip_prefix('"')?.strip_suffix('"')?;
-        if body.contains('\\') {
+        if memchr(b'\\', body.as_bytes()).is_some() {
             return Some(Scanner::new(text).string().ok()?.normalized());
         }
         Some(Cow::Borrowed(body))

@@ -193,12 +193,10 @@ impl<'t> Reader<'t> {
     fn string(&mut self) -> Option<&'t str> {
         let start = self.pos;
         let rest = self.text.as_bytes().get(start..)?;
-        let length = rest
-            .iter()
-            .position(|byte| *byte == b'"' || *byte == b'\\' || *byte < b' ')?;
+        let length = plain_length(rest);
         let end = start + length;
         self.pos = end + 1;
-        (rest[length] == b'"').then(|| &self.text[start..end])
+        (*rest.get(length)? == b'"').then(|| &self.text[start..end])
     }
 
     /// A whole number below 2^53 that another member follows.
@@ -221,6 +219,30 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// How many bytes come before a quote, a backslash or a control character. The strings are short, and
+/// are looked at eight bytes at a time.
+#[inline]
+fn plain_length(bytes: &[u8]) -> usize {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH_BITS: u64 = ONES << 7;
+    // Above the lowest byte that is less, others may seem so too.
+    let less = |word: u64, than: u8| word.wrapping_sub(ONES * u64::from(than)) & !word & HIGH_BITS;
+    let (words, rest) = bytes.as_chunks();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let quotes = less(word ^ (ONES * u64::from(b'"')), 1);
+        let backslashes = less(word ^ (ONES * u64::from(b'\\')), 1);
+        let found = less(word, b' ') | quotes | backslashes;
+        if found != 0 {
+            return 8 * index + found.trailing_zeros() as usize / 8;
+        }
+    }
+    let in_rest = rest
+        .iter()
+        .position(|byte| *byte == b'"' || *byte == b'\\' || *byte < b' ');
+    8 * words.len() + in_rest.unwrap_or(rest.len())
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -230,7 +252,28 @@ mod tests {
 
     fn end_of(line: &str) -> Option<usize> {
         let text = Arc::new(line.to_owned());
-        read_usual_head(Source(&text), 0..line.len()).map(|usual| usual.end)
+        read_usual_head(Source::shared(&text), 0..line.len()).map(|usual| usual.end)
+    }
+
+    #[test]
+    fn strings_end_at_the_first_byte_that_is_not_plain() {
+        for length in 0..40 {
+            for byte in 0..=u8::MAX {
+                for behind in ["", "\"", "\\\u{1}\"xxxxxxxxxxxxxx"] {
+                    let mut bytes = "é\u{7f}xy z~ü!".repeat(4).into_bytes()[..length].to_vec();
+                    bytes.push(byte);
+                    bytes.extend(behind.bytes());
+                    let simple = bytes
+                        .iter()
+                        .position(|at| matches!(at, b'"' | b'\\' | 0..b' '));
+                    assert_eq!(
+                        plain_length(&bytes),
+                        simple.unwrap_or(bytes.len()),
+                        "{bytes:?}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]
@@ -241,7 +284,7 @@ mod tests {
             head,
             end,
             agent_id,
-        } = read_usual_head(Source(&text), 0..line.len()).unwrap();
+        } = read_usual_head(Source::shared(&text), 0..line.len()).unwrap();
         assert_eq!(
             head.kind,
             TypeField::Event(EventKind {

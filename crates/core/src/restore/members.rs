@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn gives_places_in_the_whole_text() {
         let text = Arc::new(r#"xx {"a":1,"b":"q\u0041" , "c":[true],"d":{"e":null}}"#.to_owned());
-        let mut members = Members::enter(Source(&text), 3..text.len()).unwrap();
+        let mut members = Members::enter(Source::shared(&text), 3..text.len()).unwrap();
         assert_eq!(members.next().unwrap().unwrap().body(), "a");
         assert_eq!(members.number(), Ok(1.0));
         members.next().unwrap();
@@ -251,13 +251,13 @@ mod tests {
     fn passes_over_what_is_nested_too_deep() {
         let deep = format!("{}\"]\\\"\"{}", "[".repeat(100_000), "]".repeat(100_000));
         let text = Arc::new(format!(r#"{{"deep":{deep},"next":7}}"#));
-        let mut members = Members::enter(Source(&text), 0..text.len()).unwrap();
+        let mut members = Members::enter(Source::shared(&text), 0..text.len()).unwrap();
         members.next().unwrap();
         assert_eq!(members.value(), Ok(8..8));
         assert_eq!(members.next().unwrap().unwrap().body(), "next");
         assert_eq!(members.number(), Ok(7.0));
         let open = Arc::new(format!(r#"{{"deep":{}"#, "[".repeat(100_000)));
-        let mut members = Members::enter(Source(&open), 0..open.len()).unwrap();
+        let mut members = Members::enter(Source::shared(&open), 0..open.len()).unwrap();
         members.next().unwrap();
         assert!(members.value().is_err());
     }

@@ -35,6 +35,7 @@ mod trace;
 mod usage_json;
 mod warnings;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use build::Builder;
@@ -90,8 +91,25 @@ pub fn restore(
     options: &RestoreOptions,
 ) -> Result<Snapshot, RestoreError> {
     let mut warnings = Warnings::default();
-    let trace = read::read(Source(&trace), origin, &mut warnings)?;
+    let trace = read::read(Source::shared(&trace), origin, &mut warnings)?;
     restore_trace(trace, warnings, options)
+}
+
+/// As [`restore`], from a text that is not kept: what is needed of it is copied. Gives the number of bytes too.
+///
+/// # Errors
+///
+/// As [`restore`].
+pub fn restore_copying(
+    trace: &str,
+    origin: Origin,
+    options: &RestoreOptions,
+) -> Result<(Snapshot, usize), RestoreError> {
+    let copied = AtomicUsize::new(0);
+    let mut warnings = Warnings::default();
+    let trace = read::read(Source::borrowed(trace, &copied), origin, &mut warnings)?;
+    let snapshot = restore_trace(trace, warnings, options)?;
+    Ok((snapshot, copied.load(Ordering::Relaxed)))
 }
 
 /// As [`restore`], from events that are in memory. `values` are those of their fields.
@@ -105,7 +123,7 @@ pub fn restore_table(
     options: &RestoreOptions,
 ) -> Result<Snapshot, RestoreError> {
     let mut warnings = Warnings::default();
-    let trace = table::read_table(Source(values), table, &mut warnings)?;
+    let trace = table::read_table(Source::shared(values), table, &mut warnings)?;
     restore_trace(trace, warnings, options)
 }
 

@@ -63,7 +63,7 @@ pub(super) fn state(fields: &Fields<'_, '_>) -> State {
 fn failed(fields: &Fields<'_, '_>) -> bool {
     match fields.flag(Field::Success) {
         Some(success) => !success,
-        None => fields.present(Field::Error).is_some(),
+        None => fields.text(Field::Error).is_some(),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::error::{Fault, RestoreErrorKind};
 
 /// A long text is cut into parts of this size. They are smaller than the share of a thread, because
 /// some take longer than others.
-const PART_BYTES: usize = 1 << 22;
+const PART_BYTES: usize = 1 << 20;
 const MAX_THREADS: usize = 4;
 
 pub(super) fn read<'t>(
@@ -141,7 +141,7 @@ mod tests {
 
     fn described(text: &str, count: usize, origin: Origin) -> Result<String, RestoreErrorKind> {
         let text = Arc::new(text.to_owned());
-        let source = Source(&text);
+        let source = Source::shared(&text);
         let mut warnings = Warnings::default();
         let parts = read_parts(source, &ranges(&text, 0, count), origin, 1 + count % 3);
         let trace = join(source, parts, &mut warnings)?;

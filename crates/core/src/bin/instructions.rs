@@ -1,0 +1,199 @@
+//! One piece of work of the core, for counting its instructions: `instructions NAME`. What is counted
+//! happens in `measured`; the program prepares it and throws it away uncounted.
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "it may fail by panicking, and lists its names"
+)]
+
+#[path = "../../benches/workloads/mod.rs"]
+mod workloads;
+
+use std::hint::black_box;
+use std::sync::{Arc, OnceLock};
+
+use agent_rewind_core::hash::{Conversation, RequestTail, content_hash};
+use agent_rewind_core::journal::{Kind, Outcome, Value};
+use agent_rewind_core::json::{JsonStr, JsonText, canonicalize};
+use agent_rewind_core::live::{Asked, FrameInput, LiveFrame, RunOptions};
+use agent_rewind_core::replay::{Failures, MemoryChoice, Source};
+use agent_rewind_core::restore::{Origin, RestoreOptions, restore};
+use agent_rewind_core::run::Ended;
+use agent_rewind_core::snapshot::{Anchor, Provenance, Snapshot, read_snapshot, write_frame};
+use workloads::request::{Filling, TAIL, document, history};
+use workloads::trace::{SHAPES, trace};
+
+const CALLS: usize = 1_000;
+const EVENTS: usize = 2_000;
+
+const WORKLOADS: [(&str, fn()); 9] = [
+    ("canonical form, 32 KB of chat", || {
+        canonical(Filling::Ascii);
+    }),
+    ("canonical form, 32 KB of tool calls", || {
+        canonical(Filling::Tools);
+    }),
+    ("canonical form, 32 KB of images", || {
+        canonical(Filling::Base64);
+    }),
+    ("a turn of a conversation", turn),
+    ("recording of 1,000 calls", recording),
+    ("replay of 1,000 calls", replaying),
+    ("restore of 2,000 events", restoring),
+    ("reading a snapshot of 1,000 calls", reading),
+    ("writing a snapshot of 1,000 calls", writing),
+];
+
+fn main() {
+    let wanted = std::env::args().nth(1);
+    match WORKLOADS
+        .iter()
+        .find(|(name, _)| Some(*name) == wanted.as_deref())
+    {
+        Some((_, work)) => work(),
+        None => WORKLOADS.iter().for_each(|(name, _)| println!("{name}")),
+    }
+}
+
+#[inline(never)]
+fn measured<R>(work: impl FnOnce() -> R) -> R {
+    work()
+}
+
+fn canonical(filling: Filling) {
+    let text = document(filling, 32);
+    black_box(measured(|| canonicalize(black_box(&text))).expect("valid text"));
+}
+
+fn turn() {
+    let mut conversation = Conversation::new();
+    conversation.append(&history(100)).expect("valid messages");
+    let tail = RequestTail::new(TAIL).expect("a valid tail");
+    let new = history(2);
+    let hash = measured(|| {
+        conversation
+            .append(black_box(&new))
+            .map(|()| conversation.hash(&tail))
+    });
+    black_box(hash.expect("valid messages"));
+}
+
+fn recording() {
+    let frame = start(None);
+    let calls = calls();
+    measured(|| record(&frame, calls));
+}
+
+fn replaying() {
+    let frame = start(Some(Source::of_snapshot(&snapshot())));
+    let calls = calls();
+    measured(|| {
+        for (asked, _) in calls {
+            let begun = frame.begin_call(asked, None);
+            assert!(
+                black_box(begun).answer.call.is_some(),
+                "the call is recorded"
+            );
+        }
+    });
+}
+
+fn restoring() {
+    let text = Arc::new(trace(SHAPES[1], EVENTS));
+    let options = RestoreOptions {
+        span_id: None,
+        anchor: Anchor::After,
+        trace_id: None,
+        metadata: None,
+        now_ms: 0.0,
+    };
+    let restored = measured(|| restore(Arc::clone(&text), Origin::Lines, &options));
+    black_box(restored.expect("a trace"));
+}
+
+fn reading() {
+    let mut text = String::from(
+        r#"{"processId":"p","timestamp":0,"version":1,"provenance":{"traceId":""},"root":"#,
+    );
+    write_frame(&snapshot().root, &mut text);
+    text.push('}');
+    let text = Arc::new(text);
+    black_box(measured(|| read_snapshot(black_box(&text))).expect("a snapshot"));
+}
+
+fn writing() {
+    let snapshot = snapshot();
+    let mut out = String::with_capacity(4 << 20);
+    measured(|| write_frame(&snapshot.root, &mut out));
+    black_box(out);
+}
+
+fn start(source: Option<Source>) -> LiveFrame {
+    let root = FrameInput {
+        call_id: JsonStr::from_plain("root"),
+        agent_id: JsonStr::from_plain(""),
+        hash: content_hash("0").expect("a number"),
+        props: None,
+    };
+    let options = RunOptions {
+        recording: true,
+        requests: false,
+        failures: Failures::Auto,
+        memory: MemoryChoice::Auto,
+    };
+    LiveFrame::start_run(root, source, options)
+}
+
+fn calls() -> Vec<(Asked, JsonText)> {
+    let text = "The quick brown fox says \\\"hello\\\". ".repeat(55);
+    let call = |index: usize| {
+        let asked = Asked {
+            kind: Kind::Tool,
+            call_id: JsonStr::from_plain(&format!("root/tool:search:{index}")),
+            hash: content_hash(&index.to_string()).expect("a number"),
+            request: None,
+        };
+        (
+            asked,
+            JsonText::trusted(format!(r#"{{"rank":{index},"text":"{text}"}}"#)),
+        )
+    };
+    (0..CALLS).map(call).collect()
+}
+
+fn record(frame: &LiveFrame, calls: Vec<(Asked, JsonText)>) {
+    for (asked, output) in calls {
+        let begun = frame.begin_call(asked, None);
+        let ended = Ended {
+            outcome: Outcome::Output(Value::plain(output)),
+            meta: None,
+        };
+        assert!(
+            frame.end_call(begun.slot.expect("recording"), ended),
+            "the call was open"
+        );
+    }
+}
+
+fn snapshot() -> Snapshot {
+    let frame = start(None);
+    record(&frame, calls());
+    Snapshot {
+        process_id: String::new(),
+        timestamp: 0.0,
+        root: frame.dump(),
+        next_place: OnceLock::from(frame.next_place()),
+        provenance: Provenance {
+            trace_id: String::new(),
+            span_id: None,
+            anchor: None,
+            source: None,
+            forked_from: None,
+        },
+        metadata: None,
+        warnings: Vec::new(),
+        read_warnings: None,
+        normalize: None,
+        redact: None,
+    }
+}
