@@ -182,7 +182,8 @@ fn snapshot() -> Snapshot {
         process_id: String::new(),
         timestamp: 0.0,
         root: frame.dump(),
-        next_place: OnceLock::from(frame.next_place()),
+        clock: frame.clock(),
+        settled: OnceLock::new(),
         provenance: Provenance {
             trace_id: String::new(),
             span_id: None,
