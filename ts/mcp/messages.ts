@@ -39,8 +39,10 @@ export interface RecordedAnswer {
 
 /** What the server refused, or what its tool says has failed, failed, whatever the client makes of it. */
 export function failureIn({ result, error }: RecordedAnswer): { name: string; message: string } | undefined {
-  if (error !== undefined)
-    return { name: "McpError", message: textOf((error as { message?: unknown } | null)?.message) };
+  if (error !== undefined) {
+    const { message } = (error ?? {}) as { message?: unknown };
+    return { name: "McpError", message: textOf(message) };
+  }
   const { isError, content } = (result ?? {}) as { isError?: unknown; content?: unknown };
   if (isError !== true) return undefined;
   const [first] = Array.isArray(content) ? (content as unknown[]) : [];
