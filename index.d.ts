@@ -1059,7 +1059,10 @@ interface CallFields {
   contentHash: string;
 }
 /** Own: a call of a kind of the program's own has started. */
-interface CallStartEvent extends EventBase<"call:start">, CallFields {}
+interface CallStartEvent extends EventBase<"call:start">, CallFields {
+  /** How often its client had tried before, where it had: the call is that of the same callId. */
+  attempt?: number;
+}
 /** Own: a call of a kind of the program's own has finished. */
 interface CallEndEvent extends EventBase<"call:end">, CallFields, CallEnded {}
 /** A span of its own. */

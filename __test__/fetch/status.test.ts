@@ -136,6 +136,23 @@ it("an answer with an error status is what it was, whatever is in it", async () 
   expect(await runWith(program, { snapshot, mode: "replay" })).toEqual(value);
 });
 
+it.each([200, 500])("under redaction, bytes come back as what stands in their place (%i)", async (status) => {
+  const bytes = Uint8Array.from({ length: 3000 }, (_, at) => (at * 7919) % 256);
+  await using server = await modelServer(() => ({ status, body: bytes, headers: { "content-type": "image/png" } }));
+  const program = async () => {
+    const response = await fetch(server.url);
+    return { status: response.status, text: await response.text() };
+  };
+  const options = { redact: true } as const;
+  const { value, snapshot } = await runWith(
+    async () => ({ value: await program(), snapshot: dumpSnapshot() }),
+    options,
+  );
+  expect(value.status).toBe(status);
+  const again = await runWith(program, { snapshot, mode: "replay", ...options });
+  expect(again).toEqual({ status, text: expect.stringMatching(/^\[base64:3000:[0-9a-f]{64}\]$/) as string });
+});
+
 it.each<[string, (url: string) => Promise<unknown>]>([
   ["OpenAI", (url) => new OpenAI({ apiKey: "key", baseURL: url, fetch, maxRetries: 2 }).models.list()],
   ["Anthropic", (url) => new Anthropic({ apiKey: "key", baseURL: url, fetch, maxRetries: 2 }).models.list()],

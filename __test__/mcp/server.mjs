@@ -5,8 +5,11 @@ import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 
-/** @param {{ name?: string, log?: (line: string) => void }} [options] `log` is told of each request for a tool. */
-export function createServer({ name = "tools", log = () => {} } = {}) {
+/**
+ * @param {{ name?: string, log?: (line: string) => void, isBroken?: () => boolean }} [options] `log` is told of each
+ *   request for a tool; while it `isBroken`, the tool and the resource "flaky" fail.
+ */
+export function createServer({ name = "tools", log = () => {}, isBroken = () => false } = {}) {
   const server = new McpServer({ name, version: "1.0.0" }, { capabilities: { logging: {} } });
   const text = (value) => ({ content: [{ type: "text", text: String(value) }] });
   let count = 0;
@@ -22,6 +25,15 @@ export function createServer({ name = "tools", log = () => {} } = {}) {
     log(`wait ${ms}`);
     await new Promise((resolve) => setTimeout(resolve, ms));
     return text(ms);
+  });
+  server.registerTool("flaky", {}, () => {
+    log("flaky");
+    return isBroken() ? { ...text("out of order"), isError: true } : text("well");
+  });
+  server.registerResource("flaky", "file:///flaky", {}, (uri) => {
+    log("flaky resource");
+    if (isBroken()) throw new McpError(ErrorCode.InternalError, "out of order");
+    return { contents: [{ uri: uri.href, text: "well" }] };
   });
   server.registerTool("fail", {}, () => ({ ...text("no such file"), isError: true }));
   server.registerTool("hang", {}, () => new Promise(() => {}));

@@ -1,6 +1,6 @@
 // The client of the SDK over the wrapped transport, with servers in this process and in one of their own.
-import { isReplayMissError, journalCall, resume, runFrame, runWith } from "agent-rewind";
-import { dumpSnapshot, type AgentSnapshot } from "agent-rewind/debugger";
+import { isReplayMissError, journalCall, resume, runFrame, runWith, type TraceEvent } from "agent-rewind";
+import { dumpSnapshot, restoreSnapshot, type AgentSnapshot } from "agent-rewind/debugger";
 import { rewindTransport } from "agent-rewind/mcp";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -35,10 +35,13 @@ async function replayed(program: Program, snapshot: AgentSnapshot): Promise<unkn
 }
 
 /** A transport to a server in this process, and what its tools were asked. */
-function inMemory(name?: string): { transport: Transport; asked: string[] } {
+function inMemory(options: { name?: string; isBroken?: () => boolean } = {}): {
+  transport: Transport;
+  asked: string[];
+} {
   const [transport, other] = InMemoryTransport.createLinkedPair();
   const asked: string[] = [];
-  void createServer({ ...(name === undefined ? {} : { name }), log: (line) => asked.push(line) }).connect(other);
+  void createServer({ ...options, log: (line) => asked.push(line) }).connect(other);
   return { transport, asked };
 }
 
@@ -132,6 +135,55 @@ it("a server that dies is dead on replay too, and asked again on resume", async 
   expect(asked).toEqual(["add 2 3"]);
 });
 
+describe("what a run failed with is asked again on resume, and what it went on after is not", () => {
+  const reading: Program = async (transport) => {
+    const { contents } = await (await connected(transport)).readResource({ uri: "file:///flaky" });
+    return (contents[0] as { text: string }).text;
+  };
+  const calling: Program = async (transport) => {
+    const result = await (await connected(transport)).callTool({ name: "flaky" });
+    if (result["isError"] === true) throw new Error(textOf(result));
+    return textOf(result);
+  };
+
+  it.each([
+    ["an error of the server", reading, "flaky resource"],
+    ["a result that is an error", calling, "flaky"],
+  ])("%s", async (_name, program, line) => {
+    let broken = true;
+    const { transport, asked } = inMemory({ isBroken: () => broken });
+    const events: TraceEvent[] = [];
+    let dump: AgentSnapshot | undefined;
+    const options = { enableSnapshot: true, eventBus: { emit: (event: TraceEvent) => void events.push(event) } };
+    const run = runWith(() => program(rewindTransport(transport)).finally(() => (dump = dumpSnapshot())), options);
+    await expect(run).rejects.toThrow("out of order");
+    expect(asked).toEqual([line]);
+    broken = false;
+    for (const snapshot of [dump as AgentSnapshot, restoreSnapshot(events)]) {
+      await expect(replayed(program, snapshot)).rejects.toThrow("out of order");
+      const again = inMemory();
+      expect(await resume(() => program(rewindTransport(again.transport)), { snapshot })).toBe("well");
+      expect(again.asked).toEqual([line]);
+    }
+  });
+
+  it("where the program went on", async () => {
+    const program: Program = async (transport) => {
+      const client = await connected(transport);
+      const told = [
+        await failure(client.readResource({ uri: "file:///flaky" })),
+        await client.callTool({ name: "flaky" }),
+      ];
+      return [...told, await call(client, "count")];
+    };
+    const { value, snapshot } = await record(program, inMemory({ isBroken: () => true }).transport);
+    expect(value).toMatchObject([{ code: -32_603 }, { isError: true }, "1"]);
+    const { transport, asked } = inMemory();
+    expect(await resume(() => program(rewindTransport(transport)), { snapshot })).toEqual(value);
+    expect(asked).toEqual([]);
+  });
+});
+
 it("parallel calls get their own answers, in the recorded order, whatever their ids are", async () => {
   const order = (first: number) => async (transport: Transport) => {
     const client = await connected(transport);
@@ -161,7 +213,10 @@ it("two servers are told apart, by their names or by those that are given to the
   };
   for (const program of [both(undefined, false), both("same", true)]) {
     const { value, snapshot } = await runWith(
-      async () => ({ value: await program((name) => inMemory(name).transport), snapshot: dumpSnapshot() }),
+      async () => ({
+        value: await program((name) => inMemory(name === undefined ? {} : { name }).transport),
+        snapshot: dumpSnapshot(),
+      }),
       { enableSnapshot: true },
     );
     expect(value).toEqual(["1", "2"]);

@@ -1,8 +1,13 @@
 // The body of a response as it is recorded.
 
 /** JSON that comes out again byte for byte stands as it is, to be read in a review. */
-export type RecordedBody = { json: unknown } | { text: string } | { bytes: Uint8Array };
+export type RecordedBody =
+  | { json: unknown }
+  | { text: string }
+  /** Redaction puts a text in their place. */
+  | { bytes: Uint8Array | string };
 
+const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 export function recordBody(bytes: Uint8Array): RecordedBody {
@@ -22,6 +27,6 @@ export function recordBody(bytes: Uint8Array): RecordedBody {
 }
 
 export function bodyBytes(body: RecordedBody): Uint8Array {
-  if ("bytes" in body) return body.bytes;
-  return new TextEncoder().encode("text" in body ? body.text : JSON.stringify(body.json));
+  if ("bytes" in body) return typeof body.bytes === "string" ? encoder.encode(body.bytes) : body.bytes;
+  return encoder.encode("text" in body ? body.text : JSON.stringify(body.json));
 }

@@ -37,6 +37,22 @@ export interface RecordedAnswer {
   before?: RecordedNotification[];
 }
 
+/** What the server refused, or what its tool says has failed, failed, whatever the client makes of it. */
+export function failureIn({ result, error }: RecordedAnswer): { name: string; message: string } | undefined {
+  if (error !== undefined) {
+    const { message } = (error ?? {}) as { message?: unknown };
+    return { name: "McpError", message: textOf(message) };
+  }
+  const { isError, content } = (result ?? {}) as { isError?: unknown; content?: unknown };
+  if (isError !== true) return undefined;
+  const [first] = Array.isArray(content) ? (content as unknown[]) : [];
+  return { name: "McpToolError", message: textOf((first as { text?: unknown } | null | undefined)?.text) };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "the server does not say why";
+}
+
 export interface RecordedNotification {
   method: string;
   params?: Params;

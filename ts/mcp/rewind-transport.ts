@@ -2,11 +2,12 @@ import { isMcpCallEndedError } from "../errors/mcp.js";
 import { ambientContext } from "../run-context/ambient.js";
 import { captureContext, getContext, type Context } from "../run-context/context.js";
 import { storage } from "../run-context/store.js";
-import { journaled } from "../runtime/journal-call.js";
+import { journaled, type CallInfo } from "../runtime/journal-call.js";
 import { CANCELLED, Connection, type LiveAnswer } from "./connection.js";
 import {
   cancelledAnswer,
   describeRequest,
+  failureIn,
   isNotification,
   isRequest,
   progressToken,
@@ -138,11 +139,12 @@ class RewindTransport implements Transport {
     let asked = false;
     let live: LiveAnswer | undefined;
     try {
-      const { value } = await journaled<RecordedAnswer>(call, async ({ signal }) => {
+      const make = async ({ signal }: CallInfo): Promise<RecordedAnswer> => {
         asked = true;
         live = await this.#connection.ask(message, options, { caller: context, inside: captureContext(), signal });
         return recorded(live);
-      });
+      };
+      const { value } = await journaled<RecordedAnswer>(call, make, { failureIn });
       if (live === undefined) await this.#tellAgain(value, message, context);
       const { before: _before, ...answer } = value;
       const response = live?.response ?? { jsonrpc: "2.0", id, ...answer };

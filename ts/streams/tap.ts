@@ -42,17 +42,45 @@ export class Tap<T> {
     this.#reader = source.getReader();
     this.#options = options;
     this.ended = new Promise((resolve) => {
-      this.#end = (end) => resolve({ chunks: this.#chunks, end });
+      this.#end = (end) => {
+        dropped.unregister(this);
+        resolve({ chunks: this.#chunks, end });
+      };
     });
   }
 
   /** The stream as it is passed on. Call it once. */
   open(): ReadableStream<T> {
-    const readable = new ReadableStream<T>(
-      { pull: (controller) => this.#pull(controller), cancel: (reason) => this.#cancel(reason) },
-      { highWaterMark: 0 },
-    );
-    dropped.register(readable, this);
+    const { startedAt, signal, journaled, copy, size } = this.#options;
+    const reader = this.#reader;
+    const chunks = this.#chunks;
+    const { sizes } = this;
+    const end = this.#end;
+    const pull = async (controller: ReadableStreamDefaultController<T>): Promise<void> => {
+      try {
+        const { done, value } = await reader.read();
+        if (done) {
+          end();
+          await journaled();
+          controller.close();
+          return;
+        }
+        sizes.push([size(value), since(startedAt)]);
+        chunks.push(copy(value));
+        controller.enqueue(value);
+      } catch (error) {
+        end(signal?.aborted === true ? "aborted" : { error: toErrorInfo(error) });
+        await journaled();
+        controller.error(error);
+      }
+    };
+    const cancel = async (reason: unknown): Promise<void> => {
+      end("left");
+      await journaled();
+      await reader.cancel(reason);
+    };
+    const readable = new ReadableStream<T>({ pull, cancel }, { highWaterMark: 0 });
+    dropped.register(readable, this, this);
     return readable;
   }
 
@@ -67,32 +95,6 @@ export class Tap<T> {
   cut(): void {
     this.#end("left");
     this.#reader.cancel().catch(() => {});
-  }
-
-  async #pull(controller: ReadableStreamDefaultController<T>): Promise<void> {
-    const { startedAt, signal, journaled, copy, size } = this.#options;
-    try {
-      const { done, value } = await this.#reader.read();
-      if (done) {
-        this.#end();
-        await journaled();
-        controller.close();
-        return;
-      }
-      this.sizes.push([size(value), since(startedAt)]);
-      this.#chunks.push(copy(value));
-      controller.enqueue(value);
-    } catch (error) {
-      this.#end(signal?.aborted === true ? "aborted" : { error: toErrorInfo(error) });
-      await journaled();
-      controller.error(error);
-    }
-  }
-
-  async #cancel(reason: unknown): Promise<void> {
-    this.#end("left");
-    await this.#options.journaled();
-    await this.#reader.cancel(reason);
   }
 }
 
