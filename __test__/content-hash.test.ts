@@ -99,6 +99,37 @@ describe("canonical form", () => {
 });
 
 describe("contentHash", () => {
+  it.each([10, 60_000, 70_000, 200_000])("of a text of %i characters, whatever they are", (length) => {
+    const fillings = ["plain ", 'line\nbreak "quoted" ', "é", "第二季度", "😀", "\ud83d", "\u001b"];
+    for (const filling of fillings) {
+      for (const lead of ["", "a".repeat(2000)]) {
+        // Shorter and shorter: what was hashed before must not shine through.
+        for (const size of [length, length - 5]) {
+          const document = { z: lead, b: [filling.repeat(size / filling.length)], a: 0.1 };
+          const text = JSON.stringify(document);
+          const expected = filling === "\ud83d" ? sha256(canonicalize(text)) : recomputed(document);
+          expect(contentHash(text)).toBe(expected);
+        }
+      }
+    }
+  });
+
+  it("of a text of megabytes", () => {
+    for (const length of [3_000_000, 2_500_000]) {
+      const text = JSON.stringify(["x".repeat(length)]);
+      expect(contentHash(text)).toBe(sha256(text));
+    }
+  });
+
+  it("refuses a long text as a short one, with the place of the fault", () => {
+    const long = `{"a":"${"x".repeat(100_000)}","b":01}`;
+    const place = long.length - 2;
+    expect(() => contentHash(long)).toThrow(
+      expect.objectContaining({ message: expect.stringContaining(String(place)) }),
+    );
+    expect(() => contentHash(`{"z":1,"z":"${"x".repeat(100_000)}"}`)).toThrow(/twice|double/i);
+  });
+
   it("of prompts and tools can be recomputed from their events by anyone", async () => {
     const events: TraceEvent[] = [];
     const add: Tool = {

@@ -847,6 +847,7 @@ module.exports.TextSink = nativeBinding.TextSink
 module.exports.boundaryParts = nativeBinding.boundaryParts
 module.exports.canonicalize = nativeBinding.canonicalize
 module.exports.contentHash = nativeBinding.contentHash
+module.exports.contentHashOfBytes = nativeBinding.contentHashOfBytes
 module.exports.diffDocuments = nativeBinding.diffDocuments
 module.exports.elementHashes = nativeBinding.elementHashes
 module.exports.formatMonitor = nativeBinding.formatMonitor

@@ -193,6 +193,9 @@ export declare function canonicalize(text: string): string
 /** SHA-256, 64 lower-case hex digits, of the RFC 8785 form of any JSON text. */
 export declare function contentHash(text: string): string
 
+/** As `contentHash`, of UTF-8 bytes, which are read where they lie. */
+export declare function contentHashOfBytes(text: Uint8Array): string
+
 /** What differs between two JSON documents: JSON text of `{ differences, more }`. */
 export declare function diffDocuments(before: Uint8Array, after: Uint8Array): string
 

@@ -2,11 +2,12 @@
 
 use agent_rewind_core::boundary::{self, Numbers};
 use agent_rewind_core::diff::{DiffLimits, diff};
-use agent_rewind_core::json::{JsonError, JsonErrorKind};
+use agent_rewind_core::json::JsonError;
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
 use crate::error::{Result, invalid_argument, json_error};
+use crate::text::utf8;
 
 /// Where the parts of a request body stand in its bytes, each as its start and end.
 #[napi(object)]
@@ -18,15 +19,6 @@ pub struct BoundaryParts {
     pub tools: Option<Vec<u32>>,
     /// JSON text of an object with the other members.
     pub parameters: String,
-}
-
-fn text(bytes: &[u8]) -> Result<&str> {
-    std::str::from_utf8(bytes).map_err(|error| {
-        json_error(&JsonError {
-            kind: JsonErrorKind::UnexpectedCharacter,
-            offset: error.valid_up_to(),
-        })
-    })
 }
 
 fn numbers(source: bool) -> Numbers {
@@ -46,7 +38,7 @@ fn numbers(source: bool) -> Numbers {
 /// object costs more than the rest of a small request.
 #[napi(catch_unwind)]
 pub fn measure_boundary(messages: &[u8], tools: &[u8], source: bool) -> Result<String> {
-    let (messages, tools, numbers) = (text(messages)?, text(tools)?, numbers(source));
+    let (messages, tools, numbers) = (utf8(messages)?, utf8(tools)?, numbers(source));
     let measure = || {
         let tokens = boundary::message_tokens(messages, numbers)?;
         Ok(format!(
@@ -66,7 +58,7 @@ pub fn measure_boundary(messages: &[u8], tools: &[u8], source: bool) -> Result<S
 /// SHA-256, 64 hex digits, of a value as Python's `json.dumps` writes it with sorted keys.
 #[napi(catch_unwind)]
 pub fn python_hash(json: &[u8], source: bool) -> Result<String> {
-    let hash = boundary::python_hash(text(json)?, numbers(source));
+    let hash = boundary::python_hash(utf8(json)?, numbers(source));
     hash.map(|hash| hash.to_string())
         .map_err(|error| json_error(&error))
 }
@@ -74,13 +66,13 @@ pub fn python_hash(json: &[u8], source: bool) -> Result<String> {
 /// The text that `pythonHash` is the hash of.
 #[napi(catch_unwind)]
 pub fn python_json(json: &[u8], source: bool) -> Result<String> {
-    boundary::python_json(text(json)?, numbers(source)).map_err(|error| json_error(&error))
+    boundary::python_json(utf8(json)?, numbers(source)).map_err(|error| json_error(&error))
 }
 
 /// `pythonHash` of each element of an array.
 #[napi(catch_unwind)]
 pub fn element_hashes(json: &[u8], source: bool) -> Result<Vec<String>> {
-    let hashes = boundary::element_hashes(text(json)?, numbers(source))
+    let hashes = boundary::element_hashes(utf8(json)?, numbers(source))
         .map_err(|error| json_error(&error))?;
     Ok(hashes.iter().map(ToString::to_string).collect())
 }
@@ -88,20 +80,20 @@ pub fn element_hashes(json: &[u8], source: bool) -> Result<Vec<String>> {
 /// Tokens of a text, by the rule of thumb.
 #[napi(catch_unwind)]
 pub fn text_tokens(plain: &[u8]) -> Result<u32> {
-    Ok(boundary::text_tokens(text(plain)?))
+    Ok(boundary::text_tokens(utf8(plain)?))
 }
 
 /// Tokens of each message of a JSON array.
 #[napi(catch_unwind)]
 pub fn message_tokens(json: &[u8], source: bool) -> Result<Vec<u32>> {
-    let tokens = boundary::message_tokens(text(json)?, numbers(source));
+    let tokens = boundary::message_tokens(utf8(json)?, numbers(source));
     Ok(tokens.map_err(|error| json_error(&error))?.each)
 }
 
 /// The parts of a request body; absent if it is not an object.
 #[napi(catch_unwind)]
 pub fn boundary_parts(body: &[u8]) -> Result<Option<BoundaryParts>> {
-    let spans = boundary::request_spans(text(body)?).map_err(|error| json_error(&error))?;
+    let spans = boundary::request_spans(utf8(body)?).map_err(|error| json_error(&error))?;
     let ends = |span: Option<std::ops::Range<usize>>| {
         let span = span?;
         Some(vec![
@@ -121,7 +113,7 @@ pub fn boundary_parts(body: &[u8]) -> Result<Option<BoundaryParts>> {
 /// What differs between two JSON documents: JSON text of `{ differences, more }`.
 #[napi(catch_unwind)]
 pub fn diff_documents(before: &[u8], after: &[u8]) -> Result<String> {
-    let diff = diff(text(before)?, text(after)?, DiffLimits::default())
+    let diff = diff(utf8(before)?, utf8(after)?, DiffLimits::default())
         .map_err(|error| json_error(&error))?;
     let mut out = "{".to_owned();
     diff.write_members(&mut out);
@@ -132,7 +124,7 @@ pub fn diff_documents(before: &[u8], after: &[u8]) -> Result<String> {
 /// The text of the monitor's file, from JSON text of its document.
 #[napi(catch_unwind)]
 pub fn format_monitor(document: &[u8], human: bool) -> Result<String> {
-    let document = text(document)?;
+    let document = utf8(document)?;
     if human {
         boundary::format_human(document)
     } else {

@@ -6,6 +6,7 @@ use agent_rewind_core::request::{PromptTail, Prompting};
 use napi_derive::napi;
 
 use crate::error::{Result, json_error, request_error};
+use crate::text::utf8;
 
 /// RFC 8785 form of any JSON text.
 #[napi(catch_unwind)]
@@ -17,6 +18,13 @@ pub fn canonicalize(text: String) -> Result<String> {
 #[napi(catch_unwind)]
 pub fn content_hash(text: String) -> Result<String> {
     let hash = hash::content_hash_any(&text).map_err(|error| json_error(&error))?;
+    Ok(hash.to_string())
+}
+
+/// As `contentHash`, of UTF-8 bytes, which are read where they lie.
+#[napi(catch_unwind)]
+pub fn content_hash_of_bytes(text: &[u8]) -> Result<String> {
+    let hash = hash::content_hash_any(utf8(text)?).map_err(|error| json_error(&error))?;
     Ok(hash.to_string())
 }
 

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::thread;
 
 use agent_rewind_core::journal::Value;
-use agent_rewind_core::json::{JsonStr, JsonText};
+use agent_rewind_core::json::{JsonError, JsonErrorKind, JsonStr, JsonText};
+
+use crate::error::{Result, json_error};
 
 /// A string that TypeScript passed through `JSON.stringify`.
 pub fn json_str(literal: &str) -> JsonStr {
@@ -23,6 +25,16 @@ pub fn value(text: String, types: Option<String>) -> Value {
         text: JsonText::trusted(text),
         types: types.map(JsonText::trusted),
     }
+}
+
+/// The text in bytes that must be UTF-8.
+pub fn utf8(bytes: &[u8]) -> Result<&str> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        json_error(&JsonError {
+            kind: JsonErrorKind::UnexpectedCharacter,
+            offset: error.valid_up_to(),
+        })
+    })
 }
 
 /// The text of a file. Bytes that are not UTF-8 become U+FFFD.

@@ -1,4 +1,5 @@
 import { calling, native } from "../native.js";
+import { encoded } from "./text-pieces.js";
 
 /**
  * The canonical form of JSON text by RFC 8785 (JCS), whatever its source. Lone surrogates, which the RFC
@@ -16,5 +17,6 @@ export function canonicalize(text: string): string {
  * @throws RewindError as `canonicalize` does.
  */
 export function contentHash(text: string): string {
-  return calling(() => native.contentHash(text));
+  const bytes = encoded(text);
+  return calling(() => (bytes === undefined ? native.contentHash(text) : native.contentHashOfBytes(bytes)));
 }

@@ -17,6 +17,32 @@ export function inPieces(text: string): TextSink {
   return sink;
 }
 
+/** Room for longer texts than this is not kept for the next one, in UTF-16 units. */
+const KEPT = 1 << 21;
+let room: Uint8Array | undefined;
+
+/** By its beginning, whether a long text is worth handing over as bytes: other scripts would have to be checked there. */
+function beginsAsAscii(text: string): boolean {
+  for (let index = 0; index < 1024; index += 1) {
+    if (text.charCodeAt(index) > 0x7f) return false;
+  }
+  return true;
+}
+
+/**
+ * A long text as UTF-8, in room that is used again: read it before the next call. A string as an argument is copied to
+ * new memory, which costs more than to hash it. `undefined` where that would not pay.
+ */
+export function encoded(text: string): Uint8Array | undefined {
+  if (text.length < PIECE || !beginsAsAscii(text)) return undefined;
+  let bytes = room;
+  if (bytes === undefined || bytes.length < text.length * 3) {
+    bytes = new Uint8Array(text.length * 3);
+    if (text.length <= KEPT) room = bytes;
+  }
+  return bytes.subarray(0, encoder.encodeInto(text, bytes).written);
+}
+
 /** Adds a text, whole characters, to what was handed over. */
 export function pushText(sink: TextSink, text: string): void {
   buffer ??= new Uint8Array(PIECE * 3);

@@ -66,7 +66,8 @@ struct CallDraft {
     error: Option<JsonText>,
     marks: Marks,
     tombstone: Option<JsonStr>,
-    request: Option<RequestDraft>,
+    // Large beside the rest, and in few snapshots.
+    request: Option<Box<RequestDraft>>,
     meta: Option<JsonText>,
 }
 
@@ -337,21 +338,24 @@ impl BodyDraft {
         let mut generation = Generation::new(id, props, memory);
         generation.children = self.children;
         let mut index = RowIndex::new(&self.rows);
-        let mut calls: Vec<Call> = Vec::with_capacity(self.calls.len());
+        let mut calls: Vec<Arc<Call>> = Vec::with_capacity(self.calls.len());
         // Prompts name each other by their places in the list as it stands.
-        let mut requests: Vec<Option<Request>> = Vec::with_capacity(self.calls.len());
+        let mut requests: Vec<Option<Request>> = Vec::new();
+        let keeps_requests = self.calls.iter().any(|draft| draft.request.is_some());
         for draft in self.calls {
             let request = draft
                 .request
                 .as_ref()
                 .and_then(|request| request.finish(&requests, table));
-            requests.push(request.clone());
-            calls.extend(draft.finish(&mut index, request));
+            if keeps_requests {
+                requests.push(request.clone());
+            }
+            calls.extend(draft.finish(&mut index, request).map(Arc::new));
         }
         let named = index.named;
         // Occurrences are handed out in the order in which the calls were started.
         sort_by_number(&mut calls, |call| call.start);
-        generation.calls = calls.into_iter().map(Arc::new).collect();
+        generation.calls = calls.into_iter().collect();
         let free = self.rows.into_iter().zip(named).filter(|(_, named)| !named);
         for (row, _) in free {
             generation.rows.push_back_mut(Arc::new(Row {
@@ -452,7 +456,7 @@ impl CallDraft {
             "handled" => self.marks.handled = fields.flag()?,
             "unreached" => self.marks.unreached = fields.flag()?,
             "tombstone" => self.tombstone = fields.string()?,
-            "request" => self.request = Some(RequestDraft::read(fields)?),
+            "request" => self.request = Some(Box::new(RequestDraft::read(fields)?)),
             "meta" => self.meta = Some(fields.span()?),
             _ => {
                 fields.scanner.skip_value()?;
