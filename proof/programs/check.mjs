@@ -115,6 +115,7 @@ class ScheduleCheck {
 
     const replayed = await this.#replay("replay", recording, end);
     if (sample.chance(0.2)) await this.#replay("replay of the replay", recording, replayed.end);
+    if (sample.chance(0.3)) await this.#chain(recording, sample);
     if (this.#program.raceFree) await this.#replay("replay from inside", recording, inside);
     await this.#resume("resume from the end", recording, sample.pick([inside, end]));
     for (const [index, moment] of middle.entries()) {
@@ -135,6 +136,17 @@ class ScheduleCheck {
     return recording;
   }
 
+  /** Replays, each of a dump in the middle of the one before: what that had not come to is there too. */
+  async #chain(recording, sample) {
+    let from = recording.end;
+    for (let link = 1; link <= 4; link++) {
+      const run = await this.#replay(`replay ${link} of a chain`, recording, from, 2);
+      const next = sample.pick([run.end, ...run.middle]);
+      const snapshot = sample.chance(0.5) ? parseSnapshot(stringifySnapshot(next.snapshot)) : next.snapshot;
+      from = { ...recording.end, snapshot };
+    }
+  }
+
   async #fromTrace(recording, sample) {
     const { events, end, middle } = recording;
     if (!events.some(({ type }) => type === "agent:start" || type === "call:start" || type === "tool:call:start"))
@@ -152,10 +164,10 @@ class ScheduleCheck {
   }
 
   /** Nothing may be made, and all must be as it was. */
-  async #replay(name, recording, from) {
+  async #replay(name, recording, from, moments = 0) {
     this.#counts.replays += 1;
     const random = this.#random(name);
-    const run = await runProgram(this.#program, { random, pace: anyPace(random), from, mode: "replay" });
+    const run = await runProgram(this.#program, { random, pace: anyPace(random), moments, from, mode: "replay" });
     const expected = comparable(recording.outcome);
     const actual = comparable(run.outcome);
     const { order, made } = run.world;

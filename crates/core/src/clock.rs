@@ -12,7 +12,7 @@ pub struct Clock {
 
 impl Clock {
     /// The place of what comes now. `recorded`: the place that it has in the recording.
-    pub fn place(&mut self, recorded: Option<u64>) -> u64 {
+    pub(crate) fn place(&mut self, recorded: Option<u64>) -> u64 {
         let moved = recorded.map(|place| place.saturating_add(self.moved));
         if let Some(place) = moved.filter(|place| *place >= self.next) {
             self.next = place.saturating_add(1);
@@ -22,6 +22,36 @@ impl Clock {
         self.next = now.saturating_add(1);
         self.moved = self.moved.saturating_add(1);
         now
+    }
+
+    /// Goes on behind what was taken over.
+    pub(crate) fn go_on_after(&mut self, places: &Places) {
+        self.next = places.first.saturating_add(places.count());
+    }
+}
+
+/// New places for what is recorded elsewhere: in the same order, one behind the other.
+#[derive(Debug)]
+pub(crate) struct Places {
+    recorded: Vec<u64>,
+    first: u64,
+}
+
+impl Places {
+    /// `recorded`: the old places, in any order. `first`: the first of the new ones.
+    pub(crate) fn new(mut recorded: Vec<u64>, first: u64) -> Self {
+        recorded.sort_unstable();
+        recorded.dedup();
+        Self { recorded, first }
+    }
+
+    pub(crate) fn of(&self, recorded: u64) -> u64 {
+        let rank = self.recorded.partition_point(|place| *place < recorded);
+        self.first.saturating_add(rank as u64)
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.recorded.len() as u64
     }
 }
 

@@ -37,8 +37,19 @@ pub struct Frame {
     pub continues: Option<Arc<Frame>>,
     /// Which child of its recorded parent that is.
     pub taken: Option<usize>,
+    pub course: Course,
+}
+
+/// How a frame stands to the recording that its run replays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Course {
+    /// All in it, and under it, is of the frame that it replays; or there is no recording.
+    #[default]
+    AsRecorded,
+    /// Something is new.
+    Changed,
     /// Recorded by an earlier run, and not reached yet by the one that replays it.
-    pub unreached: bool,
+    Unreached,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +91,10 @@ impl Generation {
     #[must_use]
     pub fn last_start(&self) -> Option<u64> {
         let calls = self.calls.iter().filter(|call| !call.unreached);
-        let children = self.children.iter().filter(|child| !child.unreached);
+        let children = self
+            .children
+            .iter()
+            .filter(|child| child.course != Course::Unreached);
         let calls = calls.map(|call| Some(call.start));
         calls
             .chain(children.map(|child| child.start))
@@ -141,7 +155,7 @@ impl Frame {
             budget: Budget::default(),
             continues: None,
             taken: None,
-            unreached: false,
+            course: Course::default(),
         }
     }
 

@@ -131,7 +131,8 @@ pub struct Begun {
 #[derive(Debug)]
 struct Ledger {
     budget: RefCell<Budget>,
-    /// Whether a call of the frame, or under it, is new: it was not recorded, or was made and has ended.
+    /// Whether a call of the frame, or under it, is new: it was not recorded, or is tried again, or was made and
+    /// has ended.
     made: Cell<bool>,
     parent: Option<Rc<Ledger>>,
 }
@@ -316,8 +317,9 @@ impl LiveFrame {
                 self.shared.open(call.end);
             }
         }
-        if missed && answer.call.is_none() {
-            self.ledger.note_made();
+        let is_retry = answer.verdict == Verdict::Miss(Miss::Retry);
+        if is_retry || missed && answer.call.is_none() {
+            self.note_made();
         }
         let slot = if self.shared.options.recording {
             let outcome = match &answer.verdict {
@@ -353,9 +355,17 @@ impl LiveFrame {
         Begun { slot, answer }
     }
 
+    fn note_made(&self) {
+        let is_first = self.shared.recording.is_some() && !self.ledger.made.get();
+        if is_first && self.shared.options.recording {
+            self.shared.run.borrow_mut().note_made(&self.path);
+        }
+        self.ledger.note_made();
+    }
+
     /// Journals the end of a call that was made.
     pub fn end_call(&self, slot: CallSlot, ended: Ended) -> bool {
-        self.ledger.note_made();
+        self.note_made();
         if matches!(ended.outcome, Outcome::Failure { .. }) {
             self.unhandled.calls.borrow_mut().push(slot);
         }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rpds::VectorSync;
 
-use crate::clock::Clock;
-use crate::frame::{Frame, Generation, State, orphaned_error};
+use crate::clock::{Clock, Places};
+use crate::frame::{Course, Frame, Generation, State, orphaned_error};
 use crate::hash::ContentHash;
 use crate::journal::{Call, Kind, Outcome, RequestHash, Value};
 use crate::json::{JsonStr, JsonText};
@@ -337,7 +337,14 @@ impl Run {
 
     /// Puts a recorded frame in the place of this one, as it stands there, and ends it.
     pub fn adopt(&mut self, path: &FramePath, recorded: &Frame) -> bool {
-        let moved = self.clock.moved;
+        let inner = if self.clock.moved == 0 {
+            recorded.clone()
+        } else {
+            // All at once, before its end.
+            let places = Places::new(recorded.inner_places(), self.clock.next);
+            self.clock.go_on_after(&places);
+            recorded.moved_to(&places)
+        };
         let end = self.clock.place(recorded.end);
         let Some(frame) = self.live(path) else {
             return false;
@@ -350,10 +357,26 @@ impl Run {
             end: Some(end),
             stopped: false,
             handled: false,
-            unreached: false,
-            ..recorded.moved_by(moved)
+            course: Course::AsRecorded,
+            ..inner
         };
         true
+    }
+
+    /// Notes that something in the frame, and so in those above it, is not of the recording.
+    pub fn note_made(&mut self, path: &FramePath) {
+        let mut frame = Arc::make_mut(&mut self.root);
+        frame.course = Course::Changed;
+        for step in &path.0 {
+            if frame.earlier.len() != step.ended_generations {
+                return;
+            }
+            let Some(child) = frame.generation.children.get_mut(step.child) else {
+                return;
+            };
+            frame = Arc::make_mut(child);
+            frame.course = Course::Changed;
+        }
     }
 
     /// Ends the frame's generation and begins the next one, with the memory as it stands.
@@ -363,7 +386,10 @@ impl Run {
         };
         close_children(&mut frame.generation, &frame.agent_id.clone());
         let next = Generation::new(frame.generation.id + 1, props, Some(frame.memory.clone()));
-        let ended = std::mem::replace(&mut frame.generation, next);
+        let mut ended = std::mem::replace(&mut frame.generation, next);
+        if frame.continues.is_some() {
+            ended.children = ended.children.iter().map(Frame::cut_off).collect();
+        }
         // What was recorded was the generation that has ended now.
         frame.continues = None;
         frame.earlier.push_back_mut(Arc::new(ended));

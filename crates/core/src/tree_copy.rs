@@ -4,9 +4,11 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::clock::Places;
 use crate::failed::{Failed, Level};
 use crate::frame::{Frame, State};
 use crate::journal::{Call, Outcome};
+use crate::json::JsonStr;
 
 /// A recorded frame on the way from the root.
 #[derive(Clone)]
@@ -35,19 +37,38 @@ impl Level for &Recorded<'_> {
     }
 }
 
+/// A frame that gets another callId, and with it all that stands under it.
+#[derive(Clone, Copy)]
+pub(crate) struct Renamed<'a> {
+    pub from: &'a JsonStr,
+    pub to: &'a JsonStr,
+}
+
+impl Renamed<'_> {
+    /// The callId of what stands under the frame.
+    fn inside(self, call_id: &JsonStr) -> JsonStr {
+        match call_id.body().strip_prefix(self.from.body()) {
+            Some(rest) if self.from != self.to => {
+                JsonStr::from_normalized_body(&format!("{}{rest}", self.to.body()))
+            }
+            _ => call_id.clone(),
+        }
+    }
+}
+
 impl Call {
-    fn moved_by(&self, by: u64) -> Self {
+    fn moved_to(&self, places: &Places) -> Self {
         Self {
-            start: self.start.saturating_add(by),
-            end: self.end.map(|end| end.saturating_add(by)),
+            start: places.of(self.start),
+            end: self.end.map(|end| places.of(end)),
             ..self.clone()
         }
     }
 
     /// Moved on, with the mark that its failure was handled: where only a part is left of what came after
     /// it, the order of places no longer tells. `levels`: the recorded frames from the root to its own.
-    pub(crate) fn taken_over(&self, by: u64, levels: &[Recorded<'_>]) -> Self {
-        let mut call = self.moved_by(by);
+    pub(crate) fn taken_over(&self, places: &Places, levels: &[Recorded<'_>]) -> Self {
+        let mut call = self.moved_to(places);
         let failed = Failed::call(self);
         let was_handled = failed.is_some_and(|failed| !failed.ended_the_run(levels.iter().rev()));
         if let Outcome::Failure { handled, .. } = &mut call.outcome {
@@ -58,30 +79,72 @@ impl Call {
 }
 
 impl Frame {
-    /// The frame and all under it with their places moved on, those of earlier generations aside.
-    #[must_use]
-    pub(crate) fn moved_by(&self, by: u64) -> Self {
-        if by == 0 {
-            return self.clone();
-        }
-        let alone =
-            |frame: &Self, _: &[Recorded<'_>]| frame.alone_moved_by(by, |call| call.moved_by(by));
-        self.copied(Vec::new(), &alone)
+    /// Whether the run had gone on after this frame's failure. `above`: the frames from the root to its parent.
+    pub(crate) fn was_handled(&self, above: &[Recorded<'_>]) -> bool {
+        let failed = matches!(self.state, State::Failed(_));
+        self.handled || failed && !Failed::frame(self).ended_the_run(above.iter().rev())
     }
 
-    /// Moved on, with the marks that failures were handled. `above`: the recorded frames from the root to
-    /// the one that it is a child of.
-    pub(crate) fn taken_over(&self, by: u64, above: &[Recorded<'_>]) -> Self {
-        let alone = |frame: &Self, levels: &[Recorded<'_>]| {
-            let mut copy = frame.alone_moved_by(by, |call| call.taken_over(by, levels));
-            if let [above @ .., _] = levels
-                && matches!(frame.state, State::Failed(_))
-            {
-                copy.handled |= !Failed::frame(frame).ended_the_run(above.iter().rev());
+    /// All places of calls and frames under this one, those of earlier generations aside.
+    pub(crate) fn inner_places(&self) -> Vec<u64> {
+        let mut places = Vec::new();
+        let mut frames = vec![self];
+        while let Some(frame) = frames.pop() {
+            for call in &frame.generation.calls {
+                places.push(call.start);
+                places.extend(call.end);
+            }
+            for child in &frame.generation.children {
+                places.extend(child.start);
+                places.extend(child.end);
+                frames.push(child);
+            }
+        }
+        places
+    }
+
+    /// The frame and all under it at new places.
+    pub(crate) fn moved_to(&self, places: &Places) -> Self {
+        self.copied(Vec::new(), &|frame, _| {
+            frame.alone_at(places, |call| call.moved_to(places))
+        })
+    }
+
+    /// At new places, with the marks that failures were handled. `above`: the recorded frames from the root
+    /// to the one that it is a child of.
+    pub(crate) fn taken_over(
+        &self,
+        places: &Places,
+        above: &[Recorded<'_>],
+        renamed: Renamed<'_>,
+    ) -> Self {
+        self.copied(above.to_vec(), &|frame, levels| {
+            let take_over = |call: &Call| {
+                let call_id = renamed.inside(&call.call_id);
+                Call {
+                    call_id,
+                    ..call.taken_over(places, levels)
+                }
+            };
+            let mut copy = frame.alone_at(places, take_over);
+            copy.call_id = renamed.inside(&frame.call_id);
+            if let [above @ .., _] = levels {
+                copy.handled = frame.was_handled(above);
             }
             copy
-        };
-        self.copied(above.to_vec(), &alone)
+        })
+    }
+
+    /// Without its ties to the frames that it, and those under it, have replayed: nothing more of them is needed, and
+    /// they are tied to those that they have replayed.
+    pub(crate) fn cut_off(self: &Arc<Self>) -> Arc<Self> {
+        if self.continues.is_none() {
+            return Arc::clone(self);
+        }
+        Arc::new(self.copied(Vec::new(), &|frame, _| Self {
+            continues: None,
+            ..frame.clone()
+        }))
     }
 
     /// A copy of the tree, in which `alone` has copied each frame. That is given the frames from the root to
@@ -116,11 +179,10 @@ impl Frame {
         copy
     }
 
-    fn alone_moved_by(&self, by: u64, call: impl Fn(&Call) -> Call) -> Self {
-        let move_on = |place: u64| place.saturating_add(by);
+    fn alone_at(&self, places: &Places, call: impl Fn(&Call) -> Call) -> Self {
         let mut frame = self.clone();
-        frame.start = frame.start.map(move_on);
-        frame.end = frame.end.map(move_on);
+        frame.start = frame.start.map(|place| places.of(place));
+        frame.end = frame.end.map(|place| places.of(place));
         let calls = self.generation.calls.iter();
         frame.generation.calls = calls.map(|each| Arc::new(call(each))).collect();
         frame

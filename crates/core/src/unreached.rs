@@ -4,11 +4,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::clock::Clock;
-use crate::frame::{Frame, Generation, State};
+use crate::clock::{Clock, Places};
+use crate::frame::{Course, Frame, Generation, State};
 use crate::journal::{Call, Outcome};
 use crate::json::JsonStr;
-use crate::tree_copy::Recorded;
+use crate::tree_copy::{Recorded, Renamed};
 
 /// What a frame has not reached of the generation that it replays.
 struct Unreached<'a> {
@@ -29,18 +29,13 @@ impl<'a> Unreached<'a> {
         let live = &frame.generation;
         let calls = live.calls.iter().filter_map(|call| call.taken);
         let children = live.children.iter().filter_map(|child| child.taken);
-        let unreached = Self {
+        Some(Self {
             recorded,
             // Those too that were in flight: the others would move up in the order of occurrences.
             calls: others(recorded.calls.len(), calls.collect()),
             children: others(recorded.children.len(), children.collect()),
             pending: pending(live, recorded),
-        };
-        let is_empty = unreached.calls.is_empty()
-            && unreached.children.is_empty()
-            && unreached.pending.is_empty()
-            && recorded.rows.is_empty();
-        (!is_empty).then_some(unreached)
+        })
     }
 
     fn calls(&self) -> impl Iterator<Item = &'a Arc<Call>> {
@@ -57,11 +52,18 @@ impl<'a> Unreached<'a> {
             .filter_map(|position| children.get(*position))
     }
 
-    fn first_place(&self) -> Option<u64> {
-        let calls = self.calls().map(|call| call.start);
-        let children = self.children().filter_map(|child| child.start);
-        let pending = self.pending.iter().map(|(_, end)| *end);
-        calls.chain(children).chain(pending).min()
+    /// Adds the recorded places of all that is not reached.
+    fn add_places(&self, places: &mut Vec<u64>) {
+        for call in self.calls() {
+            places.push(call.start);
+            places.extend(call.end);
+        }
+        for child in self.children() {
+            places.extend(child.start);
+            places.extend(child.end);
+            places.extend(child.inner_places());
+        }
+        places.extend(self.pending.iter().map(|(_, end)| *end));
     }
 }
 
@@ -82,137 +84,174 @@ fn pending(live: &Generation, recorded: &Generation) -> Vec<(usize, u64)> {
         .collect()
 }
 
-impl Frame {
-    /// With the recorded calls and sub-agents that it has not reached, moved on; `None` where there are
-    /// none. `levels`: the recorded frames from the root to the one that it replays.
-    fn with_unreached(&self, by: u64, levels: &[Recorded<'_>]) -> Option<Self> {
-        let unreached = Unreached::of(self)?;
-        let mut frame = Self {
-            continues: None,
-            ..self.clone()
-        };
-        let generation = &mut frame.generation;
-        for (position, end) in &unreached.pending {
-            if let Some(call) = generation.calls.get_mut(*position) {
-                Arc::make_mut(call).end = Some(end.saturating_add(by));
-            }
-        }
-        for call in unreached.calls() {
-            let mut call = call.taken_over(by, levels);
-            call.unreached = true;
-            generation.calls.push_back_mut(Arc::new(call));
-        }
-        let names = generation.children.iter();
-        let mut names: HashSet<JsonStr> = names.map(|child| child.call_id.clone()).collect();
-        for child in unreached.children() {
-            let mut child = child.taken_over(by, levels);
-            child.unreached = true;
-            child.call_id = free_name(&child.call_id, &names);
-            names.insert(child.call_id.clone());
-            generation.children.push_back_mut(Arc::new(child));
-        }
-        generation.rows = unreached.recorded.rows.clone();
-        Some(frame)
-    }
+/// How a frame had ended that runs again, and has not done otherwise than recorded so far.
+fn recorded_end(frame: &Frame) -> Option<&Arc<Frame>> {
+    let recorded = frame.continues.as_ref()?;
+    let is_open = frame.end.is_none() && !matches!(frame.state, State::Completed(_));
+    // One that was closed with its parent had not ended.
+    let had_ended = recorded.end.is_some() || matches!(recorded.state, State::Completed(_));
+    (is_open && had_ended && frame.course == Course::AsRecorded).then_some(recorded)
+}
 
-    /// The tree with what was not reached in all frames that have not completed; `None` where nothing
-    /// is added. `clock`: how far the run has come.
+impl Frame {
+    /// The tree by itself: with what was not reached in frames that have not completed, and without its ties
+    /// to the recording. `None` where it has none. `clock`: how far the run has come.
     #[must_use]
     pub fn settled(&self, clock: Clock) -> Option<Self> {
-        // Only under a frame that replays one are there others.
-        let recorded = self.continues.as_ref()?;
-        let first = self.first_unreached()?;
-        // After all that has happened. In a run that follows its recording they are so without more.
-        let by = clock.moved.max(clock.next.saturating_sub(first));
-        let mut levels = vec![Recorded::new(recorded)];
-        let mut open = vec![Settling::new(self, 0)];
+        let root = Settling::new(self, 0, false)?;
+        let mut recorded = Vec::new();
+        self.add_unreached_places(&mut recorded);
+        // After all that has happened.
+        let places = Places::new(recorded, clock.next);
+        let mut levels = vec![root.level()];
+        let mut open = vec![root];
         loop {
-            let top = open.last_mut()?;
-            if let Some((position, child, recorded)) = top.next_unfinished() {
-                open.push(Settling::new(child, position));
-                levels.push(Recorded::new(recorded));
+            if let Some(child) = open.last_mut()?.next_child() {
+                levels.push(child.level());
+                open.push(child);
                 continue;
             }
             let done = open.pop()?;
             let position = done.position;
-            let settled = done.finish(by, &levels);
+            let settled = done.finish(&places, &levels);
             levels.pop();
-            match (open.last_mut(), settled) {
-                (None, settled) => return settled,
-                (Some(parent), Some(child)) => parent.settled.push((position, Arc::new(child))),
-                (Some(_), None) => {}
+            match open.last_mut() {
+                Some(parent) => parent.settled.push((position, Arc::new(settled))),
+                None => return Some(settled),
             }
         }
     }
 
-    /// The first recorded place of what was not reached; `None` where all was. What has no place counts as
-    /// the last.
-    fn first_unreached(&self) -> Option<u64> {
-        let mut first = None;
-        let mut open = vec![Settling::new(self, 0)];
-        while let Some(mut top) = open.pop() {
-            if let Some((position, child, _)) = top.next_unfinished() {
-                open.push(top);
-                open.push(Settling::new(child, position));
-            } else if let Some(unreached) = Unreached::of(top.frame) {
-                let place = unreached.first_place().unwrap_or(u64::MAX);
-                first = Some(first.map_or(place, |known: u64| known.min(place)));
+    fn add_unreached_places(&self, places: &mut Vec<u64>) {
+        let mut open: Vec<_> = Settling::new(self, 0, false).into_iter().collect();
+        while let Some(top) = open.last_mut() {
+            if let Some(child) = top.next_child() {
+                open.push(child);
+                continue;
+            }
+            if !top.in_completed
+                && let Some(unreached) = Unreached::of(top.frame)
+            {
+                unreached.add_places(places);
+                places.extend(recorded_end(top.frame).and_then(|frame| frame.end));
+            }
+            open.pop();
+        }
+    }
+
+    /// `levels`: the recorded frames from the root to the one that it replays.
+    fn with_unreached(&self, places: &Places, levels: &[Recorded<'_>]) -> Self {
+        let mut frame = Self {
+            continues: None,
+            ..self.clone()
+        };
+        let Some(unreached) = Unreached::of(self) else {
+            return frame;
+        };
+        // The run itself ends with the program, whatever was recorded.
+        if let [above @ .., _] = levels
+            && !above.is_empty()
+            && let Some(recorded) = recorded_end(self)
+        {
+            frame.state = recorded.state.clone();
+            frame.end = recorded.end.map(|end| places.of(end));
+            frame.handled = recorded.was_handled(above);
+            frame.stopped = recorded.stopped;
+            frame.memory = recorded.memory.clone();
+            frame.edited.clone_from(&recorded.edited);
+        }
+        let generation = &mut frame.generation;
+        for (position, end) in &unreached.pending {
+            if let Some(call) = generation.calls.get_mut(*position) {
+                Arc::make_mut(call).end = Some(places.of(*end));
             }
         }
-        first
+        let calls = generation.calls.iter();
+        let mut names: HashSet<JsonStr> = calls.map(|call| call.call_id.clone()).collect();
+        for call in unreached.calls() {
+            let call_id = free_name(&call.call_id, &names);
+            names.insert(call_id.clone());
+            generation.calls.push_back_mut(Arc::new(Call {
+                call_id,
+                unreached: true,
+                ..call.taken_over(places, levels)
+            }));
+        }
+        let children = generation.children.iter();
+        let mut names: HashSet<JsonStr> = children.map(|child| child.call_id.clone()).collect();
+        for child in unreached.children() {
+            let from = &child.call_id;
+            let to = &free_name(from, &names);
+            names.insert(to.clone());
+            let mut child = child.taken_over(places, levels, Renamed { from, to });
+            child.course = Course::Unreached;
+            generation.children.push_back_mut(Arc::new(child));
+        }
+        generation.rows = unreached.recorded.rows.clone();
+        frame
     }
 }
 
-/// A frame that is being settled, its children before itself.
+/// A frame that replays one and is being settled, its children before itself.
 struct Settling<'a> {
     frame: &'a Frame,
+    recorded: &'a Frame,
     /// Which child of its parent it is.
     position: usize,
+    /// What is under a completed frame has nothing to add.
+    in_completed: bool,
     next_child: usize,
     settled: Vec<(usize, Arc<Frame>)>,
 }
 
 impl<'a> Settling<'a> {
-    fn new(frame: &'a Frame, position: usize) -> Self {
-        Self {
+    /// `None` for a frame that replays none: then none under it does.
+    fn new(frame: &'a Frame, position: usize, in_completed: bool) -> Option<Self> {
+        Some(Self {
             frame,
+            recorded: frame.continues.as_ref()?,
             position,
+            in_completed,
             next_child: 0,
             settled: Vec::new(),
-        }
+        })
     }
 
-    /// The next child that replays a frame and has not completed, and that frame. What is under a completed
-    /// frame has nothing to add.
-    fn next_unfinished(&mut self) -> Option<(usize, &'a Frame, &'a Frame)> {
-        if matches!(self.frame.state, State::Completed(_)) {
-            return None;
-        }
+    fn level(&self) -> Recorded<'a> {
+        Recorded::new(self.recorded)
+    }
+
+    fn next_child(&mut self) -> Option<Self> {
+        let in_completed = self.in_completed || matches!(self.frame.state, State::Completed(_));
         let children = &self.frame.generation.children;
         while let Some(child) = children.get(self.next_child) {
             let position = self.next_child;
             self.next_child += 1;
-            if let Some(recorded) = &child.continues
-                && !matches!(child.state, State::Completed(_))
-            {
-                return Some((position, child, recorded));
+            if let Some(settling) = Self::new(child, position, in_completed) {
+                return Some(settling);
             }
         }
         None
     }
 
-    fn finish(self, by: u64, levels: &[Recorded<'_>]) -> Option<Frame> {
-        let mut settled = self.frame.with_unreached(by, levels);
+    fn finish(self, places: &Places, levels: &[Recorded<'_>]) -> Frame {
+        let mut frame = if self.in_completed {
+            Frame {
+                continues: None,
+                ..self.frame.clone()
+            }
+        } else {
+            self.frame.with_unreached(places, levels)
+        };
         for (position, child) in self.settled {
-            let frame = settled.get_or_insert_with(|| self.frame.clone());
             // The frame's own children come first in the settled one too.
             frame.generation.children.set_mut(position, child);
         }
-        settled
+        frame
     }
 }
 
-/// The callId, or the next one of its kind that no other child has.
+/// The callId, or the next one of its kind that is not taken.
 fn free_name(call_id: &JsonStr, names: &HashSet<JsonStr>) -> JsonStr {
     if !names.contains(call_id) {
         return call_id.clone();

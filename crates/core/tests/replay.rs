@@ -8,7 +8,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use agent_rewind_core::frame::State;
+use agent_rewind_core::frame::{Course, State};
 use agent_rewind_core::hash::{ContentHash, content_hash};
 use agent_rewind_core::journal::{Kind, Outcome, RequestHash, Value};
 use agent_rewind_core::json::{JsonStr, JsonText};
@@ -666,7 +666,7 @@ fn what_was_passed_over_comes_after_what_has_happened_too() {
     let last = places(&snapshot)[2];
     let agent = snapshot.tree().generation.children.get(0).unwrap();
     let inner = agent.generation.calls.get(0).unwrap();
-    assert!(agent.unreached && agent.start > Some(reached));
+    assert!(agent.course == Course::Unreached && agent.start > Some(reached));
     assert!(agent.start < Some(inner.start) && inner.end < Some(last.0));
     assert!(last.0 < last.1.unwrap());
 }
@@ -707,6 +707,103 @@ fn a_handled_failure_stays_handled_where_it_was_not_reached() {
         let agent = again.open_child(input("root/agent:w:0", "w", "x"));
         assert_eq!(text(&ask(&agent, "fails")), "failure");
     }
+}
+
+/// A run whose one agent asks "b" and ends.
+fn with_agent() -> LiveFrame {
+    let live = start(None);
+    let agent = live.open_child(input("root/agent:w:0", "w", "x"));
+    tool(&agent, "b", output("1"));
+    agent.end(State::Completed(value("2")));
+    tool(&live, "c", output("3"));
+    live
+}
+
+#[test]
+fn an_agent_that_runs_again_had_ended_as_long_as_it_asks_the_same() {
+    let live = with_agent();
+    let resumed = start(Some(replayed(&live)));
+    let agent = resumed.open_child(input("root/agent:w:0", "w", "x"));
+    release(&agent, &begin(&agent, "b", None));
+    let snapshot = in_memory(&resumed);
+    let ended = snapshot.tree().generation.children.get(0).unwrap();
+    assert_eq!(ended.state, State::Completed(value("2")));
+    assert_eq!((ended.start, ended.end), (Some(1), Some(4)));
+    assert_eq!(places(&snapshot), [(5, Some(6))]);
+
+    tool(&agent, "new", output("4"));
+    let snapshot = in_memory(&resumed);
+    let changed = snapshot.tree().generation.children.get(0).unwrap();
+    assert_eq!(changed.state, State::Running);
+    assert_eq!(changed.end, None);
+}
+
+#[test]
+fn places_stay_close_together_however_often_a_run_is_resumed() {
+    let live = start(None);
+    for branch in ["a", "b"] {
+        for index in 0..3 {
+            tool(&live, &format!("{branch}{index}"), output("1"));
+        }
+    }
+    let mut source = replayed(&live);
+    for round in 0..200 {
+        let resumed = start(Some(source));
+        tool(&resumed, "new", output("2"));
+        let branch = ["a", "b"][round % 2];
+        for index in 0..3 {
+            release(
+                &resumed,
+                &begin(&resumed, &format!("{branch}{index}"), None),
+            );
+        }
+        source = Source::of_snapshot(&in_memory(&resumed));
+    }
+    let last = source.frame().generation.calls.iter();
+    let last = last.filter_map(|call| call.end).max().unwrap();
+    // Six calls, and the new ones of each round, which the next does not ask for.
+    assert!(last < 200 * 20, "the last place is {last}");
+}
+
+#[test]
+fn a_run_that_was_resumed_often_holds_no_earlier_one() {
+    let live = with_agent();
+    let mut source = replayed(&live);
+    let mut earlier = Vec::new();
+    for _ in 0..3 {
+        let snapshot = {
+            let resumed = start(Some(source));
+            let agent = resumed.open_child(input("root/agent:w:0", "w", "x"));
+            release(&agent, &begin(&agent, "b", None));
+            agent.end(State::Completed(value("2")));
+            release(&resumed, &begin(&resumed, "c", None));
+            in_memory(&resumed)
+        };
+        source = Source::of_snapshot(&snapshot);
+        earlier.push(Arc::downgrade(&snapshot.root));
+        let agent = snapshot.root.generation.children.get(0).unwrap();
+        earlier.push(Arc::downgrade(agent));
+    }
+    let held = earlier.iter().filter(|frame| frame.upgrade().is_some());
+    assert_eq!(held.count(), 0);
+}
+
+#[test]
+fn what_was_not_reached_has_callids_of_its_own() {
+    let live = start(None);
+    tool(&live, "old", output("1"));
+    let agent = live.open_child(input("id", "w", "x"));
+    tool(&agent, "inner", output("2"));
+    let resumed = start(Some(replayed(&live)));
+    tool(&resumed, "new", output("3"));
+    let _other = resumed.open_child(input("id", "w", "y"));
+    let snapshot = in_memory(&resumed);
+    let generation = &snapshot.tree().generation;
+    let calls = generation.calls.iter().map(|call| call.call_id.body());
+    assert_eq!(calls.collect::<Vec<_>>(), ["t", "t:1"]);
+    let children = generation.children.iter();
+    let children: Vec<_> = children.map(|child| child.call_id.body()).collect();
+    assert_eq!(children, ["id", "id:1"]);
 }
 
 #[test]

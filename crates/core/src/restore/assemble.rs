@@ -10,7 +10,7 @@ use super::names::CallNames;
 use super::passes::{Pass, passes};
 use super::tally::Tally;
 use crate::error::RestoreErrorKind;
-use crate::frame::{Frame, Generation, State};
+use crate::frame::{Course, Frame, Generation, State};
 use crate::journal::{Call, Outcome};
 use crate::json::JsonStr;
 use crate::limits::MAX_FRAME_DEPTH;
@@ -165,7 +165,7 @@ impl<'t> Assembler<'t> {
             budget,
             continues: None,
             taken: None,
-            unreached: false,
+            course: Course::default(),
         }
     }
 

@@ -8,7 +8,7 @@ use rpds::VectorSync;
 use super::fields::{Fields, Segment};
 use super::requests::{RequestDraft, TABLE_FIELD, read_table};
 use super::stop::Stop;
-use crate::frame::{Frame, Generation, State};
+use crate::frame::{Course, Frame, Generation, State};
 use crate::hash::{ContentHash, content_hash_any};
 use crate::id_hash::IdHashing;
 use crate::journal::{Call, Kind, Outcome, RequestHash, Row, Value};
@@ -169,7 +169,11 @@ impl FrameDraft {
             budget: self.budget?,
             continues: None,
             taken: None,
-            unreached: self.marks.unreached,
+            course: if self.marks.unreached {
+                Course::Unreached
+            } else {
+                Course::default()
+            },
         })
     }
 }

@@ -9,6 +9,7 @@ use super::{Anchor, Provenance, Source};
 use crate::error::Fault;
 use crate::journal::Kind;
 use crate::json::{JsonStr, JsonText, Scanner};
+use crate::limits::MAX_COUNT;
 use crate::request::TextTable;
 
 /// A scanner that knows where in the data it stands, and collects faults.
@@ -162,8 +163,9 @@ impl<'a> Fields<'a> {
     pub(super) fn count(&mut self) -> Result<Option<u64>, Stop> {
         if let Some(b'-' | b'0'..=b'9') = self.scanner.peek() {
             let count = self.scanner.number()?.parse().ok();
+            let count = count.filter(|count| *count <= MAX_COUNT);
             if count.is_none() {
-                self.fault_here("expected a whole number from 0");
+                self.fault_here(&format!("expected a whole number from 0 to {MAX_COUNT}"));
             }
             return Ok(count);
         }

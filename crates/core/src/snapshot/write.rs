@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::requests::{RequestTable, TABLE_FIELD};
 use super::{Snapshot, VERSION, Warning};
-use crate::frame::{Frame, Generation, State};
+use crate::frame::{Course, Frame, Generation, State};
 use crate::hash::content_hash_any;
 use crate::id_hash::IdHashing;
 use crate::journal::{Call, Kind, Outcome, RequestHash, Value};
@@ -265,7 +265,7 @@ fn write_tail(frame: &Frame, out: &mut String) {
     for (name, holds) in [
         ("stopped", frame.stopped),
         ("handled", frame.handled),
-        ("unreached", frame.unreached),
+        ("unreached", frame.course == Course::Unreached),
     ] {
         if holds {
             out.push_str(&format!(r#","{name}":true"#));
