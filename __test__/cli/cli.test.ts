@@ -357,7 +357,7 @@ describe("context", () => {
     );
   });
 
-  it("show and verify compute the hashes anew", () => {
+  it("show and verify compute the hashes anew", { timeout: 30_000 }, () => {
     const wrong = "0123456789abcdef";
     const records = [line("right", "hi"), line("wrong", "hi", wrong)];
     writeFileSync(at("plain.jsonl"), records.map((text) => `${text}\n`).join(""));

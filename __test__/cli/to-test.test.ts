@@ -197,7 +197,7 @@ await traced("plain.jsonl", { normalize: [normalize[0], { id: "own", apply: (doc
     expect(source).toMatch(/\/\/ TO DO: put in the rule "own" that the run had: apply [0-9a-f]{64}/);
   });
 
-  it("takes nothing but rules out of a recording", () => {
+  it("takes nothing but rules out of a recording", SLOW, () => {
     using project = vitestProject(FILES);
     produce(project);
     const lines = readFileSync(join(project.folder, "one.jsonl"), "utf8").split("\n");
@@ -228,7 +228,7 @@ await traced("plain.jsonl", { normalize: [normalize[0], { id: "own", apply: (doc
     });
   });
 
-  it("refuses what would be no test", () => {
+  it("refuses what would be no test", SLOW, () => {
     using project = vitestProject(FILES);
     produce(project);
     const write = (...args: string[]) => cli(["to-test", ...args], { cwd: project.folder });

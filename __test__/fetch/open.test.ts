@@ -229,7 +229,7 @@ describe("a body that is on its way when the recording is taken", () => {
   });
 });
 
-it("what the program has dropped is left, and its connection let go", () => {
+it("what the program has dropped is left, and its connection let go", { timeout: 60_000 }, () => {
   const script = `
     import { createServer } from "node:http";
     import { once } from "node:events";

@@ -21,7 +21,7 @@ test("only the first piece", async () => {
 });
 `;
 
-it("a test that looks at no more than it did needs no server", async () => {
+it("a test that looks at no more than it did needs no server", { timeout: 120_000 }, async () => {
   using project = vitestProject({ "a.test.mjs": file(false) });
   await using server = await modelServer(({ path }) => ({ status: 202, body: "text", endless: path === "/endless" }));
   const env = { SERVER: server.url };

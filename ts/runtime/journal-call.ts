@@ -102,7 +102,13 @@ export async function journaled<T>(
     tell(() => ({ ...outcomeFields(ended), ...metaFields(ended), cache: ended.cached }));
   const makeInside = (soFar: SoFar<T>): T | Promise<T> => {
     const info = { callId, contentHash: begun.contentHash, signal: scope.signal };
-    const open = { soFar, leave: (value: T) => tellEnd(soFar(value)) };
+    const { recording, beyond } = scope.run;
+    const open: OpenCall<T> = {
+      soFar(value) {
+        if (recording || beyond !== undefined) soFar(value);
+      },
+      leave: (value) => tellEnd(soFar(value)),
+    };
     return storage.run(inside, () => make(info, open));
   };
   const called = (): Omit<ModelCall, "replayed"> => ({
