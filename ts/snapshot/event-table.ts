@@ -42,7 +42,8 @@ type Ref = { traceId?: unknown; spanId?: unknown; parentSpanId?: unknown };
  */
 export function eventTable(events: readonly unknown[]): EventTable | undefined {
   try {
-    return new Table(events).write();
+    // Nearly always they have their numbers. Without, what comes first is for the core to find out.
+    return new Table(events, true).write() ?? new Table(events, false).write();
   } catch {
     return undefined;
   }
@@ -50,6 +51,8 @@ export function eventTable(events: readonly unknown[]): EventTable | undefined {
 
 class Table {
   private readonly events: readonly unknown[];
+  /** Whether all events must have a number. */
+  private readonly isOrdered: boolean;
   private readonly heads: Uint32Array;
   private readonly numbers: Float64Array;
   private readonly kinds = new Map<string, Kind>();
@@ -61,8 +64,9 @@ class Table {
   private readonly sink: TextSink;
   private values: unknown[] = [];
 
-  constructor(events: readonly unknown[]) {
+  constructor(events: readonly unknown[], isOrdered: boolean) {
     this.events = events;
+    this.isOrdered = isOrdered;
     this.heads = new Uint32Array(events.length * HEAD);
     this.numbers = new Float64Array(events.length * 2);
     // A guess: outputs make room for themselves.
@@ -70,13 +74,12 @@ class Table {
   }
 
   write(): EventTable | undefined {
-    const { events, heads, numbers, spans, traces, sink } = this;
-    // Without numbers, what comes first is for the core to find out.
-    const isOrdered = events.every((event) => typeof (event as Head)._seq === "number");
+    const { events, isOrdered, heads, numbers, spans, traces, sink } = this;
     for (let index = 0; index < events.length; index += 1) {
       const event = events[index] as Head;
       const { type, timestamp, _seq, trace } = event;
       if (typeof type !== "string" || type === "gap" || typeof trace !== "object" || trace === null) return undefined;
+      if (isOrdered && typeof _seq !== "number") return undefined;
       const { traceId, spanId, parentSpanId } = trace as Ref;
       if (typeof spanId !== "string") return undefined;
       const parent = typeof parentSpanId === "string" && parentSpanId !== "" ? spans.repeated(parentSpanId) : NONE;
@@ -91,7 +94,7 @@ class Table {
       numbers[index * 2 + 1] = typeof _seq === "number" && Number.isFinite(_seq) ? _seq : Number.NaN;
       const isAfterStart = isOrdered && kind.start !== NONE && this.follows(index, this.starts[span], kind.start);
       const start = isAfterStart ? (events[this.starts[span] as number] as Fields) : undefined;
-      heads[at + 4] = this.fields(index, event, kind, start, isOrdered);
+      heads[at + 4] = this.fields(index, event, kind, start);
       if (kind.isStart) this.noteStart(index, span, kind);
       else if (isAfterStart && type === "tool:call:end") this.toolEnds[span] ??= index;
       if (this.values.length >= LIST) this.flush();
@@ -117,7 +120,7 @@ class Table {
   }
 
   /** Adds the values of the fields that nothing before it told, and gives a bit for each. */
-  private fields(index: number, event: Fields, kind: Kind, start: Fields | undefined, isOrdered: boolean): number {
+  private fields(index: number, event: Fields, kind: Kind, start: Fields | undefined): number {
     const { names } = kind;
     const count = start === undefined ? names.length : kind.always;
     let present = 0;
@@ -127,7 +130,7 @@ class Table {
       if (value === undefined || value === null) {
         if (value === undefined) continue;
       } else if (typeof value === "object") {
-        if (name === "toolResults" && isOrdered) value = this.untoldRows(index, value);
+        if (name === "toolResults" && this.isOrdered) value = this.untoldRows(index, value);
         // The sum is read only where the difference is missing.
         else if (name === "own" && event["delta"] !== undefined) continue;
         else if (typeof (value as Fields)["toJSON"] === "function") value = asJson(value, name);

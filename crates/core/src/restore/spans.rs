@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use super::event::{Event, Family, NO_SPAN, Phase, SpanIndex};
 use super::warnings::display;
@@ -13,7 +14,8 @@ pub(super) const NO_EVENT: EventIndex = EventIndex::MAX;
 
 #[derive(Debug)]
 pub(super) struct Spans<'t> {
-    by_id: HashMap<SpanId<'t>, SpanIndex, IdHashing>,
+    /// Made when it is asked for, where the ids came as a list.
+    by_id: OnceLock<HashMap<SpanId<'t>, SpanIndex, IdHashing>>,
     list: Vec<Span<'t>>,
     /// Events name their parents in runs: the last one is found without hashing.
     last_parent: SpanIndex,
@@ -69,13 +71,42 @@ impl<'t> SpanId<'t> {
     }
 }
 
+impl<'t> Span<'t> {
+    fn new(id: SpanId<'t>) -> Self {
+        Self {
+            id,
+            parent: NO_SPAN,
+            family: Family::Other,
+            has_events: false,
+            start: NO_EVENT,
+            end: NO_EVENT,
+        }
+    }
+}
+
 impl<'t> Spans<'t> {
     pub(super) fn with_capacity(spans: usize) -> Self {
         Self {
-            by_id: HashMap::with_capacity_and_hasher(spans, IdHashing::new()),
+            by_id: OnceLock::from(HashMap::with_capacity_and_hasher(spans, IdHashing::new())),
             list: Vec::with_capacity(spans),
             last_parent: NO_SPAN,
         }
+    }
+
+    /// Of different ids, in the order of their indices.
+    pub(super) fn of_ids(ids: Vec<SpanId<'t>>) -> Self {
+        Self {
+            by_id: OnceLock::new(),
+            list: ids.into_iter().map(Span::new).collect(),
+            last_parent: NO_SPAN,
+        }
+    }
+
+    fn by_id(&self) -> &HashMap<SpanId<'t>, SpanIndex, IdHashing> {
+        self.by_id.get_or_init(|| {
+            let ids = self.list.iter().map(|span| span.id.clone());
+            ids.zip(0..).collect()
+        })
     }
 
     /// The ids in the order of their indices.
@@ -102,23 +133,18 @@ impl<'t> Spans<'t> {
 
     /// The span with this id, given as the body of its JSON string.
     pub(super) fn find(&self, id: &str) -> Option<SpanIndex> {
-        self.by_id.get(&SpanId::new(Cow::Borrowed(id))).copied()
+        self.by_id().get(&SpanId::new(Cow::Borrowed(id))).copied()
     }
 
     pub(super) fn intern(&mut self, id: SpanId<'t>) -> SpanIndex {
-        if let Some(known) = self.by_id.get(&id) {
+        if let Some(known) = self.by_id().get(&id) {
             return *known;
         }
         let index = u32::try_from(self.list.len()).unwrap_or(NO_SPAN);
-        self.list.push(Span {
-            id: id.clone(),
-            parent: NO_SPAN,
-            family: Family::Other,
-            has_events: false,
-            start: NO_EVENT,
-            end: NO_EVENT,
-        });
-        self.by_id.insert(id, index);
+        self.list.push(Span::new(id.clone()));
+        if let Some(by_id) = self.by_id.get_mut() {
+            by_id.insert(id, index);
+        }
         index
     }
 

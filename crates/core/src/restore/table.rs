@@ -4,12 +4,12 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::event::{Event, EventKind, NO_SPAN, NO_TRACE, SpanIndex};
+use super::event::{Event, EventKind, NO_SPAN, NO_TRACE};
 use super::fields::{Field, FieldList, FieldSpan, Source};
 use super::members::container_end;
 use super::payload::payload_of;
 use super::reader::TURN_START;
-use super::spans::SpanId;
+use super::spans::{SpanId, Spans};
 use super::trace::Trace;
 use super::warnings::{Warnings, code};
 use crate::error::{Fault, RestoreErrorKind};
@@ -24,7 +24,7 @@ pub struct EventTable<'t> {
     pub heads: &'t [u32],
     /// Of each event: its time in milliseconds and its `_seq`; NaN for none.
     pub numbers: &'t [f64],
-    /// What the indices stand for: JSON arrays of strings from `JSON.stringify`.
+    /// What the indices stand for: JSON arrays of different strings from `JSON.stringify`.
     pub types: &'t str,
     pub spans: &'t str,
     pub traces: &'t str,
@@ -56,7 +56,6 @@ struct Reader<'t, 'w> {
     warnings: &'w mut Warnings,
     values: Values<'t>,
     kinds: Vec<(EventKind, Vec<Field>)>,
-    spans: Vec<SpanIndex>,
     traces: Vec<u32>,
     /// Whether the events have a `_seq`, as far as they were read.
     is_numbered: Option<bool>,
@@ -68,22 +67,20 @@ impl<'t, 'w> Reader<'t, 'w> {
         table: EventTable<'t>,
         warnings: &'w mut Warnings,
     ) -> Result<Self, JsonError> {
-        let mut trace = Trace::with_capacity(source, table.numbers.len() / 2);
-        let (mut kinds, mut spans, mut traces) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut kinds, mut ids, mut traces) = (Vec::new(), Vec::new(), Vec::new());
         each_name(table.types, |name| {
             let kind = EventKind::from_type(&name);
             kinds.push((kind, kind.field_list()));
         })?;
-        each_name(table.spans, |name| {
-            spans.push(trace.spans.intern(SpanId::new(name)));
-        })?;
+        each_name(table.spans, |name| ids.push(SpanId::new(name)))?;
+        let spans = Spans::of_ids(ids);
+        let mut trace = Trace::with_spans(source, table.numbers.len() / 2, spans);
         each_name(table.traces, |name| traces.push(trace.intern_id(name)))?;
         Ok(Self {
             trace,
             warnings,
             values: Values::new(source),
             kinds,
-            spans,
             traces,
             is_numbered: None,
         })
@@ -104,7 +101,8 @@ impl<'t, 'w> Reader<'t, 'w> {
         [kind, span, parent, trace, present]: [u32; 5],
         [time, seq]: [f64; 2],
     ) -> Result<(), JsonError> {
-        let span_of = |index: u32| self.spans.get(index as usize).copied();
+        let spans = self.trace.spans.len();
+        let span_of = |index: u32| ((index as usize) < spans).then_some(index);
         let (Some((kind, fields)), Some(span)) = (self.kinds.get(kind as usize), span_of(span))
         else {
             return self.values.unexpected();

@@ -26,12 +26,17 @@ pub(super) struct Trace<'t> {
 impl<'t> Trace<'t> {
     /// With room for so many events.
     pub(super) fn with_capacity(source: Source<'t>, events: usize) -> Self {
+        Self::with_spans(source, events, Spans::with_capacity(events))
+    }
+
+    /// With room for so many events, which name these spans.
+    pub(super) fn with_spans(source: Source<'t>, events: usize, spans: Spans<'t>) -> Self {
         Self {
             source,
             events: Vec::with_capacity(events),
             fields: Vec::with_capacity(events * 2),
             payloads: Vec::with_capacity(events / 2),
-            spans: Spans::with_capacity(events),
+            spans,
             ids: Vec::new(),
             id_index: HashMap::new(),
         }
