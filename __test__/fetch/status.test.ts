@@ -42,19 +42,41 @@ async function failed(program: () => Promise<unknown>): Promise<AgentSnapshot[]>
   return [JSON.parse(dumped ?? "") as AgentSnapshot, restoreSnapshot(events)];
 }
 
+it("a client's retries are one call in a trace too, and what came of the last counts", async () => {
+  const retry = { "retry-after-ms": "1" };
+  await using server = await modelServer((_request, index) =>
+    index < 2
+      ? json({ error: { message: "busy" } }, { status: 503, headers: retry })
+      : json(chatCompletion(`try ${index}`)),
+  );
+  const program = async () => [await ask(server, "first", 3), await ask(server, "first", 3)];
+  const events: TraceEvent[] = [];
+  const value = await runWith(program, { eventBus: { emit: (event) => void events.push(event) } });
+  expect(value).toEqual(["try 2", "try 3"]);
+  await server.stop();
+  const snapshot = restoreSnapshot(events);
+  expect(snapshot.root.calls).toHaveLength(2);
+  expect(snapshot.warnings).toBeUndefined();
+  expect(await runWith(program, { snapshot, mode: "replay" })).toEqual(value);
+  // Killed while the client waits to try again: it is in flight.
+  const second = events.findIndex(({ type }, at) => type === "call:start" && at > 3);
+  const killed = restoreSnapshot(events.slice(0, second + 1));
+  expect(killed.root.calls?.map(({ endOrder }) => endOrder)).toEqual([undefined]);
+});
+
 describe("an error status that a run ended with", () => {
   it.each([0, 2])("is asked for again on resume, and nothing else is (%i retries)", async (retries) => {
     await using server = await busyModel();
     const program = async () => [await ask(server, "first", retries), await ask(server, "busy", retries)];
-    const [dump, trace] = await failed(program);
-    for (const snapshot of retries === 0 ? [dump, trace] : [dump]) {
+    for (const snapshot of await failed(program)) {
+      server.busy = false;
       const made = server.requests.length;
       server.busy = false;
-      expect(await resume(program, { snapshot: snapshot as AgentSnapshot })).toEqual(["fine", "fine"]);
+      expect(await resume(program, { snapshot })).toEqual(["fine", "fine"]);
       expect(server.requests).toHaveLength(made + 1);
       expect(server.requests.at(-1)?.body).toContain("busy");
       // A strict replay fails as the run did, with the same body.
-      await expect(runWith(program, { snapshot: snapshot as AgentSnapshot, mode: "replay" })).rejects.toMatchObject({
+      await expect(runWith(program, { snapshot, mode: "replay" })).rejects.toMatchObject({
         status: 503,
         code: "overloaded",
       });

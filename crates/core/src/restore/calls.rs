@@ -20,9 +20,33 @@ impl<'t> Builder<'_, 't> {
         fields: &Fields<'_, 't>,
     ) {
         let hash = self.take_hash(event);
-        let call = self.new_call(place, frame, event.span, event.kind.family, fields);
+        let call = match self.tried_before(frame, event, fields) {
+            Some(call) => call,
+            None => self.new_call(place, frame, event.span, event.kind.family, fields),
+        };
         self.calls[call as usize].hash = hash;
         self.call_of[event.span as usize] = call;
+    }
+
+    /// The call that a client tries again: how this attempt ends counts, and it is in flight until then.
+    fn tried_before(
+        &mut self,
+        frame: Index,
+        event: &Event,
+        fields: &Fields<'_, 't>,
+    ) -> Option<Index> {
+        fields.present(Field::Attempt)?;
+        let call_id = fields.json_str(Field::CallId)?;
+        let generation = self.generation_at(event.span, frame);
+        let calls = &self.generations[generation as usize].calls;
+        let call = *calls
+            .iter()
+            .rev()
+            .find(|call| self.calls[**call as usize].call_id.as_ref() == Some(&call_id))?;
+        let draft = &mut self.calls[call as usize];
+        draft.span = event.span;
+        (draft.end, draft.outcome, draft.meta) = (None, None, None);
+        Some(call)
     }
 
     fn take_hash(&mut self, event: &Event) -> Option<RequestHash> {
@@ -65,6 +89,7 @@ impl<'t> Builder<'_, 't> {
             name,
             call_id,
             hash: None,
+            span,
             start,
             end: None,
             outcome: None,
@@ -85,6 +110,10 @@ impl<'t> Builder<'_, 't> {
         if call == NONE {
             call = self.new_call(place, frame, event.span, event.kind.family, fields);
             self.call_of[event.span as usize] = call;
+        }
+        // What an earlier attempt still came to does not count.
+        if self.calls[call as usize].span != event.span {
+            return;
         }
         let output = if event.kind.family == Family::Turn {
             Field::Message

@@ -79,6 +79,8 @@ pub(super) struct CallDraft<'t> {
     pub name: Option<Cow<'t, str>>,
     pub call_id: Option<JsonStr>,
     pub hash: Option<RequestHash>,
+    /// Of its last attempt, where its client tried again.
+    pub span: SpanIndex,
     pub start: u64,
     pub end: Option<u64>,
     /// `None` until it ended.

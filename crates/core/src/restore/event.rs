@@ -162,7 +162,7 @@ impl EventKind {
             (Family::Batch, Phase::End) => F::Success.bit() | F::ToolResults.bit(),
             (Family::Tool, Phase::Start) => TOOL,
             (Family::Tool, _) => TOOL | OUTPUT,
-            (Family::Call, Phase::Start) => CALL | F::Kind.bit() | F::Name.bit(),
+            (Family::Call, Phase::Start) => CALL | F::Kind.bit() | F::Name.bit() | F::Attempt.bit(),
             (Family::Call, _) => CALL | F::Kind.bit() | F::Name.bit() | OUTPUT,
             (Family::Reborn, _) => F::NewProps.bit() | F::NewPropsTypes.bit(),
             (Family::Budget, _) => F::Delta.bit() | F::Own.bit(),

@@ -45,7 +45,7 @@ fields! {
     4 => Type = "type", Seq = "_seq", Kind = "kind", Name = "name", Meta = "meta";
     5 => Trace = "trace", Props = "props", Error = "error", Delta = "delta", Count = "count", Value = "value", Usage = "usage";
     6 => Memory = "memory", Result = "result", Output = "output", CallId = "callId", SpanId = "spanId", Redact = "redact";
-    7 => TraceId = "traceId", AgentId = "agentId", Success = "success", Handled = "handled", Message = "message";
+    7 => TraceId = "traceId", AgentId = "agentId", Success = "success", Handled = "handled", Message = "message", Attempt = "attempt";
     8 => ToolName = "toolName", NewProps = "newProps", Duration = "duration";
     9 => Timestamp = "timestamp", Normalize = "normalize", InputHash = "inputHash", EndReason = "endReason", AdapterId = "adapterId", Tombstone = "tombstone";
     10 => PropsTypes = "propsTypes";
