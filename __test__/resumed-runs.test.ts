@@ -94,6 +94,50 @@ describe("a race between a replayed and a made call", () => {
   });
 });
 
+describe("agents that a resumed run had come to, but not to their ends", () => {
+  async function program({ call }: World, answered = (_question: string): void => undefined): Promise<unknown> {
+    const agent = (id: string, questions: string[]): Promise<string> =>
+      runFrame({ id, input: {} }, async () => {
+        for (const question of questions) {
+          await call(question);
+          answered(question);
+        }
+        return id;
+      });
+    const slow = agent("slow", ["a", "b", "c"]);
+    const first = await Promise.race([slow, agent("fast", ["d"])]);
+    const won = await call(`${first} has won`);
+    await slow;
+    return won;
+  }
+
+  it("end in the order in which they had ended, and are not asked again", async () => {
+    let whole: AgentSnapshot | undefined;
+    await runWith(
+      async () => {
+        await program(world());
+        whole = dumpSnapshot();
+      },
+      { enableSnapshot: true },
+    );
+    let early: AgentSnapshot | undefined;
+    const dump = (question: string): void => {
+      if (question === "a") early = dumpSnapshot();
+    };
+    await resume(() => program(world(), dump), { snapshot: whole as AgentSnapshot, enableSnapshot: true });
+
+    const snapshot = early as AgentSnapshot;
+    const again = world();
+    await expect(replay(() => program(again), { snapshot })).resolves.toBe("fast has won");
+    await expect(resume(() => program(again), { snapshot })).resolves.toBe("fast has won");
+    const asked: string[] = [];
+    const note = (question: string): void => void asked.push(question);
+    await resume(() => program(again, note), { snapshot, completedFrames: "reuse" });
+    expect(asked).toEqual([]);
+    expect(again.made).toEqual([]);
+  });
+});
+
 describe("a failure that the first run had handled", () => {
   async function program({ call }: World): Promise<unknown[]> {
     const fails = (): never => {

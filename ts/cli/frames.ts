@@ -16,6 +16,8 @@ export interface CallRow {
   name?: string;
   contentHash: string;
   status: CallStatus;
+  /** Recorded by an earlier run, and not reached by the resumed one. */
+  unreached?: true;
   /** Name and message of a failure, or why an output was not kept. */
   reason?: string;
   durationMs?: number;
@@ -34,6 +36,8 @@ export interface FrameRow {
   name: string;
   agentId: string;
   status: string;
+  /** Recorded by an earlier run, and not reached by the resumed one. */
+  unreached?: true;
   reason?: string;
   /** Number of the last generation. */
   generation: number;
@@ -95,6 +99,7 @@ function frameRow(frame: AgentFrameSnapshot, base: string): Omit<FrameRow, "dept
     name: nameIn(base, callId),
     agentId,
     status: state.status,
+    ...(frame.unreached === true ? { unreached: true } : {}),
     ...(state.status === "failed" ? { reason: errorText(state.error) } : {}),
     generation: frame.generation?.id ?? frame.generations?.length ?? 0,
     calls: frame.calls?.length ?? rowsOfJournal(frame.journal).length,
@@ -142,6 +147,7 @@ function callItem(call: CallRecord, journal: Journal, { request, base }: { reque
     name: nameIn(base, callId),
     contentHash,
     ...statusOf(error, tombstone, endOrder),
+    ...(call.unreached === true ? { unreached: true } : {}),
     ...(meta?.durationMs === undefined ? {} : { durationMs: meta.durationMs }),
     ...(usage === undefined ? {} : { tokens: usage.totalTokens }),
     ...(error === undefined && tombstone === undefined && endOrder !== undefined ? { output } : {}),

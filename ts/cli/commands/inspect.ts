@@ -67,20 +67,28 @@ const STYLES: Readonly<Record<string, Style>> = {
   "not kept": "yellow",
 };
 
-function describeCall({ kind, name, contentHash, status, reason, durationMs, tokens }: CallRow, out: Output): string {
+function describeCall(row: CallRow, out: Output): string {
+  const { kind, name, contentHash, status, unreached, reason, durationMs, tokens } = row;
   return [
     out.style("cyan", visible(name ?? `${kind} ${contentHash.slice(0, 12)}`, 120)),
     out.style(STYLES[status] as Style, status),
+    ...notReached(unreached, out),
     ...(durationMs === undefined ? [] : [time(durationMs)]),
     ...(tokens === undefined ? [] : [`${tokens} tokens`]),
     ...(reason === undefined ? [] : [visible(reason, 200)]),
   ].join("  ");
 }
 
-function describeFrame({ name, status, reason, generation, calls, tokens }: FrameRow, out: Output): string {
+function notReached(unreached: true | undefined, out: Output): string[] {
+  return unreached === true ? [out.style("yellow", "not reached")] : [];
+}
+
+function describeFrame(row: FrameRow, out: Output): string {
+  const { name, status, unreached, reason, generation, calls, tokens } = row;
   return [
     out.style("bold", visible(name, 120)),
     out.style(STYLES[status] ?? "dim", visible(status)),
+    ...notReached(unreached, out),
     `${calls} ${calls === 1 ? "call" : "calls"}`,
     ...(tokens === 0 ? [] : [`${tokens} tokens`]),
     ...(generation === 0 ? [] : [`generation ${generation}`]),
