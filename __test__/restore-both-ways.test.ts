@@ -166,6 +166,13 @@ describe("a trace in memory gives what its lines give", () => {
   });
 });
 
+it("bytes in shared memory are a trace too", () => {
+  const lines = readFileSync(new URL("b-tool-loop/trace.jsonl", TRACES));
+  const shared = new Uint8Array(new SharedArrayBuffer(lines.length));
+  shared.set(lines);
+  expect(restoreSnapshot(shared).root).toEqual(restoreSnapshot(lines).root);
+});
+
 describe("a trace alone", () => {
   it("tells what calls had taken, and so what a replay saves", async () => {
     const bus = recorder();

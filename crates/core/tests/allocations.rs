@@ -9,7 +9,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::OnceLock;
 
-use agent_rewind_core::hash::{ContentHash, content_hash};
+use agent_rewind_core::hash::{ContentHash, content_hash, content_hash_any};
 use agent_rewind_core::journal::{Kind, Outcome, Value};
 use agent_rewind_core::json::{JsonStr, JsonText};
 use agent_rewind_core::live::{Asked, FrameInput, LiveFrame, RunOptions};
@@ -129,6 +129,8 @@ fn hashing_a_document_in_order_allocates_no_more_for_a_long_one() {
     let of_short = allocations(|| content_hash(&short)).0;
     let of_long = allocations(|| content_hash(&long)).0;
     assert_eq!((of_short, of_long), (4, 4));
+    // Text of any origin too, if it is as `JSON.stringify` writes it: it is not copied.
+    assert_eq!(allocations(|| content_hash_any(&long)).0, 4);
 }
 
 #[test]

@@ -258,4 +258,29 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn the_fields_of_a_type_fit_into_a_mask() {
+        for base in [
+            "runWith",
+            "agent",
+            "generation",
+            "turn",
+            "tool:call",
+            "call",
+        ] {
+            let [start, end] =
+                ["start", "end"].map(|phase| restored_fields(&format!("{base}:{phase}")));
+            assert_eq!(start.always, start.names.len(), "{base}");
+            assert!(end.names.len() <= 32 && end.always <= end.names.len());
+            // Whatever else the start told, an end tells how it ended.
+            let (always, told) = end.names.split_at(end.always);
+            assert!(always.contains(&"success") && always.contains(&"error"));
+            assert!(
+                told.iter().all(|name| start.names.contains(name)),
+                "{told:?}"
+            );
+        }
+        assert_eq!(restored_fields("sys:log").names, [""; 0]);
+    }
 }
