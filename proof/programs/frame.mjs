@@ -15,6 +15,7 @@ export class Frame {
   /** The prompt of the agent, which has one in each generation. */
   prompt;
   #signal;
+  #scope;
   #pass;
 
   /** @param {Pass | undefined} parent the generation of the agent that has called this one */
@@ -25,8 +26,9 @@ export class Frame {
   }
 
   /** Begins a generation. */
-  enter(round, { signal, callId }) {
+  enter(round, { signal, callId, scope }) {
     this.#signal = signal;
+    this.#scope = scope;
     this.callId = callId;
     this.#pass = new Pass(this, round);
     return this.#pass;
@@ -35,6 +37,11 @@ export class Frame {
   /** Whether it, or a frame above it, has ended: what its left-over code does is nobody's business. */
   get closed() {
     return this.state !== "running" || this.#signal?.aborted === true || (this.parent?.closed ?? false);
+  }
+
+  /** Whether it has ended in the journal: the program sees that some microtasks later. */
+  get isOver() {
+    return this.state !== "running" || this.#scope?.closed === true;
   }
 
   /** Whether the agent is in this generation. */
@@ -73,6 +80,10 @@ export class Pass {
 
   get state() {
     return this.frame.state;
+  }
+
+  get isOver() {
+    return this.frame.isOver;
   }
 
   get lastStart() {

@@ -181,7 +181,7 @@ export class World {
 function mayBeRetried({ frame, at }) {
   for (let current = frame, end = at; current !== undefined; current = current.parent) {
     if (current.state === "completed") return false;
-    if (current.state === "running" && current.lastStart > end) return false;
+    if (!current.isOver && current.lastStart > end) return false;
     end = current.endedAt ?? end;
   }
   return true;

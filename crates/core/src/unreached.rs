@@ -84,13 +84,11 @@ fn pending(live: &Generation, recorded: &Generation) -> Vec<(usize, u64)> {
         .collect()
 }
 
-/// How a frame had ended that runs again, and has not done otherwise than recorded so far.
-fn recorded_end(frame: &Frame) -> Option<&Arc<Frame>> {
-    let recorded = frame.continues.as_ref()?;
+/// Where a frame had ended that runs again, if it has not done otherwise than recorded so far.
+fn recorded_end(frame: &Frame) -> Option<u64> {
     let is_open = frame.end.is_none() && !matches!(frame.state, State::Completed(_));
-    // One that was closed with its parent had not ended.
-    let had_ended = recorded.end.is_some() || matches!(recorded.state, State::Completed(_));
-    (is_open && had_ended && frame.course == Course::AsRecorded).then_some(recorded)
+    let as_recorded = is_open && frame.course == Course::AsRecorded;
+    frame.continues.as_ref()?.end.filter(|_| as_recorded)
 }
 
 impl Frame {
@@ -133,7 +131,7 @@ impl Frame {
                 && let Some(unreached) = Unreached::of(top.frame)
             {
                 unreached.add_places(places);
-                places.extend(recorded_end(top.frame).and_then(|frame| frame.end));
+                places.extend(recorded_end(top.frame));
             }
             open.pop();
         }
@@ -148,18 +146,8 @@ impl Frame {
         let Some(unreached) = Unreached::of(self) else {
             return frame;
         };
-        // The run itself ends with the program, whatever was recorded.
-        if let [above @ .., _] = levels
-            && !above.is_empty()
-            && let Some(recorded) = recorded_end(self)
-        {
-            frame.state = recorded.state.clone();
-            frame.end = recorded.end.map(|end| places.of(end));
-            frame.handled = recorded.was_handled(above);
-            frame.stopped = recorded.stopped;
-            frame.memory = recorded.memory.clone();
-            frame.edited.clone_from(&recorded.edited);
-        }
+        // The order of ends goes on as it was recorded, so that a race between agents does too.
+        frame.end = frame.end.or(recorded_end(self).map(|end| places.of(end)));
         let generation = &mut frame.generation;
         for (position, end) in &unreached.pending {
             if let Some(call) = generation.calls.get_mut(*position) {
