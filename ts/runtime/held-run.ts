@@ -42,6 +42,7 @@ export class HeldRun {
       normalizer,
       maxDepth: DEFAULT_MAX_DEPTH,
       held: true,
+      reported: true,
     });
     // What was recorded is what is tested: failures and memory are as they were.
     const settings = { recording: true, requests: true, failures: "replay", memory: "start" };

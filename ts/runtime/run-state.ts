@@ -26,6 +26,8 @@ export interface RunSettings {
   readonly requests: boolean;
   readonly mode: "live" | "resume" | "replay";
   readonly onMiss?: ((miss: Miss) => "live" | "error") | undefined;
+  /** Whether somebody takes the report at the end. */
+  readonly reported?: boolean;
   readonly completedFrames?: "rerun" | "reuse" | undefined;
   readonly normalizer?: Normalizer | undefined;
   readonly redaction?: Redaction | undefined;
@@ -113,6 +115,7 @@ export class RunState {
   readonly calls: SeenCall[] = [];
   readonly #sink: (EventSink & { readonly hasSubscribers?: boolean }) | undefined;
   readonly #attributes: Readonly<Record<string, unknown>> | undefined;
+  readonly #reported: boolean;
   readonly #onMiss: ((miss: Miss) => "live" | "error") | undefined;
   #refused: ReplayMissError | undefined;
   #seq = 0;
@@ -129,6 +132,7 @@ export class RunState {
     this.normalizer = settings.normalizer;
     this.redaction = settings.redaction;
     this.#onMiss = settings.onMiss;
+    this.#reported = settings.reported === true;
     this.maxDepth = settings.maxDepth;
     this.model = settings.model;
     this.modelRegistry = settings.modelRegistry;
@@ -168,6 +172,11 @@ export class RunState {
   get observed(): boolean {
     const sink = this.#sink ?? getGlobalEventBus();
     return sink.hasSubscribers !== false;
+  }
+
+  /** Whether anybody would see the report. Nothing is counted for nobody. */
+  get isReported(): boolean {
+    return this.#reported || this.observed;
   }
 
   /** Hands out an event. `fields` are its own fields; nothing is done when nobody listens. */

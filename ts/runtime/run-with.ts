@@ -105,6 +105,7 @@ class Run<Props, Result> {
       frameCallId: outer === undefined ? undefined : held?.callId,
       beyond: opened === undefined || held === undefined || around === undefined ? undefined : beyondOf(around, held),
       onMiss: options.onMiss,
+      reported: options.onReport !== undefined || outer?.isReported === true,
       completedFrames: options.completedFrames,
       ...rules,
       maxDepth: options.maxDepth ?? DEFAULT_MAX_DEPTH,

@@ -248,7 +248,8 @@ export class Scope {
 
   /** Notes in the report what was recorded and not asked for. */
   countUnused(): void {
-    const unused = this.run.replaying && !this.tally.reused ? this.frame.unused() : null;
+    if (!this.run.replaying || !this.run.isReported) return;
+    const unused = this.tally.reused ? null : this.frame.unused();
     if (unused != null) this.tally.unused = unused;
   }
 
