@@ -621,6 +621,8 @@ interface CallRecord {
   stopped?: true;
   /** The program went on after this failure: resuming replays it. */
   handled?: true;
+  /** Recorded by an earlier run, and not reached yet by the resumed one that was dumped. */
+  unreached?: true;
   /** What was asked. */
   request?: KeptRequest;
   /** What else is known of the call. */
@@ -717,6 +719,8 @@ interface AgentFrameSnapshot {
   stopped?: true;
   /** Own: this frame failed, and its parent went on after that. */
   handled?: true;
+  /** Own: recorded by an earlier run, and not reached yet by the resumed one that was dumped. */
+  unreached?: true;
   /** Own, of the root: messages, schemas, tool lists and documents that were asked, each once. */
   requestTexts?: unknown[];
 }
@@ -971,10 +975,15 @@ interface TurnStartEvent extends EventBase<"turn:start">, TurnFields {
   /** Own. */
   contentHash?: string;
 }
-interface TurnEndEvent extends EventBase<"turn:end">, TurnFields, Ended {
-  contentHash: string;
+/** How the call of a model or a tool, or any other, ended. */
+interface CallEnd extends Ended {
   /** Whether the answer came from a recording. */
   cache: boolean;
+  /** Own: the failure came from a recording, in which the program had gone on after it. */
+  handled?: true;
+}
+interface TurnEndEvent extends EventBase<"turn:end">, TurnFields, CallEnd {
+  contentHash: string;
   resultType?: "content" | "tool_calls";
   message?: Message;
   /** Own: why the answer could not be recorded. */
@@ -1038,15 +1047,13 @@ interface ToolCallFields {
   contentHash: string;
   input: unknown;
 }
-interface CallEnded extends Ended {
+interface CallEnded extends CallEnd {
   output?: unknown;
   outputTypes?: Types;
   /** Why the output could not be recorded. */
   tombstone?: string;
   /** What else is known of the call. */
   meta?: CallMeta;
-  /** Whether the output came from a recording. */
-  cache: boolean;
 }
 /** Own: one tool has started. */
 interface ToolCallStartEvent extends EventBase<"tool:call:start">, ToolCallFields {}

@@ -146,8 +146,12 @@ impl Frame {
         let Some(unreached) = Unreached::of(self) else {
             return frame;
         };
-        // The order of ends goes on as it was recorded, so that a race between agents does too.
-        frame.end = frame.end.or(recorded_end(self).map(|end| places.of(end)));
+        // The order of ends goes on as it was recorded, so that a race between agents does too. The run itself
+        // is in none.
+        if levels.len() > 1 {
+            let recorded = recorded_end(self).map(|end| places.of(end));
+            frame.end = frame.end.or(recorded);
+        }
         let generation = &mut frame.generation;
         for (position, end) in &unreached.pending {
             if let Some(call) = generation.calls.get_mut(*position) {
