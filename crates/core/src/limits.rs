@@ -8,4 +8,4 @@ pub const MAX_FRAME_DEPTH: usize = 1_000;
 
 /// Highest place in the order of a run's starts and ends that a snapshot may give: all that comes after it in
 /// a run is still a number that JavaScript can tell from the next one.
-pub const MAX_COUNT: u64 = 1 << 52;
+pub const MAX_PLACE: u64 = 1 << 52;

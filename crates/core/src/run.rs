@@ -385,7 +385,11 @@ impl Run {
             return false;
         };
         close_children(&mut frame.generation, &frame.agent_id.clone());
-        let next = Generation::new(frame.generation.id + 1, props, Some(frame.memory.clone()));
+        let next = Generation::new(
+            frame.generation.id.saturating_add(1),
+            props,
+            Some(frame.memory.clone()),
+        );
         let mut ended = std::mem::replace(&mut frame.generation, next);
         if frame.continues.is_some() {
             ended.children = ended.children.iter().map(Frame::cut_off).collect();

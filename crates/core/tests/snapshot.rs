@@ -85,6 +85,20 @@ fn strip_additions(frame: &mut Value) {
 }
 
 #[test]
+fn a_place_leaves_room_for_what_comes_after_it() {
+    let mut root = frame("root", "");
+    root["startOrder"] = json!(1_u64 << 52);
+    root["generation"] = json!({"id": u64::MAX});
+    read(&snapshot(root.clone()).to_string()).unwrap();
+    root["endOrder"] = json!((1_u64 << 52) + 1);
+    let message = "expected a whole number from 0 to 4503599627370496";
+    assert_eq!(
+        faults(&snapshot(root)),
+        [("root.endOrder".to_owned(), message.to_owned())]
+    );
+}
+
+#[test]
 fn all_faults_are_listed_at_once_with_dotted_paths() {
     let mut root = frame("root", "");
     root["children"]["x"] = frame("root/agent:x:0", "x");

@@ -101,8 +101,8 @@ impl FrameDraft {
             "inputHash" => {
                 self.input_hash = fields.string_body()?.and_then(|body| body.parse().ok());
             }
-            "startOrder" => self.start = fields.count()?,
-            "endOrder" => self.end = fields.count()?,
+            "startOrder" => self.start = fields.place()?,
+            "endOrder" => self.end = fields.place()?,
             "stopped" => self.marks.stopped = fields.flag()?,
             "handled" => self.marks.handled = fields.flag()?,
             "unreached" => self.marks.unreached = fields.flag()?,
@@ -450,8 +450,8 @@ impl CallDraft {
             "kind" => self.kind = fields.kind()?,
             "contentHash" => self.hash = fields.string_body()?.map(|body| RequestHash::read(&body)),
             "callId" => self.call_id = fields.string()?,
-            "startOrder" => self.start = fields.count()?,
-            "endOrder" => self.end = fields.count()?,
+            "startOrder" => self.start = fields.place()?,
+            "endOrder" => self.end = fields.place()?,
             "row" => self.in_row = fields.flag()?,
             "output" => self.output = Some(fields.span()?),
             "types" => self.types = Some(fields.span()?),

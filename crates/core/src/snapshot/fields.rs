@@ -9,7 +9,7 @@ use super::{Anchor, Provenance, Source};
 use crate::error::Fault;
 use crate::journal::Kind;
 use crate::json::{JsonStr, JsonText, Scanner};
-use crate::limits::MAX_COUNT;
+use crate::limits::MAX_PLACE;
 use crate::request::TextTable;
 
 /// A scanner that knows where in the data it stands, and collects faults.
@@ -159,13 +159,22 @@ impl<'a> Fields<'a> {
         Ok(None)
     }
 
-    /// A place in the order of starts and ends, or a generation's number.
+    /// A place in the order of starts and ends.
+    pub(super) fn place(&mut self) -> Result<Option<u64>, Stop> {
+        self.count_up_to(MAX_PLACE)
+    }
+
+    /// A generation's number.
     pub(super) fn count(&mut self) -> Result<Option<u64>, Stop> {
+        self.count_up_to(u64::MAX)
+    }
+
+    fn count_up_to(&mut self, most: u64) -> Result<Option<u64>, Stop> {
         if let Some(b'-' | b'0'..=b'9') = self.scanner.peek() {
-            let count = self.scanner.number()?.parse().ok();
-            let count = count.filter(|count| *count <= MAX_COUNT);
+            let count: Option<u64> = self.scanner.number()?.parse().ok();
+            let count = count.filter(|count| *count <= most);
             if count.is_none() {
-                self.fault_here(&format!("expected a whole number from 0 to {MAX_COUNT}"));
+                self.fault_here(&format!("expected a whole number from 0 to {most}"));
             }
             return Ok(count);
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent_rewind_core::frame::{Frame, State};
 use agent_rewind_core::journal::{Call, Kind, Outcome};
-use agent_rewind_core::snapshot::Anchor;
+use agent_rewind_core::snapshot::{Anchor, read_snapshot, write_snapshot};
 
 use crate::support::{
     Log, call_ids, calls, codes, cut, frame, memory, memory_text, outputs, status,
@@ -221,6 +221,18 @@ fn a_turn_that_had_not_ended_is_pending() {
     let call = one_call(&log);
     assert_eq!((&call.outcome, call.end), (&Outcome::Pending, None));
     assert_eq!(call.call_id.body(), "root/agent:a:0/prompt:m:0");
+}
+
+#[test]
+fn a_generation_of_any_number_can_be_written_and_read() {
+    let mut log = Log::own();
+    log.run().agent("a", "run", "a", "{}");
+    log.generation("a", 90_071_992_547_409_930, "{}", "{}");
+    let restored = log.restore();
+    assert_eq!(restored.root.generation.id, 90_071_992_547_409_930);
+    let written = Arc::new(write_snapshot(&restored));
+    let read = read_snapshot(&written).unwrap();
+    assert_eq!(read.root.generation.id, 90_071_992_547_409_930);
 }
 
 #[test]
