@@ -1,4 +1,4 @@
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use agent_rewind_core::error::{Faults, SnapshotError};
 use agent_rewind_core::frame::State;
@@ -448,25 +448,17 @@ impl FrameHandle {
         normalize: Option<String>,
         redact: Option<String>,
     ) -> SnapshotHandle {
-        let snapshot = Snapshot {
-            process_id: trace_id.clone(),
-            timestamp,
-            root: self.frame.dump(),
-            clock: self.frame.clock(),
-            settled: OnceLock::new(),
-            provenance: Provenance {
-                trace_id,
-                span_id: Some(span_id),
-                anchor: None,
-                source: Some(SnapshotSource::Dump),
-                forked_from: None,
-            },
-            metadata: metadata.map(JsonText::trusted),
-            warnings: Vec::new(),
-            read_warnings: None,
-            normalize: normalize.map(JsonText::trusted),
-            redact: redact.map(JsonText::trusted),
+        let provenance = Provenance {
+            trace_id: trace_id.clone(),
+            span_id: Some(span_id),
+            source: Some(SnapshotSource::Dump),
+            ..Provenance::default()
         };
+        let (root, clock) = (self.frame.dump(), self.frame.clock());
+        let mut snapshot = Snapshot::new(trace_id, timestamp, root, clock, provenance);
+        snapshot.metadata = metadata.map(JsonText::trusted);
+        snapshot.normalize = normalize.map(JsonText::trusted);
+        snapshot.redact = redact.map(JsonText::trusted);
         SnapshotHandle {
             snapshot: Arc::new(snapshot),
             meter: self.meter.clone(),

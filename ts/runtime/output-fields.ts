@@ -41,13 +41,13 @@ export function failureFields(failure: CallFailure): {
   cache: boolean;
   handled?: true;
 } {
-  const { error, source } = failure;
+  const { error, source, cached } = failure;
   const handled = source === "recorded-handled" ? { handled: true as const } : {};
   return {
     error: toErrorInfo(error),
     ...metaFields(failure),
     success: false,
-    cache: source !== "made",
+    cache: cached,
     ...handled,
   };
 }

@@ -5,7 +5,6 @@ mod workloads;
 use std::sync::Arc;
 
 use agent_rewind_core::restore::{Origin, RestoreOptions, restore};
-use agent_rewind_core::snapshot::Anchor;
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use workloads::trace::{SHAPES, trace};
@@ -18,13 +17,7 @@ fn main() {
 #[divan::bench(args = SHAPES, sample_count = 10)]
 fn restores(bencher: Bencher, shape: &str) {
     let text = Arc::new(trace(shape, EVENTS));
-    let options = RestoreOptions {
-        span_id: None,
-        anchor: Anchor::After,
-        trace_id: None,
-        metadata: None,
-        now_ms: 0.0,
-    };
+    let options = RestoreOptions::default();
     bencher
         .counter(BytesCount::of_str(text.as_str()))
         .counter(ItemsCount::new(EVENTS))

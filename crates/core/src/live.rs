@@ -317,7 +317,7 @@ impl LiveFrame {
                 self.shared.open(call.end);
             }
         }
-        let is_retry = answer.verdict == Verdict::Miss(Miss::Retry);
+        let is_retry = matches!(answer.verdict, Verdict::Miss(Miss::Retry));
         if is_retry || missed && answer.call.is_none() {
             self.note_made();
         }

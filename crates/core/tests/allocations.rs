@@ -7,7 +7,6 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::OnceLock;
 
 use agent_rewind_core::hash::{ContentHash, content_hash, content_hash_any};
 use agent_rewind_core::journal::{Kind, Outcome, Value};
@@ -93,25 +92,13 @@ fn output() -> JsonText {
 }
 
 fn dumped(frame: &LiveFrame) -> Snapshot {
-    Snapshot {
-        process_id: String::new(),
-        timestamp: 0.0,
-        root: frame.dump(),
-        clock: frame.clock(),
-        settled: OnceLock::new(),
-        provenance: Provenance {
-            trace_id: String::new(),
-            span_id: None,
-            anchor: None,
-            source: None,
-            forked_from: None,
-        },
-        metadata: None,
-        warnings: Vec::new(),
-        read_warnings: None,
-        normalize: None,
-        redact: None,
-    }
+    Snapshot::new(
+        String::new(),
+        0.0,
+        frame.dump(),
+        frame.clock(),
+        Provenance::default(),
+    )
 }
 
 fn recorded(calls: usize) -> LiveFrame {

@@ -6,7 +6,7 @@
     reason = "a test may fail by panicking"
 )]
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use agent_rewind_core::frame::{Course, State};
 use agent_rewind_core::hash::{ContentHash, content_hash};
@@ -87,25 +87,16 @@ fn failure() -> Outcome {
 }
 
 fn in_memory(frame: &LiveFrame) -> Snapshot {
-    Snapshot {
-        process_id: "p".into(),
-        timestamp: 0.0,
-        root: frame.dump(),
-        clock: frame.clock(),
-        settled: OnceLock::new(),
-        provenance: Provenance {
+    Snapshot::new(
+        "p".into(),
+        0.0,
+        frame.dump(),
+        frame.clock(),
+        Provenance {
             trace_id: "t".into(),
-            span_id: None,
-            anchor: None,
-            source: None,
-            forked_from: None,
+            ..Provenance::default()
         },
-        metadata: None,
-        warnings: Vec::new(),
-        read_warnings: None,
-        normalize: None,
-        redact: None,
-    }
+    )
 }
 
 /// The dump, through its text: a handle and its copy must answer alike.
@@ -359,25 +350,16 @@ fn hashes_of_another_recorder_are_looked_up_beside_ours() {
     let mut call = (**root.generation.calls.get(0).unwrap()).clone();
     call.hash = RequestHash::from_json_str(name("1a2b3c"));
     root.generation.calls.set_mut(0, Arc::new(call));
-    let snapshot = Snapshot {
-        process_id: "p".into(),
-        timestamp: 0.0,
-        root: Arc::new(root),
-        clock: live.clock(),
-        settled: OnceLock::new(),
-        provenance: Provenance {
+    let snapshot = Snapshot::new(
+        "p".into(),
+        0.0,
+        Arc::new(root),
+        live.clock(),
+        Provenance {
             trace_id: "t".into(),
-            span_id: None,
-            anchor: None,
-            source: None,
-            forked_from: None,
+            ..Provenance::default()
         },
-        metadata: None,
-        warnings: Vec::new(),
-        read_warnings: None,
-        normalize: None,
-        redact: None,
-    };
+    );
     let replay = start(Some(Source::of_snapshot(&snapshot)));
     assert!(replay.has_foreign_hashes());
     let answer = begin(&replay, "q", Some("1a2b3c")).answer;

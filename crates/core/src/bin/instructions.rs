@@ -10,7 +10,7 @@
 mod workloads;
 
 use std::hint::black_box;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use agent_rewind_core::hash::{Conversation, RequestTail, content_hash};
 use agent_rewind_core::journal::{Kind, Outcome, Value};
@@ -19,7 +19,7 @@ use agent_rewind_core::live::{Asked, FrameInput, LiveFrame, RunOptions};
 use agent_rewind_core::replay::{Failures, MemoryChoice, Source};
 use agent_rewind_core::restore::{Origin, RestoreOptions, restore};
 use agent_rewind_core::run::Ended;
-use agent_rewind_core::snapshot::{Anchor, Provenance, Snapshot, read_snapshot, write_frame};
+use agent_rewind_core::snapshot::{Provenance, Snapshot, read_snapshot, write_frame};
 use workloads::request::{Filling, TAIL, document, history};
 use workloads::trace::{SHAPES, trace};
 
@@ -100,13 +100,7 @@ fn replaying() {
 
 fn restoring() {
     let text = Arc::new(trace(SHAPES[1], EVENTS));
-    let options = RestoreOptions {
-        span_id: None,
-        anchor: Anchor::After,
-        trace_id: None,
-        metadata: None,
-        now_ms: 0.0,
-    };
+    let options = RestoreOptions::default();
     let restored = measured(|| restore(Arc::clone(&text), Origin::Lines, &options));
     black_box(restored.expect("a trace"));
 }
@@ -178,23 +172,11 @@ fn record(frame: &LiveFrame, calls: Vec<(Asked, JsonText)>) {
 fn snapshot() -> Snapshot {
     let frame = start(None);
     record(&frame, calls());
-    Snapshot {
-        process_id: String::new(),
-        timestamp: 0.0,
-        root: frame.dump(),
-        clock: frame.clock(),
-        settled: OnceLock::new(),
-        provenance: Provenance {
-            trace_id: String::new(),
-            span_id: None,
-            anchor: None,
-            source: None,
-            forked_from: None,
-        },
-        metadata: None,
-        warnings: Vec::new(),
-        read_warnings: None,
-        normalize: None,
-        redact: None,
-    }
+    Snapshot::new(
+        String::new(),
+        0.0,
+        frame.dump(),
+        frame.clock(),
+        Provenance::default(),
+    )
 }

@@ -35,8 +35,8 @@ mod trace;
 mod usage_json;
 mod warnings;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use build::Builder;
 pub use event::{RestoredFields, restored_fields};
@@ -65,7 +65,7 @@ pub enum Origin {
 }
 
 /// Which moment of which run is restored.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct RestoreOptions {
     /// The span that the moment is told by; without it, the end of the trace.
     pub span_id: Option<String>,
@@ -137,25 +137,21 @@ fn restore_trace(
     let kept = cut::events_kept(&trace, options)?;
     let (root, rules) = frames(&mut trace, kept, &mut warnings)?;
     let of_span = options.span_id.as_deref();
-    Ok(Snapshot {
-        process_id: format!("restore:{}:{}", of_span.unwrap_or("latest"), options.now_ms),
-        timestamp: options.now_ms,
-        root,
-        clock: Clock::default(),
-        settled: OnceLock::new(),
-        provenance: Provenance {
-            trace_id,
-            span_id: options.span_id.clone(),
-            anchor: of_span.map(|_| options.anchor),
-            source: Some(Origination::Restore),
-            forked_from: None,
-        },
-        metadata: options.metadata.clone(),
-        warnings: warnings.into_list(),
-        read_warnings: None,
-        normalize: rules.normalize,
-        redact: rules.redact,
-    })
+    let process_id = format!("restore:{}:{}", of_span.unwrap_or("latest"), options.now_ms);
+    let provenance = Provenance {
+        trace_id,
+        span_id: options.span_id.clone(),
+        anchor: of_span.map(|_| options.anchor),
+        source: Some(Origination::Restore),
+        forked_from: None,
+    };
+    let clock = Clock::default();
+    let mut snapshot = Snapshot::new(process_id, options.now_ms, root, clock, provenance);
+    snapshot.metadata.clone_from(&options.metadata);
+    snapshot.warnings = warnings.into_list();
+    snapshot.normalize = rules.normalize;
+    snapshot.redact = rules.redact;
+    Ok(snapshot)
 }
 
 /// The rules that a run was recorded under.

@@ -28,7 +28,7 @@ pub struct Snapshot {
     /// How far the run had come that was dumped.
     pub clock: Clock,
     /// The tree with what that run had not reached of its recording, once somebody needed it.
-    pub settled: OnceLock<Option<Arc<Frame>>>,
+    settled: OnceLock<Option<Arc<Frame>>>,
     pub provenance: Provenance,
     /// An object with the user's own tags.
     pub metadata: Option<JsonText>,
@@ -42,6 +42,30 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// A snapshot without anything beside its tree. `clock`: how far the run had come that was dumped.
+    #[must_use]
+    pub fn new(
+        process_id: String,
+        timestamp: f64,
+        root: Arc<Frame>,
+        clock: Clock,
+        provenance: Provenance,
+    ) -> Self {
+        Self {
+            process_id,
+            timestamp,
+            root,
+            clock,
+            settled: OnceLock::new(),
+            provenance,
+            metadata: None,
+            warnings: Vec::new(),
+            read_warnings: None,
+            normalize: None,
+            redact: None,
+        }
+    }
+
     /// The tree as it is written and replayed: with what the run had not reached of its own recording.
     #[must_use]
     pub fn tree(&self) -> &Arc<Frame> {
@@ -54,7 +78,7 @@ impl Snapshot {
 }
 
 /// Where a snapshot comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Provenance {
     pub trace_id: String,
     pub span_id: Option<String>,
@@ -64,9 +88,10 @@ pub struct Provenance {
     pub forked_from: Option<JsonText>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Anchor {
     Before,
+    #[default]
     After,
 }
 

@@ -1,6 +1,6 @@
 //! Snapshots from outside: read in one pass without recursion, with every fault named by path.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::draft::{BodyDraft, FrameDraft};
 use super::fields::{Fields, Segment};
@@ -135,17 +135,11 @@ impl Reader<'_> {
             return Ok(None);
         };
         Ok(Some(Snapshot {
-            process_id,
-            timestamp,
-            root,
-            clock: Clock::default(),
-            settled: OnceLock::new(),
-            provenance,
             metadata,
-            warnings: Vec::new(),
             read_warnings,
             normalize,
             redact,
+            ..Snapshot::new(process_id, timestamp, root, Clock::default(), provenance)
         }))
     }
 
