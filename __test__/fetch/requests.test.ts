@@ -187,6 +187,11 @@ describe("outside of runs", () => {
     expect(await (await rewindFetch(given)(server.url)).text()).toBe("plain");
     expect(() => rewindFetch(1 as never)).toThrow(TypeError);
     expect(() => rewindFetch(undefined, { timing: "slow" as never })).toThrow('"instant" or "recorded"');
+    for (const option of ["requestHeaders", "responseHeaders"]) {
+      expect(() => rewindFetch(undefined, { [option]: ["x-mine", "no name"] })).toThrow(
+        new TypeError(`rewindFetch: options.${option}[1] must be the name of a header, received "no name"`),
+      );
+    }
   });
 
   it("records nothing of what a journaled call fetches: it is part of that call's answer", async () => {

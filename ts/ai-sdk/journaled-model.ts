@@ -44,8 +44,7 @@ type WithResponse = { response?: { headers?: Record<string, string> } };
 export function splitHeaders<Result extends object>(result: Result): { kept: Result; changing: HeaderList } {
   const { response } = result as WithResponse;
   if (response?.headers === undefined) return { kept: result, changing: [] };
-  const none = new Set<string>();
-  const { kept, changing } = responseHeaders(new Headers(response.headers), { request: none, response: none });
+  const { kept, changing } = responseHeaders(new Headers(response.headers));
   return { kept: { ...result, response: { ...response, headers: Object.fromEntries(kept) } }, changing };
 }
 

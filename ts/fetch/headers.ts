@@ -1,10 +1,10 @@
 // Which headers are hashed and recorded. All others are neither: that is where keys and cookies are.
 
 /** Of a request: what its answer depends on. */
-const REQUEST = new Set(["accept", "anthropic-beta", "anthropic-version", "content-type", "openai-beta"]);
+const REQUEST = ["accept", "anthropic-beta", "anthropic-version", "content-type", "openai-beta"];
 
 /** Of a response: what is the same each time. */
-const RESPONSE = new Set([
+const RESPONSE = [
   "cache-control",
   "connection",
   "content-disposition",
@@ -23,7 +23,7 @@ const RESPONSE = new Set([
   "transfer-encoding",
   "vary",
   "x-should-retry",
-]);
+];
 
 /** Of a response: what differs from time to time. It is kept beside the answer, so that equal answers are equal. */
 const CHANGING = new Set(["age", "date", "request-id", "server-timing", "x-request-id"]);
@@ -31,27 +31,58 @@ const CHANGING_PATTERN = /(?:^|-)ratelimit-|-processing-ms$/;
 
 export type HeaderList = [name: string, value: string][];
 
-export interface ExtraHeaders {
-  readonly request: ReadonlySet<string>;
+/** Names of headers, in lower case. */
+export interface KeptHeaders {
+  readonly request: readonly string[];
   readonly response: ReadonlySet<string>;
 }
 
+/**
+ * Those that are kept, and those that a program wants kept too.
+ * @throws TypeError for what cannot be the name of a header.
+ */
+export function keptHeaders(
+  moreOfRequests: readonly string[] = [],
+  moreOfResponses: readonly string[] = [],
+): KeptHeaders {
+  // In the order of their names, as Headers gives them.
+  const request = [...new Set([...REQUEST, ...names(moreOfRequests, "requestHeaders")])].toSorted();
+  return { request, response: new Set([...RESPONSE, ...names(moreOfResponses, "responseHeaders")]) };
+}
+
+function names(list: readonly string[], option: string): string[] {
+  return list.map((name, index) => {
+    try {
+      new Headers().has(name);
+    } catch {
+      const received = JSON.stringify(name);
+      throw new TypeError(
+        `rewindFetch: options.${option}[${index}] must be the name of a header, received ${received}`,
+      );
+    }
+    return name.toLowerCase();
+  });
+}
+
 /** Those of a request that count, by name. The boundary of a multipart body is drawn at random. */
-export function requestHeaders(headers: Headers, { request }: ExtraHeaders): Record<string, string> {
-  const kept = [...headers].filter(([name]) => REQUEST.has(name) || request.has(name));
-  return Object.fromEntries(
-    kept.map(([name, value]) => [name, name === "content-type" ? value.replace(/;\s*boundary=[^;]*/i, "") : value]),
-  );
+export function requestHeaders(headers: Headers, { request }: KeptHeaders): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const name of request) {
+    const value = headers.get(name);
+    if (value !== null) kept[name] = name === "content-type" ? value.replace(/;\s*boundary=[^;]*/i, "") : value;
+  }
+  return kept;
 }
 
 export function responseHeaders(
   headers: Headers,
-  { response }: ExtraHeaders,
+  { response }: KeptHeaders = ALWAYS,
 ): { kept: HeaderList; changing: HeaderList } {
   const all = [...headers];
-  const isKept = (name: string): boolean => RESPONSE.has(name) || response.has(name);
   return {
-    kept: all.filter(([name]) => isKept(name)),
-    changing: all.filter(([name]) => !isKept(name) && (CHANGING.has(name) || CHANGING_PATTERN.test(name))),
+    kept: all.filter(([name]) => response.has(name)),
+    changing: all.filter(([name]) => !response.has(name) && (CHANGING.has(name) || CHANGING_PATTERN.test(name))),
   };
 }
+
+const ALWAYS = keptHeaders();

@@ -3,7 +3,8 @@ import type { OpenEnd } from "../runtime/call.js";
 import type { StreamedAnswer } from "../runtime/streamed-call.js";
 import { replayStream, untilAfter, type Piece } from "../streams/replay-stream.js";
 import { recordingOf, since, Tap, type StreamEnd, type Tapped } from "../streams/tap.js";
-import { responseHeaders, type ExtraHeaders, type HeaderList } from "./headers.js";
+import { responseHeaders, type KeptHeaders, type HeaderList } from "./headers.js";
+import { jsonResponse, withOrigin } from "./json-response.js";
 import { bodyBytes, recordBody, type RecordedBody } from "./recorded-body.js";
 
 /** A response as it is journaled; what differs from time to time stands in the entry's `meta`. */
@@ -23,7 +24,7 @@ interface RecordOptions {
   readonly url: string;
   readonly signal: AbortSignal;
   readonly startedAt: number;
-  readonly extra: ExtraHeaders;
+  readonly keep: KeptHeaders;
   /** How often the client had tried before. */
   readonly attempt: number | undefined;
   readonly journaled: () => Promise<void>;
@@ -34,10 +35,10 @@ interface RecordOptions {
 /** Hands a response on while its body is read, and gives what is to be recorded of it. */
 export function recordResponse(
   response: Response,
-  { url, signal, startedAt, extra, attempt = 0, journaled, before }: RecordOptions,
+  { url, signal, startedAt, keep, attempt = 0, journaled, before }: RecordOptions,
 ): StreamedAnswer<Response, RecordedResponse> {
   const startMs = since(startedAt);
-  const { kept, changing } = responseHeaders(response.headers, extra);
+  const { kept, changing } = responseHeaders(response.headers, keep);
   const head: RecordedResponse = before ?? {
     status: response.status,
     ...(response.statusText === "" ? {} : { statusText: response.statusText }),
@@ -69,7 +70,7 @@ export function recordResponse(
     ...(end === undefined ? {} : { end }),
   });
   const meta = (): CallMeta => ({ stream: { ...stream, chunks: body.sizes } });
-  return { answer: withUrl(answer, response.url, response.redirected), recording: recordingOf(body, recorded, meta) };
+  return { answer: withOrigin(answer, response), recording: recordingOf(body, recorded, meta) };
 }
 
 /** The body of a request that was sent again: the program has the head of before. */
@@ -118,21 +119,29 @@ export async function replayResponse(
   const until = timed ? untilAfter(performance.now(), signal) : undefined;
   await until?.(stream.startMs ?? 0);
   signal?.throwIfAborted();
-  const { status, statusText = "", headers, body, end } = recorded;
-  const init = { status, statusText, headers: new Headers([...headers, ...(stream.headers ?? [])]) };
+  const { status, statusText = "", body, end } = recorded;
+  const init = { status, statusText, headers: replayedHeaders(recorded, stream) };
+  const origin = { url: recorded.url ?? url, redirected: recorded.url !== undefined };
+  if (body === undefined) return withOrigin(new Response(null, init), origin);
+  const open = (): ReadableStream<Uint8Array> =>
+    replayStream(pieces(bodyBytes(body), stream.chunks ?? []), {
+      signal,
+      end,
+      call: url,
+      until,
+      rest: rest && (async () => (await rest()).body as ReadableStream<Uint8Array>),
+    });
+  if ("json" in body && end === undefined && !timed) {
+    return jsonResponse(init, { text: JSON.stringify(body.json), signal, open }, origin);
+  }
+  return withOrigin(new Response(open(), init), origin);
+}
+
+function replayedHeaders({ status, headers }: RecordedResponse, stream: NonNullable<CallMeta["stream"]>): HeaderList {
+  const all = [...headers, ...(stream.headers ?? [])];
+  if ((stream.attempt ?? 0) === 0 || status < 400) return all;
   // Its client had tried again in vain: it need not do so again, and wait.
-  if ((stream.attempt ?? 0) > 0 && status >= 400) init.headers.set("x-should-retry", "false");
-  const readable =
-    body === undefined
-      ? null
-      : replayStream(pieces(bodyBytes(body), stream.chunks ?? []), {
-          signal,
-          end,
-          call: url,
-          until,
-          rest: rest && (async () => (await rest()).body as ReadableStream<Uint8Array>),
-        });
-  return withUrl(new Response(readable, init), recorded.url ?? url, recorded.url !== undefined);
+  return [...all.filter(([name]) => name !== "x-should-retry"), ["x-should-retry", "false"]];
 }
 
 /** The body in the pieces in which it came; in one, where that is not known or does not fit any more. */
@@ -141,13 +150,4 @@ function pieces(body: Uint8Array, sizes: readonly (readonly [size: number, atMs:
   if (total !== body.length) return body.length === 0 ? [] : [[body, sizes.at(-1)?.[1] ?? 0]];
   let at = 0;
   return sizes.map(([size, atMs]): Piece<Uint8Array> => [body.slice(at, (at += size)), atMs]);
-}
-
-/** A response that is constructed has no URL. */
-function withUrl(response: Response, url: string, redirected: boolean): Response {
-  return Object.defineProperties(response, {
-    url: { value: url, configurable: true },
-    redirected: { value: redirected, configurable: true },
-    clone: { value: () => withUrl(Response.prototype.clone.call(response), url, redirected), configurable: true },
-  });
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 
-import { requestHeaders, type ExtraHeaders } from "./headers.js";
+import { requestHeaders, type KeptHeaders } from "./headers.js";
+import { readUrl } from "./request-url.js";
 
 /** What a request is hashed by, and how it is sent. */
 export interface ReadRequest {
@@ -19,32 +20,27 @@ export interface ReadRequest {
 /** As `fetch` takes it. */
 export type FetchInput = string | URL | Request;
 
-/** Parameters of a URL that carry keys. */
-const SECRET_PARAMETER =
-  /^(?:key|api[-_]?key|access[-_]?token|token|sig|signature|x-amz-(?:signature|credential|security-token))$/i;
-
 /** Gives a promise only where a body has to be read first, so that calls start in the order in which they are made. */
 export function readRequest(
   input: FetchInput,
   init: RequestInit | undefined,
-  extra: ExtraHeaders,
+  keep: KeptHeaders,
 ): ReadRequest | Promise<ReadRequest> {
   const request = isRequest(input) ? input : undefined;
   const headers = new Headers(init?.headers ?? request?.headers);
-  const url = isRequest(input) ? input.url : input.toString();
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const { url, host, shown: shownUrl } = readUrl(isRequest(input) ? input.url : input.toString());
   const sent = bodyOf(request, init);
   if (!headers.has("content-type") && sent.type !== undefined) headers.set("content-type", sent.type);
   const type = headers.get("content-type") ?? "";
   const finish = ({ shown, body }: Described): ReadRequest => ({
-    url: parsed === undefined ? url : asResponsesHaveIt(parsed),
-    host: parsed?.hostname,
+    url,
+    host,
     signal: init?.signal ?? request?.signal,
     attempt: attemptOf(headers),
     document: {
       method: (init?.method ?? request?.method ?? "GET").toUpperCase(),
-      url: parsed === undefined ? url : withoutSecrets(parsed),
-      headers: requestHeaders(headers, extra),
+      url: shownUrl,
+      headers: requestHeaders(headers, keep),
       ...(shown === undefined ? {} : { body: shown }),
     },
     init: body === undefined ? init : { ...init, body },
@@ -61,21 +57,6 @@ function isRequest(input: FetchInput): input is Request {
 function attemptOf(headers: Headers): number | undefined {
   const count = headers.get("x-stainless-retry-count");
   return count !== null && /^\d{1,6}$/.test(count) ? Number(count) : undefined;
-}
-
-function asResponsesHaveIt({ href, hash }: URL): string {
-  return href.slice(0, href.length - hash.length);
-}
-
-function withoutSecrets(url: URL): string {
-  if (url.username !== "") url.username = "";
-  if (url.password !== "") url.password = "";
-  if (url.hash !== "") url.hash = "";
-  if (url.search === "") return url.href;
-  for (const name of new Set(url.searchParams.keys())) {
-    if (SECRET_PARAMETER.test(name)) url.searchParams.set(name, "-");
-  }
-  return url.href;
 }
 
 interface Described {

@@ -1,7 +1,7 @@
 import { ambientContext } from "../run-context/ambient.js";
 import { getContext, type Context } from "../run-context/context.js";
 import { journalStreamed } from "../runtime/streamed-call.js";
-import type { ExtraHeaders } from "./headers.js";
+import { keptHeaders, type KeptHeaders } from "./headers.js";
 import {
   failureIn,
   headOf,
@@ -43,7 +43,7 @@ export function rewindFetch(
   if (timing !== "instant" && timing !== "recorded") {
     throw new TypeError(`rewindFetch: options.timing must be "instant" or "recorded", received ${String(timing)}`);
   }
-  const extra = { request: names(options.requestHeaders), response: names(options.responseHeaders) };
+  const keep = keptHeaders(options.requestHeaders, options.responseHeaders);
   const make: Fetch = (input, init) => (fetch ?? globalThis.fetch)(input, init);
   const made = getContext();
   return async (input: FetchInput, init?: RequestInit): Promise<Response> => {
@@ -51,10 +51,10 @@ export function rewindFetch(
     // What a journaled call calls is part of its answer.
     if (context === undefined || context.inCall) return make(input, init);
     // Not awaited where it need not be: calls start in the order in which they are made.
-    const request = readRequest(input, init, extra);
+    const request = readRequest(input, init, keep);
     const ready = request instanceof Promise ? await request : request;
     ready.signal?.throwIfAborted();
-    return journaled(context, { input, request: ready, make, extra, timed: timing === "recorded" });
+    return journaled(context, { input, request: ready, make, keep, timed: timing === "recorded" });
   };
 }
 
@@ -64,11 +64,11 @@ interface Sending {
   readonly input: FetchInput;
   readonly request: ReadRequest;
   readonly make: Fetch;
-  readonly extra: ExtraHeaders;
+  readonly keep: KeptHeaders;
   readonly timed: boolean;
 }
 
-function journaled(context: Context, { input, request, make, extra, timed }: Sending): Promise<Response> {
+function journaled(context: Context, { input, request, make, keep, timed }: Sending): Promise<Response> {
   const { url, host, signal, attempt, document } = request;
   const call = {
     kind: "fetch",
@@ -84,7 +84,7 @@ function journaled(context: Context, { input, request, make, extra, timed }: Sen
       const both = signal === undefined ? info.signal : AbortSignal.any([signal, info.signal]);
       const response = await make(input, { ...request.init, signal: both });
       const { journaled: ended, before } = info;
-      const options = { url, signal: both, startedAt, extra, attempt, journaled: ended, before: headOf(before) };
+      const options = { url, signal: both, startedAt, keep, attempt, journaled: ended, before: headOf(before) };
       return recordResponse(response, options);
     },
     {
@@ -93,8 +93,4 @@ function journaled(context: Context, { input, request, make, extra, timed }: Sen
       failureIn,
     },
   );
-}
-
-function names(list: readonly string[] = []): ReadonlySet<string> {
-  return new Set(list.map((name) => name.toLowerCase()));
 }

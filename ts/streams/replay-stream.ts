@@ -36,6 +36,7 @@ export function replayStream<T>(
     {
       start(controller) {
         const abort = (): void => controller.error(signal?.reason);
+        if (signal?.aborted === true) return abort();
         signal?.addEventListener("abort", abort, { once: true });
         unlink = () => signal?.removeEventListener("abort", abort);
       },

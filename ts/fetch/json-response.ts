@@ -1,0 +1,113 @@
+// A response with a body of JSON. Nearly all are read whole: the stream of the body, which costs more than all else of a
+// replayed call, is made only for who reads it in another way.
+
+export interface JsonBody {
+  readonly text: string;
+  /** Aborts the body as long as it is not read. */
+  readonly signal: AbortSignal | undefined;
+  readonly open: () => ReadableStream<Uint8Array>;
+}
+
+/** Where a response came from. */
+export type Origin = Pick<Response, "url" | "redirected">;
+
+export function jsonResponse(init: ResponseInit, body: JsonBody, origin: Origin): Response {
+  // Node loads all of fetch when Response is first named, and a program may put another one in its place.
+  if (made?.base !== Response) made = { base: Response, derived: classUpon(Response) };
+  return new made.derived(init, body, origin);
+}
+
+type JsonResponseClass = new (init: ResponseInit, body: JsonBody, origin: Origin) => Response;
+let made: { readonly base: typeof Response; readonly derived: JsonResponseClass } | undefined;
+
+/** Members of a response that are given here, which TypeScript takes for plain properties. */
+type Overridden = "url" | "redirected" | "body" | "bodyUsed" | "text" | "json" | "clone";
+
+function classUpon(plain: typeof Response): JsonResponseClass {
+  const Base = plain as unknown as new (body: null, init: ResponseInit) => Omit<Response, Overridden>;
+
+  class JsonResponse extends Base {
+    readonly #body: JsonBody;
+    readonly #origin: Origin;
+    #isRead: boolean = false;
+    #opened: Response | undefined;
+
+    constructor(init: ResponseInit, body: JsonBody, origin: Origin) {
+      super(null, init);
+      this.#body = body;
+      this.#origin = origin;
+    }
+
+    get url(): string {
+      return this.#origin.url;
+    }
+
+    get redirected(): boolean {
+      return this.#origin.redirected;
+    }
+
+    get body(): Response["body"] {
+      return this.opened().body;
+    }
+
+    get bodyUsed(): boolean {
+      return this.#opened?.bodyUsed ?? this.#isRead;
+    }
+
+    async text(): Promise<string> {
+      return this.#isUntouched() ? this.#take() : this.opened().text();
+    }
+
+    async json(): Promise<unknown> {
+      return this.#isUntouched() ? (JSON.parse(this.#take()) as unknown) : this.opened().json();
+    }
+
+    clone(): Response {
+      return withOrigin(this.opened().clone(), this.#origin);
+    }
+
+    #isUntouched(): boolean {
+      return this.#opened === undefined && !this.#isRead;
+    }
+
+    #take(): string {
+      this.#isRead = true;
+      this.#body.signal?.throwIfAborted();
+      return this.#body.text;
+    }
+
+    /** The same response with a stream; what was read stays read. */
+    opened(): Response {
+      if (this.#opened === undefined) {
+        const { status, statusText, headers } = this;
+        this.#opened = new plain(this.#body.open(), { status, statusText, headers });
+        if (this.#isRead) this.#opened.text().catch(() => {});
+      }
+      return this.#opened;
+    }
+  }
+
+  // Whatever else can be done with a response, in this version of Node or a later one, reads the stream.
+  for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(plain.prototype))) {
+    if (typeof value !== "function" || Object.hasOwn(JsonResponse.prototype, name)) continue;
+    const method = value as (this: Response, ...args: unknown[]) => unknown;
+    Object.defineProperty(JsonResponse.prototype, name, {
+      value(this: JsonResponse, ...args: unknown[]): unknown {
+        return method.apply(this.opened(), args);
+      },
+      configurable: true,
+      writable: true,
+    });
+  }
+  return JsonResponse;
+}
+
+/** A response that is constructed has no URL. */
+export function withOrigin(response: Response, { url, redirected }: Origin): Response {
+  const clone = (): Response => withOrigin(Response.prototype.clone.call(response), { url, redirected });
+  return Object.defineProperties(response, {
+    url: { value: url, configurable: true },
+    redirected: { value: redirected, configurable: true },
+    clone: { value: clone, configurable: true },
+  });
+}
