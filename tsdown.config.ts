@@ -10,13 +10,15 @@ export default defineConfig({
   outDir: "dist",
   platform: "node",
   target: "node20.19",
-  // One output per source, at the same depth: stack traces read like ts/, and the path
-  // "../native/binding.cjs" needs no rewriting.
-  unbundle: true,
   dts: true,
   sourcemap: true,
   // Without it the CommonJS copy would run in sloppy mode: writes to frozen objects would be silent.
-  outputOptions: { strict: true },
+  outputOptions: {
+    strict: true,
+    // What entry points share is one file, beside them: a file per source takes twice as long to load, and
+    // "../native/binding.cjs" is where ts/native.ts has it. The source maps lead back to ts/.
+    codeSplitting: { groups: [{ name: "shared", minShareCount: 2, test: /(?<!\.d)\.[jt]s$/ }] },
+  },
   deps: {
     neverBundle: [/native\/binding\.cjs$/],
     // dist/node_modules would not be packed: whatever is built in goes through a plugin.
