@@ -4,33 +4,19 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { vitestProject } from "../support/vitest-project.js";
-import { liveThrough, type Asking } from "./cycle.js";
+import { askingTwoClients } from "./asking.js";
+import { liveThrough } from "./cycle.js";
 
 const { NEWEST_FOLDER: folder = "", NEWEST_NODE: node = "" } = process.env;
 if (folder === "" || node === "") throw new Error("run this test by `npm run test:newest`");
 
-const asking: Asking = (prompt) => `
-import Anthropic from "@anthropic-ai/sdk";
+const asking = askingTwoClients({
+  imports: `
 import { GoogleGenAI } from "@google/genai";
 import { rewindMiddleware } from "agent-rewind/ai-sdk";
-import { rewindFetch } from "agent-rewind/fetch";
-import { test } from "agent-rewind/vitest";
 import { generateText, wrapLanguageModel } from "ai";
-import OpenAI from "openai";
-import { expect } from "vitest";
-
-const content = ${JSON.stringify(prompt)};
-const messages = [{ role: "user", content }];
-const SERVER = process.env.SERVER;
-const options = { apiKey: "key", baseURL: SERVER, fetch: rewindFetch(), maxRetries: 0 };
-test("openai", async () => {
-  const answer = await new OpenAI(options).chat.completions.create({ model: "m", messages });
-  expect(answer.choices[0].message.content).toBe("one");
-});
-test("anthropic", async () => {
-  const answer = await new Anthropic(options).messages.create({ model: "m", max_tokens: 9, messages });
-  expect(answer.content[0].text).toBe("two");
-});
+`,
+  tests: `
 test("gemini", async () => {
   const gemini = new GoogleGenAI({ apiKey: "key", httpOptions: { baseUrl: SERVER, fetch: options.fetch } });
   expect((await gemini.models.generateContent({ model: "m", contents: content })).text).toBe("three");
@@ -49,7 +35,8 @@ test("ai", async ({ recording }) => {
   expect(text).toBe("one");
   expect(recording.calls).toHaveLength(1);
 });
-`;
+`,
+});
 
 test("the newest vitest, AI SDK and clients", async () => {
   const major = (name: string): number =>

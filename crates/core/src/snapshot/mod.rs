@@ -1,7 +1,10 @@
 //! Snapshots: immutable, and sharing all they hold with the run that they were taken from.
 
-mod draft;
 mod fields;
+mod frame_draft;
+mod generation_draft;
+mod journal_draft;
+mod memory;
 mod read;
 mod requests;
 mod stop;

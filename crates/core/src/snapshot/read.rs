@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::draft::{BodyDraft, FrameDraft};
 use super::fields::{Fields, Segment};
+use super::frame_draft::FrameDraft;
+use super::generation_draft::BodyDraft;
 use super::stop::Stop;
 use super::{Provenance, Snapshot, VERSION};
 use crate::clock::Clock;

@@ -1,0 +1,305 @@
+//! A generation's journal while it is read: its calls, and the rows that hold their outcomes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::fields::{Fields, Segment};
+use super::requests::RequestDraft;
+use super::stop::Stop;
+use crate::frame::Generation;
+use crate::id_hash::IdHashing;
+use crate::journal::{Call, Kind, Outcome, RequestHash, Row, Value};
+use crate::json::{JsonStr, JsonText};
+use crate::request::{Request, TextTable};
+use crate::sort::sort_by_number;
+
+#[derive(Default)]
+pub(super) struct JournalDraft {
+    rows: Vec<RowDraft>,
+    calls: Vec<CallDraft>,
+}
+
+struct RowDraft {
+    kind: Kind,
+    hash: RequestHash,
+    output: Option<JsonText>,
+    error: Option<JsonText>,
+}
+
+/// What calls and frames alike are marked with.
+#[derive(Default)]
+pub(super) struct Marks {
+    pub(super) stopped: bool,
+    pub(super) handled: bool,
+    pub(super) unreached: bool,
+}
+
+#[derive(Default)]
+struct CallDraft {
+    kind: Option<Kind>,
+    hash: Option<RequestHash>,
+    call_id: Option<JsonStr>,
+    start: Option<u64>,
+    end: Option<u64>,
+    in_row: bool,
+    output: Option<JsonText>,
+    types: Option<JsonText>,
+    error: Option<JsonText>,
+    marks: Marks,
+    tombstone: Option<JsonStr>,
+    // Large beside the rest, and in few snapshots.
+    request: Option<Box<RequestDraft>>,
+    meta: Option<JsonText>,
+}
+
+impl JournalDraft {
+    /// The field `journal`: outcomes by kind and hash.
+    pub(super) fn read_rows(&mut self, fields: &mut Fields<'_>) -> Result<(), Stop> {
+        let mut seen = [false; 2];
+        let is_object = fields.members("expected an object", |fields, key| match key {
+            "prompt" => {
+                seen[0] = true;
+                self.rows_of(&Kind::Prompt, fields)
+            }
+            "tool" => {
+                seen[1] = true;
+                self.rows_of(&Kind::Tool, fields)
+            }
+            "other" => {
+                fields.members("expected an object of kinds", |fields, kind| {
+                    self.rows_of(&Kind::Other(JsonStr::from_normalized_body(kind)), fields)
+                })?;
+                Ok(())
+            }
+            _ => {
+                fields.scanner.skip_value()?;
+                Ok(())
+            }
+        })?;
+        if is_object {
+            for (name, seen) in ["prompt", "tool"].into_iter().zip(seen) {
+                if !seen {
+                    fields.require(name);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn rows_of(&mut self, kind: &Kind, fields: &mut Fields<'_>) -> Result<(), Stop> {
+        fields.members("expected an object of journal entries", |fields, hash| {
+            let hash = RequestHash::read(hash);
+            let mut row = RowDraft {
+                kind: kind.clone(),
+                hash,
+                output: None,
+                error: None,
+            };
+            let mut seen_hash = false;
+            let is_object = fields.members("expected a journal entry", |fields, key| {
+                match key {
+                    "output" => row.output = Some(fields.span()?),
+                    "contentHash" => {
+                        seen_hash = true;
+                        fields.string_body()?;
+                    }
+                    "error" => row.error = Some(fields.span()?),
+                    _ => {
+                        fields.scanner.skip_value()?;
+                    }
+                }
+                Ok(())
+            })?;
+            if is_object && !seen_hash {
+                fields.require("contentHash");
+            }
+            self.rows.push(row);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// The field `calls`: what was called, in which order.
+    pub(super) fn read_calls(&mut self, fields: &mut Fields<'_>) -> Result<(), Stop> {
+        if fields.scanner.peek() != Some(b'[') {
+            return fields.unexpected("expected an array of calls");
+        }
+        fields.scanner.enter_array()?;
+        let mut first = true;
+        let mut index = 0;
+        while fields.scanner.next_element(&mut first)? {
+            fields.path.push(Segment::Index(index));
+            let mut call = CallDraft::default();
+            let is_object = fields.members("expected a call", |fields, key| {
+                call.read_field(key, fields)
+            })?;
+            if is_object {
+                for (name, missing) in [
+                    ("kind", call.kind.is_none()),
+                    ("contentHash", call.hash.is_none()),
+                    ("callId", call.call_id.is_none()),
+                    ("startOrder", call.start.is_none()),
+                ] {
+                    if missing {
+                        fields.require(name);
+                    }
+                }
+            }
+            self.calls.push(call);
+            fields.path.pop();
+            index += 1;
+        }
+        Ok(())
+    }
+
+    /// Joins calls with the rows that hold their outcomes. A row that no call names answers by
+    /// itself; a call whose row was taken out is gone with it.
+    pub(super) fn finish(self, table: &Arc<TextTable>, generation: &mut Generation) {
+        let mut index = RowIndex::new(&self.rows);
+        let mut calls: Vec<Arc<Call>> = Vec::with_capacity(self.calls.len());
+        // Prompts name each other by their places in the list as it stands.
+        let mut requests: Vec<Option<Request>> = Vec::new();
+        let keeps_requests = self.calls.iter().any(|draft| draft.request.is_some());
+        for draft in self.calls {
+            let request = draft
+                .request
+                .as_ref()
+                .and_then(|request| request.finish(&requests, table));
+            if keeps_requests {
+                requests.push(request.clone());
+            }
+            calls.extend(draft.finish(&mut index, request).map(Arc::new));
+        }
+        let named = index.named;
+        // Occurrences are handed out in the order in which the calls were started.
+        sort_by_number(&mut calls, |call| call.start);
+        generation.calls = calls.into_iter().collect();
+        let free = self.rows.into_iter().zip(named).filter(|(_, named)| !named);
+        for (row, _) in free {
+            generation.rows.push_back_mut(Arc::new(Row {
+                outcome: row_outcome(row.output, row.error, None),
+                kind: row.kind,
+                hash: row.hash,
+            }));
+        }
+    }
+}
+
+impl CallDraft {
+    fn read_field(&mut self, key: &str, fields: &mut Fields<'_>) -> Result<(), Stop> {
+        match key {
+            "kind" => self.kind = fields.kind()?,
+            "contentHash" => self.hash = fields.string_body()?.map(|body| RequestHash::read(&body)),
+            "callId" => self.call_id = fields.string()?,
+            "startOrder" => self.start = fields.place()?,
+            "endOrder" => self.end = fields.place()?,
+            "row" => self.in_row = fields.flag()?,
+            "output" => self.output = Some(fields.span()?),
+            "types" => self.types = Some(fields.span()?),
+            "error" => self.error = Some(fields.span()?),
+            "stopped" => self.marks.stopped = fields.flag()?,
+            "handled" => self.marks.handled = fields.flag()?,
+            "unreached" => self.marks.unreached = fields.flag()?,
+            "tombstone" => self.tombstone = fields.string()?,
+            "request" => self.request = Some(Box::new(RequestDraft::read(fields)?)),
+            "meta" => self.meta = Some(fields.span()?),
+            _ => {
+                fields.scanner.skip_value()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self, rows: &mut RowIndex<'_>, request: Option<Request>) -> Option<Call> {
+        let (kind, hash) = (self.kind?, self.hash?);
+        let outcome = if self.in_row {
+            let row = rows.name(&kind, &hash)?;
+            row_outcome(row.output.clone(), row.error.clone(), self.types)
+        } else if let Some(text) = self.output {
+            Outcome::Output(Value {
+                text,
+                types: self.types,
+            })
+        } else if let Some(error) = self.error {
+            Outcome::Failure {
+                error,
+                stopped: self.marks.stopped,
+                handled: self.marks.handled,
+            }
+        } else if let Some(reason) = self.tombstone {
+            Outcome::Tombstone(reason)
+        } else {
+            Outcome::Pending
+        };
+        let (call_id, start) = (self.call_id?, self.start?);
+        Some(Call {
+            kind,
+            hash,
+            call_id,
+            start,
+            end: self.end,
+            outcome,
+            request,
+            meta: self.meta,
+            taken: None,
+            unreached: self.marks.unreached,
+        })
+    }
+}
+
+/// The rows by what they answer. Of rows with the same key the last one counts.
+struct RowIndex<'r> {
+    rows: &'r [RowDraft],
+    places: HashMap<(&'r Kind, &'r RequestHash), usize, IdHashing>,
+    /// The rows that a call named, and those that do not count.
+    named: Vec<bool>,
+}
+
+impl<'r> RowIndex<'r> {
+    fn new(rows: &'r [RowDraft]) -> Self {
+        let mut named = vec![false; rows.len()];
+        let mut places = HashMap::with_capacity_and_hasher(rows.len(), IdHashing::new());
+        for (place, row) in rows.iter().enumerate() {
+            if let Some(earlier) = places.insert((&row.kind, &row.hash), place) {
+                named[earlier] = true;
+            }
+        }
+        Self {
+            rows,
+            places,
+            named,
+        }
+    }
+
+    /// The row that a call names.
+    fn name(&mut self, kind: &Kind, hash: &RequestHash) -> Option<&'r RowDraft> {
+        let place = *self.places.get(&(kind, hash))?;
+        self.named[place] = true;
+        Some(&self.rows[place])
+    }
+}
+
+fn row_outcome(
+    output: Option<JsonText>,
+    error: Option<JsonText>,
+    types: Option<JsonText>,
+) -> Outcome {
+    match (error, output) {
+        (Some(error), _) if error.as_str() != "null" => Outcome::Tombstone(error_text(&error)),
+        (_, Some(text)) => Outcome::Output(Value { text, types }),
+        // What JSON leaves out was undefined.
+        (_, None) => Outcome::Output(Value::undefined()),
+    }
+}
+
+/// A reason given as a string, or whatever else was written there as its text.
+fn error_text(error: &JsonText) -> JsonStr {
+    let text = error.as_str();
+    match text
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+    {
+        Some(body) => JsonStr::from_normalized_body(body),
+        None => JsonStr::from_plain(text),
+    }
+}

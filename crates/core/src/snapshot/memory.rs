@@ -1,0 +1,63 @@
+//! The memory in the text of a snapshot, and what the user changed in it.
+
+use std::collections::HashSet;
+
+use super::fields::Fields;
+use super::stop::Stop;
+use crate::hash::content_hash_any;
+use crate::json::{JsonStr, JsonText};
+use crate::memory::Memory;
+use crate::ordered::OrderedMap;
+
+pub(super) fn read_memory(fields: &mut Fields<'_>) -> Result<Option<Memory>, Stop> {
+    let mut memory = Memory::default();
+    let is_object = fields.members("expected an object", |fields, key| {
+        let value = fields.span()?;
+        memory.insert(JsonStr::from_normalized_body(key), value);
+        Ok(())
+    })?;
+    Ok(is_object.then_some(memory))
+}
+
+pub(super) fn read_hashes(fields: &mut Fields<'_>) -> Result<OrderedMap<JsonStr, JsonStr>, Stop> {
+    let mut hashes = OrderedMap::default();
+    fields.members("expected an object", |fields, key| {
+        if let Some(hash) = fields.string()? {
+            hashes.insert(JsonStr::from_normalized_body(key), hash);
+        }
+        Ok(())
+    })?;
+    Ok(hashes)
+}
+
+/// What the user changed in the memory as it stands: a key whose value no longer matches its hash was
+/// edited, one without a hash was added, one without a value was removed.
+pub(super) fn edited_keys(now: &Memory, hashes: &OrderedMap<JsonStr, JsonStr>) -> Vec<JsonStr> {
+    let is_changed = |(key, value): &(&JsonStr, &JsonText)| {
+        let hash = content_hash_any(value.as_str()).map(|hash| hash.to_string());
+        let known = hashes.get(key);
+        !known.is_some_and(|known| hash.is_ok_and(|hash| hash == known.body()))
+    };
+    let removed = hashes.iter().filter(|(key, _)| now.get(key).is_none());
+    let changed = now.iter().filter(is_changed);
+    let keys = removed
+        .map(|(key, _)| key)
+        .chain(changed.map(|(key, _)| key));
+    keys.cloned().collect()
+}
+
+/// The memory at the start, with the edits that were made to the memory as it stands.
+pub(super) fn with_edits(at_start: &Memory, now: &Memory, edited: &[JsonStr]) -> Memory {
+    let keys: HashSet<&JsonStr> = edited.iter().collect();
+    let mut memory: Memory = at_start
+        .iter()
+        .filter(|(key, _)| now.get(key).is_some() || !keys.contains(key))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    for key in edited {
+        if let Some(value) = now.get(key) {
+            memory.insert(key.clone(), value.clone());
+        }
+    }
+    memory
+}

@@ -1,0 +1,109 @@
+//! Which recorded failures are replayed, and which are tried again.
+
+use agent_rewind_core::frame::State;
+use agent_rewind_core::replay::Source;
+
+use super::support::{
+    ask, begin, end, failure, in_memory, input, output, release, replayed, start, text, tool, value,
+};
+
+#[test]
+fn failures_that_were_handled_replay_and_those_that_ended_the_run_are_tried_again() {
+    // Handled: something was started after it.
+    let live = start(None);
+    tool(&live, "q", failure());
+    tool(&live, "next", output("1"));
+    assert_eq!(text(&ask(&start(Some(replayed(&live))), "q")), "failure");
+
+    // The last thing before the dump.
+    let live = start(None);
+    tool(&live, "q", failure());
+    assert_eq!(text(&ask(&start(Some(replayed(&live))), "q")), "retry");
+
+    // It made the child fail, and the parent went on.
+    let live = start(None);
+    let child = live.open_child(input("root/agent:a:0", "a", ""));
+    tool(&child, "q", failure());
+    child.end(State::Failed(None));
+    tool(&live, "next", output("1"));
+    let replay = start(Some(replayed(&live)));
+    assert_eq!(
+        text(&ask(
+            &replay.open_child(input("root/agent:a:0", "a", "")),
+            "q"
+        )),
+        "failure"
+    );
+
+    // It made the child fail, and the parent with it, beside a sibling that went on a little longer.
+    let live = start(None);
+    let child = live.open_child(input("root/agent:a:0", "a", ""));
+    let sibling = live.open_child(input("root/agent:b:0", "b", ""));
+    let begun = begin(&child, "q", None);
+    end(&child, &begun, failure());
+    child.mark_stopped(begun.slot.unwrap());
+    child.end(State::Failed(None));
+    tool(&sibling, "later", output("1"));
+    child.mark_frame_stopped();
+    live.end(State::Failed(None));
+    let replay = start(Some(replayed(&live)));
+    assert_eq!(
+        text(&ask(
+            &replay.open_child(input("root/agent:a:0", "a", "")),
+            "q"
+        )),
+        "retry"
+    );
+
+    // The agent returned all the same.
+    let live = start(None);
+    let child = live.open_child(input("root/agent:a:0", "a", ""));
+    tool(&child, "q", failure());
+    child.end(State::Completed(value("\"fallback\"")));
+    let replay = start(Some(replayed(&live)));
+    assert_eq!(
+        text(&ask(
+            &replay.open_child(input("root/agent:a:0", "a", "")),
+            "q"
+        )),
+        "failure"
+    );
+}
+
+#[test]
+fn what_was_not_reached_is_no_sign_that_a_failure_was_handled() {
+    let live = start(None);
+    for request in ["a", "b"] {
+        tool(&live, request, output("1"));
+    }
+    let resumed = start(Some(replayed(&live)));
+    tool(&resumed, "new", failure());
+    for source in [
+        replayed(&resumed),
+        Source::of_snapshot(&in_memory(&resumed)),
+    ] {
+        let again = start(Some(source));
+        assert_eq!(text(&ask(&again, "new")), "retry");
+    }
+}
+
+#[test]
+fn a_handled_failure_stays_handled_where_it_was_not_reached() {
+    let live = start(None);
+    tool(&live, "a", output("1"));
+    let agent = live.open_child(input("root/agent:w:0", "w", "x"));
+    tool(&agent, "fails", failure());
+    // The run goes on beside it.
+    tool(&live, "b", output("2"));
+    let resumed = start(Some(replayed(&live)));
+    release(&resumed, &begin(&resumed, "a", None));
+    for source in [
+        replayed(&resumed),
+        Source::of_snapshot(&in_memory(&resumed)),
+    ] {
+        let again = start(Some(source));
+        assert_eq!(text(&ask(&again, "a")), "1");
+        let agent = again.open_child(input("root/agent:w:0", "w", "x"));
+        assert_eq!(text(&ask(&agent, "fails")), "failure");
+    }
+}

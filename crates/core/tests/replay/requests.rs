@@ -1,0 +1,84 @@
+//! What a recording keeps of the requests themselves.
+
+use agent_rewind_core::journal::Kind;
+use agent_rewind_core::json::JsonText;
+use agent_rewind_core::live::Asked;
+use agent_rewind_core::request::{PromptTail, Prompting, Request, Text};
+
+use super::support::{end, hash, input, name, output, replayed, start};
+
+#[test]
+fn requests_are_kept_each_message_once() {
+    let live = start(None);
+    let tail = PromptTail::new(
+        r#"{"model":{"id":"m"},"tools":[{"name":"a long tool list"}]}"#.into(),
+        None,
+    )
+    .unwrap();
+    let mut prompting = Prompting::new(true);
+    let mut expected = Vec::new();
+    for turn in 0..50 {
+        prompting
+            .append(
+                format!(r#"[{{"role":"user","content":"message {turn}"}}]"#),
+                None,
+            )
+            .unwrap();
+        let request = prompting.request(&tail);
+        expected.push(request.clone());
+        let asked = Asked {
+            kind: Kind::Prompt,
+            call_id: name("p"),
+            hash: prompting.hash(&tail),
+            request,
+        };
+        end(&live, &live.begin_call(asked, None), output("1"));
+        let asked = Asked {
+            kind: Kind::Tool,
+            call_id: name("t"),
+            hash: hash("same"),
+            request: Some(Request::Document(Text::Own(JsonText::trusted(
+                r#"{"input":1,"name":"same"}"#.into(),
+            )))),
+        };
+        end(&live, &live.begin_call(asked, None), output("2"));
+    }
+    let child = live.open_child(input("root/agent:a:0", "a", "x"));
+    let asked = Asked {
+        kind: Kind::Prompt,
+        call_id: name("p"),
+        hash: prompting.hash(&tail),
+        request: prompting.request(&tail),
+    };
+    end(&child, &child.begin_call(asked, None), output("3"));
+    let source = replayed(&live);
+    let calls = &source.frame().generation.calls;
+    let prompts: Vec<_> = calls
+        .iter()
+        .filter(|call| call.kind == Kind::Prompt)
+        .map(|call| call.request.clone())
+        .collect();
+    assert_eq!(prompts, expected);
+    let tools = calls.iter().filter(|call| call.kind == Kind::Tool);
+    for call in tools {
+        assert_eq!(
+            call.request.as_ref().unwrap().pieces().concat(),
+            r#"{"input":1,"name":"same"}"#
+        );
+    }
+    let child = source.frame().generation.children.get(0).unwrap();
+    assert_eq!(
+        child.generation.calls.get(0).unwrap().request,
+        *expected.last().unwrap()
+    );
+    let mut written = String::new();
+    agent_rewind_core::snapshot::write_frame(source.frame(), &mut written);
+    for once in [
+        "a long tool list",
+        "\"message 0\"",
+        "\"message 49\"",
+        r#"{"input":1,"name":"same"}"#,
+    ] {
+        assert_eq!(written.matches(once).count(), 1, "{once}");
+    }
+}

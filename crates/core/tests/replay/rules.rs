@@ -1,0 +1,114 @@
+//! Which recorded call answers which request, and when none does.
+
+use std::sync::Arc;
+
+use agent_rewind_core::journal::{Kind, Outcome, RequestHash};
+use agent_rewind_core::live::{Asked, LiveFrame, RunOptions};
+use agent_rewind_core::replay::{Answer, Source};
+use agent_rewind_core::snapshot::{Provenance, Snapshot};
+
+use super::support::{
+    RECORDING, ask, begin, end, hash, input, name, output, replayed, start, text, tool,
+};
+
+#[test]
+fn occurrences_answer_once_in_order_of_start() {
+    let live = start(None);
+    let first = begin(&live, "q", None);
+    let second = begin(&live, "q", None);
+    // They end the other way round.
+    end(&live, &second, output("2"));
+    end(&live, &first, output("1"));
+    let replay = start(Some(replayed(&live)));
+    let answers: Vec<Answer> = (0..3).map(|_| ask(&replay, "q")).collect();
+    assert_eq!(
+        answers.iter().map(text).collect::<Vec<_>>(),
+        ["1", "2", "not recorded"]
+    );
+    let ends: Vec<_> = answers
+        .iter()
+        .take(2)
+        .map(|answer| answer.call.as_ref().unwrap().end)
+        .collect();
+    assert!(
+        ends[0] > ends[1],
+        "the recorded order of ends is told: {ends:?}"
+    );
+}
+
+#[test]
+fn kinds_have_journals_of_their_own() {
+    let live = start(None);
+    tool(&live, "q", output("1"));
+    let replay = start(Some(replayed(&live)));
+    let asked = Asked {
+        kind: Kind::Prompt,
+        call_id: name("p"),
+        hash: hash("q"),
+        request: None,
+    };
+    let other = replay.begin_call(asked, None).answer;
+    assert_eq!(text(&other), "not recorded");
+    assert_eq!(text(&ask(&replay, "q")), "1");
+}
+
+#[test]
+fn what_was_in_flight_or_could_not_be_kept_is_made_again() {
+    let live = start(None);
+    assert_eq!(text(&ask(&live, "open")), "no recording");
+    tool(&live, "buried", Outcome::Tombstone(name("/a: a function")));
+    let replay = start(Some(replayed(&live)));
+    assert_eq!(text(&ask(&replay, "open")), "in flight");
+    assert_eq!(text(&ask(&replay, "buried")), "tombstone");
+}
+
+#[test]
+fn hashes_of_another_recorder_are_looked_up_beside_ours() {
+    let live = start(None);
+    tool(&live, "q", output("1"));
+    let mut root = (*live.dump()).clone();
+    let mut call = (**root.generation.calls.get(0).unwrap()).clone();
+    call.hash = RequestHash::from_json_str(name("1a2b3c"));
+    root.generation.calls.set_mut(0, Arc::new(call));
+    let snapshot = Snapshot::new(
+        "p".into(),
+        0.0,
+        Arc::new(root),
+        live.clock(),
+        Provenance {
+            trace_id: "t".into(),
+            ..Provenance::default()
+        },
+    );
+    let replay = start(Some(Source::of_snapshot(&snapshot)));
+    assert!(replay.has_foreign_hashes());
+    let answer = begin(&replay, "q", Some("1a2b3c")).answer;
+    assert_eq!(text(&answer), "1");
+    // The replay itself is recorded under our hash.
+    assert!(matches!(
+        replay.dump().generation.calls.get(0).unwrap().hash,
+        RequestHash::Sha256(_)
+    ));
+}
+
+#[test]
+fn without_recording_a_run_still_replays_and_counts() {
+    let live = start(None);
+    tool(&live, "q", output("1"));
+    let options = RunOptions {
+        recording: false,
+        ..RECORDING
+    };
+    let replay = LiveFrame::start_run(input("root", "", ""), Some(replayed(&live)), options);
+    let begun = begin(&replay, "q", None);
+    assert_eq!(text(&begun.answer), "1");
+    assert_eq!(begun.slot, None);
+    let usage = agent_rewind_core::usage::Usage {
+        call_count: 1.0,
+        ..Default::default()
+    };
+    let child = replay.open_child(input("root/agent:a:0", "a", ""));
+    child.add_usage(&usage);
+    assert!((replay.budget().aggregate.call_count - 1.0).abs() < f64::EPSILON);
+    assert!(replay.dump().generation.children.is_empty());
+}

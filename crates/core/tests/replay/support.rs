@@ -1,0 +1,131 @@
+//! Runs made by hand, and what they answer.
+
+use std::sync::Arc;
+
+use agent_rewind_core::frame::State;
+use agent_rewind_core::hash::{ContentHash, content_hash};
+use agent_rewind_core::journal::{Kind, Outcome, Value};
+use agent_rewind_core::json::{JsonStr, JsonText};
+use agent_rewind_core::live::{Asked, Begun, FrameInput, LiveFrame, RunOptions};
+use agent_rewind_core::replay::{Answer, Miss, Source, Verdict};
+use agent_rewind_core::run::Ended;
+use agent_rewind_core::snapshot::{Provenance, Snapshot, read_snapshot, write_snapshot};
+
+pub const RECORDING: RunOptions = RunOptions {
+    recording: true,
+    requests: true,
+    failures: agent_rewind_core::replay::Failures::Auto,
+    memory: agent_rewind_core::replay::MemoryChoice::Auto,
+};
+
+pub fn name(text: &str) -> JsonStr {
+    JsonStr::from_plain(text)
+}
+
+pub fn value(json: &str) -> Value {
+    Value::plain(JsonText::trusted(json.to_owned()))
+}
+
+pub fn hash(text: &str) -> ContentHash {
+    content_hash(&format!("\"{text}\"")).unwrap()
+}
+
+pub fn input(call_id: &str, agent_id: &str, props: &str) -> FrameInput {
+    FrameInput {
+        call_id: name(call_id),
+        agent_id: name(agent_id),
+        hash: hash(props),
+        props: Some(value(&format!("\"{props}\""))),
+    }
+}
+
+pub fn start(source: Option<Source>) -> LiveFrame {
+    LiveFrame::start_run(input("root", "", ""), source, RECORDING)
+}
+
+pub fn begin(frame: &LiveFrame, request: &str, foreign: Option<&str>) -> Begun {
+    let asked = Asked {
+        kind: Kind::Tool,
+        call_id: name("t"),
+        hash: hash(request),
+        request: None,
+    };
+    frame.begin_call(asked, foreign.map(name))
+}
+
+pub fn end(frame: &LiveFrame, begun: &Begun, outcome: Outcome) {
+    assert!(frame.end_call(
+        begun.slot.unwrap(),
+        Ended {
+            outcome,
+            meta: None
+        }
+    ));
+}
+
+pub fn tool(frame: &LiveFrame, request: &str, outcome: Outcome) {
+    end(frame, &begin(frame, request, None), outcome);
+}
+
+pub fn output(json: &str) -> Outcome {
+    Outcome::Output(value(json))
+}
+
+pub fn failure() -> Outcome {
+    Outcome::Failure {
+        error: JsonText::trusted(r#"{"name":"Error","message":"m"}"#.into()),
+        stopped: false,
+        handled: false,
+    }
+}
+
+pub fn in_memory(frame: &LiveFrame) -> Snapshot {
+    Snapshot::new(
+        "p".into(),
+        0.0,
+        frame.dump(),
+        frame.clock(),
+        Provenance {
+            trace_id: "t".into(),
+            ..Provenance::default()
+        },
+    )
+}
+
+/// The dump, through its text: a handle and its copy must answer alike.
+pub fn replayed(frame: &LiveFrame) -> Source {
+    let snapshot = in_memory(frame);
+    let copy = read_snapshot(&Arc::new(write_snapshot(&snapshot))).unwrap();
+    assert_eq!(write_snapshot(&copy), write_snapshot(&snapshot));
+    Source::of_snapshot(&copy)
+}
+
+pub fn ask(frame: &LiveFrame, request: &str) -> Answer {
+    begin(frame, request, None).answer
+}
+
+pub fn text(answer: &Answer) -> &str {
+    match &answer.verdict {
+        Verdict::Output(value) => value.text.as_str(),
+        Verdict::Failure(_) => "failure",
+        Verdict::Miss(Miss::NoRecording) => "no recording",
+        Verdict::Miss(Miss::NotRecorded) => "not recorded",
+        Verdict::Miss(Miss::InFlight) => "in flight",
+        Verdict::Miss(Miss::Tombstone) => "tombstone",
+        Verdict::Miss(Miss::Retry) => "retry",
+    }
+}
+
+pub fn release(frame: &LiveFrame, begun: &Begun) {
+    frame.release_call(begun.slot, begun.answer.call.as_ref().unwrap().end);
+}
+
+/// A run whose one agent asks "b" and ends.
+pub fn with_agent() -> LiveFrame {
+    let live = start(None);
+    let agent = live.open_child(input("root/agent:w:0", "w", "x"));
+    tool(&agent, "b", output("1"));
+    agent.end(State::Completed(value("2")));
+    tool(&live, "c", output("3"));
+    live
+}
