@@ -1,10 +1,8 @@
 use std::borrow::Cow;
 
-use sha2::{Digest, Sha256};
-
 use super::number::Numbers;
 use super::python::PythonWriter;
-use crate::hash::ContentHash;
+use crate::hash::{ContentHash, HashWriter};
 use crate::json::{JsonError, KeyOrder, Scanner, Sink, compact_keeping_numbers, write_ordered};
 
 /// SHA-256 of what Python's `json.dumps(value, sort_keys=True, default=str)` gives.
@@ -13,9 +11,9 @@ use crate::json::{JsonError, KeyOrder, Scanner, Sink, compact_keeping_numbers, w
 /// Text that is not JSON, a key that an object has twice, too deep nesting. Text of
 /// [`Numbers::JavaScript`] has to be compact, as `JSON.stringify` writes it.
 pub fn python_hash(text: &str, numbers: Numbers) -> Result<ContentHash, JsonError> {
-    let mut hasher = Sha256::new();
-    write_python(text, numbers, |bytes| hasher.update(bytes))?;
-    Ok(ContentHash::from_bytes(hasher.finalize().into()))
+    let mut hasher = HashWriter::new();
+    write_python(text, numbers, |bytes| hasher.write_bytes(bytes))?;
+    Ok(hasher.finish())
 }
 
 /// The text that [`python_hash`] is the hash of; pure ASCII.

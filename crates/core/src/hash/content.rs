@@ -1,10 +1,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::json::{JsonError, Sink, write_canonical, write_canonical_trusted};
+use super::writer::HashWriter;
+use crate::json::{JsonError, write_canonical, write_canonical_trusted};
 
 /// SHA-256 of the canonical form (RFC 8785) of a document. Written as 64 lower-case hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,9 +20,9 @@ pub struct ParseContentHashError;
 /// # Errors
 /// As [`write_canonical_trusted`].
 pub fn content_hash(trusted_text: &str) -> Result<ContentHash, JsonError> {
-    let mut hasher = Sha256::new();
+    let mut hasher = HashWriter::new();
     write_canonical_trusted(trusted_text, &mut hasher)?;
-    Ok(ContentHash::from_hasher(hasher))
+    Ok(hasher.finish())
 }
 
 /// The content hash of JSON text of any origin.
@@ -30,22 +30,12 @@ pub fn content_hash(trusted_text: &str) -> Result<ContentHash, JsonError> {
 /// # Errors
 /// As [`write_canonical`].
 pub fn content_hash_any(text: &str) -> Result<ContentHash, JsonError> {
-    let mut hasher = Sha256::new();
+    let mut hasher = HashWriter::new();
     write_canonical(text, &mut hasher)?;
-    Ok(ContentHash::from_hasher(hasher))
-}
-
-impl Sink for Sha256 {
-    fn write(&mut self, text: &str) {
-        self.update(text.as_bytes());
-    }
+    Ok(hasher.finish())
 }
 
 impl ContentHash {
-    pub(super) fn from_hasher(hasher: Sha256) -> Self {
-        Self(hasher.finalize().into())
-    }
-
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)

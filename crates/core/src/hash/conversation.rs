@@ -8,7 +8,8 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::content::ContentHash;
-use crate::json::{Elements, JsonError, Scanner, order_of_keys, write_canonical_trusted};
+use super::writer::HashWriter;
+use crate::json::{Elements, JsonError, Scanner, Sink, order_of_keys, write_canonical_trusted};
 
 const FIRST_KEY: &str = "messages";
 
@@ -94,10 +95,12 @@ impl Conversation {
     fn append_from(&mut self, trusted_messages: &str, from: usize) -> Result<(), JsonError> {
         let elements = Elements::of_trusted(trusted_messages, from)?;
         if elements.len() > 0 {
+            let mut hasher = HashWriter::after(self.state.clone());
             if self.len > 0 {
-                self.state.update(b",");
+                hasher.write(",");
             }
-            elements.write(&mut self.state);
+            elements.write(&mut hasher);
+            self.state = hasher.into_state();
             self.len += elements.len();
         }
         Ok(())
@@ -117,9 +120,9 @@ impl Conversation {
     /// The content hash of the request document of these messages and `tail`.
     #[must_use]
     pub fn hash(&self, tail: &RequestTail) -> ContentHash {
-        let mut state = self.state.clone();
-        state.update(tail.text.as_bytes());
-        ContentHash::from_hasher(state)
+        let mut hasher = HashWriter::after(self.state.clone());
+        hasher.write(&tail.text);
+        hasher.finish()
     }
 }
 

@@ -1,6 +1,5 @@
-use sha2::{Digest, Sha256};
-
 use super::ContentHash;
+use super::writer::HashWriter;
 use crate::json::{JsonError, Sink, write_canonical};
 
 /// Hash of a frame's input: the content hash of `{"input":…}`, with `"types"` beside it when there are any.
@@ -8,7 +7,7 @@ use crate::json::{JsonError, Sink, write_canonical};
 /// # Errors
 /// As [`write_canonical`].
 pub fn input_hash(input: &str, types: Option<&str>) -> Result<ContentHash, JsonError> {
-    let mut hasher = Sha256::new();
+    let mut hasher = HashWriter::new();
     hasher.write(r#"{"input":"#);
     write_canonical(input, &mut hasher)?;
     if let Some(types) = types {
@@ -16,7 +15,7 @@ pub fn input_hash(input: &str, types: Option<&str>) -> Result<ContentHash, JsonE
         write_canonical(types, &mut hasher)?;
     }
     hasher.write("}");
-    Ok(ContentHash::from_hasher(hasher))
+    Ok(hasher.finish())
 }
 
 #[cfg(test)]
