@@ -21,6 +21,7 @@ use napi_derive::napi;
 use crate::budget::BudgetHandle;
 use crate::error::{Result, json_error, snapshot_error};
 use crate::hash::{Conversation, RequestTail};
+use crate::js_text::JsText;
 use crate::meter::{ENTRY, Meter};
 use crate::snapshot::SnapshotHandle;
 use crate::text::{json_str, value};
@@ -213,16 +214,16 @@ impl FrameHandle {
     pub fn begin(
         &self,
         env: Env,
-        kind: String,
-        call_id: String,
-        request: String,
+        #[napi(ts_arg_type = "string")] kind: JsText,
+        #[napi(ts_arg_type = "string")] call_id: JsText,
+        #[napi(ts_arg_type = "string")] request: JsText,
         foreign: Option<String>,
         normalized: Option<String>,
     ) -> Result<Begun> {
         let hashed = normalized.as_deref().unwrap_or(&request);
         let hash = hash::content_hash(hashed).map_err(|error| json_error(&error))?;
         self.keep_request(env, request.len());
-        let request = Request::Document(Text::Own(JsonText::trusted(request)));
+        let request = Request::Document(Text::Own(JsonText::trusted(request.into_string())));
         let asked = Asked {
             kind: Kind::from_name(json_str(&kind)),
             call_id: json_str(&call_id),
@@ -237,7 +238,7 @@ impl FrameHandle {
     pub fn begin_prompt(
         &self,
         env: Env,
-        call_id: String,
+        #[napi(ts_arg_type = "string")] call_id: JsText,
         conversation: &Conversation,
         tail: &RequestTail,
         foreign: Option<String>,
@@ -282,7 +283,7 @@ impl FrameHandle {
         &self,
         env: Env,
         slot: f64,
-        output: String,
+        #[napi(ts_arg_type = "string")] output: JsText,
         types: Option<String>,
         meta: Option<String>,
     ) -> bool {
@@ -290,7 +291,11 @@ impl FrameHandle {
             env,
             output.len() + length(types.as_ref()) + length(meta.as_ref()),
         );
-        self.end_call(slot, Outcome::Output(value(output, types)), meta)
+        self.end_call(
+            slot,
+            Outcome::Output(value(output.into_string(), types)),
+            meta,
+        )
     }
 
     /// Journals that a call ended with a value that cannot be recorded; `reason` is a JSON literal.
@@ -396,10 +401,19 @@ impl FrameHandle {
 
     /// `key` is a JSON literal, `value` JSON text.
     #[napi(catch_unwind)]
-    pub fn set_memory(&self, env: Env, key: String, value: String, initial: bool) {
+    pub fn set_memory(
+        &self,
+        env: Env,
+        #[napi(ts_arg_type = "string")] key: JsText,
+        #[napi(ts_arg_type = "string")] value: JsText,
+        initial: bool,
+    ) {
         self.keep(env, ENTRY + value.len());
-        self.frame
-            .set_memory(json_str(&key), JsonText::trusted(value), initial);
+        self.frame.set_memory(
+            json_str(&key),
+            JsonText::trusted(value.into_string()),
+            initial,
+        );
     }
 
     #[napi(catch_unwind)]
@@ -409,9 +423,15 @@ impl FrameHandle {
     }
 
     #[napi(catch_unwind)]
-    pub fn complete(&self, env: Env, output: String, types: Option<String>) {
+    pub fn complete(
+        &self,
+        env: Env,
+        #[napi(ts_arg_type = "string")] output: JsText,
+        types: Option<String>,
+    ) {
         self.keep(env, output.len() + length(types.as_ref()));
-        self.frame.end(State::Completed(value(output, types)));
+        self.frame
+            .end(State::Completed(value(output.into_string(), types)));
     }
 
     /// Ends the frame with a failure: JSON text of an `ErrorInfo`.

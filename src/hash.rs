@@ -6,17 +6,18 @@ use agent_rewind_core::request::{PromptTail, Prompting};
 use napi_derive::napi;
 
 use crate::error::{Result, json_error, request_error};
+use crate::js_text::JsText;
 use crate::text::utf8;
 
 /// RFC 8785 form of any JSON text.
 #[napi(catch_unwind)]
-pub fn canonicalize(text: String) -> Result<String> {
+pub fn canonicalize(#[napi(ts_arg_type = "string")] text: JsText) -> Result<String> {
     json::canonicalize(&text).map_err(|error| json_error(&error))
 }
 
 /// SHA-256, 64 lower-case hex digits, of the RFC 8785 form of any JSON text.
 #[napi(catch_unwind)]
-pub fn content_hash(text: String) -> Result<String> {
+pub fn content_hash(#[napi(ts_arg_type = "string")] text: JsText) -> Result<String> {
     let hash = hash::content_hash_any(&text).map_err(|error| json_error(&error))?;
     Ok(hash.to_string())
 }
@@ -43,8 +44,11 @@ impl RequestTail {
     /// `text`: a JSON object from `JSON.stringify`, without `messages`; `normalized` is hashed in its
     /// place.
     #[napi(constructor, catch_unwind)]
-    pub fn new(text: String, normalized: Option<String>) -> Result<Self> {
-        PromptTail::new(text, normalized.as_deref())
+    pub fn new(
+        #[napi(ts_arg_type = "string")] text: JsText,
+        normalized: Option<String>,
+    ) -> Result<Self> {
+        PromptTail::new(text.into_string(), normalized.as_deref())
             .map(Self)
             .map_err(|error| request_error(&error))
     }
@@ -78,11 +82,15 @@ impl Conversation {
 
     /// Appends messages: a JSON array from `JSON.stringify`; `normalized` is hashed in their place.
     #[napi(catch_unwind)]
-    pub fn append(&self, messages: String, normalized: Option<String>) -> Result<()> {
+    pub fn append(
+        &self,
+        #[napi(ts_arg_type = "string")] messages: JsText,
+        normalized: Option<String>,
+    ) -> Result<()> {
         self.unmetered.set(self.unmetered.get() + messages.len());
         self.prompting
             .borrow_mut()
-            .append(messages, normalized.as_deref())
+            .append(messages.into_string(), normalized.as_deref())
             .map_err(|error| json_error(&error))
     }
 

@@ -13,6 +13,7 @@ mod error;
 mod file;
 mod frame;
 mod hash;
+mod js_text;
 mod meter;
 #[cfg(feature = "panics")]
 mod panics;

@@ -8,6 +8,7 @@ use agent_rewind_core::redact::{
 use napi_derive::napi;
 
 use crate::error::{Result, json_error, rule_error};
+use crate::js_text::JsText;
 
 /// A rule of the user: a pattern with its flags, or names of members.
 #[napi(object)]
@@ -52,7 +53,7 @@ impl Redactor {
 
     /// The JSON text redacted; absent if there is nothing to be replaced.
     #[napi(catch_unwind)]
-    pub fn redact(&self, text: String) -> Result<Option<String>> {
+    pub fn redact(&self, #[napi(ts_arg_type = "string")] text: JsText) -> Result<Option<String>> {
         self.0
             .redact_json(&text)
             .map_err(|error| json_error(&error))
@@ -110,7 +111,7 @@ pub struct RedactStream(RefCell<StreamRedactor>);
 #[napi]
 impl RedactStream {
     #[napi(catch_unwind)]
-    pub fn push(&self, chunk: String) -> String {
+    pub fn push(&self, #[napi(ts_arg_type = "string")] chunk: JsText) -> String {
         self.0.borrow_mut().push(&chunk)
     }
 
