@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::fields::Fields;
 use super::stop::Stop;
+use crate::frame::Frame;
 use crate::hash::content_hash_any;
 use crate::json::{JsonStr, JsonText};
 use crate::memory::Memory;
@@ -60,4 +61,42 @@ pub(super) fn with_edits(at_start: &Memory, now: &Memory, edited: &[JsonStr]) ->
         }
     }
     memory
+}
+
+pub(super) fn write_memory(memory: &Memory, out: &mut String) {
+    out.push('{');
+    for (index, (key, value)) in memory.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        key.write_quoted(out);
+        out.push(':');
+        out.push_str(value.as_str());
+    }
+    out.push('}');
+}
+
+/// What was edited stays so: a hash that no value has.
+pub(super) fn write_memory_hashes(frame: &Frame, out: &mut String) {
+    let edited: HashSet<&JsonStr> = frame.edited.iter().collect();
+    let is_edited = |key: &JsonStr| edited.contains(key);
+    let removed = frame.edited.iter();
+    let removed = removed.filter(|key| frame.memory.get(key).is_none());
+    let hash_of = |(key, value): (&JsonStr, &JsonText)| {
+        // A value that cannot be hashed counts as edited, which is the safe side.
+        let hash = content_hash_any(value.as_str()).ok();
+        hash.filter(|_| !is_edited(key))
+            .map_or_else(String::new, |hash| hash.to_string())
+    };
+    out.push_str(r#","memoryHashes":{"#);
+    let hashes = frame.memory.iter().map(|entry| (entry.0, hash_of(entry)));
+    let gone = removed.map(|key| (key, String::new()));
+    for (index, (key, hash)) in hashes.chain(gone).enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        key.write_quoted(out);
+        out.push_str(&format!(r#":"{hash}""#));
+    }
+    out.push('}');
 }

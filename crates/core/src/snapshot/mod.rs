@@ -5,10 +5,12 @@ mod frame_draft;
 mod generation_draft;
 mod journal_draft;
 mod memory;
+mod out;
 mod read;
 mod requests;
 mod stop;
 mod write;
+mod write_journal;
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,15 +1,12 @@
 //! Snapshots as JSON text, in the documented shape. Written without recursion.
 
-use std::collections::{HashMap, HashSet};
-
+use super::memory::{write_memory, write_memory_hashes};
+use super::out::Out;
 use super::requests::{RequestTable, TABLE_FIELD};
+use super::write_journal::{write_calls, write_journal};
 use super::{Snapshot, VERSION, Warning};
 use crate::frame::{Course, Frame, Generation, State};
-use crate::hash::content_hash_any;
-use crate::id_hash::IdHashing;
-use crate::journal::{Call, Kind, Outcome, RequestHash, Value};
-use crate::json::{JsonStr, JsonText, write_count};
-use crate::memory::Memory;
+use crate::json::JsonStr;
 
 /// Writes the whole snapshot.
 #[must_use]
@@ -101,22 +98,6 @@ fn write_warnings(warnings: &[Warning], out: &mut String) {
         out.push('}');
     }
     out.push(']');
-}
-
-/// Text that is handed on as it grows, so that a long one never stands in memory as a whole.
-struct Out<'s> {
-    text: String,
-    spill: &'s mut dyn FnMut(&mut String),
-}
-
-impl Out<'_> {
-    /// Called before, not after, something is written: the end of the text stays at hand.
-    fn spill_if_full(&mut self) {
-        const FULL: usize = 1 << 18;
-        if self.text.len() >= FULL {
-            (self.spill)(&mut self.text);
-        }
-    }
 }
 
 /// What is still to be written, last first.
@@ -285,31 +266,6 @@ fn write_tail(frame: &Frame, out: &mut String) {
     }
 }
 
-/// What was edited stays so: a hash that no value has.
-fn write_memory_hashes(frame: &Frame, out: &mut String) {
-    let edited: HashSet<&JsonStr> = frame.edited.iter().collect();
-    let is_edited = |key: &JsonStr| edited.contains(key);
-    let removed = frame.edited.iter();
-    let removed = removed.filter(|key| frame.memory.get(key).is_none());
-    let hash_of = |(key, value): (&JsonStr, &JsonText)| {
-        // A value that cannot be hashed counts as edited, which is the safe side.
-        let hash = content_hash_any(value.as_str()).ok();
-        hash.filter(|_| !is_edited(key))
-            .map_or_else(String::new, |hash| hash.to_string())
-    };
-    out.push_str(r#","memoryHashes":{"#);
-    let hashes = frame.memory.iter().map(|entry| (entry.0, hash_of(entry)));
-    let gone = removed.map(|key| (key, String::new()));
-    for (index, (key, hash)) in hashes.chain(gone).enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        key.write_quoted(out);
-        out.push_str(&format!(r#":"{hash}""#));
-    }
-    out.push('}');
-}
-
 fn write_generation_fields(generation: &Generation, out: &mut String) {
     out.push_str(&format!(r#""id":{}"#, generation.id));
     if let Some(props) = &generation.props {
@@ -323,242 +279,6 @@ fn write_generation_fields(generation: &Generation, out: &mut String) {
     if let Some(memory) = &generation.memory {
         out.push_str(r#","memory":"#);
         write_memory(memory, out);
-    }
-}
-
-fn write_memory(memory: &Memory, out: &mut String) {
-    out.push('{');
-    for (index, (key, value)) in memory.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        key.write_quoted(out);
-        out.push(':');
-        out.push_str(value.as_str());
-    }
-    out.push('}');
-}
-
-/// Writes the rows, one a hash, and tells of each call whether its outcome stands in a row.
-fn write_journal(generation: &Generation, out: &mut Out<'_>) -> Vec<bool> {
-    let mut journal = Journal::new(generation.calls.len());
-    for row in &generation.rows {
-        journal.put(&row.kind, &row.hash, None, &row.outcome);
-    }
-    for (position, call) in generation.calls.iter().enumerate() {
-        journal.put(&call.kind, &call.hash, Some(position), &call.outcome);
-    }
-    journal.write(out);
-    let mut in_row = vec![false; generation.calls.len()];
-    for call in journal.calls_in_rows() {
-        in_row[call] = true;
-    }
-    in_row
-}
-
-struct Journal<'a> {
-    kinds: Vec<(&'a Kind, Vec<RowText<'a>>)>,
-    positions: HashMap<(&'a Kind, &'a RequestHash), (usize, usize), IdHashing>,
-}
-
-struct RowText<'a> {
-    hash: &'a RequestHash,
-    outcome: &'a Outcome,
-    call: Option<usize>,
-}
-
-impl<'a> Journal<'a> {
-    fn new(calls: usize) -> Self {
-        Self {
-            kinds: Vec::new(),
-            positions: HashMap::with_capacity_and_hasher(calls, IdHashing::new()),
-        }
-    }
-
-    /// The last output stands in the row; a tombstone only where there is no output.
-    fn put(
-        &mut self,
-        kind: &'a Kind,
-        hash: &'a RequestHash,
-        call: Option<usize>,
-        outcome: &'a Outcome,
-    ) {
-        if matches!(outcome, Outcome::Pending | Outcome::Failure { .. }) {
-            return;
-        }
-        if let Some((kind_at, row_at)) = self.positions.get(&(kind, hash)) {
-            let row = &mut self.kinds[*kind_at].1[*row_at];
-            // A row that no call names answers any number of times: it stays, and the calls stand beside it.
-            if row.call.is_none() {
-                return;
-            }
-            if matches!(outcome, Outcome::Output(_)) || !matches!(row.outcome, Outcome::Output(_)) {
-                row.outcome = outcome;
-                row.call = call;
-            }
-            return;
-        }
-        let kind_at = self
-            .kinds
-            .iter()
-            .position(|(known, _)| *known == kind)
-            .unwrap_or_else(|| {
-                self.kinds.push((kind, Vec::new()));
-                self.kinds.len() - 1
-            });
-        let rows = &mut self.kinds[kind_at].1;
-        self.positions.insert((kind, hash), (kind_at, rows.len()));
-        rows.push(RowText {
-            hash,
-            outcome,
-            call,
-        });
-    }
-
-    fn calls_in_rows(&self) -> impl Iterator<Item = usize> {
-        self.kinds
-            .iter()
-            .flat_map(|(_, rows)| rows.iter().filter_map(|row| row.call))
-    }
-
-    fn write(&self, out: &mut Out<'_>) {
-        out.text.push_str(r#"{"prompt":"#);
-        self.write_kind(&Kind::Prompt, out);
-        out.text.push_str(r#","tool":"#);
-        self.write_kind(&Kind::Tool, out);
-        let others = self
-            .kinds
-            .iter()
-            .filter(|(kind, _)| matches!(kind, Kind::Other(_)));
-        for (index, (kind, _)) in others.enumerate() {
-            out.text.push_str(if index == 0 {
-                r#","other":{""#
-            } else {
-                r#",""#
-            });
-            out.text.push_str(kind.name());
-            out.text.push_str("\":");
-            self.write_kind(kind, out);
-        }
-        out.text.push_str(
-            if self
-                .kinds
-                .iter()
-                .any(|(kind, _)| matches!(kind, Kind::Other(_)))
-            {
-                "}}"
-            } else {
-                "}"
-            },
-        );
-    }
-
-    fn write_kind(&self, wanted: &Kind, out: &mut Out<'_>) {
-        out.text.push('{');
-        let rows = self
-            .kinds
-            .iter()
-            .find(|(kind, _)| *kind == wanted)
-            .map_or(&[][..], |(_, rows)| rows);
-        for (index, row) in rows.iter().enumerate() {
-            out.spill_if_full();
-            out.text.push_str(if index == 0 { "\"" } else { ",\"" });
-            row.hash.push_to(&mut out.text);
-            out.text.push_str(r#"":{"output":"#);
-            match row.outcome {
-                Outcome::Output(value) => out.text.push_str(value.text.as_str()),
-                _ => out.text.push_str("null"),
-            }
-            out.text.push_str(r#","contentHash":""#);
-            row.hash.push_to(&mut out.text);
-            out.text.push('"');
-            if let Outcome::Tombstone(reason) = row.outcome {
-                out.text.push_str(r#","error":"#);
-                reason.write_quoted(&mut out.text);
-            }
-            out.text.push('}');
-        }
-        out.text.push('}');
-    }
-}
-
-fn write_calls<'a>(
-    generation: &'a Generation,
-    in_row: &[bool],
-    requests: &mut RequestTable<'a>,
-    out: &mut Out<'_>,
-) {
-    requests.begin_list();
-    out.text.push('[');
-    for (position, call) in generation.calls.iter().enumerate() {
-        out.spill_if_full();
-        if position > 0 {
-            out.text.push(',');
-        }
-        write_call(call, in_row[position], &mut out.text);
-        if let Some(request) = &call.request {
-            requests.write_request(position, request, &mut out.text);
-        }
-        out.text.push('}');
-    }
-    out.text.push(']');
-}
-
-/// Leaves the object open for the request.
-fn write_call(call: &Call, in_row: bool, out: &mut String) {
-    out.push_str(r#"{"kind":""#);
-    out.push_str(call.kind.name());
-    out.push_str(r#"","callId":"#);
-    call.call_id.write_quoted(out);
-    out.push_str(r#","contentHash":""#);
-    call.hash.push_to(out);
-    out.push_str(r#"","startOrder":"#);
-    write_count(call.start, out);
-    if let Some(end) = call.end {
-        out.push_str(r#","endOrder":"#);
-        write_count(end, out);
-    }
-    if in_row {
-        out.push_str(r#","row":true"#);
-    }
-    match &call.outcome {
-        Outcome::Pending => {}
-        Outcome::Output(value) => write_output(value, in_row, out),
-        Outcome::Tombstone(reason) => {
-            out.push_str(r#","tombstone":"#);
-            reason.write_quoted(out);
-        }
-        Outcome::Failure {
-            error,
-            stopped,
-            handled,
-        } => {
-            out.push_str(r#","error":"#);
-            out.push_str(error.as_str());
-            for (name, holds) in [("stopped", *stopped), ("handled", *handled)] {
-                if holds {
-                    out.push_str(&format!(r#","{name}":true"#));
-                }
-            }
-        }
-    }
-    if call.unreached {
-        out.push_str(r#","unreached":true"#);
-    }
-    if let Some(meta) = &call.meta {
-        out.push_str(r#","meta":"#);
-        out.push_str(meta.as_str());
-    }
-}
-
-fn write_output(value: &Value, in_row: bool, out: &mut String) {
-    if !in_row {
-        out.push_str(r#","output":"#);
-        out.push_str(value.text.as_str());
-    }
-    if let Some(types) = &value.types {
-        out.push_str(r#","types":"#);
-        out.push_str(types.as_str());
     }
 }
 

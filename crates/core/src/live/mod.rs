@@ -1,10 +1,15 @@
 //! Live frames: what a running agent records, and what it is answered from a recording.
 
+mod ledger;
+mod places;
+
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use ledger::Ledger;
+use places::Places;
 use rpds::VectorSync;
 
 use crate::clock::Clock;
@@ -13,7 +18,6 @@ use crate::frame::{Frame, State};
 use crate::hash::ContentHash;
 use crate::journal::{Kind, Outcome, RequestHash, Value};
 use crate::json::{JsonStr, JsonText};
-use crate::progress::Progress;
 use crate::replay::{Answer, Entry, Failures, MemoryChoice, Miss, Source, Verdict};
 use crate::request::Request;
 use crate::run::{CallSlot, Ended, FramePath, NewCall, NewFrame, Run};
@@ -34,44 +38,7 @@ pub struct RunOptions {
 struct Shared {
     run: RefCell<Run>,
     options: RunOptions,
-    /// Over the recording, from the first release on.
-    progress: RefCell<Option<Progress>>,
-    /// Recorded ends of what has started again and not ended yet.
-    open_ends: RefCell<BTreeSet<u64>>,
-    recording: Option<Arc<Frame>>,
-}
-
-impl Shared {
-    /// Something recorded has started again.
-    fn open(&self, end: Option<u64>) {
-        self.open_ends.borrow_mut().extend(end);
-    }
-
-    /// It has ended again.
-    fn close(&self, end: Option<u64>) {
-        if let Some(end) = end {
-            self.open_ends.borrow_mut().remove(&end);
-        }
-    }
-
-    /// Whether all that is open ended after `start` in the recording. While something that ended before is
-    /// open, what started at `start` may still come.
-    fn has_come_to(&self, start: Option<u64>) -> bool {
-        match (self.open_ends.borrow().first(), start) {
-            (Some(first), Some(start)) => *first > start,
-            _ => true,
-        }
-    }
-
-    fn reach(&self, place: Option<u64>) -> bool {
-        let (Some(place), Some(recording)) = (place, &self.recording) else {
-            return false;
-        };
-        self.progress
-            .borrow_mut()
-            .get_or_insert_with(|| Progress::new(recording))
-            .reach(place)
-    }
+    places: Places,
 }
 
 /// A frame of a running program.
@@ -127,42 +94,6 @@ pub struct Begun {
     pub answer: Answer,
 }
 
-/// Usage while a run goes on. Kept beside the tree, because without recording there is none.
-#[derive(Debug)]
-struct Ledger {
-    budget: RefCell<Budget>,
-    /// Whether a call of the frame, or under it, is new: it was not recorded, or is tried again, or was made and
-    /// has ended.
-    made: Cell<bool>,
-    parent: Option<Rc<Ledger>>,
-}
-
-impl Ledger {
-    fn new(budget: Budget, parent: Option<Rc<Self>>) -> Rc<Self> {
-        Rc::new(Self {
-            budget: RefCell::new(budget),
-            made: Cell::new(false),
-            parent,
-        })
-    }
-
-    fn note_made(&self) {
-        let mut ledger = Some(self);
-        while let Some(current) = ledger.filter(|current| !current.made.replace(true)) {
-            ledger = current.parent.as_deref();
-        }
-    }
-
-    fn add(&self, delta: &Usage) {
-        self.budget.borrow_mut().own.add(delta);
-        let mut ledger = Some(self);
-        while let Some(current) = ledger {
-            current.budget.borrow_mut().aggregate.add(delta);
-            ledger = current.parent.as_deref();
-        }
-    }
-}
-
 impl LiveFrame {
     /// Starts a run, over a recording or without one.
     #[must_use]
@@ -177,9 +108,7 @@ impl LiveFrame {
         let shared = Shared {
             run: RefCell::new(Run::new(frame)),
             options,
-            progress: RefCell::new(None),
-            open_ends: RefCell::new(BTreeSet::new()),
-            recording,
+            places: Places::new(recording),
         };
         Self {
             shared: Rc::new(shared),
@@ -203,14 +132,16 @@ impl LiveFrame {
             .answering()
             .and_then(|source| source.child(&input.agent_id, input.hash, &input.call_id))
             // One whose turn has not come may still be found by its content: it lends nothing to another.
-            .filter(|source| source.is_claimed() || self.shared.has_come_to(source.frame().start));
+            .filter(|source| {
+                source.is_claimed() || self.shared.places.has_come_to(source.frame().start)
+            });
         let entry = source
             .as_ref()
             .and_then(|source| source.entry(self.shared.options.memory));
         let frame = new_frame(input, source.as_ref(), entry.as_ref());
         if let Some(claimed) = source.as_ref().filter(|source| source.is_claimed()) {
-            self.shared.reach(claimed.frame().start);
-            self.shared.open(claimed.frame().end);
+            self.shared.places.reach(claimed.frame().start);
+            self.shared.places.open(claimed.frame().end);
         }
         let budget = frame.budget.clone();
         let path = if self.shared.options.recording {
@@ -309,12 +240,12 @@ impl LiveFrame {
         };
         let missed = matches!(answer.verdict, Verdict::Miss(_));
         if let Some(call) = &answer.call {
-            self.shared.reach(Some(call.start));
+            self.shared.places.reach(Some(call.start));
             if missed {
                 // It is made now, and its recorded end will not come.
-                self.shared.reach(call.end);
+                self.shared.places.reach(call.end);
             } else {
-                self.shared.open(call.end);
+                self.shared.places.open(call.end);
             }
         }
         let is_retry = matches!(answer.verdict, Verdict::Miss(Miss::Retry));
@@ -356,7 +287,7 @@ impl LiveFrame {
     }
 
     fn note_made(&self) {
-        let is_first = self.shared.recording.is_some() && !self.ledger.made.get();
+        let is_first = self.shared.places.are_recorded() && !self.ledger.made.get();
         if is_first && self.shared.options.recording {
             self.shared.run.borrow_mut().note_made(&self.path);
         }
@@ -384,14 +315,14 @@ impl LiveFrame {
                 .borrow_mut()
                 .release_call(&self.path, slot, end);
         }
-        self.shared.close(end);
-        self.shared.reach(end)
+        self.shared.places.close(end);
+        self.shared.places.reach(end)
     }
 
     /// Notes that the frame has reached its recorded end. `true` if it overtook an earlier recorded
     /// start or end.
     pub fn reach_end(&self) -> bool {
-        self.shared.reach(self.recorded_end())
+        self.shared.places.reach(self.recorded_end())
     }
 
     /// The recorded frame that this one continues.
@@ -432,7 +363,7 @@ impl LiveFrame {
         if self.shared.options.recording {
             self.shared.run.borrow_mut().adopt(&self.path, recorded);
         }
-        self.shared.close(recorded.end);
+        self.shared.places.close(recorded.end);
         true
     }
 
@@ -477,7 +408,7 @@ impl LiveFrame {
     }
 
     pub fn end(&self, state: State) {
-        self.shared.close(self.recorded_end());
+        self.shared.places.close(self.recorded_end());
         if self.shared.options.recording {
             let recorded = self.recorded().filter(|_| !self.ledger.made.get());
             let end = recorded.and_then(|recorded| recorded.end);

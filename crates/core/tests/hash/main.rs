@@ -1,0 +1,15 @@
+//! Content hashes, the continuing hash of conversations, and the hash of old recordings against
+//! recorded data.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may fail by panicking"
+)]
+
+#[allow(dead_code, reason = "each test file uses a part of it")]
+#[path = "../generator/mod.rs"]
+mod generator;
+
+mod content;
+mod conversation;
+mod legacy;

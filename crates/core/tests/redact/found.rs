@@ -1,0 +1,126 @@
+//! What is found, however it is written, and what stays.
+
+use super::support::{quoted, redacted, redacted_json, secrets};
+
+#[test]
+fn every_kind_in_text_json_and_json_in_strings() {
+    for (rule, secret) in secrets() {
+        let text = format!("before {secret}, after");
+        let out = redacted(&text);
+        assert!(
+            out.starts_with(&format!("before [redacted:{rule}")),
+            "{out}"
+        );
+        assert!(out.ends_with("], after"), "{out}");
+        assert_eq!(redacted(&out), out);
+        // As deep as it stands, the placeholder is the same.
+        let placeholder = &out["before ".len()..out.len() - ", after".len()];
+        let mut json = format!("{{\"a\":[{}]}}", quoted(&text));
+        for _ in 0..4 {
+            let out = redacted_json(&json);
+            assert!(out.contains(placeholder), "{json}\n{out}");
+            assert_eq!(redacted_json(&out), out);
+            json = format!("{{\"arguments\":{}}}", quoted(&json));
+        }
+        let key = redacted_json(&format!("{{{}:1}}", quoted(&secret)));
+        assert_eq!(key, format!("{{\"{placeholder}\":1}}"));
+    }
+}
+
+#[test]
+fn escapes_do_not_hide() {
+    for (rule, secret) in secrets() {
+        let mut escaped = String::new();
+        for character in secret.chars() {
+            escaped.push_str(&format!("\\u{:04x}", u32::from(character)));
+        }
+        let wanted = redacted(&secret);
+        assert!(wanted.starts_with(&format!("[redacted:{rule}")));
+        assert_eq!(
+            redacted_json(&format!("\"{escaped}\"")),
+            format!("\"{wanted}\"")
+        );
+        // Escaped once more, and in a text that is no JSON.
+        let twice = quoted(&format!("cut off: {{\"a\": \"{escaped}"));
+        assert_eq!(
+            redacted_json(&twice),
+            quoted(&format!("cut off: {{\"a\": \"{wanted}"))
+        );
+    }
+}
+
+#[test]
+fn names_and_urls_tell_of_secrets() {
+    let password = ["hunt", "er2"].concat();
+    let opaque = ["0a1b2c3d4e5f", "60718293a4b5"].concat();
+    for (text, wanted) in [
+        (
+            format!("postgres://admin:{password}@db.example.com/app"),
+            "postgres://admin:[redacted:url-password]@db.example.com/app",
+        ),
+        (
+            format!("Authorization: Bearer {opaque}\nx"),
+            "Authorization: Bearer [redacted:authorization]\nx",
+        ),
+        (
+            format!("curl -H 'authorization: Basic {opaque}'"),
+            "curl -H 'authorization: Basic [redacted:authorization]'",
+        ),
+        (
+            format!("x-api-key: {opaque}"),
+            "x-api-key: [redacted:authorization]",
+        ),
+        (
+            format!("https://x.test/?api_key={opaque}&page=2"),
+            "https://x.test/?api_key=[redacted:authorization]&page=2",
+        ),
+        (
+            format!(r#"{{"headers":{{"Authorization":"Bearer {opaque}","accept":"*/*"}}}}"#),
+            r#"{"headers":{"Authorization":"Bearer [redacted:authorization]","accept":"*/*"}}"#,
+        ),
+        (
+            format!(r#"["Authorization","Token {opaque}","accept","*/*"]"#),
+            r#"["Authorization","Token [redacted:authorization]","accept","*/*"]"#,
+        ),
+        (
+            format!(r#"{{"name":"x-api-key","value":"{opaque}"}}"#),
+            r#"{"name":"x-api-key","value":"[redacted:authorization]"}"#,
+        ),
+        (
+            format!(r#"sent {{"authorization": "Bearer {opaque}"}} to it"#),
+            r#"sent {"authorization": "Bearer [redacted:authorization]"} to it"#,
+        ),
+    ] {
+        assert_eq!(redacted(&text), wanted);
+        assert_eq!(redacted(wanted), wanted);
+        assert_eq!(redacted_json(&quoted(&text)), quoted(wanted));
+    }
+}
+
+#[test]
+fn prose_ids_and_hashes_stay() {
+    for line in [
+        "the token count is 5",
+        "Authorization: required for all users",
+        "Authorization: Bearer <token>",
+        "authorization: Bearer $TOKEN",
+        "Use bearer authentication for this endpoint.",
+        "550e8400-e29b-41d4-a716-446655440000",
+        "sk-learn-based-classification-model-training",
+        "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+        "http://localhost:8080/@scope/package",
+        "git@github.com:owner/repository.git",
+        "call 1234567890123456 at 1764461234567",
+        "the ghp_ prefix, npm_config_registry and hf_transformers",
+        "AKIAIOSFODNN",
+        "eyJ is how a token begins",
+        "a key starts with -----BEGIN PRIVATE KEY----- and ends",
+        "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+        r#"{"type":"object","properties":{"authorization":{"type":"string"}},"required":["authorization","session_id"]}"#,
+        r#"{"n":1234567890123456,"f":0.4111111111111111,"e":1e22}"#,
+    ] {
+        assert_eq!(redacted(line), line);
+        assert_eq!(redacted_json(&quoted(line)), quoted(line));
+    }
+}
