@@ -2,7 +2,10 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::mem;
 use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::thread::{self, JoinHandle};
 
 /// What could not be done, and why.
 #[derive(Debug, thiserror::Error)]
@@ -57,25 +60,51 @@ fn sync_folder_of(path: &Path) {
     }
 }
 
-/// Takes texts for a file, and keeps the first failure until it is asked for.
+/// Takes texts for a file, and keeps the first failure until it is asked for. From the second on they are written by
+/// another thread, while the next one is made.
 pub struct Sink<'f> {
     file: &'f mut File,
+    taken: usize,
+    helper: Option<Helper>,
     failure: io::Result<()>,
 }
+
+/// A thread that writes.
+struct Helper {
+    full: SyncSender<String>,
+    /// Room to be used again.
+    empty: Receiver<String>,
+    thread: JoinHandle<io::Result<()>>,
+}
+
+/// Texts that may wait for being written: what is made faster than it is written must not fill the memory.
+const WAITING: usize = 2;
 
 impl<'f> Sink<'f> {
     #[must_use]
     pub fn new(file: &'f mut File) -> Self {
         Self {
             file,
+            taken: 0,
+            helper: None,
             failure: Ok(()),
         }
     }
 
     /// Writes the text out and empties it.
     pub fn take(&mut self, text: &mut String) {
-        if self.failure.is_ok() {
-            self.failure = self.file.write_all(text.as_bytes());
+        self.taken += 1;
+        if self.taken == 2 {
+            self.helper = Helper::start(self.file);
+        }
+        match &self.helper {
+            Some(helper) => {
+                let room = helper.empty.try_recv().unwrap_or_default();
+                // Where the helper has ended, its failure is found at the end.
+                let _ = helper.full.send(mem::replace(text, room));
+            }
+            None if self.failure.is_ok() => self.failure = self.file.write_all(text.as_bytes()),
+            None => {}
         }
         text.clear();
     }
@@ -83,7 +112,41 @@ impl<'f> Sink<'f> {
     /// # Errors
     /// The first failure to write.
     pub fn finish(self) -> io::Result<()> {
-        self.failure
+        self.failure?;
+        match self.helper {
+            Some(helper) => helper.finish(),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Helper {
+    /// `None` where there can be no further thread.
+    fn start(file: &File) -> Option<Self> {
+        let mut file = file.try_clone().ok()?;
+        let (full, texts) = sync_channel::<String>(WAITING);
+        let (rooms, empty) = channel();
+        let write = move || {
+            for mut text in texts {
+                file.write_all(text.as_bytes())?;
+                text.clear();
+                // At the end nobody wants it any more.
+                let _ = rooms.send(text);
+            }
+            Ok(())
+        };
+        let thread = thread::Builder::new().spawn(write).ok()?;
+        Some(Self {
+            full,
+            empty,
+            thread,
+        })
+    }
+
+    fn finish(self) -> io::Result<()> {
+        drop(self.full);
+        let ended = self.thread.join();
+        ended.unwrap_or_else(|_| Err(io::Error::other("the thread that writes has panicked")))
     }
 }
 
@@ -96,6 +159,44 @@ mod tests {
             std::env::temp_dir().join(format!("agent-rewind-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         folder
+    }
+
+    #[test]
+    fn takes_texts_in_their_order() {
+        let folder = folder("sink");
+        for pieces in [0, 1, 2, 3, 1_000] {
+            let path = folder.join(pieces.to_string());
+            let mut text = String::new();
+            let mut wanted = String::new();
+            replace_file(&path, &path.with_extension("tmp"), |file| {
+                let mut sink = Sink::new(file);
+                for piece in 0..pieces {
+                    text.push_str(&format!("{piece} ").repeat(piece));
+                    wanted.push_str(&text);
+                    sink.take(&mut text);
+                    assert_eq!(text, "");
+                }
+                sink.finish()
+            })
+            .unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), wanted, "{pieces}");
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// What is written to this file finds no room.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn tells_of_a_failure_whichever_thread_had_it() {
+        for pieces in 1..5 {
+            let mut full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+            let mut sink = Sink::new(&mut full);
+            for _ in 0..pieces {
+                sink.take(&mut "text".repeat(10_000));
+            }
+            let error = sink.finish().unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{pieces}");
+        }
     }
 
     #[test]

@@ -90,35 +90,19 @@ impl<F: FnMut(&[u8])> PythonWriter<F> {
 
     /// Writes the run of characters that are not printable ASCII, and gives where it ends.
     fn escapes(&mut self, text: &str, from: usize) -> usize {
-        let mut units = text[from..].encode_utf16();
         let mut at = from;
-        loop {
-            let mut slots = [[b'\\', b'u', 0, 0, 0, 0]; 64];
-            let mut filled = 0;
-            let mut ended = true;
-            for slot in &mut slots {
-                ended = true;
-                let Some(unit) = units.next() else { break };
-                // Of a pair of surrogates, each is half of a character of four bytes.
-                at += match unit {
-                    0x20..=0x7E => break,
-                    0..0x80 => 1,
-                    0x80..0x800 | 0xD800..0xE000 => 2,
-                    0x800.. => 3,
-                };
-                let [high, low] = unit.to_be_bytes();
-                let [[a, b], [c, d]] = [HEX[usize::from(high)], HEX[usize::from(low)]];
-                *slot = [b'\\', b'u', a, b, c, d];
-                filled += 1;
-                ended = false;
+        while let Some((character, length)) = character_at(text, at) {
+            at += length;
+            if let Ok(unit) = u16::try_from(character) {
+                self.buffer.extend_from_slice(&escape(unit));
+            } else if let Some(character) = char::from_u32(character) {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    self.buffer.extend_from_slice(&escape(*unit));
+                }
             }
-            self.buffer
-                .extend_from_slice(slots[..filled].as_flattened());
             self.flush_if_full();
-            if ended {
-                return at;
-            }
         }
+        at
     }
 
     fn open(&mut self, bracket: u8, is_empty: bool) {
@@ -179,6 +163,28 @@ impl<F: FnMut(&[u8])> Sink for PythonWriter<F> {
             self.flush_if_full();
         }
     }
+}
+
+/// The code point that a text has at a byte where a character begins, and its length in bytes; `None` for printable ASCII
+/// and at the end.
+#[inline]
+fn character_at(text: &str, at: usize) -> Option<(u32, usize)> {
+    // Nearly all that Python escapes are three bytes long.
+    if let Some(&[first @ 0xE0..0xF0, second, third]) = text.as_bytes().get(at..at + 3) {
+        let [first, second, third] = [first & 0x0F, second & 0x3F, third & 0x3F].map(u32::from);
+        return Some((first << 12 | second << 6 | third, 3));
+    }
+    match text.get(at..)?.chars().next()? {
+        ' '..='~' => None,
+        character => Some((u32::from(character), character.len_utf8())),
+    }
+}
+
+#[inline]
+fn escape(unit: u16) -> [u8; 6] {
+    let [high, low] = unit.to_be_bytes();
+    let [[a, b], [c, d]] = [HEX[usize::from(high)], HEX[usize::from(low)]];
+    [b'\\', b'u', a, b, c, d]
 }
 
 fn number_token(bytes: &[u8], from: usize) -> Range<usize> {
