@@ -36,6 +36,8 @@ export class Tap<T> {
   readonly #options: TapOptions<T>;
   readonly #chunks: T[] = [];
   #told = -1;
+  /** As `Tapped` has it; "open" until then. */
+  #endedBy: StreamEnd | undefined = "open";
   #end!: (end?: StreamEnd) => void;
 
   constructor(source: ReadableStream<T>, options: TapOptions<T>) {
@@ -44,6 +46,7 @@ export class Tap<T> {
     this.ended = new Promise((resolve) => {
       this.#end = (end) => {
         dropped.unregister(this);
+        if (this.#endedBy === "open") this.#endedBy = end;
         resolve({ chunks: this.#chunks, end });
       };
     });
@@ -88,7 +91,7 @@ export class Tap<T> {
   soFar(): Tapped<T> | undefined {
     if (this.#told === this.#chunks.length) return undefined;
     this.#told = this.#chunks.length;
-    return { chunks: this.#chunks, end: "open" };
+    return { chunks: this.#chunks, end: this.#endedBy };
   }
 
   /** Ends the recording with what has come, and the stream with it. */
