@@ -200,7 +200,9 @@ class StreamedCall<Answer, Recorded> {
 
   #register(stream: OpenStream): () => void {
     const { run } = this.#scope;
-    const runs = new Set<RunState>([run, run.outermost]);
+    // The held run that a run with a snapshot of its own stands in records what that one makes.
+    const around = run.beyond?.run;
+    const runs = new Set<RunState>([run, run.outermost, ...(around === undefined ? [] : [around])]);
     for (const { openStreams } of runs) openStreams.add(stream);
     return () => {
       for (const { openStreams } of runs) openStreams.delete(stream);
