@@ -1072,7 +1072,10 @@ interface CallStartEvent extends EventBase<"call:start">, CallFields {
   /** How often its client had tried before, where it had: the call is that of the same callId. */
   attempt?: number;
 }
-/** Own: a call has handed out its answer, and goes on, as streams do; with what had come of the answer. */
+/**
+* Own: a call has handed out its answer, and goes on, as streams do; with what had come of the answer. A second one
+* tells of the first that came after that.
+*/
 interface CallAnswerEvent extends EventBase<"call:answer">, CallFields, CallEnded {}
 /** Own: a call of a kind of the program's own has finished. */
 interface CallEndEvent extends EventBase<"call:end">, CallFields, CallEnded {}

@@ -251,6 +251,25 @@ describe("an answer whose body nobody has read", () => {
     expect(made).toBe(1);
   });
 
+  it("is asked for again if a part of it had come when the run was killed", async () => {
+    let made = 0;
+    const fetch = rewindFetch(async () => {
+      const status = made++ === 0 ? 200 : 429;
+      return new Response(status === 200 ? "body" : "busy", { status });
+    });
+    const program = async (): Promise<unknown> => {
+      const response = await fetch("http://host/");
+      return [response.status, await response.text()];
+    };
+    const { value, events } = await recorded(program);
+    expect(value).toEqual([200, "body"]);
+    const killed = events.slice(
+      0,
+      events.findIndex(({ type }) => type === "call:end"),
+    );
+    expect(await resume(program, { snapshot: restoreSnapshot(killed) })).toEqual([429, "busy"]);
+  });
+
   it("and tells of an error that the program went on after is not asked for again", async () => {
     let made = 0;
     const fetch = rewindFetch(async () => new Response("busy", { status: 503 + made++ }));

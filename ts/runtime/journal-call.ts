@@ -57,6 +57,8 @@ export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo)
 export interface OpenCall<T> {
   /** Journals what has come so far as what the answer is handed out with. */
   answer(value: T): void;
+  /** Journals the first that has come after that, and tells it. */
+  began(value: T): void;
   /** Journals what has come so far. */
   soFar(value: T): void;
   /** Does so, and tells it as the call's end: its run ends before it. */
@@ -112,6 +114,9 @@ export async function journaled<T>(
     const { recording, beyond } = scope.run;
     const open: OpenCall<T> = {
       answer: (value) => tellAnswer(soFar(value, true)),
+      began(value) {
+        if (scope.run.observed && !isTold) tellAnswer(soFar(value));
+      },
       soFar(value) {
         if (recording || beyond !== undefined) soFar(value);
       },

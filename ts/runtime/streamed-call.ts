@@ -8,6 +8,8 @@ import type { Scope } from "./scope.js";
 
 /** What is being recorded of an answer while it comes. */
 export interface Recording<Recorded> {
+  /** Resolves when something has come after what the answer is handed out with. */
+  readonly began?: Promise<void>;
   /** All of it, at its end. */
   readonly ended: Promise<Recorded>;
   /** What has come by now, marked as not at its end; `undefined` if nothing has since this was last asked. */
@@ -176,6 +178,12 @@ class StreamedCall<Answer, Recorded> {
       last = now;
       open.soFar(now);
     };
+    // Who resumes a killed run must know that it was on its way, and not only answered.
+    const tellMore = (): void => {
+      last = recording.soFar() ?? last;
+      if (last !== undefined) open.began(last);
+    };
+    if (this.#scope.run.observed) void recording.began?.then(tellMore);
     const leave = (): void => {
       last = recording.soFar() ?? last;
       if (last !== undefined) open.leave(last);

@@ -138,7 +138,8 @@ impl<'t> Builder<'_, 't> {
         let call = self.call_of[event.span as usize];
         let draft = &mut self.calls[call as usize];
         if draft.span == event.span {
-            draft.answered = Some(place);
+            // A second one tells that more has come of it.
+            draft.answered.get_or_insert(place);
         }
     }
 
