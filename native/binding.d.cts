@@ -67,6 +67,13 @@ export declare class FrameHandle {
   /** Journals a call's failure: JSON text of an `ErrorInfo`. */
   fail(slot: number, error: string, meta?: string | undefined | null): boolean
   /**
+   * Journals that a call's answer is handed out before its end; `recorded`: where that was in the recording.
+   * `true` if it overtook an earlier recorded start or end.
+   */
+  answer(slot?: number | undefined | null, recorded?: number | undefined | null): boolean
+  /** Notes that the frame has returned, though streams in it go on. */
+  returnNow(): void
+  /**
    * Journals the end of a replayed call, recorded at the place `end`. `true` if it overtook an
    * earlier recorded start or end.
    */
@@ -167,7 +174,8 @@ export interface Begun {
   answer: string
   text?: string
   types?: string
-  /** Recorded place of the end, for releasing in order. */
+  /** Recorded places of the answer, where that came before the end, and of the end, for releasing in order. */
+  answered?: number
   end?: number
   /** What else was recorded of the call: JSON text of an object. */
   meta?: string

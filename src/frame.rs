@@ -70,7 +70,8 @@ pub struct Begun {
     pub answer: String,
     pub text: Option<String>,
     pub types: Option<String>,
-    /// Recorded place of the end, for releasing in order.
+    /// Recorded places of the answer, where that came before the end, and of the end, for releasing in order.
+    pub answered: Option<f64>,
     pub end: Option<f64>,
     /// What else was recorded of the call: JSON text of an object.
     pub meta: Option<String>,
@@ -329,6 +330,20 @@ impl FrameHandle {
         )
     }
 
+    /// Journals that a call's answer is handed out before its end; `recorded`: where that was in the recording.
+    /// `true` if it overtook an earlier recorded start or end.
+    #[napi(catch_unwind)]
+    pub fn answer(&self, slot: Option<f64>, recorded: Option<f64>) -> bool {
+        self.frame
+            .answer_call(slot.map(call_slot), recorded.map(to_count))
+    }
+
+    /// Notes that the frame has returned, though streams in it go on.
+    #[napi(catch_unwind)]
+    pub fn return_now(&self) {
+        self.frame.return_now();
+    }
+
     /// Journals the end of a replayed call, recorded at the place `end`. `true` if it overtook an
     /// earlier recorded start or end.
     #[napi(catch_unwind)]
@@ -541,6 +556,7 @@ fn begun_object(begun: CoreBegun, hash: ContentHash) -> Begun {
         answer: answer.to_owned(),
         text,
         types,
+        answered: call.as_ref().and_then(|call| call.answered).map(to_number),
         end: call.as_ref().and_then(|call| call.end).map(to_number),
         meta: call.as_ref().and_then(|call| call.meta.clone()).map(owned),
     }

@@ -35,3 +35,38 @@ it("a test that looks at no more than it did needs no server", { timeout: 120_00
   expect(results).toEqual({ "only the status": "failed", "only the first piece": "passed" });
   expect(text).toContain("StreamCutError: The recorded answer to");
 });
+
+const withSnapshot = `
+import { existsSync } from "node:fs";
+import { runWith } from "agent-rewind";
+import { dumpSnapshot, readSnapshot, writeSnapshot } from "agent-rewind/debugger";
+import { rewindFetch } from "agent-rewind/fetch";
+import { test } from "agent-rewind/vitest";
+import { expect } from "vitest";
+
+const fetch = rewindFetch();
+const firstPiece = async () => {
+  const { body } = await fetch(process.env.SERVER + "/endless");
+  return Buffer.from((await body.getReader().read()).value).toString();
+};
+if (!existsSync("run.json")) {
+  await runWith(async () => {
+    await firstPiece();
+    await writeSnapshot("run.json", dumpSnapshot());
+  });
+}
+const snapshot = await readSnapshot("run.json");
+test("resumes a run that was on its way", async () => {
+  expect(await runWith(firstPiece, { snapshot })).toBe("text");
+});
+`;
+
+it("of a run with a snapshot of its own too, whatever the mode", { timeout: 120_000 }, async () => {
+  using project = vitestProject({ "a.test.mjs": withSnapshot });
+  await using server = await modelServer(() => ({ body: "text", endless: true }));
+  const env = { SERVER: server.url };
+  expectPassed(await project.run({ env }));
+  expect(server.requests).toHaveLength(2);
+  for (const mode of ["auto", "replay"]) expectPassed(await project.run({ env: { ...env, AGENT_REWIND_MODE: mode } }));
+  expect(server.requests).toHaveLength(2);
+});

@@ -99,7 +99,8 @@ function streamed(
       return { answer, recording: recordingOf(tap, recorded, meta) };
     },
     {
-      async answer({ result, parts, end }, meta, rest) {
+      async answer({ result, parts, end }, meta, more) {
+        const { rest } = more;
         const until = timed ? untilAfter(performance.now(), signal) : undefined;
         await until?.(meta.stream?.startMs ?? 0);
         signal?.throwIfAborted();
@@ -111,6 +112,7 @@ function streamed(
           call: call.name,
           until,
           revive: revivedErrors,
+          ...more,
           rest: rest && (async () => (await rest()).stream),
         });
         return { ...joinHeaders(result, meta), stream: stream as StreamResult["stream"] };

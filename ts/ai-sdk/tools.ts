@@ -72,9 +72,9 @@ async function* outputsOf(call: JournaledCall, make: () => AsyncIterable<unknown
       return { answer: tap.open(), recording: recordingOf(tap, recorded, meta) };
     },
     {
-      answer({ outputs, end }, _meta, rest) {
+      answer({ outputs, end }, _meta, more) {
         const pieces = outputs.map((output) => [output, 0] as const);
-        return replayStream(pieces, { signal: undefined, end, call: `the tool "${call.name}"`, rest });
+        return replayStream(pieces, { signal: undefined, end, call: `the tool "${call.name}"`, ...more });
       },
       openEnd: ({ end }) => (end === "open" ? "again" : undefined),
     },

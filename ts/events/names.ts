@@ -21,6 +21,7 @@ export const EVENTS = {
   TOOL_CALL_START: "tool:call:start",
   TOOL_CALL_END: "tool:call:end",
   CALL_START: "call:start",
+  CALL_ANSWER: "call:answer",
   CALL_END: "call:end",
   REPLAY_REPORT: "replay:report",
   BUDGET_UPDATE: "budget:update",

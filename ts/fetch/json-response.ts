@@ -6,7 +6,13 @@ export interface JsonBody {
   /** Aborts the body as long as it is not read. */
   readonly signal: AbortSignal | undefined;
   readonly open: () => ReadableStream<Uint8Array>;
+  /** Resolves when the end may be shown. */
+  readonly ended?: (() => Promise<void>) | undefined;
+  /** Called when nobody can read the body any more; the stream that was opened calls it by itself. */
+  readonly dropped?: (() => void) | undefined;
 }
+
+const unreadable = new FinalizationRegistry((dropped: () => void) => dropped());
 
 /** Where a response came from. */
 export type Origin = Pick<Response, "url" | "redirected">;
@@ -31,11 +37,26 @@ function classUpon(plain: typeof Response): JsonResponseClass {
     readonly #origin: Origin;
     #isRead: boolean = false;
     #opened: Response | undefined;
+    /** Ends what tells that nobody can read the body any more. */
+    #unwatch: () => void = () => {};
 
     constructor(init: ResponseInit, body: JsonBody, origin: Origin) {
       super(null, init);
       this.#body = body;
       this.#origin = origin;
+      const { signal, dropped } = body;
+      if (dropped === undefined) return;
+      const token = {};
+      const abort = (): void => {
+        unreadable.unregister(token);
+        dropped();
+      };
+      unreadable.register(this, dropped, token);
+      signal?.addEventListener("abort", abort, { once: true });
+      this.#unwatch = () => {
+        unreadable.unregister(token);
+        signal?.removeEventListener("abort", abort);
+      };
     }
 
     get url(): string {
@@ -59,7 +80,7 @@ function classUpon(plain: typeof Response): JsonResponseClass {
     }
 
     async json(): Promise<unknown> {
-      return this.#isUntouched() ? (JSON.parse(this.#take()) as unknown) : this.opened().json();
+      return this.#isUntouched() ? (JSON.parse(await this.#take()) as unknown) : this.opened().json();
     }
 
     clone(): Response {
@@ -70,15 +91,19 @@ function classUpon(plain: typeof Response): JsonResponseClass {
       return this.#opened === undefined && !this.#isRead;
     }
 
-    #take(): string {
+    async #take(): Promise<string> {
+      const { signal, ended, text } = this.#body;
       this.#isRead = true;
-      this.#body.signal?.throwIfAborted();
-      return this.#body.text;
+      this.#unwatch();
+      signal?.throwIfAborted();
+      await ended?.();
+      return text;
     }
 
     /** The same response with a stream; what was read stays read. */
     opened(): Response {
       if (this.#opened === undefined) {
+        this.#unwatch();
         const { status, statusText, headers } = this;
         this.#opened = new plain(this.#body.open(), { status, statusText, headers });
         if (this.#isRead) this.#opened.text().catch(() => {});

@@ -1,6 +1,6 @@
 import type { CallMeta } from "../types/snapshot.js";
 import type { OpenEnd } from "../runtime/call.js";
-import type { StreamedAnswer } from "../runtime/streamed-call.js";
+import type { More, StreamedAnswer } from "../runtime/streamed-call.js";
 import { replayStream, untilAfter, type Piece } from "../streams/replay-stream.js";
 import { recordingOf, since, Tap, type StreamEnd, type Tapped } from "../streams/tap.js";
 import { responseHeaders, type KeptHeaders, type HeaderList } from "./headers.js";
@@ -106,16 +106,16 @@ export interface ReplayOptions {
   readonly signal: AbortSignal | undefined;
   /** Whether the pieces come when they came, and not at once. */
   readonly timed: boolean;
-  /** Sends the request again, for who reads on where the recording was taken. */
-  readonly rest?: (() => Promise<Response>) | undefined;
+  readonly more: More<Response>;
 }
 
 /** Makes the response that was recorded. */
 export async function replayResponse(
   recorded: RecordedResponse,
   { stream = {} }: CallMeta,
-  { url, signal, timed, rest }: ReplayOptions,
+  { url, signal, timed, more }: ReplayOptions,
 ): Promise<Response> {
+  const { rest } = more;
   const until = timed ? untilAfter(performance.now(), signal) : undefined;
   await until?.(stream.startMs ?? 0);
   signal?.throwIfAborted();
@@ -129,10 +129,12 @@ export async function replayResponse(
       end,
       call: url,
       until,
+      ...more,
       rest: rest && (async () => (await rest()).body as ReadableStream<Uint8Array>),
     });
   if ("json" in body && end === undefined && !timed) {
-    return jsonResponse(init, { text: JSON.stringify(body.json), signal, open }, origin);
+    const { ended, dropped } = more;
+    return jsonResponse(init, { text: JSON.stringify(body.json), signal, open, ended, dropped }, origin);
   }
   return withOrigin(new Response(open(), init), origin);
 }

@@ -88,7 +88,7 @@ function journaled(context: Context, { input, request, make, keep, timed }: Send
       return recordResponse(response, options);
     },
     {
-      answer: (recorded, meta, rest) => replayResponse(recorded, meta, { url, signal, timed, rest }),
+      answer: (recorded, meta, more) => replayResponse(recorded, meta, { url, signal, timed, more }),
       openEnd,
       failureIn,
     },

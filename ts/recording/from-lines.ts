@@ -63,6 +63,8 @@ interface OpenFrame {
   prompts: Map<string, { index: number; parts: Partial<Record<(typeof REQUEST_PARTS)[number], number>> }>;
 }
 
+type Order = Pick<CallRecord, "startOrder" | "answerOrder" | "endOrder">;
+
 class Reader {
   readonly #frames = new Map<string, OpenFrame>();
   readonly #texts: unknown[] = [];
@@ -157,8 +159,7 @@ class Reader {
       kind,
       callId: `${frame.base}/${call}`,
       contentHash: hash,
-      startOrder: order.startOrder,
-      ...(order.endOrder === undefined ? {} : { endOrder: order.endOrder }),
+      ...order,
       ...("output" in line ? { output } : {}),
       ...(types === undefined ? {} : { types }),
       ...(error === undefined ? {} : { error }),
@@ -212,10 +213,15 @@ class Reader {
     if (!this.#timed && status !== "running" && end !== "root") snapshot.endOrder = this.#clock++;
   }
 
-  #order(line: { frame: string; call?: string }, pending = false): { startOrder: number; endOrder?: number } {
+  #order(line: { frame: string; call?: string }, pending = false): Order {
     const timing = this.#timing.get(timingKey(line));
     if (timing !== undefined) {
-      return { startOrder: timing.start, ...(timing.end === undefined ? {} : { endOrder: timing.end }) };
+      const { start, answer, end } = timing;
+      return {
+        startOrder: start,
+        ...(answer === undefined ? {} : { answerOrder: answer }),
+        ...(end === undefined ? {} : { endOrder: end }),
+      };
     }
     const startOrder = this.#clock++;
     return pending || line.call === undefined ? { startOrder } : { startOrder, endOrder: this.#clock++ };

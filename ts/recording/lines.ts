@@ -90,6 +90,8 @@ export interface TimingLine {
   frame: string;
   call?: string;
   start: number;
+  /** Where the answer was handed out, if that was before the end. */
+  answer?: number;
   end?: number;
   meta?: CallMeta;
 }

@@ -80,7 +80,7 @@ class Writer implements RecordingLines {
 
   #call(call: CallRecord, body: Body, { path, base }: Place): void {
     const name = relative(call.callId, base);
-    const { startOrder: start, endOrder: end, meta } = call;
+    const { startOrder: start, answerOrder: answer, endOrder: end, meta } = call;
     const { durationMs, stream, ...known }: CallMeta = meta ?? {};
     const timed: CallMeta = {
       ...(durationMs === undefined ? {} : { durationMs }),
@@ -90,6 +90,7 @@ class Writer implements RecordingLines {
       frame: path,
       call: name,
       start,
+      ...(answer === undefined ? {} : { answer }),
       ...(end === undefined ? {} : { end }),
       ...(isEmpty(timed) ? {} : { meta: timed }),
     });

@@ -37,7 +37,8 @@ export interface CallSpec<T> {
 }
 
 export type OpenEnd = "again" | "rest";
-export type SoFar<T> = (value: T) => Ended<T>;
+/** `answers`: now the answer is handed out, though the call goes on. */
+export type SoFar<T> = (value: T, answers?: boolean) => Ended<T>;
 
 /** How a call ended, as events tell it. */
 export interface Ended<T> {
@@ -59,6 +60,15 @@ export interface Ended<T> {
    * @throws CallFailure, around a ReplayMissError if not.
    */
   readonly rest?: (() => Promise<Ended<T>>) | undefined;
+  /** Of a recorded answer that was handed out before the call's end: that end, which is to be told in its turn. */
+  readonly end?: RecordedEnd | undefined;
+}
+
+export interface RecordedEnd {
+  /** Resolves when it is the end's turn in the recorded order, and journals it. */
+  inTurn(): Promise<void>;
+  /** Journals it where the run stands. */
+  now(): void;
 }
 
 /** A failed call. */
@@ -108,8 +118,14 @@ async function replayOrMake<T>(scope: Scope, begun: Begun, call: CallSpec<T>): P
     if (recorded === undefined) throw await replayFailure(scope, begun);
     const open = call.openEnd?.(recorded.value);
     if (open !== "again" || scope.run.mode === "replay") {
-      const ended = { ...recorded, meta: await release(scope, begun) };
-      return open === undefined ? ended : { ...ended, rest: () => makeOpen(scope, begun, call) };
+      const end = recordedEnd(scope, begun, call);
+      const ended = { ...recorded, meta: await release(scope, begun, end !== undefined), end };
+      if (open === undefined) return ended;
+      const rest = (): Promise<Ended<T>> => {
+        end?.now();
+        return makeOpen(scope, begun, call);
+      };
+      return { ...ended, rest };
     }
     scope.frame.release(begun.slot, begun.end);
     return makeOpen(scope, begun, call);
@@ -140,11 +156,20 @@ async function askBeyond<T>(scope: Scope, beyond: Scope, begun: Begun, call: Cal
       if (begun.slot !== undefined) journal(scope, begun.slot, ended);
       return ended;
     };
-    const make = (soFar: SoFar<T>): T | Promise<T> => call.make((value) => both(soFar(value)));
+    const make = (soFar: SoFar<T>): T | Promise<T> =>
+      call.make((value, answers = false) => {
+        if (answers) scope.frame.answer(begun.slot);
+        return both(soFar(value, answers));
+      });
     const ended = await settle(beyond, asked, { ...call, make, callId });
     countLive(scope);
-    const { rest } = ended;
-    return both(rest === undefined ? ended : { ...ended, rest: () => rest().then(both) });
+    const { rest, end } = ended;
+    if (end !== undefined) scope.frame.answer(begun.slot);
+    return both({
+      ...ended,
+      ...(rest === undefined ? {} : { rest: () => rest().then(both) }),
+      ...(end === undefined ? {} : { end: alsoAt(end, () => both(ended)) }),
+    });
   } catch (failure) {
     const { error } = failure as CallFailure;
     countLive(scope);
@@ -154,6 +179,20 @@ async function askBeyond<T>(scope: Scope, beyond: Scope, begun: Begun, call: Cal
     }
     throw failure;
   }
+}
+
+/** The end of a call that is journaled in two places. */
+function alsoAt(end: RecordedEnd, journalIt: () => void): RecordedEnd {
+  return {
+    async inTurn() {
+      await end.inTurn();
+      journalIt();
+    },
+    now() {
+      end.now();
+      journalIt();
+    },
+  };
 }
 
 function countLive(scope: Scope): void {
@@ -184,19 +223,23 @@ async function makeCall<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promi
   countLive(scope);
   let value: T;
   let encoded: Encoded | Tombstone;
-  const endedWith = (given: T, as: Encoded | Tombstone): Ended<T> => {
-    const ended: Ended<T> = { value: given, cached: false, meta: meta(), ...kept(given, as, call) };
-    if (begun.slot !== undefined) journal(scope, begun.slot, ended);
-    return ended;
+  /** From then on nothing takes its place: what came before may be told a little later. */
+  let ended: Ended<T> | undefined;
+  const endedWith = (given: T, as: Encoded | Tombstone, answers = false): Ended<T> => {
+    if (answers) scope.frame.answer(begun.slot);
+    const now: Ended<T> = { value: given, cached: false, meta: meta(), ...kept(given, as, call) };
+    if (begun.slot !== undefined) journal(scope, begun.slot, now);
+    return now;
   };
   try {
-    value = await call.make((part) => endedWith(part, encodeValue(part)));
+    value = await call.make((part, answers) => ended ?? endedWith(part, encodeValue(part), answers));
     encoded = encodeValue(value);
     if (call.refuse !== undefined && "tombstone" in encoded) throw call.refuse(encoded.tombstone);
   } catch (error) {
     throw failed(scope, begun, error, meta());
   }
-  return endedWith(value, encoded);
+  ended = endedWith(value, encoded);
+  return ended;
 }
 
 function kept<T>(
@@ -294,21 +337,44 @@ function failureWith<T>(value: T, { text, types }: Encoded, { failureIn }: CallS
 
 async function replayFailure(scope: Scope, begun: Begun): Promise<CallFailure> {
   const error = fromErrorInfo(JSON.parse(begun.text ?? "{}") as ErrorInfo);
-  const meta = await release(scope, begun);
+  const meta = await release(scope, begun, false);
   if (begun.slot !== undefined) remember(scope, scope.frame, begun.slot, error);
   return new CallFailure(error, begun.answer === "failure" ? "recorded" : "recorded-handled", meta);
 }
 
-/** Waits for the call's place in the recorded order of ends. */
-async function release(scope: Scope, begun: Begun): Promise<CallMeta | undefined> {
+/** The end of a call whose answer was handed out before; absent where the recording has one place for both. */
+function recordedEnd<T>(scope: Scope, begun: Begun, { openEnd }: CallSpec<T>): RecordedEnd | undefined {
+  const { answered, end } = begun;
+  if (openEnd === undefined || answered == null) return undefined;
+  let isTold = false;
+  const now = (): void => {
+    if (isTold) return;
+    isTold = true;
+    noteOvertaken(scope, scope.frame.release(begun.slot, end));
+  };
+  return {
+    async inTurn() {
+      await scope.run.releases.turn(end ?? undefined);
+      now();
+    },
+    now,
+  };
+}
+
+function noteOvertaken({ run, tally }: Scope, overtaken: boolean): void {
+  if (!overtaken) return;
+  tally.overtaken += 1;
+  run.report.overtaken += 1;
+}
+
+/** Waits for the call's place in the recorded order of ends, or for that of its answer. */
+async function release(scope: Scope, begun: Begun, answers: boolean): Promise<CallMeta | undefined> {
   const { run, tally } = scope;
-  await run.releases.turn(begun.end ?? undefined);
+  const { slot, answered, end } = begun;
+  await run.releases.turn((answers ? answered : end) ?? undefined);
   tally.replayed += 1;
   run.report.replayed += 1;
-  if (scope.frame.release(begun.slot, begun.end)) {
-    tally.overtaken += 1;
-    run.report.overtaken += 1;
-  }
+  noteOvertaken(scope, answers ? scope.frame.answer(slot, answered) : scope.frame.release(slot, end));
   if (begun.meta === undefined) return undefined;
   const meta = JSON.parse(begun.meta) as CallMeta | null;
   // It may have been edited.

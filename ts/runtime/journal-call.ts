@@ -55,6 +55,10 @@ export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo)
 
 /** For a call whose answer is handed out before it has come to its end. */
 export interface OpenCall<T> {
+  /** Journals what has come so far as what the answer is handed out with. */
+  answer(value: T): void;
+  /** Journals the first that has come after that, and tells it. */
+  began(value: T): void;
   /** Journals what has come so far. */
   soFar(value: T): void;
   /** Does so, and tells it as the call's end: its run ends before it. */
@@ -62,7 +66,7 @@ export interface OpenCall<T> {
 }
 
 export interface EndedCall<T> extends Ended<T> {
-  /** Of an answer with a `rest` that nobody asked for: tells that its run ends before it. */
+  /** Of an answer that is handed out before the end of its call: tells that its run ends before that. */
   readonly leave?: (() => void) | undefined;
   readonly rest?: (() => Promise<EndedCall<T>>) | undefined;
 }
@@ -100,10 +104,19 @@ export async function journaled<T>(
   };
   const tellEnd = (ended: Ended<T>): void =>
     tell(() => ({ ...outcomeFields(ended), ...metaFields(ended), cache: ended.cached }));
+  const tellAnswer = (ended: Ended<T>): void => {
+    if (!scope.run.observed) return;
+    const fields = { ...outcomeFields(ended), ...metaFields(ended), cache: ended.cached };
+    scope.emitHeld(EVENTS.CALL_ANSWER, span, { ...about, ...fields, duration: performance.now() - startedAt });
+  };
   const makeInside = (soFar: SoFar<T>): T | Promise<T> => {
     const info = { callId, contentHash: begun.contentHash, signal: scope.signal };
     const { recording, beyond } = scope.run;
     const open: OpenCall<T> = {
+      answer: (value) => tellAnswer(soFar(value, true)),
+      began(value) {
+        if (scope.run.observed && !isTold) tellAnswer(soFar(value));
+      },
       soFar(value) {
         if (recording || beyond !== undefined) soFar(value);
       },
@@ -125,10 +138,27 @@ export async function journaled<T>(
   const told = async (ending: Promise<Ended<T>>): Promise<EndedCall<T>> => {
     try {
       const ended = await ending;
-      const { rest } = ended;
-      if (rest !== undefined) return { ...ended, rest: () => told(rest()), leave: () => tellEnd(ended) };
-      tellEnd(ended);
-      return ended;
+      const { rest, end } = ended;
+      if (rest === undefined && end === undefined) {
+        tellEnd(ended);
+        return ended;
+      }
+      tellAnswer(ended);
+      return {
+        ...ended,
+        ...(rest === undefined ? {} : { rest: () => told(rest()) }),
+        end: end && {
+          async inTurn() {
+            await end.inTurn();
+            tellEnd(ended);
+          },
+          now: () => end.now(),
+        },
+        leave() {
+          end?.now();
+          tellEnd(ended);
+        },
+      };
     } catch (failure) {
       tell(() => failureFields(failure as CallFailure));
       throw (failure as CallFailure).error;

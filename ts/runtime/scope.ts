@@ -237,6 +237,7 @@ export class Scope {
     };
     this.#ending = ending;
     pendingEnds.add(ending);
+    this.frame.returnNow();
   }
 
   /** Ends what still runs under this frame, in this generation. */

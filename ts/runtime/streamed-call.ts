@@ -8,6 +8,8 @@ import type { Scope } from "./scope.js";
 
 /** What is being recorded of an answer while it comes. */
 export interface Recording<Recorded> {
+  /** Resolves when something has come after what the answer is handed out with. */
+  readonly began?: Promise<void>;
   /** All of it, at its end. */
   readonly ended: Promise<Recorded>;
   /** What has come by now, marked as not at its end; `undefined` if nothing has since this was last asked. */
@@ -34,15 +36,24 @@ export interface StreamedCallInfo<Recorded> extends CallInfo {
 }
 
 export interface StreamReplay<Answer, Recorded> {
-  /**
-   * Makes the answer of what was recorded.
-   * @param rest for who reads on where the recording was taken before the end: makes the call again. Fails with a
-   * ReplayMissError where nothing may be made.
-   */
-  answer(recorded: Recorded, meta: CallMeta, rest?: () => Promise<Answer>): Answer | Promise<Answer>;
+  /** Makes the answer of what was recorded. */
+  answer(recorded: Recorded, meta: CallMeta, more: More<Answer>): Answer | Promise<Answer>;
   /** As in `CallSpec`. */
   openEnd(recorded: Recorded): OpenEnd | undefined;
   readonly failureIn?: CallSpec<Recorded>["failureIn"];
+}
+
+/** What comes after the recorded part of an answer. */
+export interface More<Answer> {
+  /**
+   * For who reads on where the recording was taken before the end: makes the call again. Fails with a ReplayMissError
+   * where nothing may be made.
+   */
+  readonly rest?: (() => Promise<Answer>) | undefined;
+  /** To be called at the end, and before it is shown: resolves in its turn. */
+  readonly ended?: (() => Promise<void>) | undefined;
+  /** To be called when nobody can read the answer any more. */
+  readonly dropped?: (() => void) | undefined;
 }
 
 /**
@@ -69,6 +80,7 @@ class StreamedCall<Answer, Recorded> {
   #handOver = new HandOver<Answer>();
   #before: Recorded | undefined;
   #meta: (() => CallMeta) | undefined;
+  #close: () => void = () => {};
 
   constructor(
     call: JournaledCall,
@@ -88,7 +100,9 @@ class StreamedCall<Answer, Recorded> {
           journaled: () => handOver.settled,
         });
         this.#meta = recording.meta;
-        this.#hold(recording, open, handOver.settled);
+        // What was handed out before keeps its place.
+        const answers = whole !== true && this.#before === undefined;
+        this.#hold(recording, open, { settled: handOver.settled, answers });
         handOver.isMade = true;
         if (whole === true) handOver.giveSettled(answer);
         else handOver.give(answer);
@@ -116,49 +130,87 @@ class StreamedCall<Answer, Recorded> {
     return handOver.take();
   }
 
-  async #replayed({ value, meta = {}, rest, leave }: EndedCall<Recorded>, handOver: HandOver<Answer>): Promise<void> {
-    if (rest === undefined || leave === undefined) {
-      handOver.give(await this.#replay.answer(value, meta));
+  async #replayed(
+    { value, meta = {}, rest, end, leave }: EndedCall<Recorded>,
+    handOver: HandOver<Answer>,
+  ): Promise<void> {
+    if (leave === undefined) {
+      handOver.give(await this.#replay.answer(value, meta, {}));
       return;
     }
-    const forget = this.#register({ cut() {}, soFar() {}, leave, ended: Promise.resolve() });
-    const again = (): Promise<Answer> => {
-      forget();
-      this.#before = value;
-      this.#handOver = new HandOver();
-      return this.#follow(rest());
+    const dropped = (): void => {
+      leave();
+      close();
     };
-    handOver.give(await this.#replay.answer(value, meta, again));
+    const close = this.#keepOpen({ cut: dropped, soFar() {}, leave, ended: Promise.resolve() });
+    const again =
+      rest &&
+      ((): Promise<Answer> => {
+        this.#before = value;
+        this.#handOver = new HandOver();
+        const answer = this.#follow(rest());
+        // Until the call that is made now keeps the frame open.
+        void this.#handOver.settled.then(close);
+        return answer;
+      });
+    const ended = async (): Promise<void> => {
+      if (end === undefined) return dropped();
+      await end.inTurn();
+      close();
+    };
+    handOver.give(await this.#replay.answer(value, meta, { rest: again, ended, dropped }));
   }
 
-  /** The frame may not end before the entry has been journaled. */
-  #hold(recording: Recording<Recorded>, open: OpenCall<Recorded>, settled: Promise<void>): void {
-    const hold = this.#scope.holdOpen();
+  #hold(
+    recording: Recording<Recorded>,
+    open: OpenCall<Recorded>,
+    { settled, answers }: { settled: Promise<void>; answers: boolean },
+  ): void {
     let last = recording.soFar();
     // At the place at which the answer is handed out.
-    if (last !== undefined) open.soFar(last);
+    if (last !== undefined) {
+      if (answers) open.answer(last);
+      else open.soFar(last);
+    }
     const soFar = (): void => {
       const now = recording.soFar();
       if (now === undefined) return;
       last = now;
       open.soFar(now);
     };
+    // Who resumes a killed run must know that it was on its way, and not only answered.
+    const tellMore = (): void => {
+      last = recording.soFar() ?? last;
+      if (last !== undefined) open.began(last);
+    };
+    if (this.#scope.run.observed) void recording.began?.then(tellMore);
     const leave = (): void => {
       last = recording.soFar() ?? last;
       if (last !== undefined) open.leave(last);
     };
-    const forget = this.#register({ cut: () => recording.cut(), soFar, leave, ended: settled });
-    const release = (): void => {
+    const close = this.#keepOpen({ cut: () => recording.cut(), soFar, leave, ended: settled });
+    // Only now may the frame end: the entry has been journaled.
+    void settled.then(close);
+  }
+
+  /** The frame may not end before the entry has been journaled; in the place of what this has kept open before. */
+  #keepOpen(stream: OpenStream): () => void {
+    const hold = this.#scope.holdOpen();
+    this.#close();
+    const forget = this.#register(stream);
+    const close = (): void => {
       forget();
-      // Only now may the frame end: the entry has been journaled.
       hold.release();
     };
-    void settled.then(release);
+    this.#close = close;
+    return close;
   }
 
   #register(stream: OpenStream): () => void {
     const { run } = this.#scope;
-    const runs = new Set<RunState>([run, run.outermost]);
+    // The held run that a run with a snapshot of its own stands in records what that one makes.
+    const around = run.beyond?.run;
+    const runs = new Set<RunState>([run, run.outermost, ...(around === undefined ? [] : [around])]);
     for (const { openStreams } of runs) openStreams.add(stream);
     return () => {
       for (const { openStreams } of runs) openStreams.delete(stream);

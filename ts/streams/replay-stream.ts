@@ -22,20 +22,31 @@ export interface ReplayStreamOptions<T> {
   readonly revive?: (error: unknown) => unknown;
   /** Where the end was not recorded: what comes after the pieces. */
   readonly rest?: (() => Promise<ReadableStream<T>>) | undefined;
+  /** Resolves when the end may be shown. */
+  readonly ended?: (() => Promise<void>) | undefined;
+  /** Called when nobody can read the stream any more. */
+  readonly dropped?: (() => void) | undefined;
 }
+
+const unreadable = new FinalizationRegistry((dropped: () => void) => dropped());
 
 /** A stream of what was recorded, which ends as the recorded one did. */
 export function replayStream<T>(
   pieces: readonly Piece<T>[],
-  { signal, end, call, until, revive = (error) => error, rest }: ReplayStreamOptions<T>,
+  { signal, end, call, until, revive = (error) => error, rest, ended, dropped }: ReplayStreamOptions<T>,
 ): ReadableStream<T> {
   let next = 0;
   let live: ReadableStreamDefaultReader<T> | undefined;
   let unlink = (): void => {};
-  return new ReadableStream<T>(
+  const token = {};
+  const readable = new ReadableStream<T>(
     {
       start(controller) {
-        const abort = (): void => controller.error(signal?.reason);
+        const abort = (): void => {
+          controller.error(signal?.reason);
+          unreadable.unregister(token);
+          dropped?.();
+        };
         if (signal?.aborted === true) return abort();
         signal?.addEventListener("abort", abort, { once: true });
         unlink = () => signal?.removeEventListener("abort", abort);
@@ -54,16 +65,22 @@ export function replayStream<T>(
           if (!done) return controller.enqueue(value);
         }
         unlink();
+        unreadable.unregister(token);
+        if (live === undefined) await ended?.();
         if (end === undefined || live !== undefined) controller.close();
         else controller.error(revive(endError(end, call)));
       },
       async cancel(reason) {
         unlink();
-        await live?.cancel(reason);
+        unreadable.unregister(token);
+        if (live === undefined) await ended?.();
+        else await live.cancel(reason);
       },
     },
     { highWaterMark: 0 },
   );
+  if (dropped !== undefined) unreadable.register(readable, dropped, token);
+  return readable;
 }
 
 function endError(end: StreamEnd, call: string): unknown {

@@ -30,20 +30,27 @@ const dropped = new FinalizationRegistry((tap: { cut(): void }) => tap.cut());
 /** Passes a stream on, chunk by chunk as it is asked for, and keeps a copy. Does not refer to what it passes on. */
 export class Tap<T> {
   readonly ended: Promise<Tapped<T>>;
+  /** Resolves when the first chunk has come. */
+  readonly began: Promise<void>;
   /** Of each chunk: its size, and milliseconds from the call. */
   readonly sizes: [size: number, atMs: number][] = [];
   readonly #reader: ReadableStreamDefaultReader<T>;
   readonly #options: TapOptions<T>;
   readonly #chunks: T[] = [];
   #told = -1;
+  /** As `Tapped` has it; "open" until then. */
+  #endedBy: StreamEnd | undefined = "open";
+  #begin!: () => void;
   #end!: (end?: StreamEnd) => void;
 
   constructor(source: ReadableStream<T>, options: TapOptions<T>) {
     this.#reader = source.getReader();
     this.#options = options;
+    this.began = new Promise((resolve) => (this.#begin = resolve));
     this.ended = new Promise((resolve) => {
       this.#end = (end) => {
         dropped.unregister(this);
+        if (this.#endedBy === "open") this.#endedBy = end;
         resolve({ chunks: this.#chunks, end });
       };
     });
@@ -55,6 +62,7 @@ export class Tap<T> {
     const reader = this.#reader;
     const chunks = this.#chunks;
     const { sizes } = this;
+    const begin = this.#begin;
     const end = this.#end;
     const pull = async (controller: ReadableStreamDefaultController<T>): Promise<void> => {
       try {
@@ -67,6 +75,7 @@ export class Tap<T> {
         }
         sizes.push([size(value), since(startedAt)]);
         chunks.push(copy(value));
+        if (chunks.length === 1) begin();
         controller.enqueue(value);
       } catch (error) {
         end(signal?.aborted === true ? "aborted" : { error: toErrorInfo(error) });
@@ -88,7 +97,7 @@ export class Tap<T> {
   soFar(): Tapped<T> | undefined {
     if (this.#told === this.#chunks.length) return undefined;
     this.#told = this.#chunks.length;
-    return { chunks: this.#chunks, end: "open" };
+    return { chunks: this.#chunks, end: this.#endedBy };
   }
 
   /** Ends the recording with what has come, and the stream with it. */
@@ -105,6 +114,7 @@ export function recordingOf<T, Recorded>(
   meta: () => CallMeta,
 ): Recording<Recorded> {
   return {
+    began: tap.began,
     ended: tap.ended.then(recorded),
     soFar() {
       const tapped = tap.soFar();

@@ -280,6 +280,12 @@ export interface CallStartEvent extends EventBase<"call:start">, CallFields {
   attempt?: number;
 }
 
+/**
+ * Own: a call has handed out its answer, and goes on, as streams do; with what had come of the answer. A second one
+ * tells of the first that came after that.
+ */
+export interface CallAnswerEvent extends EventBase<"call:answer">, CallFields, CallEnded {}
+
 /** Own: a call of a kind of the program's own has finished. */
 export interface CallEndEvent extends EventBase<"call:end">, CallFields, CallEnded {}
 
@@ -357,6 +363,7 @@ export type TraceEvent =
   | ToolCallStartEvent
   | ToolCallEndEvent
   | CallStartEvent
+  | CallAnswerEvent
   | CallEndEvent
   | BudgetUpdateEvent
   | MemoryInitEvent

@@ -84,6 +84,8 @@ export interface CallRecord {
   contentHash: string;
   /** Place of the start in the run's order of starts and ends. */
   startOrder: number;
+  /** Place of the answer in the same order, where the call handed it out before its end, as streams are. */
+  answerOrder?: number;
   /** Place of the end in the same order; absent while the call has not ended. */
   endOrder?: number;
   /** The output of this occurrence stands in the journal's row. */

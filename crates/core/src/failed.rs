@@ -30,7 +30,7 @@ impl Failed {
         else {
             return None;
         };
-        let end = call.end;
+        let end = call.known_from();
         Some(Self {
             stopped,
             handled,

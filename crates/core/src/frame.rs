@@ -109,7 +109,7 @@ impl Generation {
         for position in 0..self.calls.len() {
             if let Some(call) = self.calls.get(position)
                 && matches!(call.outcome, Outcome::Failure { stopped: false, .. })
-                && went_on(call.end)
+                && went_on(call.known_from())
                 && let Some(call) = self.calls.get_mut(position)
                 && let Outcome::Failure { handled, .. } = &mut Arc::make_mut(call).outcome
             {

@@ -131,6 +131,8 @@ pub struct Call {
     pub call_id: JsonStr,
     /// Place of the start in the run's order of starts and ends.
     pub start: u64,
+    /// Where its answer was handed out, if that was before its end, as that of a stream is.
+    pub answered: Option<u64>,
     /// Place of the end in the same order; `None` while it is not known.
     pub end: Option<u64>,
     pub outcome: Outcome,
@@ -142,6 +144,20 @@ pub struct Call {
     pub taken: Option<usize>,
     /// Recorded by an earlier run, and not reached yet by the one that replays it.
     pub unreached: bool,
+}
+
+impl Call {
+    /// Whether it failed, and the program went on after that.
+    #[must_use]
+    pub fn is_handled(&self) -> bool {
+        matches!(self.outcome, Outcome::Failure { handled: true, .. })
+    }
+
+    /// The place from which on the program had the answer.
+    #[must_use]
+    pub fn known_from(&self) -> Option<u64> {
+        self.answered.or(self.end)
+    }
 }
 
 /// A row without a list of calls (an old recording, a snapshot made by hand): it answers any

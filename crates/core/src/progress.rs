@@ -22,6 +22,7 @@ impl Progress {
             let generation = &frame.generation;
             for call in &generation.calls {
                 places.push(call.start);
+                places.extend(call.answered);
                 places.extend(call.end);
             }
             for child in &generation.children {

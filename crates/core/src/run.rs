@@ -213,6 +213,7 @@ impl Run {
             hash,
             call_id,
             start,
+            answered: None,
             end: None,
             outcome,
             request,
@@ -224,6 +225,16 @@ impl Run {
         Some(slot)
     }
 
+    /// Journals that a call's answer is handed out before its end. `recorded`: where that was in the recording.
+    pub fn answer_call(&mut self, path: &FramePath, slot: CallSlot, recorded: Option<u64>) -> bool {
+        let place = self.clock.place(recorded);
+        let Some(call) = self.live_call(path, slot) else {
+            return false;
+        };
+        call.answered = Some(place);
+        true
+    }
+
     /// Journals the end of a call that was made. `false` if its frame or generation has ended: then
     /// nothing is journaled.
     pub fn end_call(&mut self, path: &FramePath, slot: CallSlot, ended: Ended) -> bool {
@@ -231,9 +242,17 @@ impl Run {
         let Some(call) = self.live_call(path, slot) else {
             return false;
         };
+        let was_handled = call.is_handled();
         call.end = Some(end);
         call.outcome = ended.outcome;
         call.meta = ended.meta;
+        // The program went on after the answer that told of the failure, before its end.
+        if call.answered.is_some()
+            && was_handled
+            && let Outcome::Failure { handled, .. } = &mut call.outcome
+        {
+            *handled = true;
+        }
         true
     }
 
@@ -400,14 +419,24 @@ impl Run {
         true
     }
 
+    /// Notes that a frame has returned, though streams in it go on: here is its end in the order. `end` as in
+    /// [`Run::end_frame`].
+    pub fn return_frame(&mut self, path: &FramePath, end: Option<u64>) {
+        let end = self.clock.place(end);
+        if let Some(frame) = self.live(path) {
+            frame.end = Some(end);
+        }
+    }
+
     /// Ends a frame, and with it the frames under it that still run. `end`: where it ended in the
     /// recording, if it has only replayed.
     pub fn end_frame(&mut self, path: &FramePath, state: State, end: Option<u64>) -> bool {
-        let end = self.clock.place(end);
+        if self.live(path).is_some_and(|frame| frame.end.is_none()) {
+            self.return_frame(path, end);
+        }
         let Some(frame) = self.live(path) else {
             return false;
         };
-        frame.end = Some(end);
         frame.state = state;
         let agent_id = frame.agent_id.clone();
         close_children(&mut frame.generation, &agent_id);

@@ -60,6 +60,7 @@ impl Call {
     fn moved_to(&self, places: &Places) -> Self {
         Self {
             start: places.of(self.start),
+            answered: self.answered.map(|place| places.of(place)),
             end: self.end.map(|end| places.of(end)),
             ..self.clone()
         }
@@ -92,6 +93,7 @@ impl Frame {
         while let Some(frame) = frames.pop() {
             for call in &frame.generation.calls {
                 places.push(call.start);
+                places.extend(call.answered);
                 places.extend(call.end);
             }
             for child in &frame.generation.children {

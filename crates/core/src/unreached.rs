@@ -15,8 +15,18 @@ struct Unreached<'a> {
     recorded: &'a Generation,
     calls: Vec<usize>,
     children: Vec<usize>,
-    /// Replayed calls whose end has not come: their position, and the place of their recorded end.
-    pending: Vec<(usize, u64)>,
+    /// Replayed calls whose end has not come.
+    pending: Vec<Pending>,
+}
+
+/// A replayed call whose end has not come.
+struct Pending {
+    /// Which call of the live frame it is.
+    position: usize,
+    /// The recorded place of its answer, if that has not come either.
+    answered: Option<u64>,
+    /// That of its end.
+    end: u64,
 }
 
 impl<'a> Unreached<'a> {
@@ -56,6 +66,7 @@ impl<'a> Unreached<'a> {
     fn add_places(&self, places: &mut Vec<u64>) {
         for call in self.calls() {
             places.push(call.start);
+            places.extend(call.answered);
             places.extend(call.end);
         }
         for child in self.children() {
@@ -63,7 +74,10 @@ impl<'a> Unreached<'a> {
             places.extend(child.end);
             places.extend(child.inner_places());
         }
-        places.extend(self.pending.iter().map(|(_, end)| *end));
+        for pending in &self.pending {
+            places.extend(pending.answered);
+            places.push(pending.end);
+        }
     }
 }
 
@@ -73,13 +87,17 @@ fn others(count: usize, taken: HashSet<usize>) -> Vec<usize> {
         .collect()
 }
 
-fn pending(live: &Generation, recorded: &Generation) -> Vec<(usize, u64)> {
+fn pending(live: &Generation, recorded: &Generation) -> Vec<Pending> {
     let calls = live.calls.iter().enumerate();
     calls
         .filter(|(_, call)| call.end.is_none() && call.outcome != Outcome::Pending)
         .filter_map(|(position, call)| {
-            let end = recorded.calls.get(call.taken?)?.end?;
-            Some((position, end))
+            let recorded = recorded.calls.get(call.taken?)?;
+            Some(Pending {
+                position,
+                answered: recorded.answered.filter(|_| call.answered.is_none()),
+                end: recorded.end?,
+            })
         })
         .collect()
 }
@@ -153,9 +171,13 @@ impl Frame {
             frame.end = frame.end.or(recorded);
         }
         let generation = &mut frame.generation;
-        for (position, end) in &unreached.pending {
-            if let Some(call) = generation.calls.get_mut(*position) {
-                Arc::make_mut(call).end = Some(places.of(*end));
+        for pending in &unreached.pending {
+            if let Some(call) = generation.calls.get_mut(pending.position) {
+                let call = Arc::make_mut(call);
+                call.answered = call
+                    .answered
+                    .or(pending.answered.map(|place| places.of(place)));
+                call.end = Some(places.of(pending.end));
             }
         }
         let calls = generation.calls.iter();

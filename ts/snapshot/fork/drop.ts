@@ -81,13 +81,24 @@ export function runAgain({ frame }: FrameNode): void {
   delete frame.outputTypes;
 }
 
+const OUTCOME = [
+  "answerOrder",
+  "endOrder",
+  "output",
+  "types",
+  "tombstone",
+  "error",
+  "stopped",
+  "handled",
+  "meta",
+] as const;
+
 function empty(entry: Entry): void {
   if (entry.type === "row") {
     const generation = entry.node.generations[entry.generation];
     if (generation !== undefined) generation.rows = generation.rows.filter((row) => row !== entry.row);
   } else if (entry.type === "call") {
-    for (const field of ["endOrder", "output", "types", "tombstone", "error", "stopped", "handled", "meta"] as const)
-      delete entry.call[field];
+    for (const field of OUTCOME) delete entry.call[field];
   } else {
     emptyFrame(entry.node);
   }

@@ -7,6 +7,7 @@ import { framesUnder, lastOf, type FrameNode } from "./tree.js";
 interface Failure {
   stopped?: true;
   handled?: true;
+  answerOrder?: number;
   endOrder?: number;
 }
 
@@ -58,7 +59,8 @@ class Tree {
    * was reborn, or went on to something else had handled it.
    */
   endedTheRun(from: FrameNode, inGeneration: number, failure: Failure): boolean {
-    let { stopped, handled, endOrder } = failure;
+    let { stopped, handled } = failure;
+    let endOrder = failure.answerOrder ?? failure.endOrder;
     let generation = inGeneration;
     for (let node: FrameNode | undefined = from; node !== undefined; node = node.parent) {
       if (generation < node.generations.length - 1 || node.frame.state.status === "completed") return false;

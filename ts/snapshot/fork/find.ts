@@ -47,10 +47,10 @@ export function nameOf(entry: Entry): string {
   return entry.type === "call" ? JSON.stringify(entry.call.callId) : `the row ${entry.row.contentHash}`;
 }
 
-/** Place of the end in the run's order, where it has ended and the place is known. */
+/** Place from which on the run had the outcome, where it has ended and the place is known. */
 export function endOf(entry: Entry): number | undefined {
   if (entry.type === "row") return undefined;
-  return (entry.type === "frame" ? entry.node.frame : entry.call).endOrder;
+  return entry.type === "frame" ? entry.node.frame.endOrder : (entry.call.answerOrder ?? entry.call.endOrder);
 }
 
 function startOf(entry: Entry): number | undefined {

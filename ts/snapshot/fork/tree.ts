@@ -163,8 +163,9 @@ function latestOf({ calls, children }: GenerationNode): number {
   const see = (place = -Infinity): void => {
     if (place > latest) latest = place;
   };
-  for (const { startOrder, endOrder } of calls) {
+  for (const { startOrder, answerOrder, endOrder } of calls) {
     see(startOrder);
+    see(answerOrder);
     see(endOrder);
   }
   for (const { frame, generations } of children) {

@@ -242,6 +242,7 @@ impl LiveFrame {
         if let Some(call) = &answer.call {
             self.shared.places.reach(Some(call.start));
             if missed {
+                self.shared.places.reach(call.answered);
                 // It is made now, and its recorded end will not come.
                 self.shared.places.reach(call.end);
             } else {
@@ -304,6 +305,18 @@ impl LiveFrame {
             .run
             .borrow_mut()
             .end_call(&self.path, slot, ended)
+    }
+
+    /// Journals that a call's answer is handed out before its end. `recorded`: where that was in the recording.
+    /// `true` if it overtook an earlier recorded start or end.
+    pub fn answer_call(&self, slot: Option<CallSlot>, recorded: Option<u64>) -> bool {
+        if let Some(slot) = slot {
+            self.shared
+                .run
+                .borrow_mut()
+                .answer_call(&self.path, slot, recorded);
+        }
+        self.shared.places.reach(recorded)
     }
 
     /// Journals the end of a replayed call, recorded at the place `end`. `true` if it overtook an
@@ -407,11 +420,25 @@ impl LiveFrame {
         }
     }
 
+    /// The frame has returned, though streams in it go on: here is its end in the order.
+    pub fn return_now(&self) {
+        self.shared.places.close(self.recorded_end());
+        if self.shared.options.recording {
+            let end = self.end_as_recorded();
+            self.shared.run.borrow_mut().return_frame(&self.path, end);
+        }
+    }
+
+    /// Where the frame ended in the recording, if it has only replayed.
+    fn end_as_recorded(&self) -> Option<u64> {
+        let recorded = self.recorded().filter(|_| !self.ledger.made.get());
+        recorded.and_then(|recorded| recorded.end)
+    }
+
     pub fn end(&self, state: State) {
         self.shared.places.close(self.recorded_end());
         if self.shared.options.recording {
-            let recorded = self.recorded().filter(|_| !self.ledger.made.get());
-            let end = recorded.and_then(|recorded| recorded.end);
+            let end = self.end_as_recorded();
             match state {
                 State::Failed(_) => self.note_failed(),
                 State::Completed(_) => self.go_on(),

@@ -251,6 +251,7 @@ fn finish_call(draft: CallDraft<'_>, named: Option<JsonStr>) -> Option<Call> {
         hash: draft.hash?,
         call_id: draft.call_id.or(named)?,
         start: draft.start,
+        answered: draft.answered,
         end: draft.end,
         outcome: draft.outcome.unwrap_or(Outcome::Pending),
         request: None,

@@ -130,6 +130,9 @@ impl<'a, 't> Builder<'a, 't> {
                 (Family::Turn | Family::Tool | Family::Call, Phase::Start) => {
                     self.call_start(place, frame, event, &fields);
                 }
+                (Family::Call, Phase::Single) => {
+                    self.call_answer(place, frame, event, &fields);
+                }
                 (Family::Turn | Family::Tool | Family::Call, _) => {
                     self.call_end(place, frame, event, &fields);
                 }

@@ -45,7 +45,8 @@ impl<'t> Builder<'_, 't> {
             .find(|call| self.calls[**call as usize].call_id.as_ref() == Some(&call_id))?;
         let draft = &mut self.calls[call as usize];
         draft.span = event.span;
-        (draft.end, draft.outcome, draft.meta) = (None, None, None);
+        (draft.answered, draft.end) = (None, None);
+        (draft.outcome, draft.meta) = (None, None);
         Some(call)
     }
 
@@ -91,6 +92,7 @@ impl<'t> Builder<'_, 't> {
             hash: None,
             span,
             start,
+            answered: None,
             end: None,
             outcome: None,
             meta: None,
@@ -122,6 +124,23 @@ impl<'t> Builder<'_, 't> {
         };
         let hash = self.take_hash(event);
         self.end_call(call, place, hash, outcome(fields, output), fields, event);
+    }
+
+    /// The answer is handed out before the call has ended: if nothing more of it comes, it is as far as this.
+    pub(super) fn call_answer(
+        &mut self,
+        place: u64,
+        frame: Index,
+        event: &Event,
+        fields: &Fields<'_, 't>,
+    ) {
+        self.call_end(place, frame, event, fields);
+        let call = self.call_of[event.span as usize];
+        let draft = &mut self.calls[call as usize];
+        if draft.span == event.span {
+            // A second one tells that more has come of it.
+            draft.answered.get_or_insert(place);
+        }
     }
 
     fn end_call(

@@ -82,6 +82,7 @@ pub(super) struct CallDraft<'t> {
     /// Of its last attempt, where its client tried again.
     pub span: SpanIndex,
     pub start: u64,
+    pub answered: Option<u64>,
     pub end: Option<u64>,
     /// `None` until it ended.
     pub outcome: Option<Outcome>,

@@ -81,6 +81,7 @@ impl EventKind {
             ("agent:reborn", Phase::Single) => Family::Reborn,
             ("budget:update", Phase::Single) => Family::Budget,
             ("memory:init", Phase::Single) => Family::Memory,
+            ("call:answer", Phase::Single) => Family::Call,
             (_, Phase::Single) => Family::Other,
             ("runWith", _) => Family::Run,
             ("agent", _) => Family::Agent,
@@ -115,7 +116,11 @@ impl EventKind {
             Family::Memory => ("memory:init", "memory:init"),
             Family::Other => ("other", "other"),
         };
-        if self.phase == Phase::End { end } else { start }
+        match self.phase {
+            Phase::Single if self.family == Family::Call => "call:answer",
+            Phase::End => end,
+            _ => start,
+        }
     }
 
     /// The fields that a restore reads of such an event, a bit each.
@@ -182,7 +187,8 @@ impl EventKind {
             (
                 Family::Agent | Family::Generation | Family::Turn | Family::Tool | Family::Call,
                 Phase::End,
-            ) => {
+            )
+            | (Family::Call, Phase::Single) => {
                 let phase = Phase::Start;
                 let start = Self { phase, ..self };
                 // An end may tell what is other than it was at the start.

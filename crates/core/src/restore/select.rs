@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::RestoreOptions;
-use super::event::{Event, Family, NO_SPAN, NO_TRACE, SpanIndex};
+use super::event::{Event, Family, NO_SPAN, NO_TRACE, Phase, SpanIndex};
 use super::topology::{cut_cycles, nearest};
 use super::trace::Trace;
 use super::warnings::{Warnings, code, display};
@@ -107,7 +107,9 @@ fn drop_duplicates(trace: &mut Trace<'_>, warnings: &mut Warnings) {
     let mut seen = vec![0_u64; trace.spans.len()];
     let spans = &trace.spans;
     trace.events.retain(|event| {
-        if event.kind.family == Family::Other {
+        // A call may tell twice how far its answer has come.
+        let is_answer = event.kind.family == Family::Call && event.kind.phase == Phase::Single;
+        if is_answer || event.kind.family == Family::Other {
             return true;
         }
         let bit = 1 << (event.kind.family as u32 * 3 + event.kind.phase as u32);

@@ -184,9 +184,13 @@ fn write_call(call: &Call, in_row: bool, out: &mut String) {
     call.hash.push_to(out);
     out.push_str(r#"","startOrder":"#);
     write_count(call.start, out);
-    if let Some(end) = call.end {
-        out.push_str(r#","endOrder":"#);
-        write_count(end, out);
+    for (name, place) in [("answerOrder", call.answered), ("endOrder", call.end)] {
+        if let Some(place) = place {
+            out.push_str(",\"");
+            out.push_str(name);
+            out.push_str("\":");
+            write_count(place, out);
+        }
     }
     if in_row {
         out.push_str(r#","row":true"#);

@@ -1,0 +1,286 @@
+// Answers that are handed out before their bodies are at an end, among others that end meanwhile.
+import { journalCall, replay, resume, runFrame, runWith, type TraceEvent } from "agent-rewind";
+import {
+  dumpSnapshot,
+  parseSnapshot,
+  restoreSnapshot,
+  stringifySnapshot,
+  type AgentSnapshot,
+} from "agent-rewind/debugger";
+import { rewindFetch } from "agent-rewind/fetch";
+import { describe, expect, it } from "vitest";
+
+/** A fetch whose heads and bodies come when the test says so: a chunk is the path and how often it was asked for. */
+function manual(): {
+  fetch: typeof globalThis.fetch;
+  asked: string[];
+  head(path: string): void;
+  end(path: string): void;
+} {
+  const heads = new Map<string, () => void>();
+  const bodies = new Map<string, ReadableStreamDefaultController<Uint8Array>>();
+  const asked: string[] = [];
+  return {
+    asked,
+    async fetch(input, init) {
+      const path = new URL(input as string).pathname;
+      asked.push(path);
+      const { signal } = init ?? {};
+      await new Promise<void>((resolve, reject) => {
+        heads.set(path, resolve);
+        signal?.addEventListener("abort", () => reject(signal.reason as Error));
+      });
+      const body = new ReadableStream<Uint8Array>({ start: (controller) => void bodies.set(path, controller) });
+      bodies.get(path)?.enqueue(Buffer.from(`${path} ${asked.length}`));
+      return new Response(body);
+    },
+    head: (path) => heads.get(path)?.(),
+    end: (path) => bodies.get(path)?.close(),
+  };
+}
+
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => void setImmediate(resolve));
+};
+
+/** What a run gave, and its recordings: its dump, that through JSON, and what its trace restores. */
+async function recorded<T>(
+  program: () => Promise<T>,
+  direct: () => Promise<void> = async () => {},
+  snapshot?: AgentSnapshot,
+): Promise<{ value: T; snapshots: AgentSnapshot[]; events: TraceEvent[] }> {
+  const events: TraceEvent[] = [];
+  let dump: AgentSnapshot | undefined;
+  const run = runWith(
+    async () => {
+      const value = await program();
+      dump = dumpSnapshot();
+      return value;
+    },
+    { eventBus: { emit: (event) => void events.push(event) }, ...(snapshot === undefined ? {} : { snapshot }) },
+  );
+  await direct();
+  const value = await run;
+  const whole = dump as AgentSnapshot;
+  return { value, snapshots: [whole, parseSnapshot(stringifySnapshot(whole)), restoreSnapshot(events)], events };
+}
+
+describe("of two requests, the one whose head comes first", () => {
+  const fast = "http://host/fast";
+  const slow = "http://host/slow";
+
+  it("wins on replay too, where the other is cancelled before the winner's body has ended", async () => {
+    const source = manual();
+    const fetch = rewindFetch(source.fetch);
+    const program = async (): Promise<string> => {
+      const asked = [fetch(slow), fetch(fast)];
+      const winner = await Promise.race(asked);
+      const others = asked.map(async (each) => (await each) === winner || (await each).body?.cancel());
+      await Promise.all(others);
+      return winner.text();
+    };
+    const { value, snapshots } = await recorded(program, async () => {
+      source.head("/fast");
+      await settle();
+      source.head("/slow");
+      await settle();
+      source.end("/fast");
+    });
+    expect(value).toBe("/fast 2");
+    for (const snapshot of snapshots) expect(await replay(program, { snapshot })).toBe(value);
+    expect(source.asked).toHaveLength(2);
+  });
+
+  it("wins on replay too, where the other is aborted meanwhile", async () => {
+    const source = manual();
+    const fetch = rewindFetch(source.fetch);
+    const program = async (): Promise<string> => {
+      const controller = new AbortController();
+      const loser = fetch(slow, { signal: controller.signal });
+      const winner = await Promise.race([loser, fetch(fast)]);
+      controller.abort();
+      await loser.catch(() => {});
+      return winner.text();
+    };
+    const { value, snapshots } = await recorded(program, async () => {
+      source.head("/fast");
+      await settle();
+      source.end("/fast");
+    });
+    expect(value).toBe("/fast 2");
+    for (const snapshot of snapshots) expect(await replay(program, { snapshot })).toBe(value);
+    expect(source.asked).toHaveLength(2);
+  });
+
+  it("and the bodies keep their places among each other and other calls", async () => {
+    const source = manual();
+    const fetch = rewindFetch(source.fetch);
+    const ends = new Map<string, () => void>();
+    const program = async (): Promise<string[]> => {
+      const order: string[] = [];
+      const read = async (url: string): Promise<void> => {
+        const response = await fetch(url);
+        order.push(`head of ${url}`);
+        await response.text();
+        order.push(`body of ${url}`);
+      };
+      const call = async (name: string): Promise<void> => {
+        await journalCall({ kind: "step", name, request: {} }, () => new Promise<void>((end) => ends.set(name, end)));
+        order.push(name);
+      };
+      await Promise.all([read(slow), read(fast), call("a"), call("b")]);
+      return order;
+    };
+    const { value, snapshots } = await recorded(program, async () => {
+      await settle();
+      const steps = [
+        () => source.head("/fast"),
+        () => ends.get("a")?.(),
+        () => source.head("/slow"),
+        () => source.end("/slow"),
+        () => ends.get("b")?.(),
+        () => source.end("/fast"),
+      ];
+      for (const step of steps) {
+        step();
+        await settle();
+      }
+    });
+    const order = [`head of ${fast}`, "a", `head of ${slow}`, `body of ${slow}`, "b", `body of ${fast}`];
+    expect(value).toEqual(order);
+    for (const snapshot of snapshots) {
+      expect(await replay(program, { snapshot })).toEqual(order);
+      // And so have the recordings of a run that is resumed.
+      const resumed = await recorded(program, async () => {}, snapshot);
+      expect(resumed.value).toEqual(order);
+      for (const again of resumed.snapshots) expect(await replay(program, { snapshot: again })).toEqual(order);
+    }
+    expect(source.asked).toHaveLength(2);
+  });
+});
+
+describe("a frame that returns before a body in it has ended", () => {
+  const program =
+    (fetch: typeof globalThis.fetch, step: (name: string) => Promise<string>, reads: boolean) =>
+    async (): Promise<string[]> => {
+      const order: string[] = [];
+      let response: Response | undefined;
+      const asking = runFrame({ id: "asker", input: {} }, async () => {
+        response = await fetch("http://host/");
+        return response.status;
+      });
+      const stepping = async (): Promise<void> => {
+        for (const name of ["a", "b"]) order.push(await step(name));
+      };
+      await Promise.all([asking.then(() => order.push("frame")), stepping()]);
+      if (reads) order.push((await response?.text()) ?? "");
+      return order;
+    };
+  const step = (name: string): Promise<string> =>
+    journalCall({ kind: "step", name, request: {} }, async () => {
+      await settle();
+      return name;
+    });
+
+  it.each([true, false])("keeps its place among other calls; the body is read: %s", async (reads) => {
+    let made = 0;
+    const run = program(
+      rewindFetch(async () => new Response(`body ${++made}`)),
+      step,
+      reads,
+    );
+    const { value, snapshots } = await recorded(run);
+    expect(value).toEqual(["frame", "a", "b", ...(reads ? ["body 1"] : [])]);
+    for (const snapshot of snapshots) {
+      expect(await replay(run, { snapshot })).toEqual(value);
+      const resumed = await recorded(run, undefined, snapshot);
+      for (const again of resumed.snapshots) expect(await replay(run, { snapshot: again })).toEqual(value);
+    }
+    expect(made).toBe(1);
+  });
+
+  it("records the body that a resumed run has asked for after it", async () => {
+    let made = 0;
+    const fetch = rewindFetch(async () => new Response(`body ${++made}`));
+    const { snapshots } = await recorded(program(fetch, step, false));
+    for (const snapshot of snapshots) {
+      const reading = program(fetch, step, true);
+      const { value, snapshots: read } = await recorded(reading, undefined, snapshot);
+      for (const again of read) expect(await replay(reading, { snapshot: again })).toEqual(value);
+    }
+    expect(made).toBe(1 + snapshots.length);
+  });
+});
+
+it("a dump right at a body's end does not take the place of the whole of it", async () => {
+  // Whatever of the microtasks between the end and its journaling it is taken at.
+  for (let turns = 0; turns < 30; turns++) {
+    const source = manual();
+    const fetch = rewindFetch(source.fetch);
+    const program = async (): Promise<string> => (await fetch("http://host/")).text();
+    const dumping = async (): Promise<string> => {
+      const answer = program();
+      await settle();
+      source.head("/");
+      await settle();
+      source.end("/");
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      dumpSnapshot();
+      return answer;
+    };
+    const { value, snapshots } = await recorded(dumping);
+    for (const snapshot of snapshots) expect(await replay(program, { snapshot })).toBe(value);
+  }
+});
+
+describe("an answer whose body nobody has read", () => {
+  it("is not asked for again by who resumes a run that was killed after it", async () => {
+    let made = 0;
+    const fetch = rewindFetch(async () => new Response(`body ${++made}`, { status: 201 }));
+    const program = async (): Promise<unknown> => {
+      const { status } = await fetch("http://host/", { method: "POST", body: "x" });
+      return [status, await journalCall({ kind: "step", name: "next", request: {} }, () => "next")];
+    };
+    const { value, events } = await recorded(program);
+    const killed = events.slice(
+      0,
+      events.findIndex(({ type, ...event }) => type === "call:start" && "kind" in event && event.kind === "step"),
+    );
+    expect(killed.map(({ type }) => type)).not.toContain("call:end");
+    expect(await resume(program, { snapshot: restoreSnapshot(killed) })).toEqual(value);
+    expect(made).toBe(1);
+  });
+
+  it("is asked for again if a part of it had come when the run was killed", async () => {
+    let made = 0;
+    const fetch = rewindFetch(async () => {
+      const status = made++ === 0 ? 200 : 429;
+      return new Response(status === 200 ? "body" : "busy", { status });
+    });
+    const program = async (): Promise<unknown> => {
+      const response = await fetch("http://host/");
+      return [response.status, await response.text()];
+    };
+    const { value, events } = await recorded(program);
+    expect(value).toEqual([200, "body"]);
+    const killed = events.slice(
+      0,
+      events.findIndex(({ type }) => type === "call:end"),
+    );
+    expect(await resume(program, { snapshot: restoreSnapshot(killed) })).toEqual([429, "busy"]);
+  });
+
+  it("and tells of an error that the program went on after is not asked for again", async () => {
+    let made = 0;
+    const fetch = rewindFetch(async () => new Response("busy", { status: 503 + made++ }));
+    const program = async (): Promise<number[]> => [
+      (await fetch("http://host/a")).status,
+      (await fetch("http://host/b")).status,
+      await journalCall({ kind: "step", name: "next", request: {} }, () => 1),
+    ];
+    const { value, snapshots } = await recorded(program);
+    expect(value).toEqual([503, 504, 1]);
+    for (const snapshot of snapshots) expect(await resume(program, { snapshot })).toEqual(value);
+    expect(made).toBe(2);
+  });
+});
