@@ -8,17 +8,14 @@ export default defineConfig({
   entry: cjs,
   format: { esm: { entry: esm }, cjs: { entry: cjs } },
   outDir: "dist",
+  // What entry points share lies in files beside them, not in one per source: those take twice as long to load. Source
+  // maps lead back to ts/. "../native/binding.cjs" is where ts/native.ts has it, as long as these files lie in dist/.
   platform: "node",
   target: "node20.19",
   dts: true,
   sourcemap: true,
   // Without it the CommonJS copy would run in sloppy mode: writes to frozen objects would be silent.
-  outputOptions: {
-    strict: true,
-    // What entry points share is one file, beside them: a file per source takes twice as long to load, and
-    // "../native/binding.cjs" is where ts/native.ts has it. The source maps lead back to ts/.
-    codeSplitting: { groups: [{ name: "shared", minShareCount: 2, test: /(?<!\.d)\.[jt]s$/ }] },
-  },
+  outputOptions: { strict: true },
   deps: {
     neverBundle: [/native\/binding\.cjs$/],
     // dist/node_modules would not be packed: whatever is built in goes through a plugin.

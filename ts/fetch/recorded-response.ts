@@ -5,7 +5,7 @@ import { replayStream, untilAfter, type Piece } from "../streams/replay-stream.j
 import { recordingOf, since, Tap, type StreamEnd, type Tapped } from "../streams/tap.js";
 import { responseHeaders, type KeptHeaders, type HeaderList } from "./headers.js";
 import { jsonResponse, withOrigin } from "./json-response.js";
-import { bodyBytes, recordBody, type RecordedBody } from "./recorded-body.js";
+import { bodyBytes, recordBody, withoutCutWord, type RecordedBody } from "./recorded-body.js";
 
 /** A response as it is journaled; what differs from time to time stands in the entry's `meta`. */
 export interface RecordedResponse {
@@ -28,6 +28,8 @@ interface RecordOptions {
   /** How often the client had tried before. */
   readonly attempt: number | undefined;
   readonly journaled: () => Promise<void>;
+  /** Whether what is recorded is redacted. */
+  readonly redacted: boolean;
   /** What the program was given of this answer before, without its body. */
   readonly before: RecordedResponse | undefined;
 }
@@ -35,7 +37,7 @@ interface RecordOptions {
 /** Hands a response on while its body is read, and gives what is to be recorded of it. */
 export function recordResponse(
   response: Response,
-  { url, signal, startedAt, keep, attempt = 0, journaled, before }: RecordOptions,
+  { url, signal, startedAt, keep, attempt = 0, journaled, redacted, before }: RecordOptions,
 ): StreamedAnswer<Response, RecordedResponse> {
   const startMs = since(startedAt);
   const { kept, changing } = responseHeaders(response.headers, keep);
@@ -64,11 +66,11 @@ export function recordResponse(
   const source = before === undefined ? response.body : bodyUnder(before, response, url);
   const body = new Tap(source as ReadableStream<Uint8Array>, { startedAt, signal, journaled, copy, size });
   const answer = new Response(body.open(), response);
-  const recorded = ({ chunks, end }: Tapped<Uint8Array>): RecordedResponse => ({
-    ...head,
-    body: recordBody(Buffer.concat(chunks)),
-    ...(end === undefined ? {} : { end }),
-  });
+  const recorded = ({ chunks, end }: Tapped<Uint8Array>): RecordedResponse => {
+    const bytes = Buffer.concat(chunks);
+    if (end === undefined) return { ...head, body: recordBody(bytes) };
+    return { ...head, body: recordBody(redacted ? withoutCutWord(bytes) : bytes), end };
+  };
   const meta = (): CallMeta => ({ stream: { ...stream, chunks: body.sizes } });
   return { answer: withOrigin(answer, response), recording: recordingOf(body, recorded, meta) };
 }

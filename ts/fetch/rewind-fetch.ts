@@ -83,9 +83,8 @@ function journaled(context: Context, { input, request, make, keep, timed }: Send
       const startedAt = performance.now();
       const both = signal === undefined ? info.signal : AbortSignal.any([signal, info.signal]);
       const response = await make(input, { ...request.init, signal: both });
-      const { journaled: ended, before } = info;
-      const options = { url, signal: both, startedAt, keep, attempt, journaled: ended, before: headOf(before) };
-      return recordResponse(response, options);
+      const before = headOf(info.before);
+      return recordResponse(response, { ...info, url, signal: both, startedAt, keep, attempt, before });
     },
     {
       answer: (recorded, meta, more) => replayResponse(recorded, meta, { url, signal, timed, more }),

@@ -33,6 +33,8 @@ export interface StreamedCallInfo<Recorded> extends CallInfo {
   readonly before: Recorded | undefined;
   /** Resolves when the end of the call stands in the journal: only then may the consumer see the end of its answer. */
   readonly journaled: () => Promise<void>;
+  /** Whether what is recorded is redacted: then what breaks off must not end in half of a secret. */
+  readonly redacted: boolean;
 }
 
 export interface StreamReplay<Answer, Recorded> {
@@ -98,6 +100,7 @@ class StreamedCall<Answer, Recorded> {
           ...info,
           before: this.#before,
           journaled: () => handOver.settled,
+          redacted: scope.run.redaction !== undefined,
         });
         this.#meta = recording.meta;
         // What was handed out before keeps its place.
