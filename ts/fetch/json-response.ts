@@ -2,7 +2,8 @@
 // replayed call, is made only for who reads it in another way.
 
 export interface JsonBody {
-  readonly text: string;
+  /** A value of its own, which is given away. */
+  readonly json: unknown;
   /** Aborts the body as long as it is not read. */
   readonly signal: AbortSignal | undefined;
   readonly open: () => ReadableStream<Uint8Array>;
@@ -76,11 +77,11 @@ function classUpon(plain: typeof Response): JsonResponseClass {
     }
 
     async text(): Promise<string> {
-      return this.#isUntouched() ? this.#take() : this.opened().text();
+      return this.#isUntouched() ? JSON.stringify(await this.#take()) : this.opened().text();
     }
 
     async json(): Promise<unknown> {
-      return this.#isUntouched() ? (JSON.parse(await this.#take()) as unknown) : this.opened().json();
+      return this.#isUntouched() ? this.#take() : this.opened().json();
     }
 
     clone(): Response {
@@ -91,13 +92,13 @@ function classUpon(plain: typeof Response): JsonResponseClass {
       return this.#opened === undefined && !this.#isRead;
     }
 
-    async #take(): Promise<string> {
-      const { signal, ended, text } = this.#body;
+    async #take(): Promise<unknown> {
+      const { signal, ended, json } = this.#body;
       this.#isRead = true;
       this.#unwatch();
       signal?.throwIfAborted();
       await ended?.();
-      return text;
+      return json;
     }
 
     /** The same response with a stream; what was read stays read. */

@@ -136,7 +136,7 @@ export async function replayResponse(
     });
   if ("json" in body && end === undefined && !timed) {
     const { ended, dropped } = more;
-    return jsonResponse(init, { text: JSON.stringify(body.json), signal, open, ended, dropped }, origin);
+    return jsonResponse(init, { json: body.json, signal, open, ended, dropped }, origin);
   }
   return withOrigin(new Response(open(), init), origin);
 }

@@ -6,6 +6,7 @@ import { decodeParsed, decodeValue } from "../values/decode.js";
 import { encodeValue, type Encoded, type Tombstone } from "../values/encode.js";
 import { errorInfoText, fromErrorInfo } from "../values/error-info.js";
 import { addSaved } from "./replay-report.js";
+import type { SeenEnd } from "./run-state.js";
 import type { Scope } from "./scope.js";
 import { UnansweredCall } from "./unanswered-call.js";
 
@@ -98,16 +99,21 @@ export async function settle<T>(scope: Scope, begun: Begun, call: CallSpec<T>): 
   const seen = scope.run.seeCall({ kind: call.kind, name: call.name, callId: call.callId, request: call.request });
   try {
     const ended = await replayOrMake(scope, begun, call);
-    seen.ended = { value: ended.value, cached: ended.cached };
+    seen.ended = seenEnd(ended);
     const { rest } = ended;
     if (rest === undefined) return ended;
-    return { ...ended, rest: () => rest().finally(() => (seen.ended = { value: ended.value, cached: false })) };
+    return { ...ended, rest: () => rest().finally(() => (seen.ended = { ...seenEnd(ended), cached: false })) };
   } catch (failure) {
     // Other errors come from what is not of the call: a callback of the run, or a recording that was edited.
     const own = failure instanceof CallFailure ? failure : new CallFailure(failure, "made");
     seen.ended = { error: own.error, cached: own.cached };
     throw own;
   }
+}
+
+function seenEnd({ value, encoded, failure, cached }: Ended<unknown>): SeenEnd {
+  if (encoded !== undefined) return { output: () => decodeValue(encoded.text, encoded.types), cached };
+  return { output: failure === undefined ? () => value : () => answerOf(failure), cached };
 }
 
 async function replayOrMake<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
@@ -317,12 +323,17 @@ function recordedOutput<T>(begun: Begun): Ended<T> {
 function answerInFailure<T>(begun: Begun, { failureIn }: CallSpec<T>): Ended<T> | undefined {
   if (failureIn === undefined) return undefined;
   const failure = JSON.parse(begun.text ?? "{}") as ErrorInfo;
-  const { details, detailsTypes } = failure;
-  if (details?.["answer"] === undefined) return undefined;
-  const { answer } = decodeParsed(structuredClone(details), detailsTypes ?? {}) as { answer: T };
+  const answer = answerOf(failure) as T | undefined;
+  if (answer === undefined) return undefined;
   // Another failure may have a field of that name.
   if (failureIn(answer)?.name !== failure.name) return undefined;
   return { value: answer, cached: true, failure, handled: begun.answer === "handled-failure" };
+}
+
+/** A copy of the answer that told of a failure. */
+function answerOf({ details, detailsTypes }: ErrorInfo): unknown {
+  if (details?.["answer"] === undefined) return undefined;
+  return (decodeParsed(structuredClone(details), detailsTypes ?? {}) as { answer: unknown }).answer;
 }
 
 /** The failure that an answer tells of, with the answer. */

@@ -55,8 +55,16 @@ export interface SeenCall {
   /** The document that was asked with, as JSON text. */
   readonly request: () => string;
   /** How it ended: absent until then. */
-  ended?: { readonly value: unknown; readonly cached: boolean } | { readonly error: unknown; readonly cached: boolean };
+  ended?: SeenEnd;
 }
+
+export type SeenEnd =
+  | {
+      /** A value of its own, as it was when the call ended: the program may have changed what it got. */
+      readonly output: () => unknown;
+      readonly cached: boolean;
+    }
+  | { readonly error: unknown; readonly cached: boolean };
 
 /** A call whose answer was handed out before it ended. */
 export interface OpenStream {
