@@ -32,6 +32,18 @@ test("asks 1,000 times", { timeout: 60_000 }, async ({ recording }) => {
 });
 `;
 
+/** The same as people do it without the package: what of it is Node's own. */
+const MOCKED = `import { test } from "vitest";
+const answer = JSON.stringify({ choices: [{ message: { role: "assistant", content: "x".repeat(1_000) } }] });
+const fetch = async () => new Response(answer, { headers: { "content-type": "application/json" } });
+test("asks 1,000 times", async () => {
+  for (let index = 0; index < 1_000; index++) {
+    const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "question " + index }] });
+    await (await fetch("http://host/v1/chat/completions", { method: "POST", body })).json();
+  }
+});
+`;
+
 export default async function run({ quick }) {
   mkdirSync(join(ROOT, ".tmp"), { recursive: true });
   const folder = mkdtempSync(join(ROOT, ".tmp/bench-"));
@@ -44,17 +56,28 @@ export default async function run({ quick }) {
       return (env) => runVitest(at, env);
     };
     const empty = project("empty", EMPTY);
-    const works = { empty: { before() {}, run: () => empty({ CI: "1" }) } };
+    const mocked = project("mocked", MOCKED);
+    const works = {
+      empty: { before() {}, run: () => empty({ CI: "1" }) },
+      mocked: { before() {}, run: () => mocked({ CI: "1" }) },
+    };
     for (const name of ["journalCall", "rewindFetch"]) {
       const asking = project(name, calls(name));
       await asking({});
       works[name] = { before() {}, run: () => asking({ CI: "1" }) };
     }
-    const { empty: nothing, ...timings } = await measure(works, { seconds: quick ? 1 : 20, atLeast: 3, atMost: 8 });
+    const {
+      empty: nothing,
+      mocked: byHand,
+      ...timings
+    } = await measure(works, { seconds: quick ? 1 : 20, atLeast: 3, atMost: 8 });
     const baseline = { name: "an empty test", ...nothing };
-    return Object.entries(timings).map(([name, timing]) =>
-      added(`1,000 replayed calls, ${name}`, timing, baseline, LIMIT),
-    );
+    return [
+      ...Object.entries(timings).map(([name, timing]) =>
+        added(`1,000 replayed calls, ${name}`, timing, baseline, LIMIT),
+      ),
+      added("1,000 calls of a function that makes a Response", byHand, baseline),
+    ];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

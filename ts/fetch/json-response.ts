@@ -1,6 +1,8 @@
 // A response with a body of JSON. Nearly all are read whole: the stream of the body, which costs more than all else of a
 // replayed call, is made only for who reads it in another way.
 
+import { rejected } from "../runtime/rejected.js";
+
 export interface JsonBody {
   /** A value of its own, which is given away. */
   readonly json: unknown;
@@ -76,11 +78,11 @@ function classUpon(plain: typeof Response): JsonResponseClass {
       return this.#opened?.bodyUsed ?? this.#isRead;
     }
 
-    async text(): Promise<string> {
-      return this.#isUntouched() ? JSON.stringify(await this.#take()) : this.opened().text();
+    text(): Promise<string> {
+      return this.#isUntouched() ? this.#take().then((json) => JSON.stringify(json)) : this.opened().text();
     }
 
-    async json(): Promise<unknown> {
+    json(): Promise<unknown> {
       return this.#isUntouched() ? this.#take() : this.opened().json();
     }
 
@@ -92,13 +94,12 @@ function classUpon(plain: typeof Response): JsonResponseClass {
       return this.#opened === undefined && !this.#isRead;
     }
 
-    async #take(): Promise<unknown> {
+    #take(): Promise<unknown> {
       const { signal, ended, json } = this.#body;
       this.#isRead = true;
       this.#unwatch();
-      signal?.throwIfAborted();
-      await ended?.();
-      return json;
+      if (signal?.aborted === true) return rejected(signal.reason);
+      return ended === undefined ? Promise.resolve(json) : ended().then(() => json);
     }
 
     /** The same response with a stream; what was read stays read. */

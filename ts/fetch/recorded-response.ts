@@ -1,7 +1,7 @@
 import type { CallMeta } from "../types/snapshot.js";
 import type { OpenEnd } from "../runtime/call.js";
 import type { More, StreamedAnswer } from "../runtime/streamed-call.js";
-import { replayStream, untilAfter, type Piece } from "../streams/replay-stream.js";
+import { replayStream, untilAfter, type Piece, type Until } from "../streams/replay-stream.js";
 import { recordingOf, since, Tap, type StreamEnd, type Tapped } from "../streams/tap.js";
 import { responseHeaders, type KeptHeaders, type HeaderList } from "./headers.js";
 import { jsonResponse, withOrigin } from "./json-response.js";
@@ -112,14 +112,26 @@ export interface ReplayOptions {
 }
 
 /** Makes the response that was recorded. */
-export async function replayResponse(
+export function replayResponse(
   recorded: RecordedResponse,
   { stream = {} }: CallMeta,
-  { url, signal, timed, more }: ReplayOptions,
-): Promise<Response> {
+  options: ReplayOptions,
+): Response | Promise<Response> {
+  if (!options.timed) return responseOf(recorded, stream, options);
+  const until = untilAfter(performance.now(), options.signal);
+  return until(stream.startMs ?? 0).then(() => responseOf(recorded, stream, options, until));
+}
+
+type Stream = NonNullable<CallMeta["stream"]>;
+
+/** @param until absent: all pieces of the body come at once. */
+function responseOf(
+  recorded: RecordedResponse,
+  stream: Stream,
+  { url, signal, more }: ReplayOptions,
+  until?: Until,
+): Response {
   const { rest } = more;
-  const until = timed ? untilAfter(performance.now(), signal) : undefined;
-  await until?.(stream.startMs ?? 0);
   signal?.throwIfAborted();
   const { status, statusText = "", body, end } = recorded;
   const init = { status, statusText, headers: replayedHeaders(recorded, stream) };
@@ -134,14 +146,14 @@ export async function replayResponse(
       ...more,
       rest: rest && (async () => (await rest()).body as ReadableStream<Uint8Array>),
     });
-  if ("json" in body && end === undefined && !timed) {
+  if ("json" in body && end === undefined && until === undefined) {
     const { ended, dropped } = more;
     return jsonResponse(init, { json: body.json, signal, open, ended, dropped }, origin);
   }
   return withOrigin(new Response(open(), init), origin);
 }
 
-function replayedHeaders({ status, headers }: RecordedResponse, stream: NonNullable<CallMeta["stream"]>): HeaderList {
+function replayedHeaders({ status, headers }: RecordedResponse, stream: Stream): HeaderList {
   const all = [...headers, ...(stream.headers ?? [])];
   if ((stream.attempt ?? 0) === 0 || status < 400) return all;
   // Its client had tried again in vain: it need not do so again, and wait.

@@ -1,5 +1,6 @@
 import { ambientContext } from "../run-context/ambient.js";
 import { getContext, type Context } from "../run-context/context.js";
+import { rejected } from "../runtime/rejected.js";
 import { journalStreamed } from "../runtime/streamed-call.js";
 import { keptHeaders, type KeptHeaders } from "./headers.js";
 import {
@@ -46,15 +47,21 @@ export function rewindFetch(
   const keep = keptHeaders(options.requestHeaders, options.responseHeaders);
   const make: Fetch = (input, init) => (fetch ?? globalThis.fetch)(input, init);
   const made = getContext();
-  return async (input: FetchInput, init?: RequestInit): Promise<Response> => {
-    const context = ambientContext(made, "rewindFetch");
-    // What a journaled call calls is part of its answer.
-    if (context === undefined || context.inCall) return make(input, init);
-    // Not awaited where it need not be: calls start in the order in which they are made.
-    const request = readRequest(input, init, keep);
-    const ready = request instanceof Promise ? await request : request;
-    ready.signal?.throwIfAborted();
-    return journaled(context, { input, request: ready, make, keep, timed: timing === "recorded" });
+  return (input: FetchInput, init?: RequestInit): Promise<Response> => {
+    try {
+      const context = ambientContext(made, "rewindFetch");
+      // What a journaled call calls is part of its answer.
+      if (context === undefined || context.inCall) return Promise.resolve(make(input, init));
+      const send = (request: ReadRequest): Promise<Response> => {
+        request.signal?.throwIfAborted();
+        return journaled(context, { input, request, make, keep, timed: timing === "recorded" });
+      };
+      // Not awaited where it need not be: calls start in the order in which they are made.
+      const request = readRequest(input, init, keep);
+      return request instanceof Promise ? request.then(send) : send(request);
+    } catch (error) {
+      return rejected(error);
+    }
   };
 }
 

@@ -116,37 +116,49 @@ function seenEnd({ value, encoded, failure, cached }: Ended<unknown>): SeenEnd {
   return { output: failure === undefined ? () => value : () => answerOf(failure), cached };
 }
 
-async function replayOrMake<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
-  if (begun.answer === "output" || begun.answer === "failure" || begun.answer === "handled-failure") {
-    const preparing = call.beforeReplay && prepareReplay(scope, begun, call.beforeReplay);
-    if (preparing !== undefined) await preparing;
-    const recorded = begun.answer === "output" ? recordedOutput<T>(begun) : answerInFailure(begun, call);
-    if (recorded === undefined) throw await replayFailure(scope, begun);
-    const open = call.openEnd?.(recorded.value);
-    if (open !== "again" || scope.run.mode === "replay") {
-      const end = recordedEnd(scope, begun, call);
-      const ended = { ...recorded, meta: await release(scope, begun, end !== undefined), end };
-      if (open === undefined) return ended;
-      const rest = (): Promise<Ended<T>> => {
-        end?.now();
-        return makeOpen(scope, begun, call);
-      };
-      return { ...ended, rest };
-    }
+/** @throws CallFailure, at once or later. */
+function replayOrMake<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
+  const { answer } = begun;
+  const isRecorded = answer === "output" || answer === "failure" || answer === "handled-failure";
+  return isRecorded ? replayRecorded(scope, begun, call) : makeUnanswered(scope, begun, call);
+}
+
+async function replayRecorded<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
+  const preparing = call.beforeReplay && prepareReplay(scope, begun, call.beforeReplay);
+  if (preparing !== undefined) await preparing;
+  const recorded = begun.answer === "output" ? recordedOutput<T>(begun) : answerInFailure(begun, call);
+  if (recorded === undefined) throw await replayFailure(scope, begun);
+  const open = call.openEnd?.(recorded.value);
+  if (open === "again" && scope.run.mode !== "replay") {
     scope.frame.release(begun.slot, begun.end);
     return makeOpen(scope, begun, call);
   }
-  return makeUnanswered(scope, begun, call);
+  const end = recordedEnd(scope, begun, call);
+  const answers = end !== undefined;
+  await turnOf(scope, begun, answers);
+  const ended = { ...recorded, meta: release(scope, begun, answers), end };
+  if (open === undefined) return ended;
+  const rest = (): Promise<Ended<T>> => {
+    end?.now();
+    return makeOpen(scope, begun, call);
+  };
+  return { ...ended, rest };
 }
 
 /** Makes a call of which only a beginning was recorded. */
-function makeOpen<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
+async function makeOpen<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
   begun.answer = "in-flight";
   return makeUnanswered(scope, begun, call);
 }
 
-async function makeUnanswered<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
-  if (scope.run.mode === "replay" && begun.answer === "in-flight") await outlast(scope);
+/** @throws CallFailure, at once or later. */
+function makeUnanswered<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
+  const make = (): Promise<Ended<T>> => makeMissed(scope, begun, call);
+  return scope.run.mode === "replay" && begun.answer === "in-flight" ? outlast(scope).then(make) : make();
+}
+
+/** @throws CallFailure, at once or later. */
+function makeMissed<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
   if (scope.run.replaying) decideMiss(scope, new UnansweredCall(scope.frame, begun, call));
   const { beyond } = scope.run;
   return beyond === undefined ? makeCall(scope, begun, call) : askBeyond(scope, beyond, begun, call);
@@ -190,10 +202,7 @@ async function askBeyond<T>(scope: Scope, beyond: Scope, begun: Begun, call: Cal
 /** The end of a call that is journaled in two places. */
 function alsoAt(end: RecordedEnd, journalIt: () => void): RecordedEnd {
   return {
-    async inTurn() {
-      await end.inTurn();
-      journalIt();
-    },
+    inTurn: () => end.inTurn().then(journalIt),
     now() {
       end.now();
       journalIt();
@@ -348,7 +357,8 @@ function failureWith<T>(value: T, { text, types }: Encoded, { failureIn }: CallS
 
 async function replayFailure(scope: Scope, begun: Begun): Promise<CallFailure> {
   const error = fromErrorInfo(JSON.parse(begun.text ?? "{}") as ErrorInfo);
-  const meta = await release(scope, begun, false);
+  await turnOf(scope, begun, false);
+  const meta = release(scope, begun, false);
   if (begun.slot !== undefined) remember(scope, scope.frame, begun.slot, error);
   return new CallFailure(error, begun.answer === "failure" ? "recorded" : "recorded-handled", meta);
 }
@@ -363,13 +373,7 @@ function recordedEnd<T>(scope: Scope, begun: Begun, { openEnd }: CallSpec<T>): R
     isTold = true;
     noteOvertaken(scope, scope.frame.release(begun.slot, end));
   };
-  return {
-    async inTurn() {
-      await scope.run.releases.turn(end ?? undefined);
-      now();
-    },
-    now,
-  };
+  return { inTurn: () => scope.run.releases.turn(end ?? undefined).then(now), now };
 }
 
 function noteOvertaken({ run, tally }: Scope, overtaken: boolean): void {
@@ -378,11 +382,15 @@ function noteOvertaken({ run, tally }: Scope, overtaken: boolean): void {
   run.report.overtaken += 1;
 }
 
-/** Waits for the call's place in the recorded order of ends, or for that of its answer. */
-async function release(scope: Scope, begun: Begun, answers: boolean): Promise<CallMeta | undefined> {
+/** Resolves at the call's place in the recorded order of ends, or at that of its answer. */
+function turnOf({ run }: Scope, { answered, end }: Begun, answers: boolean): Promise<void> {
+  return run.releases.turn((answers ? answered : end) ?? undefined);
+}
+
+/** Tells that the recorded answer is given, and gives what was journaled beside it. */
+function release(scope: Scope, begun: Begun, answers: boolean): CallMeta | undefined {
   const { run, tally } = scope;
   const { slot, answered, end } = begun;
-  await run.releases.turn((answers ? answered : end) ?? undefined);
   tally.replayed += 1;
   run.report.replayed += 1;
   noteOvertaken(scope, answers ? scope.frame.answer(slot, answered) : scope.frame.release(slot, end));

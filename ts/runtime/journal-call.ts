@@ -74,8 +74,9 @@ export interface EndedCall<T> extends Ended<T> {
 /**
  * As {@link journalCall}, with what else is known of the call.
  * @param more `meta` is asked once the call has been made; the others are as in `CallSpec`.
+ * @throws also at once, where the call cannot be begun.
  */
-export async function journaled<T>(
+export function journaled<T>(
   call: JournaledCall,
   make: (info: CallInfo, open: OpenCall<T>) => T | Promise<T>,
   more: Pick<CallSpec<T>, "meta" | "openEnd" | "failureIn"> = {},
@@ -148,10 +149,7 @@ export async function journaled<T>(
         ...ended,
         ...(rest === undefined ? {} : { rest: () => told(rest()) }),
         end: end && {
-          async inTurn() {
-            await end.inTurn();
-            tellEnd(ended);
-          },
+          inTurn: () => end.inTurn().then(() => tellEnd(ended)),
           now: () => end.now(),
         },
         leave() {

@@ -3,6 +3,7 @@ import { ContextNotFoundError } from "../errors/index.js";
 import type { CallMeta } from "../types/snapshot.js";
 import type { CallSpec, OpenEnd } from "./call.js";
 import { journaled, type CallInfo, type EndedCall, type JournaledCall, type OpenCall } from "./journal-call.js";
+import { rejected } from "./rejected.js";
 import type { OpenStream, RunState } from "./run-state.js";
 import type { Scope } from "./scope.js";
 
@@ -62,17 +63,23 @@ export interface More<Answer> {
  * Journals a call as `journalCall` does, but gives its answer as soon as `make` has it; the entry ends when what is to
  * be recorded is there. A frame that has ended meanwhile stays open for it in the journal.
  *
+ * The promises of a call are few here and in what it is made of: where async contexts are kept by hooks, as in Node 20,
+ * they are most of what a replayed call costs.
+ *
  * @throws as `journalCall` does.
  */
-export async function journalStreamed<Answer, Recorded>(
+export function journalStreamed<Answer, Recorded>(
   call: JournaledCall,
   make: (info: StreamedCallInfo<Recorded>) => Promise<StreamedAnswer<Answer, Recorded>>,
   replay: StreamReplay<Answer, Recorded>,
 ): Promise<Answer> {
-  const context = call.context ?? getContext();
-  if (context === undefined) throw new ContextNotFoundError("journalStreamed");
-  const streamed = new StreamedCall({ ...call, context }, context.scope, make, replay);
-  return streamed.start();
+  try {
+    const context = call.context ?? getContext();
+    if (context === undefined) throw new ContextNotFoundError("journalStreamed");
+    return new StreamedCall({ ...call, context }, context.scope, make, replay).start();
+  } catch (error) {
+    return rejected(error);
+  }
 }
 
 class StreamedCall<Answer, Recorded> {
@@ -126,21 +133,23 @@ class StreamedCall<Answer, Recorded> {
   /** Gives the answer as soon as it is there. */
   #follow(ended: Promise<EndedCall<Recorded>>): Promise<Answer> {
     const handOver = this.#handOver;
+    const fail = (error: unknown): void => handOver.fail(error);
     const replayed = (end: EndedCall<Recorded>): void | Promise<void> => {
-      if (!handOver.isMade) return this.#replayed(end, handOver);
+      if (handOver.isMade) return;
+      try {
+        const answer = this.#replayed(end);
+        if (answer instanceof Promise) return answer.then((given: Answer) => handOver.give(given), fail);
+        handOver.give(answer);
+      } catch (error) {
+        fail(error);
+      }
     };
-    handOver.settled = ended.then(replayed).catch((error: unknown) => handOver.fail(error));
+    handOver.settled = ended.then(replayed, fail);
     return handOver.take();
   }
 
-  async #replayed(
-    { value, meta = {}, rest, end, leave }: EndedCall<Recorded>,
-    handOver: HandOver<Answer>,
-  ): Promise<void> {
-    if (leave === undefined) {
-      handOver.give(await this.#replay.answer(value, meta, {}));
-      return;
-    }
+  #replayed({ value, meta = {}, rest, end, leave }: EndedCall<Recorded>): Answer | Promise<Answer> {
+    if (leave === undefined) return this.#replay.answer(value, meta, {});
     const dropped = (): void => {
       leave();
       close();
@@ -156,12 +165,12 @@ class StreamedCall<Answer, Recorded> {
         void this.#handOver.settled.then(close);
         return answer;
       });
-    const ended = async (): Promise<void> => {
-      if (end === undefined) return dropped();
-      await end.inTurn();
-      close();
+    const ended = (): Promise<void> => {
+      if (end !== undefined) return end.inTurn().then(close);
+      dropped();
+      return Promise.resolve();
     };
-    handOver.give(await this.#replay.answer(value, meta, { rest: again, ended, dropped }));
+    return this.#replay.answer(value, meta, { rest: again, ended, dropped });
   }
 
   #hold(
@@ -251,10 +260,11 @@ class HandOver<Answer> {
     this.#reject(error);
   }
 
-  async take(): Promise<Answer> {
-    await this.#given;
-    const { value } = this.#answer as { value: Answer };
-    this.#answer = undefined;
-    return value;
+  take(): Promise<Answer> {
+    return this.#given.then(() => {
+      const { value } = this.#answer as { value: Answer };
+      this.#answer = undefined;
+      return value;
+    });
   }
 }
