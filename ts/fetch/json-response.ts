@@ -57,11 +57,17 @@ function classUpon(plain: typeof Response): JsonResponseClass | undefined {
         unreadable.unregister(token);
         dropped();
       };
-      unreadable.register(this, dropped, token);
+      const unlink = (): void => signal?.removeEventListener("abort", abort);
+      // A signal may outlive many responses that nobody reads.
+      const collected = (): void => {
+        unlink();
+        dropped();
+      };
+      unreadable.register(this, collected, token);
       signal?.addEventListener("abort", abort, { once: true });
       this.#unwatch = () => {
         unreadable.unregister(token);
-        signal?.removeEventListener("abort", abort);
+        unlink();
       };
     }
 
