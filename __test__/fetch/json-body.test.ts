@@ -73,6 +73,7 @@ describe("a replayed body of JSON", () => {
     const response = await replayed();
     expect(response).toBeInstanceOf(Response);
     expect(Object.prototype.toString.call(response)).toBe("[object Response]");
+    expect(response.constructor).toBe(Response);
     const { status, statusText, ok, type, redirected, url, headers } = response;
     expect({ status, statusText, ok, type, redirected, url, headers: [...headers] }).toEqual({
       status: 418,
@@ -114,9 +115,17 @@ describe("a replayed body of JSON", () => {
     vi.stubGlobal("Response", Mine);
     try {
       expect(await replayed()).toBeInstanceOf(Mine);
+      const readBy = (read: () => unknown): Promise<unknown[]> =>
+        Promise.all(names.map(async (name) => [name, ...(await outcomes((await read()) as Response, [name]))]));
+      expect(await readBy(replayed)).toEqual(await readBy(live));
     } finally {
       vi.unstubAllGlobals();
     }
     expect(await replayed()).not.toBeInstanceOf(Mine);
+  });
+
+  it.each(["#", "#part"])("has the URL without its fragment %s, as a live one", async (fragment) => {
+    const asked = (): Promise<Response> => rewindFetch(async () => live())(`${URL_ASKED}${fragment}`);
+    expect((await runWith(asked, { snapshot, mode: "replay" })).url).toBe(URL_ASKED);
   });
 });

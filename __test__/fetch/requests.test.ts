@@ -191,6 +191,12 @@ describe("outside of runs", () => {
       expect(() => rewindFetch(undefined, { [option]: ["x-mine", "no name"] })).toThrow(
         new TypeError(`rewindFetch: options.${option}[1] must be the name of a header, received "no name"`),
       );
+      expect(() => rewindFetch(undefined, { [option]: [123] })).toThrow(
+        new TypeError(`rewindFetch: options.${option}[0] must be the name of a header, received number`),
+      );
+      expect(() => rewindFetch(undefined, { [option]: "x-mine" })).toThrow(
+        new TypeError(`rewindFetch: options.${option} must be an array of names of headers, received "x-mine"`),
+      );
     }
   });
 

@@ -1,5 +1,7 @@
 // Files as editors and other programs leave them.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { lstatSync, mkdtempSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -59,6 +61,23 @@ it("files may be named by URL wherever they are read or written", async () => {
   expect(stringifySnapshot(await readSnapshot(url))).toBe(stringifySnapshot(snapshot));
   const restored = await restoreSnapshotFromFile(pathToFileURL(at("run.jsonl")));
   expect(await runWith(program, { snapshot: restored, mode: "replay" })).toBe(7);
+});
+
+it.skipIf(process.platform === "win32")("a link to a snapshot keeps leading to it", async () => {
+  writeFileSync(at("target.json"), "old");
+  symlinkSync("target.json", at("link.json"));
+  await writeSnapshot(at("link.json"), snapshot);
+  expect(readlinkSync(at("link.json"))).toBe("target.json");
+  expect(readFileSync(at("target.json"), "utf8").trim()).toBe(stringifySnapshot(snapshot).trim());
+});
+
+it.skipIf(process.platform === "win32")("a pipe is written to, and not replaced", async () => {
+  const pipe = at("pipe");
+  expect(spawnSync("mkfifo", [pipe]).status).toBe(0);
+  const reader = readFile(pipe, "utf8");
+  await writeSnapshot(pipe, snapshot);
+  expect(lstatSync(pipe).isFIFO()).toBe(true);
+  expect(await reader).toBe(stringifySnapshot(snapshot));
 });
 
 it("what is not JSON is told once", () => {

@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -64,6 +65,25 @@ it.each(Object.keys(PROGRAMS))("with a file that is no addon, %s is told why", (
   const told = load(program, "agent-rewind");
   rmSync(file);
   expect(told).toMatchObject({ ...missing, message: expect.stringMatching(/could not be loaded: .*\.node/) });
+});
+
+it.each(["esm", "cjs"] as const)("built into one file of %s, it is told to be left out of that", async (format) => {
+  const entry = join(folder, "app.mjs");
+  writeFileSync(entry, 'export { runWith } from "agent-rewind";');
+  for (const external of [[], ["agent-rewind"]]) {
+    const file = join(
+      folder,
+      "bundled",
+      external.length === 0 ? "in" : "out",
+      format === "esm" ? "app.mjs" : "app.cjs",
+    );
+    const bundle = await rolldown({ input: entry, platform: "node", external });
+    await bundle.write({ file, format, codeSplitting: false });
+    await bundle.close();
+    const told = load(format === "esm" ? "esm.mjs" : "cjs.cjs", file);
+    const message = external.length === 0 ? /^[^.]* was not found\. Its loader.* leave "agent-rewind" out/ : /Install/;
+    expect(told).toMatchObject({ ...missing, message: expect.stringMatching(message) });
+  }
 });
 
 it.each(Object.keys(PROGRAMS))("what needs no addon loads without, in %s", (program) => {

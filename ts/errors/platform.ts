@@ -21,9 +21,12 @@ export class NativeMissingError extends RewindError {
     const reasons = loadErrors(cause);
     super(
       `The native addon for ${machine} ${reasons.length === 0 ? "was not found" : `could not be loaded: ${reasons.join("; ")}`}. ` +
-        `Install the package "${packageName}", if there is one for this machine; ` +
-        "package managers leave it out when optional dependencies are switched off, " +
-        "or when node_modules was made on another machine.",
+        (isLoaderMissing(cause)
+          ? 'Its loader, "native/binding.cjs", is not where the package has it: ' +
+            'a bundler has to leave "agent-rewind" out of the bundle, as an external package.'
+          : `Install the package "${packageName}", if there is one for this machine; ` +
+            "package managers leave it out when optional dependencies are switched off, " +
+            "or when node_modules was made on another machine."),
       "ERR_REWIND_NATIVE_MISSING",
       { cause },
     );
@@ -36,6 +39,11 @@ export class NativeMissingError extends RewindError {
 
 export function isNativeMissingError(value: unknown): value is NativeMissingError {
   return hasName(value, "NativeMissingError");
+}
+
+/** The package brings the loader, so its own files are not where they were. */
+function isLoaderMissing(cause: unknown): boolean {
+  return isError(cause) && /^Cannot find module '[^'\n]*native\/binding\.cjs'/.test(cause.message);
 }
 
 /** Why files that were there could not be loaded. That others were not there says nothing: the loader tries many. */

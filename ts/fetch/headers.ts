@@ -39,7 +39,7 @@ export interface KeptHeaders {
 
 /**
  * Those that are kept, and those that a program wants kept too.
- * @throws TypeError for what cannot be the name of a header.
+ * @throws TypeError for what cannot be the names of headers.
  */
 export function keptHeaders(
   moreOfRequests: readonly string[] = [],
@@ -50,18 +50,32 @@ export function keptHeaders(
   return { request, response: new Set([...RESPONSE, ...names(moreOfResponses, "responseHeaders")]) };
 }
 
-function names(list: readonly string[], option: string): string[] {
-  return list.map((name, index) => {
-    try {
-      new Headers().has(name);
-    } catch {
-      const received = JSON.stringify(name);
-      throw new TypeError(
-        `rewindFetch: options.${option}[${index}] must be the name of a header, received ${received}`,
-      );
-    }
-    return name.toLowerCase();
+function names(list: unknown, option: string): string[] {
+  if (!Array.isArray(list)) {
+    throw new TypeError(
+      `rewindFetch: options.${option} must be an array of names of headers, received ${described(list)}`,
+    );
+  }
+  return list.map((name: unknown, index) => {
+    if (typeof name === "string" && isHeaderName(name)) return name.toLowerCase();
+    throw new TypeError(
+      `rewindFetch: options.${option}[${index}] must be the name of a header, received ${described(name)}`,
+    );
   });
+}
+
+function described(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  return value === null ? "null" : typeof value;
+}
+
+function isHeaderName(name: string): boolean {
+  try {
+    new Headers().has(name);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Those of a request that count, by name. The boundary of a multipart body is drawn at random. */

@@ -23,16 +23,19 @@ export type Origin = Pick<Response, "url" | "redirected">;
 export function jsonResponse(init: ResponseInit, body: JsonBody, origin: Origin): Response {
   // Node loads all of fetch when Response is first named, and a program may put another one in its place.
   if (made?.base !== Response) made = { base: Response, derived: classUpon(Response) };
-  return new made.derived(init, body, origin);
+  const { derived } = made;
+  return derived === undefined ? withOrigin(new Response(body.open(), init), origin) : new derived(init, body, origin);
 }
 
 type JsonResponseClass = new (init: ResponseInit, body: JsonBody, origin: Origin) => Response;
-let made: { readonly base: typeof Response; readonly derived: JsonResponseClass } | undefined;
+let made: { readonly base: typeof Response; readonly derived: JsonResponseClass | undefined } | undefined;
 
 /** Members of a response that are given here, which TypeScript takes for plain properties. */
 type Overridden = "url" | "redirected" | "body" | "bodyUsed" | "text" | "json" | "clone";
 
-function classUpon(plain: typeof Response): JsonResponseClass {
+/** `undefined` where the body cannot be made later: what reads it may lie anywhere in a class that is not as Node's. */
+function classUpon(plain: typeof Response): JsonResponseClass | undefined {
+  if (Object.getOwnPropertyDescriptor(plain.prototype, "body")?.get === undefined) return undefined;
   const Base = plain as unknown as new (body: null, init: ResponseInit) => Omit<Response, Overridden>;
 
   class JsonResponse extends Base {
@@ -54,11 +57,17 @@ function classUpon(plain: typeof Response): JsonResponseClass {
         unreadable.unregister(token);
         dropped();
       };
-      unreadable.register(this, dropped, token);
+      const unlink = (): void => signal?.removeEventListener("abort", abort);
+      // A signal may outlive many responses that nobody reads.
+      const collected = (): void => {
+        unlink();
+        dropped();
+      };
+      unreadable.register(this, collected, token);
       signal?.addEventListener("abort", abort, { once: true });
       this.#unwatch = () => {
         unreadable.unregister(token);
-        signal?.removeEventListener("abort", abort);
+        unlink();
       };
     }
 
@@ -114,6 +123,8 @@ function classUpon(plain: typeof Response): JsonResponseClass {
     }
   }
 
+  // Who makes another response by it gives it what a plain one takes.
+  Object.defineProperty(JsonResponse.prototype, "constructor", { value: plain, configurable: true, writable: true });
   // Whatever else can be done with a response, in this version of Node or a later one, reads the stream.
   for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(plain.prototype))) {
     if (typeof value !== "function" || Object.hasOwn(JsonResponse.prototype, name)) continue;

@@ -24,14 +24,14 @@ export function readUrl(text: string): RequestUrl {
 function parsed(text: string): RequestUrl {
   if (!URL.canParse(text)) return { url: text, host: undefined, shown: text };
   const parts = new URL(text);
-  const { href, hash, hostname } = parts;
-  return { url: href.slice(0, href.length - hash.length), host: hostname, shown: withoutSecrets(parts) };
+  // Also of a fragment that is empty, which `parts.hash` does not tell of.
+  parts.hash = "";
+  return { url: parts.href, host: parts.hostname, shown: withoutSecrets(parts) };
 }
 
 function withoutSecrets(url: URL): string {
   url.username = "";
   url.password = "";
-  url.hash = "";
   for (const name of new Set(url.searchParams.keys())) {
     if (SECRET_PARAMETER.test(name)) url.searchParams.set(name, "-");
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { lstat, readFile, realpath, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { getSystemErrorName } from "node:util";
@@ -76,21 +76,39 @@ export async function readSnapshot(path: string | URL): Promise<AgentSnapshot> {
 
 /**
  * Writes a snapshot file: whoever reads it sees the old one or the new one, whole, also after a crash. The work is done
- * on another thread.
+ * on another thread. A link keeps leading to its file; a device or a pipe is written to.
  * @throws InvalidSnapshotError, and errors of the file system.
  */
 export async function writeSnapshot(file: string | URL, snapshot: AgentSnapshot): Promise<void> {
-  const path = typeof file === "string" ? file : fileURLToPath(file);
-  const handle = checkedHandle(snapshot);
+  const named = typeof file === "string" ? file : fileURLToPath(file);
+  // The snapshot as it is now, whatever is done with it meanwhile.
+  const { text, replace } = writing(snapshot);
+  const found = await stat(named).catch(() => undefined);
+  // A file in the place of a device or a pipe would end what others do with it.
+  if (found !== undefined && !found.isFile() && !found.isDirectory()) return writeFile(named, text());
+  const isLink = found !== undefined && (await lstat(named)).isSymbolicLink();
+  const path = isLink ? await realpath(named) : named;
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
-  let failure: FileFailure | null;
-  if (handle === undefined) {
-    failure = await native.writeTextFile(path, temporary, JSON.stringify(snapshot));
-  } else {
-    const { head, tail } = aroundRoot(snapshot);
-    failure = await handle.writeFile(path, temporary, head, tail);
-  }
+  const failure = await replace(path, temporary);
   if (failure !== null) throw fileSystemError(failure, failure.syscall === "rename" ? path : temporary);
+}
+
+interface Writing {
+  readonly text: () => string;
+  readonly replace: (path: string, temporary: string) => Promise<FileFailure | null>;
+}
+
+function writing(snapshot: AgentSnapshot): Writing {
+  const handle = checkedHandle(snapshot);
+  if (handle === undefined) {
+    const text = JSON.stringify(snapshot);
+    return { text: () => text, replace: (path, temporary) => native.writeTextFile(path, temporary, text) };
+  }
+  const { head, tail } = aroundRoot(snapshot);
+  return {
+    text: () => head + handle.rootText() + tail,
+    replace: (path, temporary) => handle.writeFile(path, temporary, head, tail),
+  };
 }
 
 /** An error as those of node:fs are. */
