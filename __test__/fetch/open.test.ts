@@ -261,14 +261,20 @@ it("what the program has dropped is left, and its connection let go", { timeout:
   expect(JSON.parse(printed)).toEqual({ open: 0, ends: Array.from({ length: 5 }, () => "left") });
 });
 
-it("replayed answers that are dropped leave nothing on a signal that outlives them", { timeout: 60_000 }, () => {
-  const script = `
+it.each([
+  ["of JSON", 'Response.json({ some: "json" })'],
+  ["of text", 'new Response("some text")'],
+])(
+  "replayed answers %s that are dropped leave nothing on a signal that outlives them",
+  { timeout: 60_000 },
+  (_, made) => {
+    const script = `
     import { getEventListeners } from "node:events";
     import { runWith } from "agent-rewind";
     import { dumpSnapshot } from "agent-rewind/debugger";
     import { rewindFetch } from "agent-rewind/fetch";
     const { signal } = new AbortController();
-    const fetch = rewindFetch(async () => Response.json({ some: "json" }));
+    const fetch = rewindFetch(async () => ${made});
     const ask = () => fetch("http://host/", { signal });
     const snapshot = await runWith(async () => {
       for (let at = 0; at < 5; at++) await (await ask()).text();
@@ -286,9 +292,10 @@ it("replayed answers that are dropped leave nothing on a signal that outlives th
       console.log(JSON.stringify({ listened: asked > before, left: count() - before }));
     }, { snapshot, mode: "replay" });
   `;
-  const folder = temporaryFolder();
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(join(folder, "outlived.mjs"), script);
-  const printed = execFileSync(process.execPath, ["--expose-gc", join(folder, "outlived.mjs")], { encoding: "utf8" });
-  expect(JSON.parse(printed)).toEqual({ listened: true, left: 0 });
-});
+    const folder = temporaryFolder();
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    writeFileSync(join(folder, "outlived.mjs"), script);
+    const printed = execFileSync(process.execPath, ["--expose-gc", join(folder, "outlived.mjs")], { encoding: "utf8" });
+    expect(JSON.parse(printed)).toEqual({ listened: true, left: 0 });
+  },
+);

@@ -28,7 +28,7 @@ export interface ReplayStreamOptions<T> {
   readonly dropped?: (() => void) | undefined;
 }
 
-const unreadable = new FinalizationRegistry((dropped: () => void) => dropped());
+const unreadable = new FinalizationRegistry((collected: () => void) => collected());
 
 /** A stream of what was recorded, which ends as the recorded one did. */
 export function replayStream<T>(
@@ -42,8 +42,10 @@ export function replayStream<T>(
   const readable = new ReadableStream<T>(
     {
       start(controller) {
+        // A signal may outlive many streams that nobody reads.
+        const errored = new WeakRef(controller);
         const abort = (): void => {
-          controller.error(signal?.reason);
+          errored.deref()?.error(signal?.reason);
           unreadable.unregister(token);
           dropped?.();
         };
@@ -79,7 +81,11 @@ export function replayStream<T>(
     },
     { highWaterMark: 0 },
   );
-  if (dropped !== undefined) unreadable.register(readable, dropped, token);
+  const collected = (): void => {
+    unlink();
+    dropped?.();
+  };
+  unreadable.register(readable, collected, token);
   return readable;
 }
 
