@@ -180,6 +180,19 @@ describe("bodies", () => {
   });
 });
 
+it.each([5, true, {}, null])("a body of %j is taken as fetch takes it", async (body) => {
+  const sent = async (...args: Parameters<typeof globalThis.fetch>) => {
+    const request = new Request(...args);
+    return new Response(`${request.method} ${request.headers.get("content-type")} ${await request.text()}`);
+  };
+  const ask = async (by: typeof globalThis.fetch) =>
+    (await by("http://host/", { method: "POST", body: body as never })).text();
+  const plain = await ask(sent);
+  const { value, snapshot } = await record(() => ask(rewindFetch(sent)));
+  expect(value).toBe(plain);
+  expect(await replayed(() => ask(rewindFetch(sent)), snapshot)).toBe(plain);
+});
+
 describe("outside of runs", () => {
   it("is the fetch that was given", async () => {
     await using server = await modelServer(() => ({ body: "plain" }));

@@ -38,7 +38,7 @@ export function readRequest(
     signal: init?.signal ?? request?.signal,
     attempt: attemptOf(headers),
     document: {
-      method: (init?.method ?? request?.method ?? "GET").toUpperCase(),
+      method: asText(init?.method ?? request?.method ?? "GET").toUpperCase(),
       url: shownUrl,
       headers: requestHeaders(headers, keep),
       ...(shown === undefined ? {} : { body: shown }),
@@ -71,7 +71,19 @@ function bodyOf(request: Request | undefined, init: RequestInit | undefined): { 
   if (body instanceof URLSearchParams) return { body: body.toString(), type: "application/x-www-form-urlencoded" };
   if (typeof body === "string") return { body, type: "text/plain" };
   if (body instanceof Blob) return { body, type: body.type };
-  return body instanceof FormData ? { body, type: "multipart/form-data" } : { body };
+  if (body instanceof FormData) return { body, type: "multipart/form-data" };
+  const isRead = body instanceof ArrayBuffer || ArrayBuffer.isView(body) || isAsyncIterable(body);
+  // As fetch takes all else.
+  return isRead ? { body } : { body: asText(body), type: "text/plain" };
+}
+
+/** For callers in JavaScript, who may give anything. */
+function asText(value: { toString(): string }): string {
+  return String(value);
+}
+
+function isAsyncIterable(body: unknown): boolean {
+  return typeof body === "object" && body !== null && Symbol.asyncIterator in body;
 }
 
 function describe(body: unknown, type: string): Described | Promise<Described> {
