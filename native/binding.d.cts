@@ -72,12 +72,14 @@ export declare class FrameHandle {
    */
   answer(slot?: number | undefined | null, recorded?: number | undefined | null): boolean
   /** Notes that the frame has returned, though streams in it go on. */
-  returnNow(): void
+  returnNow(completed: boolean): void
   /**
    * Journals the end of a replayed call, recorded at the place `end`. `true` if it overtook an
    * earlier recorded start or end.
    */
   release(slot?: number | undefined | null, end?: number | undefined | null): boolean
+  /** Notes that a call is made again of which only a beginning was recorded. */
+  reopen(slot?: number | undefined | null, answered?: number | undefined | null, end?: number | undefined | null): void
   /**
    * Notes that the frame has reached its recorded end. `true` if it overtook an earlier recorded
    * start or end.

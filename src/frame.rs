@@ -6,7 +6,7 @@ use agent_rewind_core::hash::{self, ContentHash};
 use agent_rewind_core::journal::{Kind, Outcome};
 use agent_rewind_core::json::{JsonStr, JsonText};
 use agent_rewind_core::live::{
-    Asked, Begun as CoreBegun, FrameInput, LiveFrame, RunOptions as CoreOptions,
+    Asked, Begun as CoreBegun, FrameInput, LiveFrame, Returned, RunOptions as CoreOptions,
 };
 use agent_rewind_core::memory::Memory;
 use agent_rewind_core::replay::{Answer, Failures, MemoryChoice, Miss, Source, Verdict};
@@ -340,8 +340,12 @@ impl FrameHandle {
 
     /// Notes that the frame has returned, though streams in it go on.
     #[napi(catch_unwind)]
-    pub fn return_now(&self) {
-        self.frame.return_now();
+    pub fn return_now(&self, completed: bool) {
+        self.frame.return_now(if completed {
+            Returned::Completed
+        } else {
+            Returned::Failed
+        });
     }
 
     /// Journals the end of a replayed call, recorded at the place `end`. `true` if it overtook an
@@ -350,6 +354,16 @@ impl FrameHandle {
     pub fn release(&self, slot: Option<f64>, end: Option<f64>) -> bool {
         self.frame
             .release_call(slot.map(call_slot), end.map(to_count))
+    }
+
+    /// Notes that a call is made again of which only a beginning was recorded.
+    #[napi(catch_unwind)]
+    pub fn reopen(&self, slot: Option<f64>, answered: Option<f64>, end: Option<f64>) {
+        self.frame.reopen_call(
+            slot.map(call_slot),
+            answered.map(to_count),
+            end.map(to_count),
+        );
     }
 
     /// Notes that the frame has reached its recorded end. `true` if it overtook an earlier recorded

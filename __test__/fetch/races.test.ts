@@ -1,5 +1,5 @@
 // Answers that are handed out before their bodies are at an end, among others that end meanwhile.
-import { journalCall, replay, resume, runFrame, runWith, type TraceEvent } from "agent-rewind";
+import { captureContext, journalCall, replay, resume, runFrame, runWith, type TraceEvent } from "agent-rewind";
 import {
   dumpSnapshot,
   parseSnapshot,
@@ -159,7 +159,65 @@ describe("of two requests, the one whose head comes first", () => {
   });
 });
 
+it("a request that is asked again for its body has no place in the order before it is answered again", async () => {
+  const source = manual();
+  const fetch = rewindFetch(source.fetch);
+  const order: string[] = [];
+  let context: ReturnType<typeof captureContext>;
+  const program = async (): Promise<string[]> => {
+    context = captureContext();
+    order.length = 0;
+    const read = async (path: string): Promise<void> => {
+      const response = await fetch(`http://host${path}`);
+      order.push(`head of ${path}`);
+      await response.text();
+    };
+    await Promise.race([read("/a"), read("/b")]);
+    return order.slice();
+  };
+  let amid: AgentSnapshot | undefined;
+  await recorded(program, async () => {
+    await settle();
+    source.head("/a");
+    await settle();
+    amid = dumpSnapshot({ context });
+    source.end("/a");
+  });
+  expect(order).toEqual(["head of /a"]);
+  const { value, snapshots } = await recorded(
+    program,
+    async () => {
+      await settle();
+      source.head("/b");
+      await settle();
+      source.end("/b");
+    },
+    amid,
+  );
+  expect(value).toEqual(["head of /b"]);
+  for (const snapshot of snapshots) expect(await replay(program, { snapshot })).toEqual(value);
+  expect(source.asked).toEqual(["/a", "/b", "/a", "/b"]);
+});
+
 describe("a frame that returns before a body in it has ended", () => {
+  it("had handled what failed in it: that is not tried again", async () => {
+    let tried = 0;
+    const fetch = rewindFetch(async () => new Response("body"));
+    const asker = async (): Promise<string> => {
+      const failing = (): never => {
+        tried += 1;
+        throw new Error("busy");
+      };
+      await fetch("http://host/");
+      return journalCall({ kind: "step", name: "failing", request: {} }, failing).catch(() => "went on");
+    };
+    const inFrame = (): Promise<string> => runFrame({ id: "asker", input: {} }, asker);
+    const { value, snapshots } = await recorded(inFrame);
+    expect(value).toBe("went on");
+    for (const snapshot of snapshots) expect(await resume(inFrame, { snapshot })).toBe(value);
+    expect(tried).toBe(1);
+  });
+
   const program =
     (fetch: typeof globalThis.fetch, step: (name: string) => Promise<string>, reads: boolean) =>
     async (): Promise<string[]> => {
@@ -233,6 +291,19 @@ it("a dump right at a body's end does not take the place of the whole of it", as
   }
 });
 
+it("an empty body that has come is read as such after an abort", async () => {
+  const fetch = rewindFetch(async () => new Response(""));
+  const program = async (): Promise<string> => {
+    const controller = new AbortController();
+    const response = await fetch("http://host/", { signal: controller.signal });
+    controller.abort();
+    return response.text();
+  };
+  const { value, snapshots } = await recorded(program);
+  expect(value).toBe("");
+  for (const snapshot of snapshots) expect(await replay(program, { snapshot })).toBe(value);
+});
+
 describe("an answer whose body nobody has read", () => {
   it("is not asked for again by who resumes a run that was killed after it", async () => {
     let made = 0;
@@ -268,6 +339,27 @@ describe("an answer whose body nobody has read", () => {
       events.findIndex(({ type }) => type === "call:end"),
     );
     expect(await resume(program, { snapshot: restoreSnapshot(killed) })).toEqual([429, "busy"]);
+  });
+
+  it("keeps its head in its place where asking for the body fails", async () => {
+    let made = 0;
+    const fetch = rewindFetch(async () => {
+      if (made++ > 0) throw new TypeError("the network is down");
+      return new Response("body");
+    });
+    const program = (reads: boolean) => async (): Promise<unknown> => {
+      const response = await fetch("http://host/");
+      const next = await journalCall({ kind: "step", name: "next", request: {} }, () => "next");
+      const failure = (error: unknown): string => (error as Error).message;
+      return [response.status, next, reads && (await response.text().catch(failure))];
+    };
+    const { snapshots } = await recorded(program(false));
+    for (const snapshot of snapshots) {
+      const { value, snapshots: failed } = await recorded(program(true), undefined, snapshot);
+      expect(value).toEqual([200, "next", "the network is down"]);
+      for (const again of failed) expect(await replay(program(true), { snapshot: again })).toEqual(value);
+    }
+    expect(made).toBe(1 + snapshots.length);
   });
 
   it("and tells of an error that the program went on after is not asked for again", async () => {

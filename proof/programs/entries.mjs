@@ -19,5 +19,11 @@ function endOf({ kind, contentHash, row, output, error, tombstone }, journal) {
   if (error !== undefined) return `failed ${error.name}: ${error.message}`;
   if (tombstone !== undefined) return `tombstone ${tombstone}`;
   const rows = kind === "prompt" || kind === "tool" ? journal[kind] : journal.other?.[kind];
-  return JSON.stringify(row ? rows?.[contentHash]?.output : output) ?? "pending";
+  return JSON.stringify(row ? rows?.[contentHash]?.output : output, alike) ?? "pending";
+}
+
+/** What is alike in all schedules: where an error was made, and when an unread body was collected, is not. */
+function alike(key, value) {
+  if (key === "stack") return undefined;
+  return key === "end" && value === "open" ? "left" : value;
 }

@@ -1,7 +1,5 @@
 // Runs a program: each statement is what an agent's author would write.
 
-import { inspect } from "node:util";
-
 import {
   callTool,
   createAgent,
@@ -18,6 +16,8 @@ import { z } from "zod";
 
 import { digest } from "../lib/random.mjs";
 import { Frame } from "./frame.mjs";
+import { streamStatements } from "./streams.mjs";
+import { errorText, requestOf, textOf } from "./texts.mjs";
 
 const anything = z.looseObject({});
 const Result = z.object({ result: z.string() });
@@ -171,6 +171,8 @@ const STATEMENTS = {
   async choose({ yes, no }, scope) {
     await run(digest(scope.log.join()).charCodeAt(7) % 2 === 0 ? yes : no, scope);
   },
+
+  ...streamStatements({ run, ask }),
 };
 
 /** Runs statements with a log of their own, and gives what they added to it. */
@@ -203,17 +205,6 @@ async function ask(node, scope) {
     world.sees(frame, call, false);
     throw error;
   }
-}
-
-function requestOf({ id, same, reads }, { log, shared }) {
-  if (same) return { what: "the same" };
-  const request = { node: id };
-  for (const what of reads) {
-    if (what === "local") request.local = digest(log.join());
-    else if (what === "shared") request.shared = digest(shared.join());
-    else request.memory = equipMemory("a", "none")[0];
-  }
-  return request;
 }
 
 /** The one prompt of an agent's generation: its model and its tools, which end when the world says so. */
@@ -291,17 +282,6 @@ class Prompt {
 /** Whom the answers of an agent's model are for: the program cannot name its single turns. */
 function addresseeOf(pass) {
   return digest(`${pass.generation} prompt`);
-}
-
-function textOf(value) {
-  return typeof value === "string" ? value : inspect(value, { depth: 20, breakLength: Infinity });
-}
-
-function errorText(error) {
-  if (!(error instanceof Error)) return textOf(error);
-  const inner = error.cause === undefined ? "" : ` because of ${errorText(error.cause)}`;
-  const several = error.errors === undefined ? "" : ` of ${error.errors.map(errorText).join(" and ")}`;
-  return `${error.name} ${error.message} ${error.code ?? ""}${inner}${several}`;
 }
 
 /** The order in which texts are sorted by default. */

@@ -78,6 +78,8 @@ class Maker {
     const deeper = nesting < MAX_NESTING && this.budget > 0;
     const op = this.#random.weighted({
       call: 12,
+      stream: 5,
+      contest: raceFree ? 0 : 1.5,
       push: pure ? 0 : 4,
       memory: raceFree && parallel ? 0 : 2,
       ticks: 0.7,
@@ -108,6 +110,61 @@ class Maker {
       reads: this.#reads(place),
       ...this.#failing(place),
       heedsAbort: random.chance(0.5),
+    };
+  }
+
+  _stream(place) {
+    this.budget -= 1;
+    const random = this.#random;
+    const deeper = place.nesting <= MAX_NESTING && this.budget > 0;
+    const use = random.weighted({ whole: 5, part: 2, never: 2, later: deeper ? 2 : 0, abort: deeper ? 2 : 0 });
+    const extra = { part: { count: random.between(0, 3) } };
+    if (use === "later") extra.later = { body: this.block(place) };
+    // Whether an answer comes before its abort is decided by a race.
+    const when = place.raceFree ? "body" : random.pick(["head", "body"]);
+    if (use === "abort")
+      extra.abort = {
+        body: random.chance(0.6) ? this.block(place) : [],
+        when,
+        ...(random.chance(0.3) ? { reason: "enough" } : {}),
+      };
+    const request = this.#request(place);
+    // What comes by itself may be there before it is aborted, and be gone after it has failed.
+    if (place.raceFree && (use === "abort" || request.failure === "body")) request.pushed = false;
+    return { use, ...request, ...extra[use] };
+  }
+
+  _contest(place) {
+    const random = this.#random;
+    const streams = Array.from({ length: random.between(2, 3) }, () => {
+      this.budget -= 1;
+      return { op: "stream", id: this.#ids++, ...this.#request(place) };
+    });
+    return {
+      how: random.pick(["race", "race", "any"]),
+      losers: random.pick(["cancel", "abort", "leave"]),
+      waits: random.chance(0.6),
+      streams,
+      body: random.chance(0.3) ? this.block(place) : [],
+    };
+  }
+
+  /** A request whose answer comes in pieces. */
+  #request(place) {
+    const random = this.#random;
+    const same = random.chance(0.15) && !(place.raceFree && place.parallel);
+    const shape = random.weighted({ json: 5, text: 3, empty: 0.5, none: 0.5 });
+    const failing = this.#failing(place);
+    if (failing.fails !== 0 && random.chance(0.6)) failing.failure = random.pick(["status", "body"]);
+    return {
+      name: random.pick(NAMES),
+      same,
+      reads: this.#reads(place),
+      shape,
+      how: random.pick(["text", "chunks", ...(shape === "json" && !same ? ["json", "json"] : [])]),
+      chunks: random.between(1, 3),
+      pushed: random.chance(0.5),
+      ...failing,
     };
   }
 

@@ -16,6 +16,32 @@ const branches = (head, list, tail) => [
 
 const PRINT = {
   call: (node) => [`await ${call(node)}`],
+  stream: (node) => {
+    const { use, body = [], count, when, how } = node;
+    switch (use) {
+      case "later":
+        return [`const r = await ${request(node)}`, ...printAll(body).map((line) => line.slice(2)), `await r.${how}()`];
+      case "part":
+        return [`await (await ${request(node)}).${count} pieces, cancel`];
+      case "never":
+        return [`await ${request(node)}, never read`];
+      case "abort":
+        return [
+          `const r = ${when === "head" ? "" : "await "}${request(node)}`,
+          ...printAll(body).map((line) => line.slice(2)),
+          `abort r; await its end, and a call`,
+        ];
+      default:
+        return [`await (await ${request(node)}).${how}()`];
+    }
+  },
+  contest: ({ how, losers, waits, streams, body }) => [
+    `const r = await Promise.${how}([`,
+    ...streams.map((node) => `  ${request(node)}`),
+    `]); ${losers} the others${waits ? ", await that" : ""}; a call`,
+    ...printAll(body).map((line) => line.slice(2)),
+    `await r.read(); a call`,
+  ],
   push: ({ id }) => [`shared.push(${id})`],
   memory: ({ key, write }) => [write ? `memory.${key} = f(memory.${key}, log)` : `log memory.${key}`],
   ticks: ({ count }) => [`${count} × await null`],
@@ -45,6 +71,11 @@ const PRINT = {
 
 function call({ id, via, name, same, reads, heedsAbort, ...rest }) {
   return `${via} ${name}(${same ? '"the same"' : [id, ...reads].join(", ")})${heedsAbort ? "" : " deaf to aborts"}${failing(rest)} // ${id}`;
+}
+
+function request({ id, name, same, reads, shape, chunks, pushed, ...rest }) {
+  const body = `${shape} in ${chunks}${pushed ? " that come by themselves" : ""}`;
+  return `fetch ${name}(${same ? '"the same"' : [id, ...reads].join(", ")}) of ${body}${failing(rest)} /* ${id} */`;
 }
 
 function failing({ fails = 0, failure }) {

@@ -68,9 +68,18 @@ export class World {
     const content = `answer ${this.#pure ? digest(name) : this.#answers++} for ${addressee}`;
     const failing = fails < 0 || count < fails;
     const settle = () => {
-      if (failing) throw failureOf(failure, content);
-      return answer === undefined ? shaped(content) : answer(content);
+      if (failing && !LATE_FAILURES.has(failure)) throw failureOf(failure, content);
+      return answer === undefined ? shaped(content) : answer(content, failing);
     };
+    return this.#settles(settle, heedsAbort ? signal : undefined);
+  }
+
+  /** Something comes that was made before. */
+  comes() {
+    return this.#settles(() => {});
+  }
+
+  #settles(settle, signal) {
     if (this.#random.chance(this.#pace.instant)) return settle();
     return new Promise((resolve, reject) => {
       const abort = () => {
@@ -78,7 +87,7 @@ export class World {
         reject(signal.reason);
       };
       const end = () => {
-        signal.removeEventListener("abort", abort);
+        signal?.removeEventListener("abort", abort);
         try {
           resolve(settle());
         } catch (error) {
@@ -86,7 +95,7 @@ export class World {
         }
       };
       this.#pending.push(end);
-      if (heedsAbort) signal.addEventListener("abort", abort);
+      signal?.addEventListener("abort", abort);
     });
   }
 
@@ -187,7 +196,10 @@ function mayBeRetried({ frame, at }) {
   return true;
 }
 
-function failureOf(kind, content) {
+/** Of answers whose heads come all the same. */
+const LATE_FAILURES = new Set(["status", "body"]);
+
+export function failureOf(kind, content) {
   const message = `no ${content}`;
   switch (kind) {
     case "coded":

@@ -83,6 +83,11 @@ function bodyUnder({ status }: RecordedResponse, response: Response, url: string
   return new ReadableStream({ start: (controller) => controller.error(new TypeError(message)) });
 }
 
+/** What a request comes to that fails when it is sent again for its body: who reads that has the head already. */
+export function failedBody({ status }: RecordedResponse, error: unknown): Response {
+  return new Response(new ReadableStream({ start: (controller) => controller.error(error) }), { status });
+}
+
 /** What answers with an error failed, whatever the program makes of it. */
 export function failureIn({
   status,
@@ -137,15 +142,18 @@ function responseOf(
   const init = { status, statusText, headers: replayedHeaders(recorded, stream) };
   const origin = { url: recorded.url ?? url, redirected: recorded.url !== undefined };
   if (body === undefined) return withOrigin(new Response(null, init), origin);
-  const open = (): ReadableStream<Uint8Array> =>
-    replayStream(pieces(bodyBytes(body), stream.chunks ?? []), {
-      signal,
+  const open = (): ReadableStream<Uint8Array> => {
+    const bytes = bodyBytes(body);
+    return replayStream(pieces(bytes, stream.chunks ?? []), {
+      // An empty body is at its end when it has come: no abort changes that.
+      signal: bytes.length === 0 && end === undefined ? undefined : signal,
       end,
       call: url,
       until,
       ...more,
       rest: rest && (async () => (await rest()).body as ReadableStream<Uint8Array>),
     });
+  };
   if ("json" in body && end === undefined && until === undefined) {
     const { ended, dropped } = more;
     return jsonResponse(init, { json: body.json, signal, open, ended, dropped }, origin);

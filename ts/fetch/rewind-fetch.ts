@@ -5,6 +5,7 @@ import { journalStreamed } from "../runtime/streamed-call.js";
 import { keptHeaders, type KeptHeaders } from "./headers.js";
 import {
   failureIn,
+  failedBody,
   headOf,
   openEnd,
   recordResponse,
@@ -89,8 +90,9 @@ function journaled(context: Context, { input, request, make, keep, timed }: Send
     async (info) => {
       const startedAt = performance.now();
       const both = signal === undefined ? info.signal : AbortSignal.any([signal, info.signal]);
-      const response = await make(input, { ...request.init, signal: both });
       const before = headOf(info.before);
+      const send = async (): Promise<Response> => make(input, { ...request.init, signal: both });
+      const response = await (before === undefined ? send() : send().catch((error) => failedBody(before, error)));
       return recordResponse(response, { ...info, url, signal: both, startedAt, keep, attempt, before });
     },
     {

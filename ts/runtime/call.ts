@@ -130,7 +130,7 @@ async function replayRecorded<T>(scope: Scope, begun: Begun, call: CallSpec<T>):
   if (recorded === undefined) throw await replayFailure(scope, begun);
   const open = call.openEnd?.(recorded.value);
   if (open === "again" && scope.run.mode !== "replay") {
-    scope.frame.release(begun.slot, begun.end);
+    scope.frame.reopen(begun.slot, begun.answered, begun.end);
     return makeOpen(scope, begun, call);
   }
   const end = recordedEnd(scope, begun, call);

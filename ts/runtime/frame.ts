@@ -321,9 +321,9 @@ class FrameRun<Props, Result> {
     const encoded = scope.run.redaction?.encoded(value) ?? value;
     if ("tombstone" in encoded) {
       // The agent has done its work; only its result cannot be brought back.
-      scope.journalEnd(() => scope.frame.complete("null", UNRECORDED));
+      scope.journalEnd("completed", () => scope.frame.complete("null", UNRECORDED));
     } else {
-      scope.journalEnd(() => scope.frame.complete(encoded.text, encoded.types ?? undefined));
+      scope.journalEnd("completed", () => scope.frame.complete(encoded.text, encoded.types ?? undefined));
     }
     if (scope.run.observed) this.#emitEnd({ ...resultFields(result), success: true });
     this.#close();
@@ -333,7 +333,7 @@ class FrameRun<Props, Result> {
     const scope = this.#scope;
     scope.markStopped(error);
     const info = scope.recordable(errorInfoText(error));
-    scope.journalEnd(() => scope.frame.endFailed(info));
+    scope.journalEnd("failed", () => scope.frame.endFailed(info));
     if (scope.run.observed) this.#emitEnd({ error: toErrorInfo(error), success: false });
     this.#close();
     const { frame } = scope;

@@ -90,7 +90,7 @@ export class HeldRun {
   /** Nothing is recorded any more, and what still runs is aborted. */
   close(): void {
     const { frame } = this.#scope;
-    this.#scope.journalEnd(() => frame.complete("null"));
+    this.#scope.journalEnd("completed", () => frame.complete("null"));
     this.#scope.close();
   }
 }

@@ -161,7 +161,7 @@ class Run<Props, Result> {
       const { error } = outcome;
       scope.markStopped(error);
       const info = scope.recordable(errorInfoText(error));
-      scope.journalEnd(() => scope.frame.endFailed(info));
+      scope.journalEnd("failed", () => scope.frame.endFailed(info));
       end({ error: toErrorInfo(error), success: false });
       throw error;
     }
@@ -169,7 +169,7 @@ class Run<Props, Result> {
     const encoded = encodeValue(result);
     const { text, types } = "tombstone" in encoded ? encodeMarked(result) : encoded;
     const kept = scope.run.redaction?.encoded({ text, types }) ?? { text, types };
-    scope.journalEnd(() => scope.frame.complete(kept.text, kept.types ?? undefined));
+    scope.journalEnd("completed", () => scope.frame.complete(kept.text, kept.types ?? undefined));
     end({
       result: JSON.parse(text) as unknown,
       ...(types === null ? {} : { resultTypes: JSON.parse(types) as unknown }),

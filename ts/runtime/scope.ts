@@ -224,7 +224,7 @@ export class Scope {
   }
 
   /** Journals the frame's end, once nothing under it is open; that of the outermost frame at once. */
-  journalEnd(end: () => void): void {
+  journalEnd(returned: "completed" | "failed", end: () => void): void {
     const { pendingEnds } = this.run.outermost;
     if (this.parent === undefined) for (const pending of pendingEnds) pending();
     if (this.#streams === 0 || this.parent === undefined) {
@@ -237,7 +237,7 @@ export class Scope {
     };
     this.#ending = ending;
     pendingEnds.add(ending);
-    this.frame.returnNow();
+    this.frame.returnNow(returned === "completed");
   }
 
   /** Ends what still runs under this frame, in this generation. */

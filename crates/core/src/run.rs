@@ -266,6 +266,17 @@ impl Run {
         true
     }
 
+    /// Notes that a replayed call is made again: nothing is known of its answer, or of its end.
+    pub fn reopen_call(&mut self, path: &FramePath, slot: CallSlot) -> bool {
+        let Some(call) = self.live_call(path, slot) else {
+            return false;
+        };
+        call.outcome = Outcome::Pending;
+        call.answered = None;
+        call.end = None;
+        true
+    }
+
     /// Notes that the frame ended with this call's failure. `known`: a recording had told that the failure was
     /// handled further up.
     pub fn mark_stopped(&mut self, path: &FramePath, slot: CallSlot, known: bool) {

@@ -55,6 +55,14 @@ pub struct LiveFrame {
     ledger: Rc<Ledger>,
     entry: Option<Entry>,
     input_hash: ContentHash,
+    returned: Cell<Option<Returned>>,
+}
+
+/// How a frame's code has ended; streams in it may go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Returned {
+    Completed,
+    Failed,
 }
 
 /// Failures in a frame after which nothing was started in it yet.
@@ -120,6 +128,7 @@ impl LiveFrame {
             ledger: Ledger::new(budget, None),
             entry,
             input_hash,
+            returned: Cell::new(None),
         }
     }
 
@@ -160,6 +169,7 @@ impl LiveFrame {
             ledger: Ledger::new(budget, Some(Rc::clone(&self.ledger))),
             entry,
             input_hash,
+            returned: Cell::new(None),
         }
     }
 
@@ -301,10 +311,15 @@ impl LiveFrame {
         if matches!(ended.outcome, Outcome::Failure { .. }) {
             self.unhandled.calls.borrow_mut().push(slot);
         }
-        self.shared
+        let is_journaled = self
+            .shared
             .run
             .borrow_mut()
-            .end_call(&self.path, slot, ended)
+            .end_call(&self.path, slot, ended);
+        if self.returned.get() == Some(Returned::Completed) {
+            self.go_on();
+        }
+        is_journaled
     }
 
     /// Journals that a call's answer is handed out before its end. `recorded`: where that was in the recording.
@@ -330,6 +345,18 @@ impl LiveFrame {
         }
         self.shared.places.close(end);
         self.shared.places.reach(end)
+    }
+
+    /// Notes that a call is made again of which only a beginning was recorded: what was recorded of it, with its
+    /// `answered` and its `end`, will not come.
+    pub fn reopen_call(&self, slot: Option<CallSlot>, answered: Option<u64>, end: Option<u64>) {
+        if let Some(slot) = slot {
+            self.unhandled.known.borrow_mut().remove(&slot);
+            self.shared.run.borrow_mut().reopen_call(&self.path, slot);
+        }
+        self.shared.places.close(end);
+        self.shared.places.reach(answered);
+        self.shared.places.reach(end);
     }
 
     /// Notes that the frame has reached its recorded end. `true` if it overtook an earlier recorded
@@ -421,10 +448,11 @@ impl LiveFrame {
     }
 
     /// The frame has returned, though streams in it go on: here is its end in the order.
-    pub fn return_now(&self) {
+    pub fn return_now(&self, returned: Returned) {
         self.shared.places.close(self.recorded_end());
         if self.shared.options.recording {
             let end = self.end_as_recorded();
+            self.note_returned(returned);
             self.shared.run.borrow_mut().return_frame(&self.path, end);
         }
     }
@@ -440,14 +468,25 @@ impl LiveFrame {
         if self.shared.options.recording {
             let end = self.end_as_recorded();
             match state {
-                State::Failed(_) => self.note_failed(),
-                State::Completed(_) => self.go_on(),
+                State::Failed(_) => self.note_returned(Returned::Failed),
+                State::Completed(_) => self.note_returned(Returned::Completed),
                 State::Running => {}
             }
             self.shared
                 .run
                 .borrow_mut()
                 .end_frame(&self.path, state, end);
+        }
+    }
+
+    /// What failed in a frame that completes was handled; whether the failure of one that fails is, shows above it.
+    fn note_returned(&self, returned: Returned) {
+        if self.returned.replace(Some(returned)).is_some() {
+            return;
+        }
+        match returned {
+            Returned::Completed => self.go_on(),
+            Returned::Failed => self.note_failed(),
         }
     }
 
