@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::mem;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 /// What could not be done, and why.
@@ -69,16 +69,78 @@ pub struct Sink<'f> {
     failure: io::Result<()>,
 }
 
-/// A thread that writes.
+/// A thread that writes. One text may wait for it: what is made faster than it is written must not fill the memory.
 struct Helper {
-    full: SyncSender<String>,
-    /// Room to be used again.
-    empty: Receiver<String>,
+    desk: OpenDesk,
     thread: JoinHandle<io::Result<()>>,
 }
 
-/// Texts that may wait for being written: what is made faster than it is written must not fill the memory.
-const WAITING: usize = 2;
+/// Is closed when it is dropped, whatever ended who hands texts over.
+struct OpenDesk(Arc<Desk>);
+
+impl Drop for OpenDesk {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// Where texts are handed over. (The channels of the standard library would be 20 KB of the addon.)
+#[derive(Default)]
+struct Desk {
+    on_it: Mutex<OnDesk>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct OnDesk {
+    full: Option<String>,
+    /// Room to be used again.
+    empty: Option<String>,
+    /// Nothing more comes, or nothing more is taken.
+    is_closed: bool,
+}
+
+impl Desk {
+    fn lock(&self) -> MutexGuard<'_, OnDesk> {
+        self.on_it.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits as long as `holds`.
+    fn wait_while(&self, holds: impl FnMut(&mut OnDesk) -> bool) -> MutexGuard<'_, OnDesk> {
+        let waited = self.changed.wait_while(self.lock(), holds);
+        waited.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands a text over, and leaves room for the next one in its place. Where nothing is taken any more it is lost.
+    fn put(&self, text: &mut String) {
+        let mut desk = self.wait_while(|desk| desk.full.is_some() && !desk.is_closed);
+        let room = desk.empty.take().unwrap_or_default();
+        desk.full = Some(mem::replace(text, room));
+        self.changed.notify_all();
+    }
+
+    /// The next text; `None` at the end.
+    fn take(&self) -> Option<String> {
+        let mut desk = self.wait_while(|desk| desk.full.is_none() && !desk.is_closed);
+        let text = desk.full.take();
+        self.changed.notify_all();
+        text
+    }
+
+    fn close(&self) {
+        self.lock().is_closed = true;
+        self.changed.notify_all();
+    }
+
+    fn write_all(&self, file: &mut File) -> io::Result<()> {
+        while let Some(mut text) = self.take() {
+            file.write_all(text.as_bytes())?;
+            text.clear();
+            self.lock().empty = Some(text);
+        }
+        Ok(())
+    }
+}
 
 impl<'f> Sink<'f> {
     #[must_use]
@@ -98,11 +160,8 @@ impl<'f> Sink<'f> {
             self.helper = Helper::start(self.file);
         }
         match &self.helper {
-            Some(helper) => {
-                let room = helper.empty.try_recv().unwrap_or_default();
-                // Where the helper has ended, its failure is found at the end.
-                let _ = helper.full.send(mem::replace(text, room));
-            }
+            // Where the helper has ended, its failure is found at the end.
+            Some(helper) => helper.desk.0.put(text),
             None if self.failure.is_ok() => self.failure = self.file.write_all(text.as_bytes()),
             None => {}
         }
@@ -124,27 +183,20 @@ impl Helper {
     /// `None` where there can be no further thread.
     fn start(file: &File) -> Option<Self> {
         let mut file = file.try_clone().ok()?;
-        let (full, texts) = sync_channel::<String>(WAITING);
-        let (rooms, empty) = channel();
+        let desk = OpenDesk(Arc::default());
+        let of_thread = Arc::clone(&desk.0);
         let write = move || {
-            for mut text in texts {
-                file.write_all(text.as_bytes())?;
-                text.clear();
-                // At the end nobody wants it any more.
-                let _ = rooms.send(text);
-            }
-            Ok(())
+            let written = of_thread.write_all(&mut file);
+            // Who hands texts over must not wait for ever.
+            of_thread.close();
+            written
         };
         let thread = thread::Builder::new().spawn(write).ok()?;
-        Some(Self {
-            full,
-            empty,
-            thread,
-        })
+        Some(Self { desk, thread })
     }
 
     fn finish(self) -> io::Result<()> {
-        drop(self.full);
+        drop(self.desk);
         let ended = self.thread.join();
         ended.unwrap_or_else(|_| Err(io::Error::other("the thread that writes has panicked")))
     }
