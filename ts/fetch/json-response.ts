@@ -2,6 +2,7 @@
 // replayed call, is made only for who reads it in another way.
 
 import { rejected } from "../runtime/rejected.js";
+import { watchUnread } from "../streams/watch-unread.js";
 
 export interface JsonBody {
   /** A value of its own, which is given away. */
@@ -14,8 +15,6 @@ export interface JsonBody {
   /** Called when nobody can read the body any more; the stream that was opened calls it by itself. */
   readonly dropped?: (() => void) | undefined;
 }
-
-const unreadable = new FinalizationRegistry((dropped: () => void) => dropped());
 
 /** Where a response came from. */
 export type Origin = Pick<Response, "url" | "redirected">;
@@ -51,24 +50,8 @@ function classUpon(plain: typeof Response): JsonResponseClass | undefined {
       this.#body = body;
       this.#origin = origin;
       const { signal, dropped } = body;
-      if (dropped === undefined) return;
-      const token = {};
-      const abort = (): void => {
-        unreadable.unregister(token);
-        dropped();
-      };
-      const unlink = (): void => signal?.removeEventListener("abort", abort);
-      // A signal may outlive many responses that nobody reads.
-      const collected = (): void => {
-        unlink();
-        dropped();
-      };
-      unreadable.register(this, collected, token);
-      signal?.addEventListener("abort", abort, { once: true });
-      this.#unwatch = () => {
-        unreadable.unregister(token);
-        unlink();
-      };
+      // An abort shows when the body is read.
+      if (dropped !== undefined) this.#unwatch = watchUnread(this, { signal, dropped });
     }
 
     get url(): string {

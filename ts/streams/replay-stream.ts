@@ -2,6 +2,7 @@ import { StreamCutError } from "../errors/index.js";
 import { fromErrorInfo } from "../values/error-info.js";
 import { delay } from "./delay.js";
 import type { StreamEnd } from "./tap.js";
+import { watchUnread } from "./watch-unread.js";
 
 export type Piece<T> = readonly [chunk: T, atMs: number];
 
@@ -28,8 +29,6 @@ export interface ReplayStreamOptions<T> {
   readonly dropped?: (() => void) | undefined;
 }
 
-const unreadable = new FinalizationRegistry((collected: () => void) => collected());
-
 /** A stream of what was recorded, which ends as the recorded one did. */
 export function replayStream<T>(
   pieces: readonly Piece<T>[],
@@ -37,21 +36,12 @@ export function replayStream<T>(
 ): ReadableStream<T> {
   let next = 0;
   let live: ReadableStreamDefaultReader<T> | undefined;
-  let unlink = (): void => {};
-  const token = {};
+  let errored: WeakRef<ReadableStreamDefaultController<T>> | undefined;
+  let unwatch = (): void => {};
   const readable = new ReadableStream<T>(
     {
       start(controller) {
-        // A signal may outlive many streams that nobody reads.
-        const errored = new WeakRef(controller);
-        const abort = (): void => {
-          errored.deref()?.error(signal?.reason);
-          unreadable.unregister(token);
-          dropped?.();
-        };
-        if (signal?.aborted === true) return abort();
-        signal?.addEventListener("abort", abort, { once: true });
-        unlink = () => signal?.removeEventListener("abort", abort);
+        errored = new WeakRef(controller);
       },
       async pull(controller) {
         const piece = pieces[next];
@@ -66,26 +56,20 @@ export function replayStream<T>(
           const { done, value } = await live.read();
           if (!done) return controller.enqueue(value);
         }
-        unlink();
-        unreadable.unregister(token);
+        unwatch();
         if (live === undefined) await ended?.();
         if (end === undefined || live !== undefined) controller.close();
         else controller.error(revive(endError(end, call)));
       },
       async cancel(reason) {
-        unlink();
-        unreadable.unregister(token);
+        unwatch();
         if (live === undefined) await ended?.();
         else await live.cancel(reason);
       },
     },
     { highWaterMark: 0 },
   );
-  const collected = (): void => {
-    unlink();
-    dropped?.();
-  };
-  unreadable.register(readable, collected, token);
+  unwatch = watchUnread(readable, { signal, dropped, aborted: () => errored?.deref()?.error(signal?.reason) });
   return readable;
 }
 
