@@ -1,5 +1,7 @@
 // Which headers are hashed and recorded. All others are neither: that is where keys and cookies are.
 
+import { received } from "../errors/received.js";
+
 /** Of a request: what its answer depends on. */
 const REQUEST = ["accept", "anthropic-beta", "anthropic-version", "content-type", "openai-beta"];
 
@@ -53,20 +55,15 @@ export function keptHeaders(
 function names(list: unknown, option: string): string[] {
   if (!Array.isArray(list)) {
     throw new TypeError(
-      `rewindFetch: options.${option} must be an array of names of headers, received ${described(list)}`,
+      `rewindFetch: options.${option} must be an array of names of headers, received ${received(list)}`,
     );
   }
   return list.map((name: unknown, index) => {
     if (typeof name === "string" && isHeaderName(name)) return name.toLowerCase();
     throw new TypeError(
-      `rewindFetch: options.${option}[${index}] must be the name of a header, received ${described(name)}`,
+      `rewindFetch: options.${option}[${index}] must be the name of a header, received ${received(name)}`,
     );
   });
-}
-
-function described(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value);
-  return value === null ? "null" : typeof value;
 }
 
 function isHeaderName(name: string): boolean {

@@ -1,3 +1,4 @@
+import { kindOf } from "../errors/received.js";
 import { ambientContext } from "../run-context/ambient.js";
 import { getContext, type Context } from "../run-context/context.js";
 import { rejected } from "../runtime/rejected.js";
@@ -39,7 +40,7 @@ export function rewindFetch(
   options: RewindFetchOptions = {},
 ): typeof globalThis.fetch {
   if (fetch !== undefined && typeof fetch !== "function") {
-    throw new TypeError(`rewindFetch: fetch must be a function, received ${fetch === null ? "null" : typeof fetch}`);
+    throw new TypeError(`rewindFetch: fetch must be a function, received ${kindOf(fetch)}`);
   }
   const { timing = "instant" } = options;
   if (timing !== "instant" && timing !== "recorded") {

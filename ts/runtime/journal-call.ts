@@ -1,5 +1,6 @@
 import { Context, getContext } from "../run-context/context.js";
 import { ContextNotFoundError } from "../errors/index.js";
+import { kindOf } from "../errors/received.js";
 import { EVENTS } from "../events/names.js";
 import { storage } from "../run-context/store.js";
 import { beginAttempt } from "./begin.js";
@@ -47,7 +48,7 @@ export interface CallInfo {
  */
 export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo) => T | Promise<T>): Promise<T> {
   if (typeof make !== "function") {
-    throw new TypeError(`journalCall: make must be a function, received ${make === null ? "null" : typeof make}`);
+    throw new TypeError(`journalCall: make must be a function, received ${kindOf(make)}`);
   }
   const ended = await journaled(call, (info) => make(info));
   return ended.value;

@@ -1,4 +1,5 @@
 import { ModelNotFoundError, ModelRegistryNotFoundError } from "../errors/index.js";
+import { received } from "../errors/received.js";
 import type { ModelAdapter } from "../types/model.js";
 import type { Scope } from "./scope.js";
 
@@ -23,9 +24,8 @@ export function modelOf(scope: Scope): ModelAdapter {
 function adapter(model: ModelAdapter, place: string): ModelAdapter {
   // Of another kind if the caller is JavaScript, such as the name of a model or a client.
   if (typeof (model as ModelAdapter | null)?.stream === "function") return model;
-  const received = typeof model === "string" ? JSON.stringify(model) : model === null ? "null" : typeof model;
   throw new TypeError(
-    `${place} must be a model adapter, an object with id and stream(), received ${received}. ` +
+    `${place} must be a model adapter, an object with id and stream(), received ${received(model)}. ` +
       'createOpenAIModel({ model: "…" }) of agent-rewind/openai makes one.',
   );
 }

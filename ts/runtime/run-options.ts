@@ -1,4 +1,5 @@
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { kindOf } from "../errors/received.js";
 import type { Redactor } from "../redact/redactor.js";
 import type { RedactOptions } from "../redact/rules.js";
 import type { Miss } from "../types/miss.js";
@@ -91,7 +92,7 @@ const NAMES: OptionNames<RunWithOptions> = {
 /** @throws TypeError, RangeError for options that are none, or do not go together. */
 export function checkOptions(options: RunWithOptions): void {
   if (typeof options !== "object" || options === null) {
-    throw new TypeError(`runWith: options must be an object, received ${options === null ? "null" : typeof options}`);
+    throw new TypeError(`runWith: options must be an object, received ${kindOf(options)}`);
   }
   checkOptionNames("runWith: options", options, NAMES);
   for (const [name, choices] of Object.entries(CHOICES)) {

@@ -1,6 +1,7 @@
 import { Context, getContext } from "../run-context/context.js";
 import { storage } from "../run-context/store.js";
 import { NestedRunError, SnapshotDisabledError } from "../errors/index.js";
+import { kindOf } from "../errors/received.js";
 import { EVENTS } from "../events/names.js";
 import { calling, native, type FrameHandle } from "../native.js";
 import { openSnapshot, type OpenSnapshot } from "../snapshot/open.js";
@@ -40,8 +41,7 @@ export async function runWith<Props, Result>(
   fn: (props: Props) => Promise<Result> | Result,
   options: RunWithOptions<Props> = {},
 ): Promise<Result> {
-  if (typeof fn !== "function")
-    throw new TypeError(`runWith: fn must be a function, received ${fn === null ? "null" : typeof fn}`);
+  if (typeof fn !== "function") throw new TypeError(`runWith: fn must be a function, received ${kindOf(fn)}`);
   checkOptions(options);
   const around = getContext()?.scope;
   if (around !== undefined && !(around.run.held && around.parent === undefined)) throw new NestedRunError();

@@ -1,4 +1,5 @@
 import { InvalidSnapshotError, LimitError } from "../errors/index.js";
+import { kindOf } from "../errors/received.js";
 import { calling, native, type SnapshotHandle } from "../native.js";
 import type { Normalizer } from "../runtime/normalize.js";
 import type { AgentSnapshot, RecordedRule } from "../types/snapshot.js";
@@ -56,7 +57,7 @@ function sameRules(left: readonly RecordedRule[], right: readonly RecordedRule[]
 /** As {@link openSnapshot}, whatever the rules that it was recorded under. */
 export function checkSnapshot(snapshot: AgentSnapshot): OpenSnapshot {
   if (typeof snapshot !== "object" || snapshot === null) {
-    const received = snapshot === null ? "null" : typeof snapshot;
+    const received = kindOf(snapshot);
     const hint = received === "string" ? "; readSnapshot(path) reads a file, parseSnapshot(text) a text" : "";
     throw new InvalidSnapshotError([{ path: "", message: `expected a snapshot object, received ${received}${hint}` }]);
   }
