@@ -83,11 +83,12 @@ export async function writeSnapshot(file: string | URL, snapshot: AgentSnapshot)
   const named = typeof file === "string" ? file : fileURLToPath(file);
   // The snapshot as it is now, whatever is done with it meanwhile.
   const { text, replace } = writing(snapshot);
-  const found = await stat(named).catch(() => undefined);
+  const entry = await lstat(named).catch(() => undefined);
+  const isLink = entry?.isSymbolicLink() === true;
+  const found = isLink ? await stat(named).catch(() => undefined) : entry;
   // A file in the place of a device or a pipe would end what others do with it.
   if (found !== undefined && !found.isFile() && !found.isDirectory()) return writeFile(named, text());
-  const isLink = found !== undefined && (await lstat(named)).isSymbolicLink();
-  const path = isLink ? await realpath(named) : named;
+  const path = isLink && found !== undefined ? await realpath(named) : named;
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
   const failure = await replace(path, temporary);
   if (failure !== null) throw fileSystemError(failure, failure.syscall === "rename" ? path : temporary);
