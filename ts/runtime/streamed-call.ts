@@ -64,7 +64,7 @@ export interface More<Answer> {
  * be recorded is there. A frame that has ended meanwhile stays open for it in the journal.
  *
  * The promises of a call are few here and in what it is made of: where async contexts are kept by hooks, as in Node 20,
- * they are most of what a replayed call costs.
+ * each is felt in what a replayed call costs.
  *
  * @throws as `journalCall` does.
  */

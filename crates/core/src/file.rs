@@ -84,7 +84,7 @@ impl Drop for OpenDesk {
     }
 }
 
-/// Where texts are handed over. (The channels of the standard library would be 20 KB of the addon.)
+/// Where texts are handed over. (The channels of the standard library would be 32 KB of the addon.)
 #[derive(Default)]
 struct Desk {
     on_it: Mutex<OnDesk>,
