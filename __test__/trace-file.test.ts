@@ -134,6 +134,30 @@ describe("a trace file", () => {
     const read = (await all()) as (TraceEvent & { messages: Message[] })[];
     expect(read.filter(isTurn).some(({ messages }) => messages[0]?.content === "another")).toBe(true);
   });
+
+  it("holds what was said at each moment of messages that are changed, and of a list that grows", async () => {
+    const writer = createTraceWriter(path);
+    const said: string[] = [];
+    const messages: Message[] = [{ role: "user", content: "one" }];
+    const say = (): void => {
+      said.push(JSON.stringify(messages));
+      writer.emit({ type: "turn:start", trace: { traceId: "t", spanId: "s" }, messages } as unknown as TraceEvent);
+    };
+    say();
+    for (const message of messages) Object.freeze(Object.assign(message, { content: "two" }));
+    say();
+    say();
+    messages.push(Object.freeze<Message>({ role: "user", content: "three" }));
+    say();
+    messages[0] = Object.freeze<Message>({ role: "user", content: "four" });
+    say();
+    messages.pop();
+    say();
+    await writer.close();
+    const read = (await all()) as { messages: Message[] }[];
+    expect(read.map((event) => JSON.stringify(event.messages))).toEqual(said);
+    expect(linesOf(path).filter((line) => line.includes("messagesDelta"))).toHaveLength(2);
+  });
 });
 
 describe("a hole in a trace file", () => {

@@ -53,9 +53,17 @@ function remember<Value>(map: Map<string, Value>, key: string, value: Value): vo
   if (map.size > REMEMBERED) map.delete(map.keys().next().value as string);
 }
 
+/** What a file holds of a conversation. */
+interface Written {
+  messages: readonly Message[];
+  hash: RunningHash;
+  /** Whether all were frozen when they were written, so that they are the same while they are identical. */
+  isFrozen: boolean;
+}
+
 /** For writing: leaves out of turn events what the file holds. */
 export class DeltaWriter {
-  readonly #known = new Map<string, { messages: readonly Message[]; hash: RunningHash }>();
+  readonly #known = new Map<string, Written>();
 
   /** The event as it is to be written. Never throws: what is no event of a run is written as it is. */
   shorten(event: TraceEvent): TraceEvent {
@@ -70,18 +78,23 @@ export class DeltaWriter {
     const key = promptOf(event);
     const { messages } = event;
     const known = this.#known.get(key);
-    if (known === undefined || !continues(messages, known.messages)) {
+    if (known === undefined || !continues(messages, known)) {
       const hash = new RunningHash();
       hash.add(messages);
-      remember(this.#known, key, { messages, hash });
+      this.#remember(key, { messages, hash, isFrozen: areFrozen(messages) });
       return event;
     }
     const count = known.messages.length;
     const add = messages.slice(count);
     const prefixHash = known.hash.digest();
     known.hash.add(add);
-    remember(this.#known, key, { messages, hash: known.hash });
+    this.#remember(key, { messages, hash: known.hash, isFrozen: areFrozen(add) });
     return replaceField(event, "messages", "messagesDelta", { count, prefixHash, add } satisfies MessagesDelta);
+  }
+
+  #remember(key: string, written: Written): void {
+    const { messages } = written;
+    remember(this.#known, key, Object.isFrozen(messages) ? written : { ...written, messages: [...messages] });
   }
 
   /** An event was not written: what follows must not build on it. */
@@ -90,12 +103,16 @@ export class DeltaWriter {
   }
 }
 
-/** Whether a conversation goes on from another. The runtime's messages are frozen, and so known by identity. */
-function continues(messages: readonly Message[], before: readonly Message[]): boolean {
-  return (
-    messages.length >= before.length &&
-    before.every((message, index) => messages[index] === message && Object.isFrozen(message))
-  );
+const areFrozen = (messages: readonly Message[]): boolean => messages.every((message) => Object.isFrozen(message));
+
+/**
+ * Whether a conversation goes on from what was written of it. The runtime's messages are frozen, and so known by
+ * identity; they are many, and looked at twice a turn.
+ */
+function continues(messages: readonly Message[], { messages: before, isFrozen }: Written): boolean {
+  if (!isFrozen || messages.length < before.length) return false;
+  for (let index = 0; index < before.length; index++) if (messages[index] !== before[index]) return false;
+  return true;
 }
 
 /** For reading: gives turn events their whole conversation back. */
