@@ -21,6 +21,7 @@ mod redact;
 mod snapshot;
 mod text;
 mod text_sink;
+mod utf8;
 
 use std::panic;
 

@@ -45,16 +45,19 @@ fn join<'t>(
     parts: Vec<Part<'t>>,
     warnings: &mut Warnings,
 ) -> Result<Trace<'t>, RestoreErrorKind> {
-    let mut lines = 0;
     let mut whole: Option<Trace<'t>> = None;
-    for part in parts {
+    let mut lines = 0;
+    let mut parts = parts.into_iter();
+    while let Some(part) = parts.next() {
         warnings.append(part.warnings, lines);
         if let Some((fault, number)) = part.fault {
             return Err(invalid_event(fault, lines + number));
         }
-        match &mut whole {
-            Some(whole) => whole.append(part.trace, lines),
-            None => whole = Some(part.trace),
+        if let Some(whole) = &mut whole {
+            whole.append(part.trace, lines);
+        } else {
+            let whole = whole.insert(part.trace);
+            whole.reserve_for(parts.as_slice().iter().map(|part| &part.trace));
         }
         lines += part.lines;
     }

@@ -102,6 +102,14 @@ impl<'t> Spans<'t> {
         }
     }
 
+    /// Makes room for so many more.
+    pub(super) fn reserve(&mut self, more: usize) {
+        self.list.reserve_exact(more);
+        if let Some(by_id) = self.by_id.get_mut() {
+            by_id.reserve(more);
+        }
+    }
+
     fn by_id(&self) -> &HashMap<SpanId<'t>, SpanIndex, IdHashing> {
         self.by_id.get_or_init(|| {
             let ids = self.list.iter().map(|span| span.id.clone());

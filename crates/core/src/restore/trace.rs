@@ -63,6 +63,19 @@ impl<'t> Trace<'t> {
         u32::try_from(self.payloads.len() - 1).unwrap_or(NO_PAYLOAD)
     }
 
+    /// Makes room for what the others hold.
+    pub(super) fn reserve_for<'o>(&mut self, others: impl Iterator<Item = &'o Self> + Clone)
+    where
+        Self: 'o,
+    {
+        let sum = |count: fn(&Self) -> usize| others.clone().map(count).sum();
+        self.events.reserve_exact(sum(|trace| trace.events.len()));
+        self.fields.reserve_exact(sum(|trace| trace.fields.len()));
+        self.payloads
+            .reserve_exact(sum(|trace| trace.payloads.len()));
+        self.spans.reserve(sum(|trace| trace.spans.len()));
+    }
+
     /// Adds what was read of the text that follows, after so many lines.
     pub(super) fn append(&mut self, next: Self, lines: u32) {
         let span_ids = next.spans.into_ids();
