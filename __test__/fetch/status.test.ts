@@ -64,6 +64,16 @@ it("a client's retries are one call in a trace too, and what came of the last co
   expect(killed.root.calls?.map(({ endOrder }) => endOrder)).toEqual([undefined]);
 });
 
+it("what a fetch of one's own gives for a network error is replayed as such", async () => {
+  const program = async (): Promise<unknown[]> => {
+    const response = await rewindFetch(async () => Response.error())("https://model.test/");
+    return [response.type, response.status, response.ok, response.body, await response.text(), [...response.headers]];
+  };
+  const { value, snapshot } = await runWith(async () => ({ value: await program(), snapshot: dumpSnapshot() }));
+  expect(value).toEqual(["error", 0, false, null, "", []]);
+  expect(await runWith(program, { snapshot, mode: "replay" })).toEqual(value);
+});
+
 describe("an error status that a run ended with", () => {
   it.each([0, 2])("is asked for again on resume, and nothing else is (%i retries)", async (retries) => {
     await using server = await busyModel();

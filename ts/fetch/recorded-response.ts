@@ -139,6 +139,8 @@ function responseOf(
   const { rest } = more;
   signal?.throwIfAborted();
   const { status, statusText = "", body, end } = recorded;
+  // A program can make one of status 0 in no other way.
+  if (status === 0) return Response.error();
   const init = { status, statusText, headers: replayedHeaders(recorded, stream) };
   const origin = { url: recorded.url ?? url, redirected: recorded.url !== undefined };
   if (body === undefined) return withOrigin(new Response(null, init), origin);
