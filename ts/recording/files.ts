@@ -1,8 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { InvalidRecordingError } from "../errors/index.js";
+import { temporaryFor } from "../files/temporary.js";
 import type { AgentSnapshot, RecordedRule } from "../types/snapshot.js";
 import { putBack, takeOut, type Blobs } from "./blobs.js";
 import { fits, fromLines } from "./from-lines.js";
@@ -45,7 +45,7 @@ export function writeRecording(paths: RecordingPaths, { main, timing, blobs }: R
 
 function replaceFile(path: string, content: string | Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true });
-  const temporary = `${path}.${randomBytes(4).toString("hex")}.tmp`;
+  const temporary = temporaryFor(path);
   try {
     writeFileSync(temporary, content, { flag: "wx" });
     renameSync(temporary, path);

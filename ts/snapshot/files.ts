@@ -1,9 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { lstat, readFile, realpath, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { getSystemErrorName } from "node:util";
 
+import { temporaryFor } from "../files/temporary.js";
 import { fromNativeError, native, type FileFailure, type SnapshotHandle } from "../native.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
 import { handleOf, snapshotObject, withoutRoot } from "./handle.js";
@@ -89,7 +88,7 @@ export async function writeSnapshot(file: string | URL, snapshot: AgentSnapshot)
   // A file in the place of a device or a pipe would end what others do with it.
   if (found !== undefined && !found.isFile() && !found.isDirectory()) return writeFile(named, text());
   const path = isLink && found !== undefined ? await realpath(named) : named;
-  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
+  const temporary = temporaryFor(path);
   const failure = await replace(path, temporary);
   if (failure !== null) throw fileSystemError(failure, failure.syscall === "rename" ? path : temporary);
 }

@@ -1,14 +1,13 @@
 // Trace files as events.
 
-import { randomBytes } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { messageOf } from "../errors/base.js";
 import { TraceReadError } from "../errors/index.js";
+import { temporaryFor } from "../files/temporary.js";
 import type { TraceEvent, TraceGap } from "../types/events.js";
 import { DeltaReader, isDeltaTurn } from "./messages-delta.js";
 
@@ -102,7 +101,7 @@ function isDelta(delta: unknown): boolean {
  */
 export async function exportTrace(from: string | URL, to: string | URL, options: ReadTraceOptions = {}): Promise<void> {
   const path = typeof to === "string" ? to : fileURLToPath(to);
-  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
+  const temporary = temporaryFor(path);
   async function* lines(): AsyncGenerator<string> {
     for await (const event of readTrace(from, options)) yield `${JSON.stringify(event)}\n`;
   }

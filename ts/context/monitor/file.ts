@@ -1,10 +1,10 @@
 // A file that always holds one whole state, the last one.
 
-import { randomBytes } from "node:crypto";
-import { closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { mkdir, open, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname } from "node:path";
 
+import { temporaryFor } from "../../files/temporary.js";
 import { calling, native } from "../../native.js";
 import { writeAtExit } from "../../trace/at-exit.js";
 
@@ -26,7 +26,6 @@ export class MonitorFile {
   /** Counts the states, so that a slow write does not put an old one over a new one. */
   #version = 0;
   #cancelExit: (() => void) | undefined;
-  #swept = false;
 
   constructor(path: string, human: boolean, onError: (error: unknown) => void) {
     this.path = path;
@@ -75,8 +74,7 @@ export class MonitorFile {
     const text = await native.formatMonitorBytes(state(), this.#human);
     if (text == null) throw new TypeError("the monitor's document cannot be formatted: a redactor left no messages");
     await mkdir(dirname(this.path), { recursive: true });
-    this.#sweep();
-    const temporary = this.#temporaryPath();
+    const temporary = temporaryFor(this.path);
     try {
       const file = await open(temporary, "wx", MODE);
       try {
@@ -99,8 +97,7 @@ export class MonitorFile {
       "utf8",
     );
     mkdirSync(dirname(this.path), { recursive: true });
-    this.#sweep();
-    const temporary = this.#temporaryPath();
+    const temporary = temporaryFor(this.path);
     try {
       const fd = openSync(temporary, "wx", MODE);
       try {
@@ -126,34 +123,5 @@ export class MonitorFile {
     } catch (error) {
       this.#onError(error);
     }
-  }
-
-  #temporaryPath(): string {
-    return join(dirname(this.path), `${this.#temporaryPrefix()}${process.pid}.${randomBytes(6).toString("hex")}.tmp`);
-  }
-
-  #temporaryPrefix(): string {
-    return `.${basename(this.path)}.`;
-  }
-
-  /** Takes away what processes that were killed have left behind. */
-  #sweep(): void {
-    if (this.#swept) return;
-    this.#swept = true;
-    const [folder, prefix] = [dirname(this.path), this.#temporaryPrefix()];
-    for (const name of readdirSync(folder)) {
-      if (!name.startsWith(prefix)) continue;
-      const left = /^(\d+)\.[0-9a-f]{12}\.tmp$/.exec(name.slice(prefix.length));
-      if (left !== null && !isAlive(Number(left[1]))) rmSync(join(folder, name), { force: true });
-    }
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
