@@ -1,5 +1,14 @@
 // Answers that are handed out before their bodies are at an end, among others that end meanwhile.
-import { captureContext, journalCall, replay, resume, runFrame, runWith, type TraceEvent } from "agent-rewind";
+import {
+  captureContext,
+  journalCall,
+  replay,
+  resume,
+  runFrame,
+  runWith,
+  type CallInfo,
+  type TraceEvent,
+} from "agent-rewind";
 import {
   dumpSnapshot,
   parseSnapshot,
@@ -159,6 +168,104 @@ describe("of two requests, the one whose head comes first", () => {
   });
 });
 
+describe("what won a race, and is asked again for its body, wins again", () => {
+  /** The winner's body is on its way when the dump is taken. */
+  async function resumed(
+    program: (source: ReturnType<typeof manual>) => Promise<string>,
+    direct: (source: ReturnType<typeof manual>) => Promise<void>,
+  ): Promise<{ value: string; asked: string[] }> {
+    let context: ReturnType<typeof captureContext>;
+    const source = manual();
+    const captured = async (): Promise<string> => {
+      context = captureContext();
+      return program(source);
+    };
+    let amid: AgentSnapshot | undefined;
+    const { value } = await recorded(captured, async () => {
+      await settle();
+      await direct(source);
+      await settle();
+      amid = dumpSnapshot({ context });
+      source.end("/winner");
+    });
+    expect(value).toBe("/winner 2");
+    const direction = async (): Promise<void> => {
+      await settle();
+      source.head("/winner");
+      await settle();
+      source.end("/winner");
+    };
+    const again = await recorded(captured, direction, amid);
+    for (const snapshot of again.snapshots) expect(await replay(captured, { snapshot })).toBe(again.value);
+    return { value: again.value, asked: source.asked };
+  }
+
+  it("over one that was aborted", async () => {
+    const program = async ({ fetch: plain }: ReturnType<typeof manual>): Promise<string> => {
+      const fetch = rewindFetch(plain);
+      const controller = new AbortController();
+      const loser = fetch("http://host/loser", { signal: controller.signal });
+      const winner = await Promise.race([loser, fetch("http://host/winner")]);
+      controller.abort();
+      await loser.catch(() => {});
+      // What fails is handled where something is begun after it.
+      await journalCall({ kind: "step", name: "after", request: {} }, () => "aborted");
+      return winner.text();
+    };
+    const { value, asked } = await resumed(program, async (source) => source.head("/winner"));
+    expect(value).toBe("/winner 3");
+    expect(asked).toEqual(["/loser", "/winner", "/winner"]);
+  });
+
+  it("over one whose answer came later, and over another call", async () => {
+    const program = async ({ fetch: plain }: ReturnType<typeof manual>): Promise<string> => {
+      const fetch = rewindFetch(plain);
+      const loser = fetch("http://host/loser");
+      const winning = fetch("http://host/winner");
+      const step = journalCall({ kind: "step", name: "later", request: {} }, () => winning.then(() => "later"));
+      const winner = await Promise.race([loser, step.then(() => new Response("later")), winning]);
+      await (await loser).body?.cancel();
+      return winner.text();
+    };
+    const { value, asked } = await resumed(program, async (source) => {
+      source.head("/winner");
+      await settle();
+      source.head("/loser");
+    });
+    expect(value).toBe("/winner 3");
+    expect(asked).toEqual(["/loser", "/winner", "/winner"]);
+  });
+
+  it("unless it fails now", async () => {
+    const source = manual();
+    let fails = false;
+    const made: typeof globalThis.fetch = (input, init) =>
+      fails ? Promise.reject(new TypeError("fetch failed")) : source.fetch(input, init);
+    let context: ReturnType<typeof captureContext>;
+    const program = async (): Promise<string> => {
+      context = captureContext();
+      const asked = rewindFetch(made)("http://host/winner");
+      const step = asked.then(
+        () => journalCall({ kind: "step", name: "later", request: {} }, () => "step"),
+        () => "no step",
+      );
+      const winner = await asked.catch(() => new Response("failed"));
+      return `${await step}, ${await winner.text()}`;
+    };
+    let amid: AgentSnapshot | undefined;
+    const direction = async (): Promise<void> => {
+      await settle();
+      source.head("/winner");
+      await settle();
+      amid = dumpSnapshot({ context });
+      source.end("/winner");
+    };
+    expect((await recorded(program, direction)).value).toBe("step, /winner 1");
+    fails = true;
+    expect(await resume(program, { snapshot: amid as AgentSnapshot })).toBe("no step, failed");
+  });
+});
+
 it("a request that is asked again for its body has no place in the order before it is answered again", async () => {
   const source = manual();
   const fetch = rewindFetch(source.fetch);
@@ -216,6 +323,30 @@ describe("a frame that returns before a body in it has ended", () => {
     expect(value).toBe("went on");
     for (const snapshot of snapshots) expect(await resume(inFrame, { snapshot })).toBe(value);
     expect(tried).toBe(1);
+  });
+
+  it("leaves in flight what its end cuts short", async () => {
+    const fetch = rewindFetch(async () => new Response("body"));
+    const waiting = ({ signal }: CallInfo): Promise<never> =>
+      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+    const inFrame = (): Promise<number> =>
+      runFrame({ id: "asker", input: {} }, async () => {
+        const other = (): Promise<never> => journalCall({ kind: "step", name: "other", request: {} }, waiting);
+        void runFrame({ id: "other", input: {} }, other);
+        return (await fetch("http://host/")).status;
+      });
+    const { snapshots } = await recorded(async () => {
+      await inFrame();
+      await settle();
+    });
+    for (const { root } of snapshots) {
+      // The agent is all that a trace tells of.
+      const asker = root.children["root/agent:asker:0"] ?? root;
+      const other = asker.children["root/agent:asker:0/agent:other:0"];
+      const [call] = other?.calls ?? [];
+      expect(call).toMatchObject({ callId: "root/agent:asker:0/agent:other:0/step:other:0" });
+      expect([call?.error, call?.endOrder, other?.endOrder]).toEqual([undefined, undefined, undefined]);
+    }
   });
 
   const program =
@@ -288,6 +419,33 @@ it("a dump right at a body's end does not take the place of the whole of it", as
     };
     const { value, snapshots } = await recorded(dumping);
     for (const snapshot of snapshots) expect(await replay(program, { snapshot })).toBe(value);
+  }
+});
+
+it("a body that had failed before it was aborted, and is read after that, has failed", async () => {
+  let broken: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const made = async (_input: unknown, init?: RequestInit): Promise<Response> => {
+    const { signal } = init ?? {};
+    const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+      broken = controller;
+      signal?.addEventListener("abort", () => controller.error(signal.reason));
+    };
+    return new Response(new ReadableStream({ start }));
+  };
+  const program = (fails: boolean) => async (): Promise<string> => {
+    const aborter = new AbortController();
+    const response = await rewindFetch(made)("http://host/", { signal: aborter.signal });
+    await journalCall(
+      { kind: "step", name: "between", request: {} },
+      () => fails && broken?.error(new TypeError("cut")),
+    );
+    aborter.abort();
+    return response.text().catch(({ name, message }: Error) => `${name}: ${message}`);
+  };
+  for (const fails of [true, false]) {
+    const { value, snapshots } = await recorded(program(fails));
+    expect(value).toBe(fails ? "TypeError: cut" : "AbortError: This operation was aborted");
+    for (const snapshot of snapshots) expect(await replay(program(fails), { snapshot })).toBe(value);
   }
 });
 

@@ -178,7 +178,7 @@ class ScheduleCheck {
     if (!same(actual, expected)) this.#fault("wrong", name, `outcome${firstDifference(expected, actual)}`);
     else if (!same(order, recording.world.order))
       this.#fault("wrong", name, `order${firstDifference(recording.world.order, order)}`);
-    if (this.#checkAddresses(name, run, recording.borrowed) > 0) this.#fault("wrong", name, "borrowed an answer");
+    if (this.#checkAddresses(name, run, recording) > 0) this.#fault("wrong", name, "borrowed an answer");
     if (made.length > 0) this.#fault("repeated", name, `made ${made[0]}`);
     this.#counts.overtaken += run.report?.overtaken ?? 0;
     return run;
@@ -193,7 +193,7 @@ class ScheduleCheck {
     const run = await runProgram(this.#program, { random, pace, moments, from, mode: "resume" });
     this.#counts.remade += run.world.made.length;
     for (const [answer, frame] of run.world.askers) this.#askers.set(answer, frame);
-    this.#checkAddresses(name, run, from.borrowed);
+    this.#checkAddresses(name, run, from);
     const repeated = run.world.made.find((call) => from.finished.has(call));
     if (repeated !== undefined) this.#fault("repeated", name, `made ${repeated}`);
     if (this.#isOwn(name, run) && this.#program.raceFree) {
@@ -204,7 +204,10 @@ class ScheduleCheck {
     // Races of calls that ended as they started are not promised to come out alike.
     run.instant = from.instant === true || pace.instant > 0;
     run.borrowed = [...(from.borrowed ?? []), ...run.world.misdirected];
-    for (const moment of run.middle) Object.assign(moment, { instant: run.instant, borrowed: run.borrowed });
+    const lent = run.report?.frames.filter(({ recording }) => recording === "lent") ?? [];
+    run.lent = [...(from.lent ?? []), ...lent.map(({ callId }) => callId)];
+    const { instant, borrowed, lent: borrowers } = run;
+    for (const moment of run.middle) Object.assign(moment, { instant, borrowed, lent: borrowers });
     if (!run.instant) await this.#replay(`replay of the ${name}`, run, run.end);
     return run;
   }
@@ -215,16 +218,19 @@ class ScheduleCheck {
    * used up: the frame that it was of, if it comes, still has it. So also where races go on in another way than they had
    * gone, nothing that had ended is made again.
    *
-   * @param {import("./world.mjs").Misdirected[]} [recorded] what was borrowed in the run that is replayed, and is its own
+   * @param {object} from the run that is replayed, or resumed
+   * @param {import("./world.mjs").Misdirected[]} [from.borrowed] what was borrowed in it, and is its own
+   * @param {string[]} [from.lent] the frames that borrowed in it: of what they did, some may not have come to them yet
    */
-  #checkAddresses(name, { world, report }, recorded = []) {
+  #checkAddresses(name, { world, report }, { borrowed: recorded = [], lent = [] }) {
     let borrowed = 0;
     const known = new Set(recorded.map(({ frame, addressee, text }) => `${frame.key} ${addressee} ${text}`));
     for (const { frame, addressee, text } of world.misdirected) {
       if (known.has(`${frame.key} ${addressee} ${text}`)) continue;
       const [, owner] = text.match(/for ([0-9a-f]{8})/) ?? [];
       const lender = this.#askers.get(owner);
-      const borrows = report?.frames.some(({ callId, recording }) => callId === frame.callId && recording === "lent");
+      const isLent = ({ callId, recording }) => callId === frame.callId && recording === "lent";
+      const borrows = lent.includes(frame.callId) || report?.frames.some(isLent) === true;
       if (borrows && lender !== undefined) borrowed += 1;
       else
         this.#fault(

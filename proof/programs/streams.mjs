@@ -16,8 +16,8 @@ export function streamStatements({ run, ask }) {
    * Only heads and ends of bodies have places in the recorded order. What comes of others, pieces and aborts, is in its
    * place again after a call.
    */
-  const inPlace = ({ call, node: { id } }, scope) =>
-    ask({ id, via: "journal", name: "after", reads: [], after: digest(call.name), heedsAbort: true }, scope);
+  const inPlace = ({ call, node: { id } }, scope, name = "after") =>
+    ask({ id, via: "journal", name, reads: [], after: digest(call.name), heedsAbort: true }, scope);
 
   const USES = {
     async whole(sent) {
@@ -47,6 +47,8 @@ export function streamStatements({ run, ask }) {
     async abort(sent, { body, when, reason }, scope) {
       const got = when === "head" ? undefined : await sent.head();
       await run(body, scope);
+      // What starts or ends in the moment of the abort has no order that shows.
+      await inPlace(sent, scope, "before");
       sent.abort(reason);
       const text = await sent.readAborted(got);
       await inPlace(sent, scope);

@@ -131,7 +131,7 @@ async function replayRecorded<T>(scope: Scope, begun: Begun, call: CallSpec<T>):
   const open = call.openEnd?.(recorded.value);
   if (open === "again" && scope.run.mode !== "replay") {
     scope.frame.reopen(begun.slot, begun.answered, begun.end);
-    return makeOpen(scope, begun, call);
+    return makeAgain(scope, begun, call);
   }
   const end = recordedEnd(scope, begun, call);
   const answers = end !== undefined;
@@ -143,6 +143,23 @@ async function replayRecorded<T>(scope: Scope, begun: Begun, call: CallSpec<T>):
     return makeOpen(scope, begun, call);
   };
   return { ...ended, rest };
+}
+
+/** Makes a call whose answer was handed out before: what ended after that waits, so that races come out as recorded. */
+async function makeAgain<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
+  const place = begun.answered ?? begun.end;
+  if (place == null) return makeOpen(scope, begun, call);
+  const goOn = scope.run.releases.hold(place);
+  const make = (soFar: SoFar<T>): T | Promise<T> =>
+    call.make((value, answers) => {
+      if (answers === true) goOn();
+      return soFar(value, answers);
+    });
+  try {
+    return await makeOpen(scope, begun, { ...call, make });
+  } finally {
+    goOn();
+  }
 }
 
 /** Makes a call of which only a beginning was recorded. */
@@ -191,7 +208,7 @@ async function askBeyond<T>(scope: Scope, beyond: Scope, begun: Begun, call: Cal
   } catch (failure) {
     const { error } = failure as CallFailure;
     countLive(scope);
-    if (begun.slot !== undefined) {
+    if (begun.slot !== undefined && !scope.abandoned) {
       scope.frame.fail(begun.slot, scope.recordable(errorInfoText(error)));
       remember(scope, scope.frame, begun.slot, error);
     }
@@ -216,6 +233,7 @@ function countLive(scope: Scope): void {
 }
 
 function journal(scope: Scope, slot: number, { encoded, tombstone, failure, meta }: Ended<unknown>): void {
+  if (scope.abandoned) return;
   const { frame, run } = scope;
   const known = scope.recordable(JSON.stringify(meta ?? {}));
   if (failure !== undefined) {
@@ -272,7 +290,7 @@ function kept<T>(
 
 /** Journals that a call failed. */
 function failed(scope: Scope, begun: Begun, error: unknown, meta: CallMeta): CallFailure {
-  if (begun.slot !== undefined) {
+  if (begun.slot !== undefined && !scope.abandoned) {
     scope.frame.fail(begun.slot, scope.recordable(errorInfoText(error)), scope.recordable(JSON.stringify(meta)));
     remember(scope, scope.frame, begun.slot, error);
   }
@@ -318,8 +336,8 @@ function decideMiss(scope: Scope, miss: Miss): void {
   }
   if (run.allowsMiss(miss)) return;
   const error = new ReplayMissError(miss);
-  // What is left over from a frame that has ended decides nothing.
-  if (!scope.closed) run.refuse(error);
+  // What is left over from a frame that has returned decides nothing.
+  if (!scope.closed && !scope.isDone) run.refuse(error);
   throw new CallFailure(error, "made");
 }
 

@@ -164,10 +164,12 @@ class FrameRun<Props, Result> {
     if (recorded != null && recorded.status !== "running" && this.#mayReuse(recorded)) return this.#reuse(recorded);
     try {
       const result = await this.#generationsUntilReturn();
+      this.#scope.isDone = true;
       if (this.#isEarly()) await this.#recordedTurn();
       this.#complete(result);
       return result;
     } catch (error) {
+      this.#scope.isDone = true;
       if (this.#isEarly()) await this.#recordedTurn();
       this.#fail(error);
       throw error;

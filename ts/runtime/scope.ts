@@ -80,6 +80,8 @@ export class Scope {
   #ending: (() => void) | undefined;
   #closed = false;
   #abandoned = false;
+  /** Its handler has returned or failed; it may wait for its place among the recorded ends. */
+  isDone = false;
   #onAbandon: () => void = () => {};
 
   constructor(options: {
@@ -133,6 +135,11 @@ export class Scope {
   /** Whether the frame, or one above it, has ended. */
   get closed(): boolean {
     return this.#closed;
+  }
+
+  /** Whether a frame above has ended without waiting for this one: what still ends in it is not journaled. */
+  get abandoned(): boolean {
+    return this.#abandoned;
   }
 
   #follow(signal: AbortSignal | undefined): void {
@@ -225,6 +232,7 @@ export class Scope {
 
   /** Journals the frame's end, once nothing under it is open; that of the outermost frame at once. */
   journalEnd(returned: "completed" | "failed", end: () => void): void {
+    if (this.#abandoned) return;
     const { pendingEnds } = this.run.outermost;
     if (this.parent === undefined) for (const pending of pendingEnds) pending();
     if (this.#streams === 0 || this.parent === undefined) {

@@ -69,7 +69,10 @@ export function replayStream<T>(
     },
     { highWaterMark: 0 },
   );
-  unwatch = watchUnread(readable, { signal, dropped, aborted: () => errored?.deref()?.error(signal?.reason) });
+  // What had failed by itself did so before it was aborted, or was not read until then.
+  const failure = (): unknown =>
+    typeof end === "object" && live === undefined ? revive(endError(end, call)) : signal?.reason;
+  unwatch = watchUnread(readable, { signal, dropped, aborted: () => errored?.deref()?.error(failure()) });
   return readable;
 }
 

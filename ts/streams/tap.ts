@@ -78,7 +78,7 @@ export class Tap<T> {
         if (chunks.length === 1) begin();
         controller.enqueue(value);
       } catch (error) {
-        end(signal?.aborted === true ? "aborted" : { error: toErrorInfo(error) });
+        end(isAbort(error, signal) ? "aborted" : { error: toErrorInfo(error) });
         await journaled();
         controller.error(error);
       }
@@ -105,6 +105,12 @@ export class Tap<T> {
     this.#end("left");
     this.#reader.cancel().catch(() => {});
   }
+}
+
+/** A stream that nobody read may have failed before it was aborted. */
+function isAbort(error: unknown, signal: AbortSignal | undefined): boolean {
+  if (signal?.aborted !== true) return false;
+  return error === signal.reason || (error instanceof Error && error.name === "AbortError");
 }
 
 /** What a call records of a stream. A function of its own, so that it cannot refer to what the program reads. */
