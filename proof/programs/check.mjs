@@ -178,7 +178,7 @@ class ScheduleCheck {
     if (!same(actual, expected)) this.#fault("wrong", name, `outcome${firstDifference(expected, actual)}`);
     else if (!same(order, recording.world.order))
       this.#fault("wrong", name, `order${firstDifference(recording.world.order, order)}`);
-    if (this.#checkAddresses(name, run, recording) > 0) this.#fault("wrong", name, "borrowed an answer");
+    if (this.#checkAddresses(name, run, recording.borrowed) > 0) this.#fault("wrong", name, "borrowed an answer");
     if (made.length > 0) this.#fault("repeated", name, `made ${made[0]}`);
     this.#counts.overtaken += run.report?.overtaken ?? 0;
     return run;
@@ -192,8 +192,9 @@ class ScheduleCheck {
     const pace = anyPace(random);
     const run = await runProgram(this.#program, { random, pace, moments, from, mode: "resume" });
     this.#counts.remade += run.world.made.length;
+    const lent = this.#lentIn(run, from.lent);
     for (const [answer, frame] of run.world.askers) this.#askers.set(answer, frame);
-    this.#checkAddresses(name, run, from);
+    this.#checkAddresses(name, run, from.borrowed, from.lent);
     const repeated = run.world.made.find((call) => from.finished.has(call));
     if (repeated !== undefined) this.#fault("repeated", name, `made ${repeated}`);
     if (this.#isOwn(name, run) && this.#program.raceFree) {
@@ -204,12 +205,26 @@ class ScheduleCheck {
     // Races of calls that ended as they started are not promised to come out alike.
     run.instant = from.instant === true || pace.instant > 0;
     run.borrowed = [...(from.borrowed ?? []), ...run.world.misdirected];
-    const lent = run.report?.frames.filter(({ recording }) => recording === "lent") ?? [];
-    run.lent = [...(from.lent ?? []), ...lent.map(({ callId }) => callId)];
-    const { instant, borrowed, lent: borrowers } = run;
-    for (const moment of run.middle) Object.assign(moment, { instant, borrowed, lent: borrowers });
+    for (const moment of run.middle) Object.assign(moment, { instant: run.instant, borrowed: run.borrowed, lent });
     if (!run.instant) await this.#replay(`replay of the ${name}`, run, run.end);
     return run;
+  }
+
+  /**
+   * What frames may have borrowed in a run. It stands among their own entries from then on, also what the program had
+   * not looked at, as the answer of a request that lost a race: another course may come to it.
+   *
+   * @param {Map<string, Set<string>>} [before] that of the run that this one began with
+   * @returns {Map<string, Set<string>>} by keys of frames, for whom the answers were that there were
+   */
+  #lentIn({ world, report }, before = new Map()) {
+    const borrowers = new Set();
+    for (const { callId, recording } of report?.frames ?? []) if (recording === "lent") borrowers.add(callId);
+    if (borrowers.size === 0) return before;
+    const lent = new Map(before);
+    const known = new Set(this.#askers.keys());
+    for (const { key, callId } of world.frames.values()) if (borrowers.has(callId)) lent.set(key, known);
+    return lent;
   }
 
   /**
@@ -218,20 +233,19 @@ class ScheduleCheck {
    * used up: the frame that it was of, if it comes, still has it. So also where races go on in another way than they had
    * gone, nothing that had ended is made again.
    *
-   * @param {object} from the run that is replayed, or resumed
-   * @param {import("./world.mjs").Misdirected[]} [from.borrowed] what was borrowed in it, and is its own
-   * @param {string[]} [from.lent] the frames that borrowed in it: of what they did, some may not have come to them yet
+   * @param {import("./world.mjs").Misdirected[]} [recorded] what was borrowed in the run that is replayed, and is its own
+   * @param {Map<string, Set<string>>} [lent] what else may have been, where another course may come to it
    */
-  #checkAddresses(name, { world, report }, { borrowed: recorded = [], lent = [] }) {
+  #checkAddresses(name, { world, report }, recorded = [], lent = new Map()) {
     let borrowed = 0;
     const known = new Set(recorded.map(({ frame, addressee, text }) => `${frame.key} ${addressee} ${text}`));
     for (const { frame, addressee, text } of world.misdirected) {
       if (known.has(`${frame.key} ${addressee} ${text}`)) continue;
       const [, owner] = text.match(/for ([0-9a-f]{8})/) ?? [];
       const lender = this.#askers.get(owner);
-      const isLent = ({ callId, recording }) => callId === frame.callId && recording === "lent";
-      const borrows = lent.includes(frame.callId) || report?.frames.some(isLent) === true;
-      if (borrows && lender !== undefined) borrowed += 1;
+      const borrows = report?.frames.some(({ callId, recording }) => callId === frame.callId && recording === "lent");
+      const hadBorrowed = lender?.key !== frame.key && lent.get(frame.key)?.has(owner) === true;
+      if (lender !== undefined && (borrows || hadBorrowed)) borrowed += 1;
       else
         this.#fault(
           "wrong",
