@@ -1,10 +1,20 @@
 // What a resumed run records is as good as what the first run recorded.
 import { setImmediate as nextMacrotask } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 
 import { dumpSnapshot, parseSnapshot, restoreSnapshot, stringifySnapshot } from "../ts/debugger.js";
-import { createEventBus, journalCall, replay, resume, runFrame, runWith } from "../ts/index.js";
-import type { AgentSnapshot, TraceEvent } from "../ts/index.js";
+import {
+  callTool,
+  captureContext,
+  createEventBus,
+  journalCall,
+  replay,
+  resume,
+  runFrame,
+  runWith,
+} from "../ts/index.js";
+import type { AgentSnapshot, Tool, TraceEvent } from "../ts/index.js";
 
 interface World {
   readonly made: string[];
@@ -183,6 +193,83 @@ describe("a failure that the first run had handled", () => {
     await expect(resume(() => failing(again), { snapshot: restoreSnapshot(events) })).rejects.toThrow("too far");
     expect(again.made).toEqual(["fails"]);
   });
+});
+
+describe("a failure that the program has gone on after, to a tool", () => {
+  /** How the tool is asked for; its middleware lets it pass when the test says so. */
+  async function asked(caught: boolean): Promise<{ snapshots: AgentSnapshot[]; program: (world: World) => unknown }> {
+    let pass!: () => void;
+    const passing = new Promise<void>((resolve) => void (pass = resolve));
+    const tool: Tool = {
+      name: "fallback",
+      description: "",
+      parameters: z.object({}),
+      handler: () => "used",
+      middlewares: [{ name: "approval", handler: (_context, next) => passing.then(() => next()) }],
+    };
+    const fails = (): never => {
+      throw new RangeError("too far");
+    };
+    const program = ({ call }: World): Promise<unknown> =>
+      runFrame({ id: "worker", input: {} }, async () => {
+        const called = call("fails", fails);
+        if (!caught) return called;
+        return called.catch(() => callTool(tool, {}));
+      });
+    const events: TraceEvent[] = [];
+    let context!: ReturnType<typeof captureContext>;
+    const running = runWith(
+      () => {
+        context = captureContext();
+        return program(world());
+      },
+      { enableSnapshot: true, eventBus: { emit: (event) => void events.push(event) } },
+    );
+    const ended = running.catch(() => {});
+    for (let turn = 0; turn < 5; turn++) await nextMacrotask();
+    const dump = dumpSnapshot({ context });
+    const snapshots = [dump, parseSnapshot(stringifySnapshot(dump)), restoreSnapshot(events.slice())];
+    pass();
+    await ended;
+    return { snapshots, program };
+  }
+
+  it("is not made again, though the tool waits for its middleware", async () => {
+    const { snapshots, program } = await asked(true);
+    for (const snapshot of snapshots) {
+      expect(JSON.stringify(snapshot.root)).not.toContain("fallback");
+      const again = world();
+      await expect(resume(async () => program(again), { snapshot })).resolves.toBe("used");
+      expect(again.made).toEqual([]);
+    }
+  });
+
+  it("is made again where it has not", async () => {
+    const { snapshots, program } = await asked(false);
+    for (const snapshot of snapshots) {
+      const again = world();
+      await expect(resume(async () => program(again), { snapshot })).rejects.toThrow("too far");
+      expect(again.made).toEqual(["fails"]);
+    }
+  });
+});
+
+it("what a frame had borrowed is its own from then on, though the program had not looked at it", async () => {
+  const worker = ({ call }: World, input: object, looks: boolean): Promise<unknown> =>
+    runFrame({ id: "worker", input }, async () => {
+      const same = call("same", () => `made for ${JSON.stringify(input)}`);
+      if (looks) return same;
+      // Its turn comes later.
+      return dumpSnapshot();
+    });
+  const snapshot = await runWith(async () => {
+    await worker(world(), { round: 1 }, true);
+    return dumpSnapshot();
+  });
+  const lent = (await resume(() => worker(world(), { round: 2 }, false), { snapshot })) as AgentSnapshot;
+  const again = world();
+  expect(await resume(() => worker(again, { round: 2 }, true), { snapshot: lent })).toBe('made for {"round":1}');
+  expect(again.made).toEqual([]);
 });
 
 describe("what the resumed run has not come to", () => {

@@ -93,6 +93,8 @@ export declare class FrameHandle {
   get recording(): string
   /** What was recorded in the frame and not asked for; absent without a recording. */
   unused(): Unused | null
+  /** Notes that the program goes on to what is journaled only later. */
+  goOn(): void
   markStopped(slot: number): void
   markFrameStopped(): void
   /** `key` is a JSON literal, `value` JSON text. */

@@ -418,6 +418,12 @@ impl FrameHandle {
         })
     }
 
+    /// Notes that the program goes on to what is journaled only later.
+    #[napi(catch_unwind)]
+    pub fn go_on(&self) {
+        self.frame.go_on();
+    }
+
     #[napi(catch_unwind)]
     pub fn mark_stopped(&self, slot: f64) {
         self.frame.mark_stopped(call_slot(slot));

@@ -1,5 +1,5 @@
 // Which requests are the same.
-import { callTool, isReplayMissError, runWith } from "agent-rewind";
+import { callTool, isReplayMissError, journalCall, resume, runWith } from "agent-rewind";
 import { dumpSnapshot } from "agent-rewind/debugger";
 import { rewindFetch } from "agent-rewind/fetch";
 import OpenAI, { toFile } from "openai";
@@ -211,6 +211,27 @@ describe("outside of runs", () => {
         new TypeError(`rewindFetch: options.${option} must be an array of names of headers, received "x-mine"`),
       );
     }
+  });
+
+  it("is what the program went on with after a failure, also while its body is read", async () => {
+    const ask = rewindFetch(async () => new Response("plain"));
+    const made: string[] = [];
+    const program = async (amid: () => void): Promise<string> => {
+      const failing = journalCall({ kind: "step", name: "fails", request: {} }, () => {
+        made.push("fails");
+        throw new RangeError("too far");
+      });
+      await failing.catch(() => {});
+      const asked = ask(new Request("http://host/", { method: "POST", body: "sent" }));
+      amid();
+      return (await asked).text();
+    };
+    let snapshot!: ReturnType<typeof dumpSnapshot>;
+    const amid = (): void => void (snapshot = dumpSnapshot());
+    await runWith(() => program(amid));
+    expect(snapshot.root.calls).toHaveLength(1);
+    expect(await resume(() => program(() => {}), { snapshot })).toBe("plain");
+    expect(made).toHaveLength(1);
   });
 
   it("records nothing of what a journaled call fetches: it is part of that call's answer", async () => {

@@ -60,7 +60,9 @@ export function rewindFetch(
       };
       // Not awaited where it need not be: calls start in the order in which they are made.
       const request = readRequest(input, init, keep);
-      return request instanceof Promise ? request.then(send) : send(request);
+      if (!(request instanceof Promise)) return send(request);
+      context.scope.frame.goOn();
+      return request.then(send);
     } catch (error) {
       return rejected(error);
     }

@@ -90,6 +90,8 @@ async function runBatch(context: Context, requests: readonly ToolRequest[]): Pro
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
   const about = { toolCallsCount: requests.length, toolNames: requests.map((request) => request.toolName) };
   const startedAt = performance.now();
+  // The calls start when their inputs have been checked, and their middlewares have let them pass.
+  scope.frame.goOn();
   scope.emit(EVENTS.TOOLS_EXECUTE_START, span, about);
   const inside = new Context(scope, span.spanId);
   const ended = await Promise.all(requests.map((request) => runTool(inside, request)));

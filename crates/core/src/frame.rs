@@ -102,9 +102,10 @@ impl Generation {
             .max()
     }
 
-    /// Marks the failures as handled that the frame went on after: all of them if it has completed.
-    pub fn mark_handled(&mut self, completed: bool) {
-        let last = self.last_start();
+    /// Marks the failures as handled that the frame went on after: all of them if it has completed. `going_on`: where
+    /// it last went on to what may not have started.
+    pub fn mark_handled(&mut self, completed: bool, going_on: Option<u64>) {
+        let last = self.last_start().max(going_on);
         let went_on = |end: Option<u64>| completed || last > end && end.is_some();
         for position in 0..self.calls.len() {
             if let Some(call) = self.calls.get(position)

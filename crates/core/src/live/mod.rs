@@ -178,8 +178,9 @@ impl LiveFrame {
         self.source.as_ref().filter(|_| !self.outgrown.get())
     }
 
-    /// Something is started in the frame, or it completes: what has failed in it before was handled.
-    fn go_on(&self) {
+    /// Something is started in the frame, or is about to be, or it completes: what has failed in it before was
+    /// handled.
+    pub fn go_on(&self) {
         let calls = self.unhandled.calls.take();
         let frames = self.unhandled.frames.take();
         if calls.is_empty() && frames.is_empty() {

@@ -138,17 +138,19 @@ impl<'t> Assembler<'t> {
         let memory = memory.unwrap_or_else(|| self.empty.memory.clone());
         let mut earlier = self.empty.earlier.clone();
         self.names.start_frame(&draft.call_id);
-        let mut generation = if self.is_own && !is_run {
+        let last = if self.is_own && !is_run {
             for pass in passes.earlier {
                 let generation = self.generation(pass, &draft.agent_id);
                 earlier.push_back_mut(Arc::new(generation));
                 self.names.start_generation();
             }
-            self.generation(passes.last, &draft.agent_id)
+            passes.last
         } else {
-            self.generation(passes.united(), &draft.agent_id)
+            passes.united()
         };
-        generation.mark_handled(matches!(draft.state, State::Completed(_)));
+        let last_batch = last.last_batch;
+        let mut generation = self.generation(last, &draft.agent_id);
+        generation.mark_handled(matches!(draft.state, State::Completed(_)), last_batch);
         Frame {
             call_id: draft.call_id,
             agent_id: draft.agent_id,

@@ -137,6 +137,10 @@ impl<'a, 't> Builder<'a, 't> {
                     self.call_end(place, frame, event, &fields);
                 }
                 (Family::Model, _) => self.model_call(event, &fields),
+                (Family::Batch, Phase::Start) => {
+                    let generation = self.generation_at(event.span, frame);
+                    self.generations[generation as usize].last_batch = Some(place);
+                }
                 (Family::Batch, Phase::End) => self.batch_end(place, frame, event),
                 (Family::Budget, _) => self.usage(place, frame, event, &fields),
                 (Family::Memory, _) => self.initial_value(frame, event, &fields),

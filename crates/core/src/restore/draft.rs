@@ -62,6 +62,8 @@ pub(super) struct GenerationDraft {
     pub calls: Vec<Index>,
     /// In order of start.
     pub children: Vec<Index>,
+    /// Where the last tool calls were asked for, whose middlewares may not have let them pass.
+    pub last_batch: Option<u64>,
 }
 
 #[derive(Debug)]

@@ -12,6 +12,7 @@ pub(super) struct Pass {
     pub memory: Option<Memory>,
     pub calls: Vec<Index>,
     pub children: Vec<Index>,
+    pub last_batch: Option<u64>,
 }
 
 pub(super) struct Passes {
@@ -30,6 +31,7 @@ impl Passes {
             for pass in self.earlier {
                 calls.extend(pass.calls);
                 children.extend(pass.children);
+                last.last_batch = last.last_batch.max(pass.last_batch);
             }
             calls.append(&mut last.calls);
             children.append(&mut last.children);
@@ -84,6 +86,7 @@ pub(super) fn passes(
             memory,
             calls: draft.calls,
             children: draft.children,
+            last_batch: draft.last_batch,
         });
         stands_before_next = reborn && is_running;
     }
