@@ -1,17 +1,18 @@
+//! A frame of a run, as TypeScript holds it.
+
+mod objects;
+
 use std::sync::Arc;
 
 use agent_rewind_core::error::{Faults, SnapshotError};
 use agent_rewind_core::frame::State;
-use agent_rewind_core::hash::{self, ContentHash};
+use agent_rewind_core::hash;
 use agent_rewind_core::journal::{Kind, Outcome};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::live::{
-    Asked, Begun as CoreBegun, FrameInput, LiveFrame, Returned, RunOptions as CoreOptions,
-};
-use agent_rewind_core::memory::Memory;
-use agent_rewind_core::replay::{Answer, Failures, MemoryChoice, Miss, Source, Verdict};
+use agent_rewind_core::live::{Asked, LiveFrame, Returned};
+use agent_rewind_core::replay::Source;
 use agent_rewind_core::request::{Request, Text};
-use agent_rewind_core::run::{CallSlot, Ended};
+use agent_rewind_core::run::Ended;
 use agent_rewind_core::snapshot::{Provenance, Snapshot, Source as SnapshotSource};
 use agent_rewind_core::usage::Usage;
 use napi::Env;
@@ -25,76 +26,10 @@ use crate::js_text::JsText;
 use crate::meter::{ENTRY, Meter};
 use crate::snapshot::SnapshotHandle;
 use crate::text::{json_str, value};
-
-#[napi(object)]
-pub struct RunOptions {
-    pub recording: bool,
-    /// Keep what was asked with each call.
-    pub requests: bool,
-    /// "auto", "replay" or "retry".
-    pub failures: Option<String>,
-    /// "auto", "start" or "dump".
-    pub memory: Option<String>,
-}
-
-/// A frame's identity and input. Strings are JSON literals, the input is JSON text.
-#[napi(object)]
-pub struct FrameStart {
-    pub call_id: String,
-    pub agent_id: String,
-    pub input: String,
-    pub input_types: Option<String>,
-    /// Whether the input can be brought back from its text.
-    pub exact: bool,
-    /// Hashed in the place of the input: JSON text.
-    pub normalized: Option<String>,
-}
-
-/// How a frame with a recording starts.
-#[napi(object)]
-pub struct FrameEntry {
-    pub generation: f64,
-    pub props: Option<String>,
-    pub props_types: Option<String>,
-    /// JSON text of an object.
-    pub memory: String,
-}
-
-/// What became of a request.
-#[napi(object)]
-pub struct Begun {
-    /// Names the call when its end is told; absent where nothing is recorded.
-    pub slot: Option<f64>,
-    pub content_hash: String,
-    /// "output", "failure", "handled-failure", or why the call has to be made.
-    pub answer: String,
-    pub text: Option<String>,
-    pub types: Option<String>,
-    /// Recorded places of the answer, where that came before the end, and of the end, for releasing in order.
-    pub answered: Option<f64>,
-    pub end: Option<f64>,
-    /// What else was recorded of the call: JSON text of an object.
-    pub meta: Option<String>,
-}
-
-/// How a recorded frame stands.
-#[napi(object)]
-pub struct RecordedState {
-    /// "running", "completed" or "failed".
-    pub status: String,
-    /// The output, or the `ErrorInfo`, as JSON text.
-    pub text: Option<String>,
-    pub types: Option<String>,
-    /// A failure that ended the run: resuming runs the frame again.
-    pub ended_the_run: bool,
-}
-
-/// What was recorded and not asked for.
-#[napi(object)]
-pub struct Unused {
-    pub calls: u32,
-    pub frames: u32,
-}
+use objects::{
+    Begun, FrameEntry, FrameStart, RecordedState, RunOptions, Unused, begun_object, call_slot,
+    frame_input, memory_text, run_options, to_count, to_number,
+};
 
 #[napi(custom_finalize)]
 pub struct FrameHandle {
@@ -523,100 +458,4 @@ impl FrameHandle {
 
 fn length(text: Option<&String>) -> usize {
     text.map_or(0, String::len)
-}
-
-fn frame_input(start: FrameStart) -> Result<FrameInput> {
-    let hash = match &start.normalized {
-        Some(normalized) => hash::content_hash(normalized),
-        None => hash::input_hash(&start.input, start.input_types.as_deref()),
-    };
-    let hash = hash.map_err(|error| json_error(&error))?;
-    Ok(FrameInput {
-        call_id: json_str(&start.call_id),
-        agent_id: json_str(&start.agent_id),
-        hash,
-        props: start.exact.then(|| value(start.input, start.input_types)),
-    })
-}
-
-fn run_options(options: &RunOptions) -> CoreOptions {
-    CoreOptions {
-        recording: options.recording,
-        requests: options.requests,
-        failures: match options.failures.as_deref() {
-            Some("replay") => Failures::Replay,
-            Some("retry") => Failures::Retry,
-            _ => Failures::Auto,
-        },
-        memory: match options.memory.as_deref() {
-            Some("start") => MemoryChoice::Start,
-            Some("dump") => MemoryChoice::Dump,
-            _ => MemoryChoice::Auto,
-        },
-    }
-}
-
-fn begun_object(begun: CoreBegun, hash: ContentHash) -> Begun {
-    let Answer {
-        verdict,
-        call,
-        handled,
-        ..
-    } = begun.answer;
-    let owned = |text: JsonText| text.as_str().to_owned();
-    let (answer, text, types) = match verdict {
-        Verdict::Output(value) => ("output", Some(owned(value.text)), value.types.map(owned)),
-        Verdict::Failure(error) if handled => ("handled-failure", Some(owned(error)), None),
-        Verdict::Failure(error) => ("failure", Some(owned(error)), None),
-        Verdict::Miss(miss) => (miss_name(miss), None, None),
-    };
-    Begun {
-        slot: begun.slot.map(|slot| to_number(slot.to_number())),
-        content_hash: hash.to_string(),
-        answer: answer.to_owned(),
-        text,
-        types,
-        answered: call.as_ref().and_then(|call| call.answered).map(to_number),
-        end: call.as_ref().and_then(|call| call.end).map(to_number),
-        meta: call.as_ref().and_then(|call| call.meta.clone()).map(owned),
-    }
-}
-
-fn miss_name(miss: Miss) -> &'static str {
-    match miss {
-        Miss::NoRecording => "no-recording",
-        Miss::NotRecorded => "not-recorded",
-        Miss::InFlight => "in-flight",
-        Miss::Tombstone => "tombstone",
-        Miss::Retry => "retry",
-    }
-}
-
-fn memory_text(memory: &Memory) -> String {
-    let mut out = String::from("{");
-    for (index, (key, text)) in memory.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        key.write_quoted(&mut out);
-        out.push(':');
-        out.push_str(text.as_str());
-    }
-    out.push('}');
-    out
-}
-
-// Places and slots stay far below 2^53, where doubles are exact.
-#[allow(clippy::cast_precision_loss)]
-fn to_number(count: u64) -> f64 {
-    count as f64
-}
-
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn to_count(number: f64) -> u64 {
-    number as u64
-}
-
-fn call_slot(number: f64) -> CallSlot {
-    CallSlot::from_number(to_count(number))
 }
