@@ -322,6 +322,24 @@ impl Run {
         }
     }
 
+    /// Notes that the frame has completed without the frames under it that still run: whatever fails in them is of no
+    /// account.
+    pub fn mark_children_handled(&mut self, path: &FramePath) {
+        let Some(frame) = self.live(path) else {
+            return;
+        };
+        let children = &mut frame.generation.children;
+        for position in 0..children.len() {
+            if children
+                .get(position)
+                .is_some_and(|child| child.end.is_none() && !child.handled)
+                && let Some(child) = children.get_mut(position)
+            {
+                Arc::make_mut(child).handled = true;
+            }
+        }
+    }
+
     /// A frame, ended or not, whose parent's generation has not ended.
     fn live_child(&mut self, path: &FramePath) -> Option<&mut Frame> {
         let (step, parent) = path.0.split_last()?;

@@ -454,7 +454,11 @@ impl LiveFrame {
         if self.shared.options.recording {
             let end = self.end_as_recorded();
             self.note_returned(returned);
-            self.shared.run.borrow_mut().return_frame(&self.path, end);
+            let mut run = self.shared.run.borrow_mut();
+            run.return_frame(&self.path, end);
+            if returned == Returned::Completed {
+                run.mark_children_handled(&self.path);
+            }
         }
     }
 
