@@ -77,6 +77,8 @@ const STATEMENTS = {
 
   async prompt(node, scope) {
     const { frame, log } = scope;
+    // The model could not tell which generation asks.
+    if (frame.isPast) return;
     equipInstruction(`prompt ${node.id} ${JSON.stringify(requestOf(node, scope))}`);
     frame.prompt.begin(node, frame);
     for (let index = 0; index < node.tools; index++) equipTool(frame.prompt.tool(index));

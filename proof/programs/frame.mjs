@@ -98,9 +98,14 @@ export class Pass {
     return this.frame.prompt;
   }
 
+  /** Whether the agent has been reborn since. */
+  get isPast() {
+    return !this.frame.isIn(this);
+  }
+
   /** Whether what the code does is nobody's business any more. */
   get closed() {
-    return this.frame.closed || !this.frame.isIn(this);
+    return this.frame.closed || this.isPast;
   }
 
   /** Names the next occurrence of something in this generation. */
