@@ -325,6 +325,28 @@ describe("a frame that returns before a body in it has ended", () => {
     expect(tried).toBe(1);
   });
 
+  it("had no use for what failed in agents that it did not wait for: that is not tried again", async () => {
+    let tried = 0;
+    const fetch = rewindFetch(async () => new Response("body"));
+    const failing = (): never => {
+      tried += 1;
+      throw new Error("busy");
+    };
+    const other = async (): Promise<void> => {
+      await journalCall({ kind: "step", name: "failing", request: {} }, failing).catch(() => {});
+      await new Promise(() => {});
+    };
+    const inFrame = (): Promise<number> =>
+      runFrame({ id: "asker", input: {} }, async () => {
+        void runFrame({ id: "other", input: {} }, other);
+        await settle();
+        return (await fetch("http://host/")).status;
+      });
+    const { value, snapshots } = await recorded(inFrame);
+    for (const snapshot of snapshots) expect(await resume(inFrame, { snapshot })).toBe(value);
+    expect(tried).toBe(1);
+  });
+
   it("leaves in flight what its end cuts short", async () => {
     const fetch = rewindFetch(async () => new Response("body"));
     const waiting = ({ signal }: CallInfo): Promise<never> =>

@@ -191,7 +191,8 @@ function mayBeRetried({ frame, at }) {
   for (let current = frame, end = at; current !== undefined; current = current.parent) {
     if (current.state === "completed") return false;
     if (!current.isOver && current.lastStart > end) return false;
-    end = current.endedAt ?? end;
+    // What is over ended after all that has started by now, though the program has not seen it.
+    end = current.endedAt ?? (current.isOver ? Infinity : end);
   }
   return true;
 }
