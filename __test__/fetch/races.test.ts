@@ -1,5 +1,6 @@
 // Answers that are handed out before their bodies are at an end, among others that end meanwhile.
 import {
+  callTool,
   captureContext,
   journalCall,
   replay,
@@ -7,6 +8,7 @@ import {
   runFrame,
   runWith,
   type CallInfo,
+  withCustomSpan,
   type TraceEvent,
 } from "agent-rewind";
 import {
@@ -18,6 +20,7 @@ import {
 } from "agent-rewind/debugger";
 import { rewindFetch } from "agent-rewind/fetch";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 
 /** A fetch whose heads and bodies come when the test says so: a chunk is the path and how often it was asked for. */
 function manual(): {
@@ -422,6 +425,123 @@ describe("a frame that returns before a body in it has ended", () => {
       for (const again of read) expect(await replay(reading, { snapshot: again })).toEqual(value);
     }
     expect(made).toBe(1 + snapshots.length);
+  });
+});
+
+describe("what an agent has left running when it ended", () => {
+  const calls = (snapshot: AgentSnapshot): string[] =>
+    Object.values(snapshot.root.children)
+      .flatMap(({ calls: own = [] }) => own)
+      .map(({ callId }) => callId);
+  const same = (made: () => Promise<string>): Promise<string> =>
+    journalCall({ kind: "step", name: "same", request: {} }, made);
+  const next = (): Promise<string> =>
+    journalCall({ kind: "step", name: "next", request: {} }, () => settle().then(() => "next"));
+  const endsOf = (events: TraceEvent[]): unknown[] =>
+    events.filter(({ type }) => /^call:(answer|end)$/.test(type)).map((event) => (event as { callId?: string }).callId);
+
+  it("is not told in the trace, though it fetches: equal calls would take its answers", async () => {
+    const fetch = rewindFetch(async () => new Response("body"));
+    let got: string[] = [];
+    let left: Promise<void> = Promise.resolve();
+    const program = async (): Promise<string> => {
+      got = [];
+      await runFrame({ id: "leaver", input: {} }, async () => {
+        // It is in flight when the agent ends, and for ever.
+        void same(() => new Promise(() => {})).then(
+          (answer) => got.push(`first: ${answer}`),
+          () => {},
+        );
+        left = (async () => {
+          await settle();
+          await fetch("http://host/");
+          got.push(`second: ${await same(async () => "for the second")}`);
+        })().catch(() => {});
+      });
+      await left;
+      return next();
+    };
+    const { value, snapshots, events } = await recorded(program);
+    expect(got).toEqual(["second: for the second"]);
+    expect(endsOf(events)).toEqual(["root/step:next:0"]);
+    for (const snapshot of snapshots) {
+      expect(snapshot.warnings).toBeUndefined();
+      expect(calls(snapshot)).toEqual(["root/agent:leaver:0/step:same:0"]);
+      expect(await replay(program, { snapshot })).toBe(value);
+      await left;
+      expect(got).toEqual([]);
+    }
+  });
+
+  it("does not keep open the frames above it", async () => {
+    const source = manual();
+    const fetch = rewindFetch(source.fetch);
+    let context: ReturnType<typeof captureContext>;
+    const states: unknown[] = [];
+    await runWith(async () => {
+      context = captureContext();
+      await runFrame({ id: "outer", input: {} }, async () => {
+        await runFrame({ id: "inner", input: {} }, async () => {
+          void settle().then(() => fetch("http://host/"));
+        });
+        await settle();
+        await settle();
+        source.head("/");
+        await settle();
+      });
+      states.push(Object.values(dumpSnapshot({ context }).root.children).map(({ state }) => state.status));
+    });
+    expect(source.asked).toEqual(["/"]);
+    expect(states).toEqual([["completed"]]);
+  });
+
+  it("is told as it is recorded, as long as a body holds the agent's frame open", async () => {
+    const source = manual();
+    const fetch = rewindFetch(source.fetch);
+    const search = {
+      name: "search",
+      description: "",
+      parameters: z.looseObject({}),
+      handler: () => settle().then(() => "found"),
+    };
+    let got: string[] = [];
+    let left: Promise<void> = Promise.resolve();
+    const program = async (): Promise<string> => {
+      got = [];
+      let body: Promise<string> | undefined;
+      await runFrame({ id: "leaver", input: {} }, async () => {
+        const response = await fetch("http://host/");
+        body = response.text();
+        void same(() => new Promise(() => {})).then(
+          (answer) => got.push(`first: ${answer}`),
+          () => {},
+        );
+        left = (async () => {
+          await settle();
+          got.push(`second: ${await same(async () => "for the second")}`);
+          await withCustomSpan("later", async () => void got.push(await callTool(search, {})));
+          source.end("/");
+        })().catch(() => {});
+      });
+      return `${await body} ${await next()}`;
+    };
+    const { value, snapshots, events } = await recorded(program, async () => {
+      await settle();
+      source.head("/");
+    });
+    expect(got).toEqual(["second: for the second", "found"]);
+    const starts = new Set(events.filter(({ type }) => type.endsWith(":start")).map(({ trace }) => trace.spanId));
+    for (const { type, trace } of events) if (type.endsWith(":end")) expect(starts).toContain(trace.spanId);
+    const [dumped] = snapshots;
+    for (const snapshot of snapshots) {
+      expect(snapshot.warnings).toBeUndefined();
+      expect(calls(snapshot)).toEqual(calls(dumped as AgentSnapshot));
+      expect(await replay(program, { snapshot })).toBe(value);
+      await left;
+      // The first is in flight still, and the second is given its own.
+      expect(got).toEqual(["second: for the second", "found"]);
+    }
+    expect(source.asked).toEqual(["/"]);
   });
 });
 

@@ -97,7 +97,8 @@ export function equipMemory<T>(key: string, initial: T): [T, (value: T | ((previ
 /** The value may vary from run to run: with its event a trace alone brings it back. */
 function tellInitial(context: Context, key: string): void {
   const { scope } = context;
-  if (!scope.run.observed) return;
+  // What is set in a frame that has ended is not journaled, even if a call still holds the frame open.
+  if (!scope.run.observed || scope.closed) return;
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
   scope.emit(EVENTS.MEMORY_INIT, span, { key, value: scope.memory.get(key) });
 }

@@ -102,14 +102,14 @@ export function journaled<T>(
   const tell = (fields: () => object): void => {
     if (isTold || !scope.run.observed) return;
     isTold = true;
-    scope.emitHeld(EVENTS.CALL_END, span, { ...about, ...fields(), duration: performance.now() - startedAt });
+    scope.emit(EVENTS.CALL_END, span, { ...about, ...fields(), duration: performance.now() - startedAt });
   };
   const tellEnd = (ended: Ended<T>): void =>
     tell(() => ({ ...outcomeFields(ended), ...metaFields(ended), cache: ended.cached }));
   const tellAnswer = (ended: Ended<T>): void => {
     if (!scope.run.observed) return;
     const fields = { ...outcomeFields(ended), ...metaFields(ended), cache: ended.cached };
-    scope.emitHeld(EVENTS.CALL_ANSWER, span, { ...about, ...fields, duration: performance.now() - startedAt });
+    scope.emit(EVENTS.CALL_ANSWER, span, { ...about, ...fields, duration: performance.now() - startedAt });
   };
   const makeInside = (soFar: SoFar<T>): T | Promise<T> => {
     const info = { callId, contentHash: begun.contentHash, signal: scope.signal };

@@ -174,17 +174,15 @@ export class Scope {
     return isOwnAbortError(reason) ? reason : new AbortError(reason);
   }
 
-  /** Hands out an event, unless the frame has ended. */
+  /**
+   * Hands out an event, as long as something can be journaled in the frame: what is not in a dump is not in the trace.
+   * Once one event is left out all later ones are, so no call is told to end that was not told to start.
+   */
   emit(type: string, span: SpanRef, fields: object, attributes?: Record<string, unknown>): void {
-    if (!this.#closed) this.run.emit(type, this.agentId, span, fields, attributes);
+    if (this.isOpen) this.run.emit(type, this.agentId, span, fields, attributes);
   }
 
-  /** The same for a call that has held the frame open; not once the run, or a frame above, has ended without it. */
-  emitHeld(type: string, span: SpanRef, fields: object): void {
-    if (this.isOpen) this.run.emit(type, this.agentId, span, fields);
-  }
-
-  /** Whether something can still be journaled. */
+  /** Whether something can still be journaled: the frame has not ended, or a call holds it open. */
   get isOpen(): boolean {
     if (!this.#closed) return true;
     return this.#streams > 0 && !this.#abandoned && this.parent?.isOpen === true;
@@ -213,10 +211,11 @@ export class Scope {
 
   /**
    * A call of this frame has handed out its answer and goes on: until `release`, neither the frame's end nor that of
-   * one above it is journaled, for nothing could be journaled in them any more.
+   * one above it is journaled, for nothing could be journaled in them any more. A frame that has ended is not opened
+   * again by what its left-over code calls.
    */
   holdOpen(): { release: () => void } {
-    if (this.parent === undefined) return { release() {} };
+    if (this.parent === undefined || !this.isOpen) return { release() {} };
     const above = this.parent.holdOpen();
     this.#streams += 1;
     let held = true;
