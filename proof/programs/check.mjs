@@ -160,6 +160,8 @@ class ScheduleCheck {
     const lines = restoreSnapshot(events.map((event) => JSON.stringify(event)).join("\n"));
     if (!same(restored.root, lines.root) || !same(restored.warnings, lines.warnings))
       this.#fault("wrong", "restore of lines", firstDifference(restored.root, lines.root) ?? "warnings");
+    // The trace of a whole run lacks nothing: what is told to end was told to start.
+    if (restored.warnings !== undefined) this.#fault("wrong", "restore", restored.warnings[0].message);
     await this.#replay("replay from the trace", recording, { ...end, snapshot: restored });
     const moment = sample.pick([end, ...middle]);
     const kept = events.slice(0, moment.events);
