@@ -8,7 +8,8 @@ const folder = fileURLToPath(new URL("../../src", import.meta.url));
 
 /** Functions with the attribute `napi`, and its options. */
 function exportedFunctions(): { name: string; options: string; isAsync: boolean }[] {
-  const sources = readdirSync(folder).map((file) => readFileSync(join(folder, file), "utf8"));
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".rs"));
+  const sources = files.map((file) => readFileSync(join(folder, file), "utf8"));
   const pattern = /#\[napi(?:\(([^)]*)\))?\]\s*(?:(?:\/\/[^\n]*|#\[[^\n]*\])\s*)*pub (async )?fn (\w+)/g;
   return sources.flatMap((source) =>
     [...source.matchAll(pattern)].map(([, options = "", isAsync, name = ""]) => ({

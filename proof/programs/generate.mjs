@@ -58,8 +58,8 @@ class Maker {
    * Begins a frame's body with a call where the frame writes its memory or is reborn: a frame without recorded calls is
    * not replayed, but restored as it stood.
    */
-  anchored(body, { raceFree, frame }, reborns = 0) {
-    if (reborns === 0 && !(raceFree && frame.writes)) return body;
+  anchored(body, { frame }, reborns = 0) {
+    if (reborns === 0 && !frame.writes) return body;
     const call = {
       op: "call",
       id: this.#ids++,

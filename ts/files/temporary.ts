@@ -11,34 +11,34 @@ const PART_OF_NAME = 60;
 /** Which processes can be seen from here: not those of another machine, or container, that shares the folder. */
 const HOST = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
 
+const OWN_NAME = new RegExp(`^\\..+\\.${HOST}\\.(\\d+)\\.[0-9a-f]{12}\\.tmp$`);
+
 const swept = new Set<string>();
 
 /**
- * A path that is free, in the folder of `path`. What processes that were killed left of such files is taken away first.
+ * A path that is free, in the folder of `path`. What processes that were killed left of such files in the folder is
+ * taken away first.
  */
 export function temporaryFor(path: string): string {
   const folder = dirname(path);
-  const prefix = `.${basename(path).slice(0, PART_OF_NAME)}.${HOST}.`;
-  sweep(folder, prefix);
-  return join(folder, `${prefix}${process.pid}.${randomBytes(6).toString("hex")}.tmp`);
+  sweep(folder);
+  const name = basename(path).slice(0, PART_OF_NAME);
+  return join(folder, `.${name}.${HOST}.${process.pid}.${randomBytes(6).toString("hex")}.tmp`);
 }
 
-/** Once for each name: of this process's own files none is left. */
-function sweep(folder: string, prefix: string): void {
-  const key = join(folder, prefix);
-  if (swept.has(key)) return;
-  swept.add(key);
+/** Once for each folder, which may hold many files: this process leaves none behind. */
+function sweep(folder: string): void {
+  if (swept.has(folder)) return;
+  swept.add(folder);
   try {
-    for (const name of readdirSync(folder)) {
-      if (name.startsWith(prefix) && isLeft(name.slice(prefix.length))) rmSync(join(folder, name), { force: true });
-    }
+    for (const name of readdirSync(folder)) if (isLeft(name)) rmSync(join(folder, name), { force: true });
   } catch {
     // What keeps this from being done will be told by the writing, if it matters.
   }
 }
 
-function isLeft(rest: string): boolean {
-  const [, pid] = /^(\d+)\.[0-9a-f]{12}\.tmp$/.exec(rest) ?? [];
+function isLeft(name: string): boolean {
+  const [, pid] = OWN_NAME.exec(name) ?? [];
   return pid !== undefined && !isAlive(Number(pid));
 }
 
