@@ -220,23 +220,41 @@ describe("what won a race, and is asked again for its body, wins again", () => {
     expect(asked).toEqual(["/loser", "/winner", "/winner"]);
   });
 
-  it("over one whose answer came later, and over another call", async () => {
-    const program = async ({ fetch: plain }: ReturnType<typeof manual>): Promise<string> => {
-      const fetch = rewindFetch(plain);
-      const loser = fetch("http://host/loser");
-      const winning = fetch("http://host/winner");
-      const step = journalCall({ kind: "step", name: "later", request: {} }, () => winning.then(() => "later"));
-      const winner = await Promise.race([loser, step.then(() => new Response("later")), winning]);
-      await (await loser).body?.cancel();
-      return winner.text();
+  it("and nothing else waits for it: its request may wait for that", async () => {
+    const source = manual();
+    let context: ReturnType<typeof captureContext>;
+    const program = async (): Promise<string[]> => {
+      context = captureContext();
+      const asked = rewindFetch(source.fetch)("http://host/slow");
+      const step = async (): Promise<string> => {
+        await settle();
+        return journalCall({ kind: "step", name: "other", request: {} }, () => "other");
+      };
+      const given = await Promise.all([
+        Promise.race([asked.then(() => "head"), settle().then(() => "gave up")]),
+        step(),
+      ]);
+      await asked.then((response) => response.text());
+      return given;
     };
-    const { value, asked } = await resumed(program, async (source) => {
-      source.head("/winner");
+    let amid: AgentSnapshot | undefined;
+    const direction = async (): Promise<void> => {
+      source.head("/slow");
       await settle();
-      source.head("/loser");
-    });
-    expect(value).toBe("/winner 3");
-    expect(asked).toEqual(["/loser", "/winner", "/winner"]);
+      await settle();
+      amid = dumpSnapshot({ context });
+      source.end("/slow");
+    };
+    const { value } = await recorded(program, direction);
+    expect(value).toEqual(["head", "other"]);
+    const late = async (): Promise<void> => {
+      await settle();
+      await settle();
+      source.head("/slow");
+      await settle();
+      source.end("/slow");
+    };
+    expect((await recorded(program, late, amid)).value).toEqual(["gave up", "other"]);
   });
 
   it("unless it fails now", async () => {
@@ -591,6 +609,34 @@ it("a body that had failed before it was aborted, and is read after that, has fa
     expect(value).toBe(fails ? "TypeError: cut" : "AbortError: This operation was aborted");
     for (const snapshot of snapshots) expect(await replay(program(fails), { snapshot })).toBe(value);
   }
+});
+
+it.each([
+  ["a time-out", () => AbortSignal.timeout(5), "TimeoutError"],
+  ["an error", () => AbortSignal.abort(new RangeError("enough")), "RangeError: enough"],
+  ["none", () => AbortSignal.abort(), "AbortError: This operation was aborted"],
+])("a body that is aborted with %s for a reason fails with it again", async (_, signalOf, expected) => {
+  const made = async (_input: unknown, init?: RequestInit): Promise<Response> => {
+    const { signal } = init ?? {};
+    const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+      controller.enqueue(Buffer.from("part"));
+      signal?.addEventListener("abort", () => controller.error(signal.reason));
+    };
+    return new Response(new ReadableStream({ start }));
+  };
+  const program = async (): Promise<string> => {
+    const aborter = new AbortController();
+    const response = await rewindFetch(made)("http://host/", { signal: aborter.signal });
+    const text = response.text().catch(({ name, message }: Error) => `${name}: ${message}`);
+    await settle();
+    const signal = signalOf();
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    aborter.abort(signal.reason);
+    return text;
+  };
+  const { value, snapshots } = await recorded(program);
+  expect(value).toMatch(expected);
+  for (const snapshot of snapshots) expect(await replay(program, { snapshot })).toBe(value);
 });
 
 it("an empty body that has come is read as such after an abort", async () => {

@@ -65,7 +65,8 @@ export function recordResponse(
   const size = (chunk: Uint8Array): number => chunk.byteLength;
   const source = before === undefined ? response.body : bodyUnder(before, response, url);
   const body = new Tap(source as ReadableStream<Uint8Array>, { startedAt, signal, journaled, copy, size });
-  const answer = new Response(body.open(), response);
+  // Of one that is asked for its body alone, whatever its status is now.
+  const answer = new Response(body.open(), before === undefined ? response : { status: before.status });
   const recorded = ({ chunks, end }: Tapped<Uint8Array>): RecordedResponse => {
     const bytes = Buffer.concat(chunks);
     if (end === undefined) return { ...head, body: recordBody(bytes) };

@@ -1,4 +1,4 @@
-import { ReplayMissError } from "../errors/index.js";
+import { isAbortError, ReplayMissError } from "../errors/index.js";
 import { calling, type Begun, type FrameHandle } from "../native.js";
 import type { Miss } from "../types/miss.js";
 import type { CallMeta, ErrorInfo } from "../types/snapshot.js";
@@ -145,20 +145,19 @@ async function replayRecorded<T>(scope: Scope, begun: Begun, call: CallSpec<T>):
   return { ...ended, rest };
 }
 
-/** Makes a call whose answer was handed out before: what ended after that waits, so that races come out as recorded. */
+/** Makes a call whose answer was handed out before. What was aborted after that is not shown before it is again. */
 async function makeAgain<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
-  const place = begun.answered ?? begun.end;
-  if (place == null) return makeOpen(scope, begun, call);
-  const goOn = scope.run.releases.hold(place);
+  const { askedAgain } = scope.run;
+  const asked = askedAgain.begin(begun.answered ?? begun.end);
   const make = (soFar: SoFar<T>): T | Promise<T> =>
     call.make((value, answers) => {
-      if (answers === true) goOn();
+      if (answers === true) asked.answered();
       return soFar(value, answers);
     });
   try {
     return await makeOpen(scope, begun, { ...call, make });
   } finally {
-    goOn();
+    asked.answered();
   }
 }
 
@@ -376,6 +375,8 @@ function failureWith<T>(value: T, { text, types }: Encoded, { failureIn }: CallS
 async function replayFailure(scope: Scope, begun: Begun): Promise<CallFailure> {
   const error = fromErrorInfo(JSON.parse(begun.text ?? "{}") as ErrorInfo);
   await turnOf(scope, begun, false);
+  const { askedAgain } = scope.run;
+  if (!askedAgain.isEmpty && isAbortError(error)) await askedAgain.answeredBefore(begun.end);
   const meta = release(scope, begun, false);
   if (begun.slot !== undefined) remember(scope, scope.frame, begun.slot, error);
   return new CallFailure(error, begun.answer === "failure" ? "recorded" : "recorded-handled", meta);

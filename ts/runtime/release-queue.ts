@@ -13,8 +13,6 @@ interface Pending {
  */
 export class ReleaseQueue {
   readonly #heap: Pending[] = [];
-  /** Places of what is made again, in no order: there are few. */
-  readonly #held: number[] = [];
   #arrivals = 0;
   #scheduled = false;
 
@@ -34,21 +32,6 @@ export class ReleaseQueue {
     return first !== undefined && first.place < place;
   }
 
-  /**
-   * Lets nothing end that ended after `place`, where something was handed out that is now made again.
-   * @returns the undoing, for when it is handed out again.
-   */
-  hold(place: number): () => void {
-    this.#held.push(place);
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      this.#held.splice(this.#held.indexOf(place), 1);
-      if (this.#heap.length > 0) this.#schedule();
-    };
-  }
-
   #wait(place: number): Promise<void> {
     return new Promise((release) => {
       this.#push({ place, arrival: this.#arrivals++, release });
@@ -61,15 +44,9 @@ export class ReleaseQueue {
     this.#scheduled = true;
     nextMacrotask(() => {
       this.#scheduled = false;
-      if (this.#isHeld()) return;
       this.#pop()?.release();
       if (this.#heap.length > 0) this.#schedule();
     });
-  }
-
-  #isHeld(): boolean {
-    const next = this.#heap[0]?.place ?? 0;
-    return this.#held.some((place) => place < next);
   }
 
   #push(pending: Pending): void {

@@ -9,6 +9,7 @@ import type { ReplayReport } from "../types/report.js";
 import type { Redaction } from "../redact/redaction.js";
 import { newTraceId } from "./ids.js";
 import type { Normalizer } from "./normalize.js";
+import { AskedAgain } from "./asked-again.js";
 import { ReleaseQueue } from "./release-queue.js";
 import { emptyReport } from "./replay-report.js";
 import type { Scope } from "./scope.js";
@@ -109,6 +110,7 @@ export class RunState {
   readonly modelRegistry: Readonly<Record<string, ModelAdapter>> | undefined;
   readonly traceId: string;
   readonly releases: ReleaseQueue;
+  readonly askedAgain: AskedAgain;
   /** The run that this one is a frame of; itself for all others. */
   readonly outermost: RunState;
   readonly held: boolean;
@@ -152,6 +154,7 @@ export class RunState {
     this.frameCallId = settings.frameCallId;
     this.beyond = settings.beyond;
     this.releases = settings.outer?.releases ?? new ReleaseQueue();
+    this.askedAgain = settings.outer?.askedAgain ?? new AskedAgain();
   }
 
   /** Notes a call for whoever holds the run. */

@@ -1,3 +1,4 @@
+import { isAbortError } from "../errors/index.js";
 import type { Recording } from "../runtime/streamed-call.js";
 import type { CallMeta, ErrorInfo } from "../types/snapshot.js";
 import { toErrorInfo } from "../values/error-info.js";
@@ -107,10 +108,12 @@ export class Tap<T> {
   }
 }
 
-/** A stream that nobody read may have failed before it was aborted. */
+/** What `abort()` gives as the reason where it is given none. */
+const PLAIN_ABORT = "This operation was aborted";
+
+/** By an abort without a reason of its own. A stream that nobody read may have failed before it was aborted. */
 function isAbort(error: unknown, signal: AbortSignal | undefined): boolean {
-  if (signal?.aborted !== true) return false;
-  return error === signal.reason || (error instanceof Error && error.name === "AbortError");
+  return signal?.aborted === true && isAbortError(error) && error.message === PLAIN_ABORT;
 }
 
 /** What a call records of a stream. A function of its own, so that it cannot refer to what the program reads. */
