@@ -167,6 +167,22 @@ describe("runWith refuses a snapshot", () => {
     for (const path of paths) expect(error.message).toContain(`${path}: `);
   });
 
+  it("that is neither text nor bytes, saying what it is", () => {
+    const wrong: [unknown, string][] = [
+      [null, "null"],
+      [undefined, "undefined"],
+      [7, "number"],
+      [{}, "object"],
+      [new ArrayBuffer(8), "object"],
+      [new Uint16Array(8), "object"],
+    ];
+    for (const [value, kind] of wrong) {
+      const message = `parseSnapshot: text must be a string or a Uint8Array, received ${kind}`;
+      expect(() => parseSnapshot(value as string)).toThrow(TypeError);
+      expect(() => parseSnapshot(value as string)).toThrow(message);
+    }
+  });
+
   it("of a version from the future, saying so", async () => {
     const error = await snapshotError({ ...good(), version: 2 });
     expect(error.message).toMatch(/version: expected 1, received 2.*newer/);

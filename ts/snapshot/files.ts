@@ -1,7 +1,8 @@
 import { lstat, readFile, realpath, stat, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { getSystemErrorName } from "node:util";
+import { getSystemErrorName, types } from "node:util";
 
+import { kindOf } from "../errors/received.js";
 import { temporaryFor } from "../files/temporary.js";
 import { fromNativeError, native, type FileFailure, type SnapshotHandle } from "../native.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
@@ -41,8 +42,13 @@ function aroundRoot(snapshot: AgentSnapshot): { head: string; tail: string } {
 /**
  * Reads a snapshot from JSON text or its UTF-8 bytes.
  * @throws InvalidSnapshotError with all faults, LimitError
+ * @throws TypeError for what is neither.
  */
 export function parseSnapshot(text: string | Uint8Array): AgentSnapshot {
+  if (typeof text !== "string" && !types.isUint8Array(text)) {
+    const hint = "a snapshot that is parsed already is given to runWith as it is";
+    throw new TypeError(`parseSnapshot: text must be a string or a Uint8Array, received ${kindOf(text)}; ${hint}`);
+  }
   try {
     const handle =
       typeof text === "string"
