@@ -109,9 +109,9 @@ export declare class FrameHandle {
   budget(): BudgetHandle
   /**
    * The whole run as it stands now. `metadata` is JSON text of an object, `normalize` of the list
-   * of rules, `redact` of an object.
+   * of rules, `redact` of an object. `reached_alone` leaves out what the run has not reached of its recording.
    */
-  dump(timestamp: number, traceId: string, spanId: string, metadata?: string | undefined | null, normalize?: string | undefined | null, redact?: string | undefined | null): SnapshotHandle
+  dump(timestamp: number, traceId: string, spanId: string, metadata: string | undefined | null, normalize: string | undefined | null, redact: string | undefined | null, reachedAlone: boolean): SnapshotHandle
 }
 
 /** Finds and replaces secrets in JSON text. */

@@ -191,6 +191,45 @@ test("dump, then resume", async () => {
   expect(requests).toBe(2);
 });
 
+it("a dump in the middle of a run holds what the run has come to, also in a replayed test", SLOW, async () => {
+  const { requests } = await expectReplayed(`
+const agent = createAgent({ id: "asker", handler: async ({ path }) => ask(path) });
+const texts = (snapshot) => JSON.stringify(snapshot).match(/got \\/[\\w-]+/g) ?? [];
+test("checkpoints", async () => {
+  const dumps = [];
+  const steps = async () => {
+    const answers = [];
+    for (const path of ["a", "b", "c"]) {
+      answers.push(await (path === "b" ? agent({ path }) : ask(path)));
+      dumps.push(dumpSnapshot());
+    }
+    return answers;
+  };
+  const [a, b, c] = await runWith(steps);
+  expect(dumps.map((dump) => new Set(texts(dump)).size)).toEqual([1, 2, 3]);
+  // What came after the checkpoint is asked anew, and differs.
+  const again = await runWith(steps, { snapshot: dumps[1] });
+  expect(again.slice(0, 2)).toEqual([a, b]);
+  expect(again[2]).not.toBe(c);
+  await expect(runWith(steps, { snapshot: dumps[1], mode: "replay" })).rejects.toThrow(/no answer/);
+});
+test("what is on its way", async () => {
+  let amid;
+  const both = async () => {
+    const slow = ask("slow-one");
+    const fast = await ask("fast-one");
+    amid ??= dumpSnapshot();
+    await slow;
+    return fast;
+  };
+  await runWith(both);
+  expect(new Set(texts(amid)).size).toBeLessThan(3);
+  expect(texts(amid)).toContain("got /fast-one");
+});
+`);
+  expect(requests).toBe(6);
+});
+
 it("the context is never lost", SLOW, async () => {
   await expectReplayed(`
 import { Readable } from "node:stream";

@@ -427,7 +427,7 @@ impl FrameHandle {
     }
 
     /// The whole run as it stands now. `metadata` is JSON text of an object, `normalize` of the list
-    /// of rules, `redact` of an object.
+    /// of rules, `redact` of an object. `reached_alone` leaves out what the run has not reached of its recording.
     #[napi(catch_unwind)]
     pub fn dump(
         &self,
@@ -437,6 +437,7 @@ impl FrameHandle {
         metadata: Option<String>,
         normalize: Option<String>,
         redact: Option<String>,
+        reached_alone: bool,
     ) -> SnapshotHandle {
         let provenance = Provenance {
             trace_id: trace_id.clone(),
@@ -449,6 +450,7 @@ impl FrameHandle {
         snapshot.metadata = metadata.map(JsonText::trusted);
         snapshot.normalize = normalize.map(JsonText::trusted);
         snapshot.redact = redact.map(JsonText::trusted);
+        snapshot.reached_alone = reached_alone;
         SnapshotHandle {
             snapshot: Arc::new(snapshot),
             meter: self.meter.clone(),

@@ -30,8 +30,10 @@ export function dumpSnapshot(options: { metadata?: Record<string, unknown>; cont
   const metadata = metadataText(options.metadata);
   for (const stream of run.outermost.openStreams) stream.soFar();
   const kept = metadata === undefined ? undefined : (run.redaction?.json(metadata) ?? metadata);
-  const handle = frame.dump(Date.now(), traceId, spanId, kept, rules, redact);
-  return snapshotObject(run.frameCallId === undefined ? handle : runAlone(handle, run.frameCallId));
+  // In a recorded test it is as it was when the test was recorded, and nothing of what came later.
+  const isInside = run.frameCallId !== undefined;
+  const handle = frame.dump(Date.now(), traceId, spanId, kept, rules, redact, isInside);
+  return snapshotObject(isInside ? runAlone(handle, run.frameCallId as string) : handle);
 }
 
 /** Of a held run, the run whose frame stands at the path: as if it had been started by itself. */

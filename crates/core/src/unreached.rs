@@ -114,38 +114,30 @@ impl Frame {
     /// to the recording. `None` where it has none. `clock`: how far the run has come.
     #[must_use]
     pub fn settled(&self, clock: Clock) -> Option<Self> {
-        let root = Settling::new(self, 0, false)?;
         let mut recorded = Vec::new();
         self.add_unreached_places(&mut recorded);
         // After all that has happened.
         let places = Places::new(recorded, clock.next);
-        let mut levels = vec![root.level()];
-        let mut open = vec![root];
-        loop {
-            if let Some(child) = open.last_mut()?.next_child() {
-                levels.push(child.level());
-                open.push(child);
-                continue;
-            }
-            let done = open.pop()?;
-            let position = done.position;
-            let settled = done.finish(&places, &levels);
-            levels.pop();
-            match open.last_mut() {
-                Some(parent) => parent.settled.push((position, Arc::new(settled))),
-                None => return Some(settled),
-            }
-        }
+        Settling::new(self, 0, Kept::Unreached).map(|root| root.run(&places))
+    }
+
+    /// The tree by itself, with what was reached alone: as if all of it had been made.
+    #[must_use]
+    pub fn reached(&self, clock: Clock) -> Option<Self> {
+        let places = Places::new(Vec::new(), clock.next);
+        Settling::new(self, 0, Kept::Reached).map(|root| root.run(&places))
     }
 
     fn add_unreached_places(&self, places: &mut Vec<u64>) {
-        let mut open: Vec<_> = Settling::new(self, 0, false).into_iter().collect();
+        let mut open: Vec<_> = Settling::new(self, 0, Kept::Unreached)
+            .into_iter()
+            .collect();
         while let Some(top) = open.last_mut() {
             if let Some(child) = top.next_child() {
                 open.push(child);
                 continue;
             }
-            if !top.in_completed
+            if top.kept == Kept::Unreached
                 && let Some(unreached) = Unreached::of(top.frame)
             {
                 unreached.add_places(places);
@@ -206,26 +198,36 @@ impl Frame {
     }
 }
 
+/// What a frame keeps of the recording that it replays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// What it has not reached.
+    Unreached,
+    /// Nothing, since one above it has completed.
+    Nothing,
+    /// Nothing, nor what it has taken and not given yet.
+    Reached,
+}
+
 /// A frame that replays one and is being settled, its children before itself.
 struct Settling<'a> {
     frame: &'a Frame,
     recorded: &'a Frame,
     /// Which child of its parent it is.
     position: usize,
-    /// What is under a completed frame has nothing to add.
-    in_completed: bool,
+    kept: Kept,
     next_child: usize,
     settled: Vec<(usize, Arc<Frame>)>,
 }
 
 impl<'a> Settling<'a> {
     /// `None` for a frame that replays none: then none under it does.
-    fn new(frame: &'a Frame, position: usize, in_completed: bool) -> Option<Self> {
+    fn new(frame: &'a Frame, position: usize, kept: Kept) -> Option<Self> {
         Some(Self {
             frame,
             recorded: frame.continues.as_ref()?,
             position,
-            in_completed,
+            kept,
             next_child: 0,
             settled: Vec::new(),
         })
@@ -235,13 +237,40 @@ impl<'a> Settling<'a> {
         Recorded::new(self.recorded)
     }
 
+    /// Settles the frame and all under it.
+    fn run(self, places: &Places) -> Frame {
+        let mut levels = vec![self.level()];
+        let mut open: Vec<Self> = Vec::new();
+        let mut top = self;
+        loop {
+            if let Some(child) = top.next_child() {
+                levels.push(child.level());
+                open.push(std::mem::replace(&mut top, child));
+                continue;
+            }
+            let position = top.position;
+            let settled = top.finish(places, &levels);
+            levels.pop();
+            match open.pop() {
+                Some(mut parent) => {
+                    parent.settled.push((position, Arc::new(settled)));
+                    top = parent;
+                }
+                None => return settled,
+            }
+        }
+    }
+
     fn next_child(&mut self) -> Option<Self> {
-        let in_completed = self.in_completed || matches!(self.frame.state, State::Completed(_));
+        let kept = match self.frame.state {
+            State::Completed(_) if self.kept == Kept::Unreached => Kept::Nothing,
+            _ => self.kept,
+        };
         let children = &self.frame.generation.children;
         while let Some(child) = children.get(self.next_child) {
             let position = self.next_child;
             self.next_child += 1;
-            if let Some(settling) = Self::new(child, position, in_completed) {
+            if let Some(settling) = Self::new(child, position, kept) {
                 return Some(settling);
             }
         }
@@ -249,19 +278,40 @@ impl<'a> Settling<'a> {
     }
 
     fn finish(self, places: &Places, levels: &[Recorded<'_>]) -> Frame {
-        let mut frame = if self.in_completed {
-            Frame {
-                continues: None,
-                ..self.frame.clone()
+        let alone = || Frame {
+            continues: None,
+            ..self.frame.clone()
+        };
+        let mut frame = match self.kept {
+            Kept::Unreached => self.frame.with_unreached(places, levels),
+            Kept::Nothing => alone(),
+            Kept::Reached => {
+                let mut frame = alone();
+                frame.generation.take_back_pending();
+                frame
             }
-        } else {
-            self.frame.with_unreached(places, levels)
         };
         for (position, child) in self.settled {
             // The frame's own children come first in the settled one too.
             frame.generation.children.set_mut(position, child);
         }
         frame
+    }
+}
+
+impl Generation {
+    /// Replayed calls whose answers are not given yet are in flight.
+    fn take_back_pending(&mut self) {
+        for position in 0..self.calls.len() {
+            let is_pending = |call: &Arc<Call>| {
+                call.end.is_none() && call.answered.is_none() && call.outcome != Outcome::Pending
+            };
+            if self.calls.get(position).is_some_and(is_pending)
+                && let Some(call) = self.calls.get_mut(position)
+            {
+                Arc::make_mut(call).outcome = Outcome::Pending;
+            }
+        }
     }
 }
 

@@ -32,7 +32,9 @@ pub struct Snapshot {
     pub root: Arc<Frame>,
     /// How far the run had come that was dumped.
     pub clock: Clock,
-    /// The tree with what that run had not reached of its recording, once somebody needed it.
+    /// Whether what that run had not reached of its recording is left out.
+    pub reached_alone: bool,
+    /// The tree without its ties to that recording, once somebody needed it.
     settled: OnceLock<Option<Arc<Frame>>>,
     pub provenance: Provenance,
     /// An object with the user's own tags.
@@ -61,6 +63,7 @@ impl Snapshot {
             timestamp,
             root,
             clock,
+            reached_alone: false,
             settled: OnceLock::new(),
             provenance,
             metadata: None,
@@ -71,11 +74,16 @@ impl Snapshot {
         }
     }
 
-    /// The tree as it is written and replayed: with what the run had not reached of its own recording.
+    /// The tree as it is written and replayed: with what the run had not reached of its own recording, unless that is
+    /// left out.
     #[must_use]
     pub fn tree(&self) -> &Arc<Frame> {
         let settled = self.settled.get_or_init(|| {
-            let settled = self.root.settled(self.clock);
+            let settled = if self.reached_alone {
+                self.root.reached(self.clock)
+            } else {
+                self.root.settled(self.clock)
+            };
             settled.map(Arc::new)
         });
         settled.as_ref().unwrap_or(&self.root)
