@@ -429,6 +429,10 @@ impl FrameHandle {
     /// The whole run as it stands now. `metadata` is JSON text of an object, `normalize` of the list
     /// of rules, `redact` of an object. `reached_alone` leaves out what the run has not reached of its recording.
     #[napi(catch_unwind)]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "an object of them would be made for each dump"
+    )]
     pub fn dump(
         &self,
         timestamp: f64,
