@@ -301,23 +301,30 @@ fn restore_utf8(
     restore::restore_copying(&text, Origin::Lines, &core_options(options))
 }
 
+fn read_utf8(bytes: &[u8]) -> std::result::Result<Snapshot, SnapshotError> {
+    let text = text::owned_utf8(bytes).map_err(|error| SnapshotError::NotJson {
+        path: String::new(),
+        error,
+    })?;
+    read_snapshot(&Arc::new(text))
+}
+
 /// Reads the bytes of a snapshot file on another thread.
 #[napi]
 pub async fn read_bytes(bytes: Buffer) -> Finished {
-    let text = text::from_bytes(&bytes);
-    let bytes = text.len();
     Finished {
-        result: read_snapshot(&Arc::new(text))
-            .map(Arc::new)
-            .map_err(Failure::Read),
-        bytes,
+        result: read_utf8(&bytes).map(Arc::new).map_err(Failure::Read),
+        bytes: bytes.len(),
     }
 }
 
 /// Reads the bytes of a snapshot.
 #[napi(catch_unwind)]
 pub fn read_bytes_sync(env: Env, bytes: &[u8]) -> Result<SnapshotHandle> {
-    SnapshotHandle::read(env, text::from_bytes(bytes))
+    match read_utf8(bytes) {
+        Ok(snapshot) => Ok(SnapshotHandle::new(env, Arc::new(snapshot), bytes.len())),
+        Err(error) => Err(snapshot_error(&error)),
+    }
 }
 
 /// Restores from the bytes of a trace.

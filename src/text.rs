@@ -37,11 +37,16 @@ pub fn utf8(bytes: &[u8]) -> Result<&str> {
     })
 }
 
-/// The text of a file. Bytes that are not UTF-8 become U+FFFD.
-pub fn from_bytes(bytes: &[u8]) -> String {
+/// A copy of the text in bytes that must be UTF-8.
+pub fn owned_utf8(bytes: &[u8]) -> std::result::Result<String, JsonError> {
     match utf8::copy(bytes) {
-        Some(text) => text,
-        None => String::from_utf8_lossy(bytes).into_owned(),
+        Some(text) => Ok(text),
+        None => str::from_utf8(bytes)
+            .map(str::to_owned)
+            .map_err(|error| JsonError {
+                kind: JsonErrorKind::NotUtf8,
+                offset: error.valid_up_to(),
+            }),
     }
 }
 

@@ -1,6 +1,6 @@
 // Snapshots and traces of some megabytes as bytes: they are looked at in halves, at the same time.
 
-import { journalCall, runWith, type AgentSnapshot, type TraceEvent } from "agent-rewind";
+import { isInvalidSnapshotError, journalCall, runWith, type AgentSnapshot, type TraceEvent } from "agent-rewind";
 import { dumpSnapshot, parseSnapshot, restoreSnapshot, stringifySnapshot } from "agent-rewind/debugger";
 import { describe, expect, it } from "vitest";
 
@@ -33,12 +33,17 @@ describe.each(["a", "é", "世", "👋"])("long texts of %s", (character) => {
   });
 });
 
-it.each([1 / 4, 1 / 2, 3 / 4])("a byte that is no UTF-8, at %f of the text, becomes U+FFFD", async (place) => {
-  const answer = "x".repeat(BYTES);
-  for (const [read, bytes] of Object.entries(await recorded(answer))) {
-    bytes[Math.floor(bytes.length * place)] = 0xff;
-    const given = await answered(read === "trace" ? restoreSnapshot(bytes) : parseSnapshot(bytes));
-    expect(given).toHaveLength(BYTES);
-    expect(given.replace(/x+/g, "x")).toBe("x\ufffdx");
-  }
+describe.each([1 / 4, 1 / 2, 3 / 4])("a byte that is no UTF-8, at %f of the text", (place) => {
+  it.each([30, BYTES])("is an error in a snapshot, and becomes U+FFFD in a trace (%i bytes)", async (length) => {
+    const { snapshot, trace } = await recorded("x".repeat(length));
+    const offset = Math.floor(snapshot.length * place);
+    snapshot[offset] = 0xff;
+    const refused = (error: unknown): boolean =>
+      isInvalidSnapshotError(error) && error.message.includes(`not valid UTF-8 at byte ${offset}`);
+    expect(() => parseSnapshot(snapshot)).toThrow(expect.toSatisfy(refused));
+    const at = trace.lastIndexOf("xxx");
+    trace[at] = 0xff;
+    expect(await answered(restoreSnapshot(trace))).toHaveLength(length);
+    expect((await answered(restoreSnapshot(trace))).replace(/x+/g, "x")).toBe("x\ufffdx");
+  });
 });

@@ -33,7 +33,7 @@ export function dumpSnapshot(options: { metadata?: Record<string, unknown>; cont
   // In a recorded test it is as it was when the test was recorded, and nothing of what came later.
   const isInside = run.frameCallId !== undefined;
   const handle = frame.dump(Date.now(), traceId, spanId, kept, rules, redact, isInside);
-  return snapshotObject(isInside ? runAlone(handle, run.frameCallId as string) : handle);
+  return snapshotObject(isInside ? runAlone(handle, run.frameCallId) : handle);
 }
 
 /** Of a held run, the run whose frame stands at the path: as if it had been started by itself. */
