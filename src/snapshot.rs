@@ -6,11 +6,11 @@ use agent_rewind_core::restore::{self, EventTable, Origin, RestoreOptions as Cor
 use agent_rewind_core::snapshot::{
     self, Anchor, Snapshot, read_snapshot, stream_frame, write_frame,
 };
-use napi::Env;
 use napi::bindgen_prelude::{Buffer, ObjectFinalize};
+use napi::{Env, Error};
 use napi_derive::napi;
 
-use crate::error::{Result, restore_error, snapshot_error};
+use crate::error::{Code, Result, restore_error, snapshot_error};
 use crate::file::{self, FileFailure};
 use crate::meter::Meter;
 use crate::text;
@@ -59,11 +59,7 @@ impl SnapshotHandle {
     /// Reads a snapshot's JSON text.
     #[napi(factory, catch_unwind)]
     pub fn read(env: Env, text: String) -> Result<Self> {
-        let bytes = text.len();
-        match read_snapshot(&Arc::new(text)) {
-            Ok(snapshot) => Ok(Self::new(env, Arc::new(snapshot), bytes)),
-            Err(error) => Err(snapshot_error(&error)),
-        }
+        Self::open(env, read_text(text))
     }
 
     /// Reads a snapshot's JSON text that came in pieces.
@@ -143,6 +139,13 @@ impl SnapshotHandle {
             meter: Meter::of(env, bytes),
         }
     }
+
+    fn open(env: Env, opened: Opened) -> Result<Self> {
+        match opened {
+            Ok((snapshot, bytes)) => Ok(Self::new(env, Arc::new(snapshot), bytes)),
+            Err(failure) => Err(failure.error()),
+        }
+    }
 }
 
 #[napi(object)]
@@ -203,20 +206,15 @@ pub fn restore_table(
         spans: &spans,
         traces: &traces,
     };
-    match restore::restore_table(&values, table, &core_options(options)) {
-        Ok(snapshot) => Ok(SnapshotHandle::new(env, Arc::new(snapshot), values.len())),
-        Err(error) => Err(restore_error(&error)),
-    }
+    let restored = restore::restore_table(&values, table, &core_options(options));
+    let restored = restored.map(|snapshot| (snapshot, values.len()));
+    SnapshotHandle::open(env, restored.map_err(Failure::Restore))
 }
 
 /// Restores a snapshot from the text of a trace.
 #[napi(catch_unwind)]
 pub fn restore_trace(env: Env, trace: String, options: RestoreOptions) -> Result<SnapshotHandle> {
-    let bytes = trace.len();
-    match restore_text(trace, options) {
-        Ok(snapshot) => Ok(SnapshotHandle::new(env, Arc::new(snapshot), bytes)),
-        Err(error) => Err(restore_error(&error)),
-    }
+    SnapshotHandle::open(env, restore_text(trace, options))
 }
 
 /// Restores a snapshot from the text of a trace that came in pieces.
@@ -229,16 +227,16 @@ pub fn restore_pieces(
     restore_trace(env, pieces.take(), options)
 }
 
-fn restore_text(
-    trace: String,
-    options: RestoreOptions,
-) -> std::result::Result<Snapshot, RestoreError> {
+fn restore_text(trace: String, options: RestoreOptions) -> Opened {
     let origin = if options.from_memory {
         Origin::Events
     } else {
         Origin::Lines
     };
-    restore::restore(Arc::new(trace), origin, &core_options(options))
+    let bytes = trace.len();
+    let restored = restore::restore(Arc::new(trace), origin, &core_options(options));
+    let restored = restored.map(|snapshot| (snapshot, bytes));
+    restored.map_err(Failure::Restore)
 }
 
 fn core_options(options: RestoreOptions) -> CoreOptions {
@@ -264,9 +262,36 @@ pub struct Finished {
     bytes: usize,
 }
 
+/// A snapshot that was read or restored, and the bytes that it keeps.
+type Opened = std::result::Result<(Snapshot, usize), Failure>;
+
 enum Failure {
     Restore(RestoreError),
     Read(SnapshotError),
+}
+
+impl Failure {
+    fn error(&self) -> Error<Code> {
+        match self {
+            Self::Restore(error) => restore_error(error),
+            Self::Read(error) => snapshot_error(error),
+        }
+    }
+}
+
+impl From<Opened> for Finished {
+    fn from(opened: Opened) -> Self {
+        match opened {
+            Ok((snapshot, bytes)) => Self {
+                result: Ok(Arc::new(snapshot)),
+                bytes,
+            },
+            Err(failure) => Self {
+                result: Err(failure),
+                bytes: 0,
+            },
+        }
+    }
 }
 
 #[napi]
@@ -275,8 +300,7 @@ impl Finished {
     pub fn take(&self, env: Env) -> Result<SnapshotHandle> {
         match &self.result {
             Ok(snapshot) => Ok(SnapshotHandle::new(env, Arc::clone(snapshot), self.bytes)),
-            Err(Failure::Restore(error)) => Err(restore_error(error)),
-            Err(Failure::Read(error)) => Err(snapshot_error(error)),
+            Err(failure) => Err(failure.error()),
         }
     }
 }
@@ -285,46 +309,40 @@ impl Finished {
 /// are not UTF-8 spoil only their own lines.
 #[napi]
 pub async fn restore_bytes(trace: Buffer, options: RestoreOptions) -> Finished {
-    let (result, bytes) = match restore_utf8(&trace, options) {
-        Ok((snapshot, bytes)) => (Ok(Arc::new(snapshot)), bytes),
-        Err(error) => (Err(Failure::Restore(error)), 0),
-    };
-    Finished { result, bytes }
+    restore_utf8(&trace, options).into()
 }
 
-/// The snapshot, and the bytes that it keeps.
-fn restore_utf8(
-    trace: &[u8],
-    options: RestoreOptions,
-) -> std::result::Result<(Snapshot, usize), RestoreError> {
+fn restore_utf8(trace: &[u8], options: RestoreOptions) -> Opened {
     let text = text::lossy(trace);
-    restore::restore_copying(&text, Origin::Lines, &core_options(options))
+    restore::restore_copying(&text, Origin::Lines, &core_options(options)).map_err(Failure::Restore)
 }
 
-fn read_utf8(bytes: &[u8]) -> std::result::Result<Snapshot, SnapshotError> {
-    let text = text::owned_utf8(bytes).map_err(|error| SnapshotError::NotJson {
-        path: String::new(),
-        error,
-    })?;
-    read_snapshot(&Arc::new(text))
+fn read_utf8(bytes: &[u8]) -> Opened {
+    let text = text::owned_utf8(bytes).map_err(|error| {
+        Failure::Read(SnapshotError::NotJson {
+            path: String::new(),
+            error,
+        })
+    });
+    read_text(text?)
+}
+
+fn read_text(text: String) -> Opened {
+    let bytes = text.len();
+    let read = read_snapshot(&Arc::new(text)).map(|snapshot| (snapshot, bytes));
+    read.map_err(Failure::Read)
 }
 
 /// Reads the bytes of a snapshot file on another thread.
 #[napi]
 pub async fn read_bytes(bytes: Buffer) -> Finished {
-    Finished {
-        result: read_utf8(&bytes).map(Arc::new).map_err(Failure::Read),
-        bytes: bytes.len(),
-    }
+    read_utf8(&bytes).into()
 }
 
 /// Reads the bytes of a snapshot.
 #[napi(catch_unwind)]
 pub fn read_bytes_sync(env: Env, bytes: &[u8]) -> Result<SnapshotHandle> {
-    match read_utf8(bytes) {
-        Ok(snapshot) => Ok(SnapshotHandle::new(env, Arc::new(snapshot), bytes.len())),
-        Err(error) => Err(snapshot_error(&error)),
-    }
+    SnapshotHandle::open(env, read_utf8(bytes))
 }
 
 /// Restores from the bytes of a trace.
@@ -334,8 +352,5 @@ pub fn restore_bytes_sync(
     trace: &[u8],
     options: RestoreOptions,
 ) -> Result<SnapshotHandle> {
-    match restore_utf8(trace, options) {
-        Ok((snapshot, bytes)) => Ok(SnapshotHandle::new(env, Arc::new(snapshot), bytes)),
-        Err(error) => Err(restore_error(&error)),
-    }
+    SnapshotHandle::open(env, restore_utf8(trace, options))
 }
