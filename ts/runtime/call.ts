@@ -207,10 +207,7 @@ async function askBeyond<T>(scope: Scope, beyond: Scope, begun: Begun, call: Cal
   } catch (failure) {
     const { error } = failure as CallFailure;
     countLive(scope);
-    if (begun.slot !== undefined && !scope.abandoned) {
-      scope.frame.fail(begun.slot, scope.recordable(errorInfoText(error)));
-      remember(scope, scope.frame, begun.slot, error);
-    }
+    journalFailure(scope, begun, error);
     throw failure;
   }
 }
@@ -289,11 +286,14 @@ function kept<T>(
 
 /** Journals that a call failed. */
 function failed(scope: Scope, begun: Begun, error: unknown, meta: CallMeta): CallFailure {
-  if (begun.slot !== undefined && !scope.abandoned) {
-    scope.frame.fail(begun.slot, scope.recordable(errorInfoText(error)), scope.recordable(JSON.stringify(meta)));
-    remember(scope, scope.frame, begun.slot, error);
-  }
+  journalFailure(scope, begun, error, meta);
   return new CallFailure(error, "made", meta);
+}
+
+function journalFailure(scope: Scope, { slot }: Begun, error: unknown, meta?: CallMeta): void {
+  if (slot === undefined || scope.abandoned) return;
+  scope.frame.fail(slot, scope.recordable(errorInfoText(error)), meta && scope.recordable(JSON.stringify(meta)));
+  remember(scope, scope.frame, slot, error);
 }
 
 /** Not a promise where there is nothing to wait for: the order of what is released must stay. */
