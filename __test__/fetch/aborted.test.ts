@@ -1,0 +1,74 @@
+// Bodies that are aborted: what they fail with, and when they had ended before.
+import { journalCall, replay } from "agent-rewind";
+import { rewindFetch } from "agent-rewind/fetch";
+import { expect, it } from "vitest";
+
+import { recorded, settle } from "../support/fetch-by-hand.js";
+
+it("a body that had failed before it was aborted, and is read after that, has failed", async () => {
+  let broken: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const made = async (_input: unknown, init?: RequestInit): Promise<Response> => {
+    const { signal } = init ?? {};
+    const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+      broken = controller;
+      signal?.addEventListener("abort", () => controller.error(signal.reason));
+    };
+    return new Response(new ReadableStream({ start }));
+  };
+  const program = (fails: boolean) => async (): Promise<string> => {
+    const aborter = new AbortController();
+    const response = await rewindFetch(made)("http://host/", { signal: aborter.signal });
+    await journalCall(
+      { kind: "step", name: "between", request: {} },
+      () => fails && broken?.error(new TypeError("cut")),
+    );
+    aborter.abort();
+    return response.text().catch(({ name, message }: Error) => `${name}: ${message}`);
+  };
+  for (const fails of [true, false]) {
+    const { value, snapshots } = await recorded(program(fails));
+    expect(value).toBe(fails ? "TypeError: cut" : "AbortError: This operation was aborted");
+    for (const snapshot of snapshots) expect(await replay(program(fails), { snapshot })).toBe(value);
+  }
+});
+
+it.each([
+  ["a time-out", () => AbortSignal.timeout(5), "TimeoutError"],
+  ["an error", () => AbortSignal.abort(new RangeError("enough")), "RangeError: enough"],
+  ["none", () => AbortSignal.abort(), "AbortError: This operation was aborted"],
+])("a body that is aborted with %s for a reason fails with it again", async (_, signalOf, expected) => {
+  const made = async (_input: unknown, init?: RequestInit): Promise<Response> => {
+    const { signal } = init ?? {};
+    const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+      controller.enqueue(Buffer.from("part"));
+      signal?.addEventListener("abort", () => controller.error(signal.reason));
+    };
+    return new Response(new ReadableStream({ start }));
+  };
+  const program = async (): Promise<string> => {
+    const aborter = new AbortController();
+    const response = await rewindFetch(made)("http://host/", { signal: aborter.signal });
+    const text = response.text().catch(({ name, message }: Error) => `${name}: ${message}`);
+    await settle();
+    const signal = signalOf();
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    aborter.abort(signal.reason);
+    return text;
+  };
+  const { value, snapshots } = await recorded(program);
+  expect(value).toMatch(expected);
+  for (const snapshot of snapshots) expect(await replay(program, { snapshot })).toBe(value);
+});
+
+it("an empty body that has come is read as such after an abort", async () => {
+  const fetch = rewindFetch(async () => new Response(""));
+  const program = async (): Promise<string> => {
+    const controller = new AbortController();
+    const response = await fetch("http://host/", { signal: controller.signal });
+    controller.abort();
+    return response.text();
+  };
+  const { value, snapshots } = await recorded(program);
+  expect(value).toBe("");
+  for (const snapshot of snapshots) expect(await replay(program, { snapshot })).toBe(value);
+});
