@@ -1,6 +1,6 @@
-import { responseHeaders, type HeaderList } from "../fetch/headers.js";
-import { ambientContext } from "../run-context/ambient.js";
-import type { Context } from "../run-context/context.js";
+import { responseHeaders, type HeaderList } from "../integration/headers.js";
+import { ambientContext } from "../runtime/scope/ambient.js";
+import type { Context } from "../runtime/scope/run-context.js";
 import type { CallMeta } from "../types/snapshot.js";
 import { revivedErrors } from "./errors.js";
 import type { CallOptions, ModelName } from "./types.js";

@@ -1,9 +1,9 @@
-import { ambientContext } from "../run-context/ambient.js";
-import { getContext, type Context } from "../run-context/context.js";
-import { journalCall, type JournaledCall } from "../runtime/journal-call.js";
-import { journalStreamed } from "../runtime/streamed-call.js";
-import { replayStream } from "../streams/replay-stream.js";
-import { recordingOf, Tap, type StreamEnd, type Tapped } from "../streams/tap.js";
+import { ambientContext } from "../runtime/scope/ambient.js";
+import { getContext, type Context } from "../runtime/scope/run-context.js";
+import { journalCall, type JournaledCall } from "../runtime/call/journal-call.js";
+import { journalStreamed } from "../runtime/call/streamed-call.js";
+import { replayStream } from "../integration/replay-stream.js";
+import { recordingOf, Tap, type StreamEnd, type Tapped } from "../integration/tap.js";
 
 type Execute = (input: unknown, options: unknown) => unknown;
 

@@ -1,8 +1,8 @@
 // Whether the hashes in a boundary record are those of the messages and tools in it.
 
-import type { SnapshotRecord } from "../context/boundary-types.js";
-import { canonicalSha256, pythonSha256 } from "../context/hashes.js";
-import { JsonText } from "../context/json-text.js";
+import type { SnapshotRecord } from "../context/capture/boundary-types.js";
+import { canonicalSha256, pythonSha256 } from "../context/request/hashes.js";
+import { JsonText } from "../context/request/json-text.js";
 import { recordContent } from "../context/record.js";
 import { native } from "../native.js";
 

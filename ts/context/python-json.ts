@@ -1,5 +1,5 @@
-import { pythonText } from "./hashes.js";
-import { JsonText } from "./json-text.js";
+import { pythonText } from "./request/hashes.js";
+import { JsonText } from "./request/json-text.js";
 
 /**
  * The text that the hashes of a snapshot are made of: what Python's `json.dumps(value, sort_keys=True, default=str)`

@@ -1,9 +1,9 @@
 // A snapshot that was kept as JSON.
 
-import type { SnapshotRecord } from "./boundary-types.js";
-import { contentOf, DocumentContent, type RequestContent } from "./content.js";
-import { JsonText } from "./json-text.js";
-import { isObject } from "./tokens.js";
+import type { SnapshotRecord } from "./capture/boundary-types.js";
+import { contentOf, DocumentContent, type RequestContent } from "./request/content.js";
+import { JsonText } from "./request/json-text.js";
+import { isObject } from "./window/tokens.js";
 
 /** The texts in a snapshot's JSON; `undefined` for what is none. */
 export function recordContent(record: SnapshotRecord): RequestContent | undefined {

@@ -1,9 +1,9 @@
 import { kindOf } from "../errors/received.js";
-import { ambientContext } from "../run-context/ambient.js";
-import { getContext, type Context } from "../run-context/context.js";
-import { rejected } from "../runtime/rejected.js";
-import { journalStreamed } from "../runtime/streamed-call.js";
-import { keptHeaders, type KeptHeaders } from "./headers.js";
+import { ambientContext } from "../runtime/scope/ambient.js";
+import { getContext, type Context } from "../runtime/scope/run-context.js";
+import { rejected } from "../runtime/scope/rejected.js";
+import { journalStreamed } from "../runtime/call/streamed-call.js";
+import { keptHeaders, type KeptHeaders } from "../integration/headers.js";
 import {
   failureIn,
   failedBody,

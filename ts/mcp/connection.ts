@@ -1,5 +1,5 @@
 import { McpCallEndedError } from "../errors/mcp.js";
-import type { Context } from "../run-context/context.js";
+import type { Context } from "../runtime/scope/run-context.js";
 import { storage } from "../run-context/store.js";
 import {
   isNotification,

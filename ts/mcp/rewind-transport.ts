@@ -1,8 +1,8 @@
 import { isMcpCallEndedError } from "../errors/mcp.js";
-import { ambientContext } from "../run-context/ambient.js";
-import { captureContext, getContext, type Context } from "../run-context/context.js";
+import { ambientContext } from "../runtime/scope/ambient.js";
+import { captureContext, getContext, type Context } from "../runtime/scope/run-context.js";
 import { storage } from "../run-context/store.js";
-import { journaled, type CallInfo } from "../runtime/journal-call.js";
+import { journaled, type CallInfo } from "../runtime/call/journal-call.js";
 import { CANCELLED, Connection, type LiveAnswer } from "./connection.js";
 import {
   cancelledAnswer,

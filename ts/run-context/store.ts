@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-import type { Context } from "./context.js";
+import type { Context } from "../runtime/scope/run-context.js";
 
 // Two copies of the package in one process (ESM and CommonJS, two versions) share the context.
 const KEY = Symbol.for("agent-rewind/context@1");

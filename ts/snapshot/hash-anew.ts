@@ -1,6 +1,6 @@
 import { NormalizeError } from "../errors/index.js";
 import { calling, native } from "../native.js";
-import type { Normalizer } from "../runtime/normalize.js";
+import type { Normalizer } from "../values/normalize.js";
 import type { AgentFrameSnapshot, CallRecord, GenerationRecord, JournalEntry, KeptRequest } from "../types/snapshot.js";
 
 /**

@@ -1,7 +1,7 @@
 import { InvalidSnapshotError, LimitError } from "../errors/index.js";
 import { kindOf } from "../errors/received.js";
 import { calling, native, type SnapshotHandle } from "../native.js";
-import type { Normalizer } from "../runtime/normalize.js";
+import type { Normalizer } from "../values/normalize.js";
 import type { AgentSnapshot, RecordedRule } from "../types/snapshot.js";
 import { checkSameRules } from "../redact/redactor.js";
 import type { Redaction } from "../redact/redaction.js";

@@ -1,5 +1,5 @@
-import { HeldRun } from "../../runtime/held-run.js";
-import { runWith } from "../../runtime/run-with.js";
+import { HeldRun } from "../../runtime/run/recording-session.js";
+import { runWith } from "../../runtime/run/run-with.js";
 import type { AgentFrameSnapshot, AgentSnapshot, UsageStats } from "../../types/snapshot.js";
 
 /** What a test would have recorded that makes this run: the run's frame stands in that of the test. */

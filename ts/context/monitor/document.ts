@@ -1,5 +1,5 @@
-import { budgetDict, ledgerDict, utilizationOf, warningsOf } from "../budget.js";
-import { SnapshotHookData } from "../boundary.js";
+import { budgetDict, ledgerDict, utilizationOf, warningsOf } from "../window/ledger.js";
+import { SnapshotHookData } from "../capture/boundary.js";
 import { redactJson, type Redactor } from "../redactor.js";
 
 /** What the monitor writes of a snapshot: the JSON text of which the core makes both formats. */
