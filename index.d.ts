@@ -1232,6 +1232,11 @@ interface RebornSignal {
 declare function reborn(newProps?: unknown): RebornSignal;
 /** Whether a handler's result asks for a new generation. */
 declare function isRebornSignal(value: unknown): value is RebornSignal;
+/** What a frame has used, told at each use. */
+interface BudgetUpdate extends BudgetState {
+  /** What was used just now, in this frame or under it. */
+  readonly delta: UsageStats;
+}
 /** What a consumer of a model's answer is told beside each event. */
 interface StreamInfo {
   readonly agentId: string;
@@ -1461,11 +1466,6 @@ interface ToolUsage {
   readonly unit: string;
   /** What else tells this use from others, as JSON; uses that differ in it are counted apart. */
   readonly details?: Readonly<Record<string, unknown>>;
-}
-/** What a frame has used, told at each use. */
-interface BudgetUpdate extends BudgetState {
-  /** What was used just now, in this frame or under it. */
-  readonly delta: UsageStats;
 }
 /**
 * Tokens, costs and calls used so far by the current frame alone (`own`), and with its sub-agents (`aggregate`).

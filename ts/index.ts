@@ -6,7 +6,7 @@ export { EVENTS, TRACE_EVENT_SCHEMA_VERSION } from "./events/names.js";
 export { getAbortHandle, getContextSignal, type AbortHandle } from "./runtime/scope/cancellation.js";
 export { createAgent, type Agent, type AgentConfig, type AgentMiddleware } from "./runtime/agent/agent.js";
 export { augmentTool, type ToolChanges } from "./runtime/agent/augment-tool.js";
-export { getUsageStats, recordToolUsage, type BudgetUpdate } from "./runtime/usage/budget.js";
+export { getUsageStats, recordToolUsage } from "./runtime/usage/budget.js";
 export {
   equipBudget,
   equipInstruction,
@@ -27,7 +27,7 @@ export type { RunWithOptions } from "./runtime/run/run-options.js";
 export { runWith } from "./runtime/run/run-with.js";
 export { withCustomSpan } from "./runtime/scope/span.js";
 export { live, replay, resume } from "./runtime/run/modes.js";
-export type { StreamConsumer, StreamInfo } from "./runtime/agent/stream.js";
+export type { BudgetUpdate, StreamConsumer, StreamInfo } from "./runtime/scope/watcher.js";
 export { callTool } from "./runtime/agent/tools.js";
 export type { ToolUsage } from "./runtime/usage/usage.js";
 export type * from "./types/events.js";

@@ -1,4 +1,4 @@
-import { getContext } from "../runtime/scope/run-context.js";
+import { getContext } from "../integration/index.js";
 import { modelCall } from "./journaled-model.js";
 import { journaledResult } from "./middleware.js";
 import type { CallOptions, EmbeddingModelLike } from "./types.js";

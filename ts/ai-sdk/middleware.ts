@@ -1,8 +1,16 @@
-import { getContext, type Context } from "../runtime/scope/run-context.js";
-import { journaled } from "../runtime/call/journal-call.js";
-import { journalStreamed } from "../runtime/call/streamed-call.js";
-import { replayStream, untilAfter } from "../integration/replay-stream.js";
-import { recordingOf, since, Tap, type StreamEnd, type Tapped } from "../integration/tap.js";
+import {
+  Tap,
+  getContext,
+  journalStreamed,
+  journaled,
+  recordingOf,
+  replayStream,
+  since,
+  untilAfter,
+  type Context,
+  type StreamEnd,
+  type Tapped,
+} from "../integration/index.js";
 import { recordedPart, revivedErrors, revivedPart } from "./errors.js";
 import { joinHeaders, modelCall, splitHeaders, withSdkErrors, type ModelCall } from "./journaled-model.js";
 import type { CallOptions, RewindMiddleware, StreamResult } from "./types.js";

@@ -1,9 +1,16 @@
-import { ambientContext } from "../runtime/scope/ambient.js";
-import { getContext, type Context } from "../runtime/scope/run-context.js";
-import { journalCall, type JournaledCall } from "../runtime/call/journal-call.js";
-import { journalStreamed } from "../runtime/call/streamed-call.js";
-import { replayStream } from "../integration/replay-stream.js";
-import { recordingOf, Tap, type StreamEnd, type Tapped } from "../integration/tap.js";
+import {
+  Tap,
+  ambientContext,
+  getContext,
+  journalCall,
+  journalStreamed,
+  recordingOf,
+  replayStream,
+  type Context,
+  type JournaledCall,
+  type StreamEnd,
+  type Tapped,
+} from "../integration/index.js";
 
 type Execute = (input: unknown, options: unknown) => unknown;
 

@@ -3,7 +3,7 @@
 import type { SnapshotRecord } from "../context/capture/boundary-types.js";
 import { canonicalSha256, pythonSha256 } from "../context/request/hashes.js";
 import { JsonText } from "../context/request/json-text.js";
-import { recordContent } from "../context/record.js";
+import { recordContent } from "../context/capture/verify.js";
 import { native } from "../native.js";
 
 /** A hash that is not that of the content beside it. */

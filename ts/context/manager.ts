@@ -24,7 +24,7 @@ import { JsonText } from "./request/json-text.js";
 import { modelLimit, type ModelLimits } from "./window/models.js";
 import { Monitor, type Trigger } from "./monitor/monitor.js";
 import { processMessages, type ProcessOptions, type ProcessResult } from "./compaction/process.js";
-import type { Redactor } from "./redactor.js";
+import type { Redactor } from "./monitor/redactor.js";
 import { RunObserver } from "./capture/run-observer.js";
 import { resultIds } from "./compaction/units.js";
 import { microsecondsNow, utcText } from "./capture/timestamp.js";

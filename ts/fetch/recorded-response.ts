@@ -1,9 +1,21 @@
 import type { CallMeta } from "../types/snapshot.js";
-import type { OpenEnd } from "../runtime/call/answer-or-call.js";
-import type { More, StreamedAnswer } from "../runtime/call/streamed-call.js";
-import { replayStream, untilAfter, type Piece, type Until } from "../integration/replay-stream.js";
-import { recordingOf, since, Tap, type StreamEnd, type Tapped } from "../integration/tap.js";
-import { responseHeaders, type KeptHeaders, type HeaderList } from "../integration/headers.js";
+import {
+  Tap,
+  recordingOf,
+  replayStream,
+  responseHeaders,
+  since,
+  untilAfter,
+  type HeaderList,
+  type KeptHeaders,
+  type More,
+  type OpenEnd,
+  type Piece,
+  type StreamEnd,
+  type StreamedAnswer,
+  type Tapped,
+  type Until,
+} from "../integration/index.js";
 import { jsonResponse, withOrigin } from "./json-response.js";
 import { bodyBytes, recordBody, withoutCutWord, type RecordedBody } from "./recorded-body.js";
 

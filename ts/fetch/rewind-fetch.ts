@@ -1,9 +1,13 @@
 import { kindOf } from "../errors/received.js";
-import { ambientContext } from "../runtime/scope/ambient.js";
-import { getContext, type Context } from "../runtime/scope/run-context.js";
-import { rejected } from "../runtime/scope/rejected.js";
-import { journalStreamed } from "../runtime/call/streamed-call.js";
-import { keptHeaders, type KeptHeaders } from "../integration/headers.js";
+import {
+  ambientContext,
+  getContext,
+  journalStreamed,
+  keptHeaders,
+  rejected,
+  type Context,
+  type KeptHeaders,
+} from "../integration/index.js";
 import {
   failureIn,
   failedBody,

@@ -1,8 +1,13 @@
 import { isMcpCallEndedError } from "../errors/mcp.js";
-import { ambientContext } from "../runtime/scope/ambient.js";
-import { captureContext, getContext, type Context } from "../runtime/scope/run-context.js";
-import { storage } from "../run-context/store.js";
-import { journaled, type CallInfo } from "../runtime/call/journal-call.js";
+import {
+  ambientContext,
+  captureContext,
+  getContext,
+  journaled,
+  storage,
+  type CallInfo,
+  type Context,
+} from "../integration/index.js";
 import { CANCELLED, Connection, type LiveAnswer } from "./connection.js";
 import {
   cancelledAnswer,

@@ -11,9 +11,7 @@ import {
 } from "../recording/files.js";
 import { fromLines } from "../recording/from-lines.js";
 import type { BuiltinRedactRule } from "../redact/rules.js";
-import { heldContexts } from "../runtime/scope/ambient.js";
-import { HeldRun } from "../runtime/run/recording-session.js";
-import { Normalizer, type NormalizeRule } from "../values/normalize.js";
+import { HeldRun, Normalizer, heldContexts, type NormalizeRule } from "../integration/index.js";
 import { recordingMode, type RecordingMode, type SnapshotUpdate } from "./mode.js";
 import { recordingPaths, testNames, type TaskLike } from "./names.js";
 import { noticeObsolete, removeUnnamed } from "./obsolete.js";

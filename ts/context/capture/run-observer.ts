@@ -3,8 +3,7 @@
 import { currentModelCall, observeModelCalls, type ModelCall } from "../../runtime/call/observers.js";
 import type { BoundaryFacts } from "./boundary-types.js";
 import { DocumentContent, type RequestContent } from "../request/content.js";
-import { JsonText } from "../request/json-text.js";
-import { isObject } from "../window/tokens.js";
+import { isObject, JsonText } from "../request/json-text.js";
 
 /** Takes what is about to be sent; gives a promise where the request has to wait. */
 export type Capture = (content: RequestContent, facts: Partial<BoundaryFacts>) => Promise<void> | undefined;

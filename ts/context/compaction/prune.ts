@@ -1,6 +1,7 @@
 // Shortens the outputs of tools; the calls and the results stay.
 
-import { isObject, type CountTokens } from "../window/tokens.js";
+import { isObject } from "../request/json-text.js";
+import type { CountTokens } from "../window/tokens.js";
 import { messagesOf, sum } from "./drop.js";
 import { unitsOf, type Item } from "./units.js";
 

@@ -1,6 +1,6 @@
 // Messages that stand or fall together: a tool call and the results that answer it.
 
-import { isObject } from "../window/tokens.js";
+import { isObject } from "../request/json-text.js";
 
 /** A message on its way through a strategy. */
 export interface Item {

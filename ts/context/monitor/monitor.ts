@@ -2,7 +2,7 @@ import type { SnapshotHookData } from "../capture/boundary.js";
 import type { ManagerConfig } from "../window/config.js";
 import { utilizationOf } from "../window/ledger.js";
 import { createRedactor } from "../../redact/index.js";
-import type { Redactor } from "../redactor.js";
+import type { Redactor } from "./redactor.js";
 import { monitorDocument } from "./document.js";
 import { MonitorFile } from "./file.js";
 import { AgentPaths, beside } from "./paths.js";

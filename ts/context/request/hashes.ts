@@ -59,3 +59,12 @@ export function isDoubledKey(error: unknown): boolean {
 export function lastKeysOnly(text: JsonText): JsonText {
   return JsonText.of(JSON.parse(text.wire) as unknown);
 }
+
+/**
+ * The text that the hashes of a snapshot are made of: what Python's `json.dumps(value, sort_keys=True, default=str)`
+ * gives. Pure ASCII.
+ * @throws CaptureError if the value cannot be written as JSON.
+ */
+export function pythonJson(value: unknown): string {
+  return pythonText(JsonText.of(value));
+}

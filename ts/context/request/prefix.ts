@@ -3,8 +3,7 @@
 
 import type { Difference } from "../../types/miss.js";
 import type { RequestContent } from "./content.js";
-import type { JsonText } from "./json-text.js";
-import { isObject } from "../window/tokens.js";
+import { isObject, type JsonText } from "./json-text.js";
 
 /** Whether the beginning of a request that a prompt cache goes by is still the same. */
 export interface CachePrefix {

@@ -1,7 +1,7 @@
 // Counting with a function of the user's own; the rule of thumb is counted in the core.
 
 import { native } from "../../native.js";
-import type { JsonText } from "../request/json-text.js";
+import { isObject, type JsonText } from "../request/json-text.js";
 
 /** Tokens of a text. */
 export type CountTokens = (text: string) => number;
@@ -55,8 +55,4 @@ function tokensOf(value: unknown, count: CountTokens): number {
   if (value === undefined || value === null || value === "") return 0;
   if (typeof value === "string") return count(value);
   return count(JSON.stringify(value, (_key, item: unknown) => (typeof item === "bigint" ? item.toString() : item)));
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,8 @@ import { checkOptionNames, type OptionNames } from "../../errors/option-names.js
 import type { ModelAdapter } from "../../types/model.js";
 import { enterFrame } from "../frame/frame.js";
 import type { RebornSignal } from "../frame/reborn.js";
-import { streamWatchers, type StreamConsumer } from "./stream.js";
+import type { StreamConsumer } from "../scope/watcher.js";
+import { streamWatchers } from "./stream.js";
 
 /** A layer around an agent's handler. */
 export interface AgentMiddleware {

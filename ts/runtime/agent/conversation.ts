@@ -8,7 +8,7 @@ import type { Redaction } from "../../redact/redaction.js";
 import { deepFreeze } from "../../values/freeze.js";
 import type { Normalizer } from "../../values/normalize.js";
 import type { Scope } from "../scope/scope.js";
-import type { StreamWatcher } from "./stream.js";
+import type { StreamWatcher } from "../scope/watcher.js";
 
 /** What a prompt asks beside its messages. */
 export interface PromptRequest {

@@ -3,10 +3,9 @@ import { AfterPromptAgentError } from "../../errors/index.js";
 import { EVENTS } from "../../events/names.js";
 import type { ContentPart } from "../../types/messages.js";
 import type { Tool, ToolMiddleware } from "../../types/tool.js";
-import type { BudgetUpdate } from "../usage/budget.js";
 import { newSpanId } from "../scope/ids.js";
-import type { Generation } from "../scope/scope.js";
-import { Watcher } from "../scope/watcher.js";
+import type { Generation } from "../scope/generation.js";
+import { Watcher, type BudgetUpdate } from "../scope/watcher.js";
 
 export interface BudgetOptions {
   /**

@@ -15,8 +15,9 @@ import { deepFreeze } from "../../values/freeze.js";
 import { newSpanId } from "../scope/ids.js";
 import { modelOf } from "./model-choice.js";
 import { shown } from "../call/event-fields.js";
-import type { Generation } from "../scope/scope.js";
-import { streamWatchers, type StreamConsumer } from "./stream.js";
+import type { Generation } from "../scope/generation.js";
+import type { StreamConsumer } from "../scope/watcher.js";
+import { streamWatchers } from "./stream.js";
 import { answerToolCalls } from "./tools.js";
 import { hasToolCalls, takeTurn } from "./turn.js";
 

@@ -2,26 +2,7 @@ import type { Message } from "../../types/messages.js";
 import type { StreamEvent, TokenUsage } from "../../types/model.js";
 import type { CallMeta } from "../../types/snapshot.js";
 import { encodeValue } from "../../values/encode.js";
-import { Watcher } from "../scope/watcher.js";
-
-/** What a consumer of a model's answer is told beside each event. */
-export interface StreamInfo {
-  readonly agentId: string;
-  /** Path of the call, such as `root/agent:writer:0/prompt:gpt:0`; the same for all events of an answer. */
-  readonly callId: string;
-  /** Number of the turn in its prompt, from 0. */
-  readonly step: number;
-  /** Whether the answer comes from a recording: its reasoning, its text and each tool call are then one event each. */
-  readonly replayed: boolean;
-}
-
-/**
- * Takes a model's answer as it comes. Events are copies; what the consumer throws goes to `console.warn`, once, and
- * what it returns is not waited for.
- */
-export type StreamConsumer = (event: StreamEvent, info: StreamInfo) => unknown;
-
-export type StreamWatcher = Watcher<[event: StreamEvent, info: StreamInfo]>;
+import { Watcher, type StreamConsumer, type StreamInfo, type StreamWatcher } from "../scope/watcher.js";
 
 /** @throws TypeError if there is a consumer that is no function; `owner` is whose it is. */
 export function streamWatchers(owner: string, consumer: StreamConsumer | undefined): StreamWatcher[] {

@@ -1,5 +1,4 @@
-import { Context, requireContext } from "../scope/run-context.js";
-import { storage } from "../../run-context/store.js";
+import { Context, requireContext, storage } from "../scope/run-context.js";
 import { InvalidToolOutputError, isAbortError, isReplayMissError } from "../../errors/index.js";
 import { EVENTS } from "../../events/names.js";
 import { validateWith } from "../../schema/index.js";

@@ -1,6 +1,5 @@
 import { failureFields, metaFields } from "../call/event-fields.js";
-import { Context } from "../scope/run-context.js";
-import { storage } from "../../run-context/store.js";
+import { Context, storage } from "../scope/run-context.js";
 import { AbortError, isAbortError, ModelCallError } from "../../errors/index.js";
 import { EVENTS } from "../../events/names.js";
 import { collectStream, type CollectedStream } from "../../model/collect.js";

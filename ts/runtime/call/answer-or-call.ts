@@ -176,7 +176,7 @@ function makeUnanswered<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promi
 /** @throws CallFailure, at once or later. */
 function makeMissed<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
   if (scope.run.replaying) decideMiss(scope, new UnansweredCall(scope.frame, begun, call));
-  const { beyond } = scope.run;
+  const { beyond } = scope;
   return beyond === undefined ? makeCall(scope, begun, call) : askBeyond(scope, beyond, begun, call);
 }
 

@@ -1,8 +1,7 @@
-import { Context, getContext } from "../scope/run-context.js";
+import { Context, getContext, storage } from "../scope/run-context.js";
 import { ContextNotFoundError } from "../../errors/index.js";
 import { kindOf } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
-import { storage } from "../../run-context/store.js";
 import { beginAttempt } from "./request.js";
 import { settle, type CallFailure, type CallSpec, type Ended, type SoFar } from "./answer-or-call.js";
 import { newSpanId } from "../scope/ids.js";
@@ -113,7 +112,8 @@ export function journaled<T>(
   };
   const makeInside = (soFar: SoFar<T>): T | Promise<T> => {
     const info = { callId, contentHash: begun.contentHash, signal: scope.signal };
-    const { recording, beyond } = scope.run;
+    const { beyond } = scope;
+    const { recording } = scope.run;
     const open: OpenCall<T> = {
       answer: (value) => tellAnswer(soFar(value, true)),
       began(value) {

@@ -219,9 +219,9 @@ class StreamedCall<Answer, Recorded> {
   }
 
   #register(stream: OpenStream): () => void {
-    const { run } = this.#scope;
+    const { run, beyond } = this.#scope;
     // The held run that a run with a snapshot of its own stands in records what that one makes.
-    const around = run.beyond?.run;
+    const around = beyond?.run;
     const runs = new Set<RunState>([run, run.outermost, ...(around === undefined ? [] : [around])]);
     for (const { openStreams } of runs) openStreams.add(stream);
     return () => {

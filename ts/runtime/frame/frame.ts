@@ -1,5 +1,4 @@
-import { Context, getContext } from "../scope/run-context.js";
-import { storage } from "../../run-context/store.js";
+import { Context, getContext, storage } from "../scope/run-context.js";
 import { MaxDepthExceededError, MaxRebornsExceededError } from "../../errors/index.js";
 import { EVENTS } from "../../events/names.js";
 import { calling, native, type FrameHandle, type FrameStart, type RecordedState } from "../../native.js";
@@ -15,7 +14,8 @@ import { encodedFields } from "../call/event-fields.js";
 import type { Normalizer } from "../../values/normalize.js";
 import { isRebornSignal, type RebornSignal } from "./reborn.js";
 import { RunState, type SpanRef } from "../scope/run-state.js";
-import { DEFAULT_SETTINGS, Generation, Scope, type AgentSettings } from "../scope/scope.js";
+import { Generation } from "../scope/generation.js";
+import { DEFAULT_SETTINGS, Scope, type AgentSettings } from "../scope/scope.js";
 
 export const DEFAULT_MAX_DEPTH = 50;
 

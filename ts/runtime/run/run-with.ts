@@ -1,5 +1,4 @@
-import { Context, getContext } from "../scope/run-context.js";
-import { storage } from "../../run-context/store.js";
+import { Context, getContext, storage } from "../scope/run-context.js";
 import { NestedRunError, SnapshotDisabledError } from "../../errors/index.js";
 import { kindOf } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
@@ -95,6 +94,8 @@ class Run<Props, Result> {
     const rules = opened === undefined && held !== undefined ? held.rules : ownRules;
     // A snapshot is what the run replays; the recording has what the snapshot lacks.
     const outer = opened === undefined ? around?.run : undefined;
+    const beyond =
+      opened === undefined || held === undefined || around === undefined ? undefined : beyondOf(around, held);
     const run = new RunState({
       native: outer?.native ?? native,
       recording,
@@ -103,7 +104,6 @@ class Run<Props, Result> {
       mode: opened === undefined ? (outer?.mode ?? "live") : (options.mode ?? "resume"),
       outer,
       frameCallId: outer === undefined ? undefined : held?.callId,
-      beyond: opened === undefined || held === undefined || around === undefined ? undefined : beyondOf(around, held),
       onMiss: options.onMiss,
       reported: options.onReport !== undefined || outer?.isReported === true,
       completedFrames: options.completedFrames,
@@ -125,6 +125,7 @@ class Run<Props, Result> {
           ? startFrame(options, { recording, requests }, opened, rules)
           : held.frame,
       settings: DEFAULT_SETTINGS,
+      beyond,
       signal: options.signal,
     });
     this.#span = { spanId: newSpanId(), parentSpanId: options.trace?.parentSpanId ?? "" };

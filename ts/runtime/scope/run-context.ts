@@ -1,6 +1,14 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
 import { AbortError, ContextNotFoundError } from "../../errors/index.js";
-import type { Generation, Scope } from "./scope.js";
-import { storage } from "../../run-context/store.js";
+import type { Generation } from "./generation.js";
+import type { Scope } from "./scope.js";
+
+// Two copies of the package in one process (ESM and CommonJS, two versions) share the context.
+const KEY = Symbol.for("agent-rewind/context@1");
+const shared = globalThis as { [KEY]?: AsyncLocalStorage<Context> };
+
+export const storage: AsyncLocalStorage<Context> = (shared[KEY] ??= new AsyncLocalStorage<Context>());
 
 /** Where in a run the code stands: the agent's frame, and the span that new spans hang on. */
 export class Context {

@@ -12,7 +12,6 @@ import type { Normalizer } from "../../values/normalize.js";
 import { AskedAgain } from "../order/reopened-requests.js";
 import { ReleaseQueue } from "../order/release-queue.js";
 import { emptyReport } from "./replay-report.js";
-import type { Scope } from "./scope.js";
 
 /** Whoever takes events: a bus, a trace writer. */
 export interface EventSink {
@@ -44,8 +43,6 @@ export interface RunSettings {
   readonly frameCallId?: string | undefined;
   /** Runs started inside become frames of this one. */
   readonly held?: boolean | undefined;
-  /** Takes the calls that a snapshot has no answer for. */
-  readonly beyond?: Scope | undefined;
 }
 
 /** A call that was asked for in a held run. */
@@ -116,7 +113,6 @@ export class RunState {
   readonly held: boolean;
   /** Path of the run's frame in the held run that it stands in; absent for all others. */
   readonly frameCallId: string | undefined;
-  readonly beyond: Scope | undefined;
   /** Those of the runs inside too. */
   readonly openStreams: Set<OpenStream> = new Set();
   /** Ends of frames that wait for their streams. */
@@ -152,7 +148,6 @@ export class RunState {
     this.outermost = settings.outer ?? this;
     this.held = settings.held === true;
     this.frameCallId = settings.frameCallId;
-    this.beyond = settings.beyond;
     this.releases = settings.outer?.releases ?? new ReleaseQueue();
     this.askedAgain = settings.outer?.askedAgain ?? new AskedAgain();
   }

@@ -2,16 +2,13 @@ import { setMaxListeners } from "node:events";
 
 import { AbortError, isAbortError } from "../../errors/index.js";
 import type { Begun, FrameHandle } from "../../native.js";
-import type { Tool } from "../../types/tool.js";
-import type { ContentPart } from "../../types/messages.js";
 import type { ModelAdapter } from "../../types/model.js";
 import type { FrameReport } from "../../types/report.js";
 import { Failures } from "./error-origins.js";
+import { Generation } from "./generation.js";
 import { MemoryStore } from "./memory.js";
-import type { BudgetUpdate } from "../usage/budget.js";
 import type { RunState, SpanRef } from "./run-state.js";
-import type { StreamWatcher } from "../agent/stream.js";
-import type { Watcher } from "./watcher.js";
+import type { StreamWatcher } from "./watcher.js";
 
 export interface AgentSettings {
   readonly model?: string | ModelAdapter | undefined;
@@ -35,29 +32,6 @@ export interface Attempt {
   readonly callId: string;
 }
 
-/** What a handler has equipped its prompt with, in one generation. */
-export class Generation {
-  readonly id: number;
-  readonly systems: string[] = [];
-  readonly instructions: ContentPart[][] = [];
-  readonly tools: Map<string, Tool> = new Map();
-  readonly budgetWatchers: Watcher<[BudgetUpdate]>[] = [];
-  prompted: boolean = false;
-  readonly #counters = new Map<string, number>();
-
-  constructor(id: number) {
-    this.id = id;
-  }
-
-  /** Number of the next call of this type and id, from 0. */
-  next(type: string, id: string): number {
-    const key = `${type}:${id}`;
-    const seq = this.#counters.get(key) ?? 0;
-    this.#counters.set(key, seq + 1);
-    return seq;
-  }
-}
-
 /** A frame at run time: one for `runWith`, one for each call of an agent. */
 export class Scope {
   readonly run: RunState;
@@ -68,6 +42,8 @@ export class Scope {
   readonly frame: FrameHandle;
   readonly memory: MemoryStore;
   readonly settings: AgentSettings;
+  /** Takes the calls that a snapshot has no answer for. All frames of a run have the same. */
+  readonly beyond: Scope | undefined;
   readonly tally: FrameReport;
   generation: Generation;
   readonly #children = new Set<Scope>();
@@ -91,6 +67,7 @@ export class Scope {
     agentId: string;
     frame: FrameHandle;
     settings: AgentSettings;
+    beyond?: Scope | undefined;
     signal?: AbortSignal | undefined;
   }) {
     this.run = options.run;
@@ -101,6 +78,7 @@ export class Scope {
     this.depth = options.agentId === "" ? 0 : (options.parent?.depth ?? 0) + 1;
     this.frame = options.frame;
     this.settings = options.settings;
+    this.beyond = options.parent?.run === options.run ? options.parent.beyond : options.beyond;
     this.tally = {
       callId: this.callId,
       agentId: this.agentId,

@@ -1,5 +1,4 @@
-import { Context, requireContext } from "./run-context.js";
-import { storage } from "../../run-context/store.js";
+import { Context, requireContext, storage } from "./run-context.js";
 import { EVENTS } from "../../events/names.js";
 import { toErrorInfo } from "../../values/error-info.js";
 import { newSpanId } from "./ids.js";

@@ -7,12 +7,6 @@ import { newSpanId } from "../scope/ids.js";
 import type { Scope } from "../scope/scope.js";
 import { modelUsage, toolUsage, type ToolUsage } from "./usage.js";
 
-/** What a frame has used, told at each use. */
-export interface BudgetUpdate extends BudgetState {
-  /** What was used just now, in this frame or under it. */
-  readonly delta: UsageStats;
-}
-
 /**
  * Tokens, costs and calls used so far by the current frame alone (`own`), and with its sub-agents (`aggregate`).
  * @throws ContextNotFoundError outside of runs and agents.
