@@ -16,6 +16,7 @@ const checks = {
   "cargo clippy of the binding": () => cargo("clippy", "--package=agent-rewind", "--lib", "--", "--deny=warnings"),
   oxfmt: () => node("oxfmt", "--check"),
   oxlint: () => node("oxlint", "--type-aware", "--deny-warnings"),
+  "arrows between the rooms of ts/": () => runNode("scripts/check-arrows-ts.mjs"),
   tsc: () => node("typescript"),
   "tsc of the tests": () => node("typescript", "--project", "__test__"),
 };
