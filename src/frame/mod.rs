@@ -4,17 +4,13 @@ mod objects;
 
 use std::sync::Arc;
 
-use agent_rewind_core::error::{Faults, SnapshotError};
-use agent_rewind_core::frame::State;
 use agent_rewind_core::hash;
-use agent_rewind_core::journal::{Kind, Outcome};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::live::{Asked, LiveFrame, Returned};
+use agent_rewind_core::model::{Kind, Outcome, Request, State, Text, Usage};
+use agent_rewind_core::record::{Asked, Ended, LiveFrame, Returned};
 use agent_rewind_core::replay::Source;
-use agent_rewind_core::request::{Request, Text};
-use agent_rewind_core::run::Ended;
-use agent_rewind_core::snapshot::{Provenance, Snapshot, Source as SnapshotSource};
-use agent_rewind_core::usage::Usage;
+use agent_rewind_core::snapshot::{Provenance, Snapshot, SnapshotError, Source as SnapshotSource};
+use agent_rewind_core::util::Faults;
 use napi::Env;
 use napi::bindgen_prelude::ObjectFinalize;
 use napi_derive::napi;
@@ -73,7 +69,7 @@ impl FrameHandle {
         options: RunOptions,
         snapshot: Option<&SnapshotHandle>,
     ) -> Result<Self> {
-        let source = snapshot.map(|handle| Source::of_snapshot(&handle.snapshot));
+        let source = snapshot.map(|handle| Source::of_tree(handle.snapshot.tree()));
         Ok(Self {
             frame: LiveFrame::start_run(frame_input(root)?, source, run_options(&options)),
             meter: Meter::default(),

@@ -2,10 +2,11 @@
 
 use agent_rewind_core::hash::{self, ContentHash};
 use agent_rewind_core::json::JsonText;
-use agent_rewind_core::live::{Begun as CoreBegun, FrameInput, RunOptions as CoreOptions};
-use agent_rewind_core::memory::Memory;
+use agent_rewind_core::model::Memory;
+use agent_rewind_core::record::{
+    Begun as CoreBegun, CallSlot, FrameInput, RunOptions as CoreOptions,
+};
 use agent_rewind_core::replay::{Answer, Failures, MemoryChoice, Miss, Verdict};
-use agent_rewind_core::run::CallSlot;
 use napi_derive::napi;
 
 use crate::error::{Result, json_error};

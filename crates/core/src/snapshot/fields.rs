@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use super::stop::Stop;
 use super::{Anchor, Provenance, Source};
-use crate::error::Fault;
-use crate::journal::Kind;
 use crate::json::{JsonStr, JsonText, Scanner};
-use crate::limits::MAX_PLACE;
-use crate::request::TextTable;
+use crate::model::{Kind, TextTable};
+use crate::util::Fault;
+use crate::util::limits::MAX_PLACE;
 
 /// A scanner that knows where in the data it stands, and collects faults.
 pub(super) struct Fields<'a> {

@@ -10,13 +10,9 @@ use super::journal_draft::Marks;
 use super::memory::{edited_keys, read_hashes, read_memory, with_edits};
 use super::requests::{TABLE_FIELD, read_table};
 use super::stop::Stop;
-use crate::frame::{Course, Frame, Generation, State};
 use crate::hash::ContentHash;
-use crate::journal::Value;
 use crate::json::{JsonStr, JsonText};
-use crate::memory::Memory;
-use crate::ordered::OrderedMap;
-use crate::usage::{Budget, Usage};
+use crate::model::{Budget, Course, Frame, Generation, Memory, OrderedMap, State, Usage, Value};
 
 #[derive(Default)]
 pub(super) struct FrameDraft {

@@ -6,12 +6,9 @@ use std::sync::Arc;
 use super::fields::{Fields, Segment};
 use super::requests::RequestDraft;
 use super::stop::Stop;
-use crate::frame::Generation;
-use crate::id_hash::IdHashing;
-use crate::journal::{Call, Kind, Outcome, RequestHash, Row, Value};
 use crate::json::{JsonStr, JsonText};
-use crate::request::{Request, TextTable};
-use crate::sort::sort_by_number;
+use crate::model::{Call, Generation, Kind, Outcome, Request, RequestHash, Row, TextTable, Value};
+use crate::util::{IdHashing, sort_by_number};
 
 #[derive(Default)]
 pub(super) struct JournalDraft {

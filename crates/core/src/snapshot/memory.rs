@@ -4,11 +4,9 @@ use std::collections::HashSet;
 
 use super::fields::Fields;
 use super::stop::Stop;
-use crate::frame::Frame;
 use crate::hash::content_hash_any;
 use crate::json::{JsonStr, JsonText};
-use crate::memory::Memory;
-use crate::ordered::OrderedMap;
+use crate::model::{Frame, Memory, OrderedMap};
 
 pub(super) fn read_memory(fields: &mut Fields<'_>) -> Result<Option<Memory>, Stop> {
     let mut memory = Memory::default();

@@ -1,5 +1,6 @@
 //! Snapshots: immutable, and sharing all they hold with the run that they were taken from.
 
+mod error;
 mod fields;
 mod frame_draft;
 mod generation_draft;
@@ -14,12 +15,12 @@ mod write_journal;
 
 use std::sync::{Arc, OnceLock};
 
+pub use error::SnapshotError;
 pub use read::read_snapshot;
 pub use write::{stream_frame, warnings_text, write_frame, write_snapshot};
 
-use crate::clock::Clock;
-use crate::frame::Frame;
 use crate::json::JsonText;
+use crate::model::{Clock, Frame};
 
 /// The only version of the format that readers accept. Additions are optional fields.
 pub const VERSION: u32 = 1;

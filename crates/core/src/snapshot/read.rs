@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use super::error::SnapshotError;
 use super::fields::{Fields, Segment};
 use super::frame_draft::FrameDraft;
 use super::generation_draft::BodyDraft;
 use super::stop::Stop;
 use super::{Provenance, Snapshot, VERSION};
-use crate::clock::Clock;
-use crate::error::{Faults, SnapshotError};
-use crate::frame::{Frame, Generation};
 use crate::json::{JsonErrorKind, JsonText};
-use crate::limits::{MAX_FRAME_DEPTH, MAX_JSON_DEPTH};
+use crate::model::{Clock, Frame, Generation};
+use crate::util::Faults;
+use crate::util::limits::{MAX_FRAME_DEPTH, MAX_JSON_DEPTH};
 
 /// Reads the text of a snapshot. Nothing is copied: the values stay spans of `source`.
 ///

@@ -5,8 +5,8 @@ use super::out::Out;
 use super::requests::{RequestTable, TABLE_FIELD};
 use super::write_journal::{write_calls, write_journal};
 use super::{Snapshot, VERSION, Warning};
-use crate::frame::{Course, Frame, Generation, State};
 use crate::json::JsonStr;
+use crate::model::{Course, Frame, Generation, State};
 
 /// Writes the whole snapshot.
 #[must_use]

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use super::out::Out;
 use super::requests::RequestTable;
-use crate::frame::Generation;
-use crate::id_hash::IdHashing;
-use crate::journal::{Call, Kind, Outcome, RequestHash, Value};
 use crate::json::write_count;
+use crate::model::{Call, Generation, Kind, Outcome, RequestHash, Value};
+use crate::util::IdHashing;
 
 /// Writes the rows, one a hash, and tells of each call whether its outcome stands in a row.
 pub(super) fn write_journal(generation: &Generation, out: &mut Out<'_>) -> Vec<bool> {

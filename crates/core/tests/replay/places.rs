@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use agent_rewind_core::frame::{Course, State};
-use agent_rewind_core::live::Begun;
+use agent_rewind_core::model::{Course, State};
+use agent_rewind_core::record::Begun;
 use agent_rewind_core::replay::Source;
 use agent_rewind_core::snapshot::{Snapshot, read_snapshot, write_snapshot};
 
@@ -169,7 +169,7 @@ fn places_stay_close_together_however_often_a_run_is_resumed() {
                 &begin(&resumed, &format!("{branch}{index}"), None),
             );
         }
-        source = Source::of_snapshot(&in_memory(&resumed));
+        source = Source::of_tree(in_memory(&resumed).tree());
     }
     let last = source.frame().generation.calls.iter();
     let last = last.filter_map(|call| call.end).max().unwrap();

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use agent_rewind_core::frame::State;
 use agent_rewind_core::hash::{ContentHash, content_hash};
-use agent_rewind_core::journal::{Kind, Outcome, Value};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::live::{Asked, Begun, FrameInput, LiveFrame, RunOptions};
+use agent_rewind_core::model::{Kind, Outcome, State, Value};
+use agent_rewind_core::record::{Asked, Begun, Ended, FrameInput, LiveFrame, RunOptions};
 use agent_rewind_core::replay::{Answer, Miss, Source, Verdict};
-use agent_rewind_core::run::Ended;
 use agent_rewind_core::snapshot::{Provenance, Snapshot, read_snapshot, write_snapshot};
 
 pub const RECORDING: RunOptions = RunOptions {
@@ -97,7 +95,7 @@ pub fn replayed(frame: &LiveFrame) -> Source {
     let snapshot = in_memory(frame);
     let copy = read_snapshot(&Arc::new(write_snapshot(&snapshot))).unwrap();
     assert_eq!(write_snapshot(&copy), write_snapshot(&snapshot));
-    Source::of_snapshot(&copy)
+    Source::of_tree(copy.tree())
 }
 
 pub fn ask(frame: &LiveFrame, request: &str) -> Answer {

@@ -1,7 +1,6 @@
 //! Topology: frames come from the parents of spans, and calls belong to the nearest agent.
 
-use agent_rewind_core::frame::State;
-use agent_rewind_core::journal::Kind;
+use agent_rewind_core::model::{Kind, State};
 use agent_rewind_core::snapshot::{Anchor, Source};
 
 use crate::support::{

@@ -1,0 +1,13 @@
+//! Replay: which recorded entry answers which call, which failed call is made again, and what a dump amid a
+//! replay keeps of the recording.
+
+mod carry_over;
+mod copy;
+mod explain;
+mod progress;
+mod retry_rule;
+mod source;
+
+pub use explain::Explanation;
+pub(crate) use progress::Places;
+pub use source::{Answer, Entry, Failures, MemoryChoice, Miss, Source, Verdict};
