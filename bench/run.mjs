@@ -8,9 +8,9 @@ import { machine } from "./lib/machine.mjs";
 import { formatFigure, formatMachine } from "./lib/report.mjs";
 
 const USAGE = `npm run bench -- [options]
-  --quick             fewer samples and smaller sizes: a look, not a figure to quote
+  --quick             fewer samples and smaller sizes, for a quick look
   --json              one JSON document instead of tables
-  --only NAME[,NAME]  some of: ${figures.map(({ name }) => name).join(", ")}`;
+  --only NAME[,NAME]  one or more of: ${figures.map(({ name }) => name).join(", ")}`;
 
 const { values: options } = parseArgs({
   options: {

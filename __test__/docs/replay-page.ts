@@ -20,17 +20,17 @@ export async function tour(model: ModelAdapter, search: Tool): Promise<unknown[]
     return report;
   });
 
-  // Nothing is made: this holds offline, and in a test for ever.
+  // No live calls: this works offline, and in a test.
   const second = await replay(() => reporter({ topic: "moths" }), { snapshot });
 
-  // What is new is made, what was recorded is not.
+  // New requests are executed, recorded ones are replayed.
   let report: ReplayReport | undefined;
   await resume(() => Promise.all([reporter({ topic: "moths" }), reporter({ topic: "bees" })]), {
     snapshot,
     onReport: (given) => (report = given),
   });
 
-  // Another answer of the tool: the prompt that was made of the old one is asked anew.
+  // Give the tool another answer: the prompt that contains the old one is executed again.
   const at = "root/agent:reporter:0/tool:search:0";
   const fork = forkSnapshot(snapshot, { at, output: ["nothing"] });
   const third = await resume(() => reporter({ topic: "moths" }), { snapshot: fork });

@@ -37,7 +37,7 @@ export default async function run({ quick }) {
       const { floor, hashFloor, ...timings } = await measure(works, { seconds });
       const name = `${size}, ${filling}`;
       const floorOf = { name: "stringify + SHA-256", ...floor };
-      const hashFloorOf = { name: "stringify + SHA-256 of the text hashed", ...hashFloor };
+      const hashFloorOf = { name: "stringify + SHA-256 of the same text", ...hashFloor };
       // Promised for chats; the other fillings are shown.
       const isChat = filling === "ASCII chat" || filling === "CJK and emoji";
       const limit = (value) => (isChat ? value : undefined);

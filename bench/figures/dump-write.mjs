@@ -41,7 +41,7 @@ async function measureIn(folder, entries, where, quick) {
     const rows = [
       faster(`${entries} entries, ${where}`, timings.ours, { name: baseline, ...timings.theirs }, 10),
       ratio(`${entries} entries, ${where}`, timings.ours, { name: "writing the same bytes", ...timings.floor }),
-      faster(`${entries} entries, ${where}, a write of the same bytes`, timings.floor, {
+      faster(`${entries} entries, ${where}, writing the same bytes only`, timings.floor, {
         name: baseline,
         ...timings.theirs,
       }),
@@ -49,7 +49,7 @@ async function measureIn(folder, entries, where, quick) {
     if (busy() !== undefined) {
       const held = { ours: await busyTime(ours), theirs: await busyTime(theirs) };
       rows.push(
-        faster(`${entries} entries, ${where}, of the main thread`, held.ours, { name: baseline, ...held.theirs }),
+        faster(`${entries} entries, ${where}, main thread only`, held.ours, { name: baseline, ...held.theirs }),
       );
     }
     return rows;

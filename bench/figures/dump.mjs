@@ -37,7 +37,7 @@ export default async function run({ quick }) {
     points.push({ x: size, y: dump.min });
     if (size < LARGE) return;
     const { both } = await measure({ both: { units: TURNS, run: recordAndDump } }, { seconds: 0.3, atMost: 50 });
-    rows.push(time(`${size} entries, with recording one more`, both));
+    rows.push(time(`${size} entries, including recording one more`, both));
   }
 
   await runWith(
@@ -47,6 +47,6 @@ export default async function run({ quick }) {
     },
     { enableSnapshot: true },
   );
-  rows.push(growth("growth with the journal", fittedExponent(points), FLAT));
+  rows.push(growth("growth with the size of the journal", fittedExponent(points), FLAT));
   return rows;
 }

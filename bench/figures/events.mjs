@@ -30,9 +30,9 @@ export default async function run({ quick }) {
       points.bytes.push({ x: steps, y: statSync(fileOf(folder, steps)).size });
     }
     rows.push(
-      growth("events, growth with the steps", fittedExponent(points.emitted), LINEAR),
-      growth("events and trace file, growth with the steps", fittedExponent(points.traced), LINEAR),
-      growth("size of the trace file, growth with the steps", fittedExponent(points.bytes), LINEAR),
+      growth("events, growth with the number of steps", fittedExponent(points.emitted), LINEAR),
+      growth("events and trace file, growth with the number of steps", fittedExponent(points.traced), LINEAR),
+      growth("size of the trace file, growth with the number of steps", fittedExponent(points.bytes), LINEAR),
     );
     return rows;
   } finally {

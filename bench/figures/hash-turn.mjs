@@ -29,10 +29,10 @@ export default async function run({ quick }) {
     );
     points.push({ x: size, y: turnOfOurs.min });
     rows.push(
-      ratio(`turn after ${size} messages`, turnOfOurs, { name: "hashing the new ones and the tail", ...newPart }, 3),
+      ratio(`turn after ${size} messages`, turnOfOurs, { name: "hashing new messages and tail", ...newPart }, 3),
     );
   }
-  rows.push(growth("growth with the history", fittedExponent(points), FLAT));
+  rows.push(growth("growth with the length of the history", fittedExponent(points), FLAT));
   return rows;
 }
 

@@ -20,9 +20,9 @@ const tool = {
 
 /** A call of a function that gives 2 KB: by itself, and through the package. */
 const kinds = {
-  "journalCall, an answer of a model": { alone: plainCall(0), called: journaledCall(0) },
-  "journalCall, what a tool found": { alone: plainCall(1), called: journaledCall(1) },
-  "callTool, what a tool found": {
+  "journalCall, model answer": { alone: plainCall(0), called: journaledCall(0) },
+  "journalCall, tool result": { alone: plainCall(1), called: journaledCall(1) },
+  "callTool, tool result": {
     alone: (index) => tool.handler({ query: `question ${index}`, limit: 1 }),
     called: (index) => callTool(tool, { query: `question ${index}`, limit: 1 }),
   },
@@ -42,7 +42,7 @@ export default async function run({ quick }) {
     const bare = { name: "the function alone", ...timings.alone };
     const unrecorded = { name: "enableSnapshot: false", ...timings.unrecorded };
     // A tool's input is checked, recorded or not; a call of one's own is made without the package.
-    const isTool = called === kinds["callTool, what a tool found"].called;
+    const isTool = called === kinds["callTool, tool result"].called;
     rows.push(
       added(name, timings.recorded, bare, isTool ? undefined : LIMIT),
       added(name, timings.recorded, unrecorded, LIMIT),

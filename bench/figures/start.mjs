@@ -34,7 +34,7 @@ export default async function run({ quick }) {
   return [
     faster("from a Buffer", fromBuffer.ours, { name: "JSON.parse + zod", ...fromBuffer.theirs }, 5),
     ratio("from a parsed object", fromObject.ours, { name: "JSON.stringify of it", ...fromObject.theirs }, 1.3),
-    time("from the handle that a dump gave", fromHandle.ours, 1),
+    time("from the handle of a dump", fromHandle.ours, 1),
   ];
 }
 

@@ -76,7 +76,7 @@ export default async function run({ quick }) {
       ...Object.entries(timings).map(([name, timing]) =>
         added(`1,000 replayed calls, ${name}`, timing, baseline, LIMIT),
       ),
-      added("1,000 calls of a function that makes a Response", byHand, baseline),
+      added("1,000 calls of a function that returns a Response", byHand, baseline),
     ];
   } finally {
     rmSync(folder, { recursive: true, force: true });
