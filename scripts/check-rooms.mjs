@@ -16,7 +16,7 @@ const ROOMS = {
   diff: ["json"],
   boundary: ["json", "hash"],
   replay: ["util", "json", "hash", "model", "diff"],
-  snapshot: ["util", "json", "hash", "model"],
+  snapshot: ["util", "json", "hash", "model", "replay"],
   record: ["json", "hash", "model", "replay"],
   restore: ["util", "json", "hash", "model", "snapshot"],
 };

@@ -7,7 +7,7 @@ use agent_rewind_core::hash::{ContentHash, content_hash_any, legacy_hash};
 use agent_rewind_core::model::{Kind, RequestHash};
 use agent_rewind_core::json::{JsonStr, JsonText, canonicalize};
 use agent_rewind_core::record::{Asked, FrameInput, LiveFrame, RunOptions};
-use agent_rewind_core::replay::Source;
+use agent_rewind_core::replay::ReplaySource;
 use agent_rewind_core::restore::{Origin, RestoreOptions, restore as restore_trace};
 use agent_rewind_core::snapshot::{Anchor, Snapshot, read_snapshot, write_frame, write_snapshot};
 
@@ -127,7 +127,7 @@ fn replayed(snapshot: &Snapshot) {
         requests: true,
         ..RunOptions::default()
     };
-    let frame = LiveFrame::start_run(input, Some(Source::of_tree(snapshot.tree())), options);
+    let frame = LiveFrame::start_run(input, Some(ReplaySource::of_tree(snapshot.tree())), options);
     let _ = frame.entry();
     for call in root.generation.calls.iter().take(50) {
         let RequestHash::Sha256(hash) = call.hash else {

@@ -3,9 +3,7 @@
 use agent_rewind_core::hash::{self, ContentHash};
 use agent_rewind_core::json::JsonText;
 use agent_rewind_core::model::Memory;
-use agent_rewind_core::record::{
-    Begun as CoreBegun, CallSlot, FrameInput, RunOptions as CoreOptions,
-};
+use agent_rewind_core::record::{CallSlot, FrameInput, RunOptions as CoreOptions, StartedCall};
 use agent_rewind_core::replay::{Answer, Failures, MemoryChoice, Miss, Verdict};
 use napi_derive::napi;
 
@@ -113,7 +111,7 @@ pub(super) fn run_options(options: &RunOptions) -> CoreOptions {
     }
 }
 
-pub(super) fn begun_object(begun: CoreBegun, hash: ContentHash) -> Begun {
+pub(super) fn begun_object(begun: StartedCall, hash: ContentHash) -> Begun {
     let Answer {
         verdict,
         call,

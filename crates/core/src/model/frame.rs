@@ -17,39 +17,39 @@ pub struct Frame {
     pub agent_id: JsonStr,
     /// Hash of the input (props); `None` in recordings that lack it.
     pub input_hash: Option<ContentHash>,
-    /// Places in the run's order of starts and ends, where known.
+    /// Orders of its start and end in the run, where known.
     pub start: Option<u64>,
     pub end: Option<u64>,
     pub state: State,
     /// This frame failed, and its parent frame ended with that failure.
     pub stopped: bool,
-    /// This frame failed, and its parent went on after that.
+    /// This frame failed, and its parent continued after that.
     pub handled: bool,
-    /// The memory as it stands.
+    /// The current memory.
     pub memory: Memory,
-    /// Keys of it that somebody edited, added or took out in a snapshot.
+    /// Keys of the memory that were edited, added or removed in a snapshot.
     pub edited: Vec<JsonStr>,
     /// The last generation.
     pub generation: Generation,
     pub earlier: VectorSync<Arc<Generation>>,
     pub budget: Budget,
-    /// The recorded frame that this one is replaying; what it has not reached of it stays recorded.
-    pub continues: Option<Arc<Frame>>,
-    /// Which child of its recorded parent that is.
-    pub taken: Option<usize>,
-    pub course: Course,
+    /// The recorded frame that this one replays. A dump carries over the part of it that was not asked for.
+    pub recorded: Option<Arc<Frame>>,
+    /// Position of that frame in its recorded parent.
+    pub replays: Option<usize>,
+    pub divergence: Divergence,
 }
 
-/// How a frame stands to the recording that its run replays.
+/// How a frame differs from the recording that its run replays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Course {
-    /// All in it, and under it, is of the frame that it replays; or there is no recording.
+pub enum Divergence {
+    /// Everything in it and under it comes from the recording, or there is no recording.
     #[default]
-    AsRecorded,
-    /// Something is new.
-    Changed,
-    /// Recorded by an earlier run, and not reached yet by the one that replays it.
-    Unreached,
+    None,
+    /// Something in it or under it is not in the recording.
+    Diverged,
+    /// Recorded by an earlier run. The run that replays it has not asked for it yet.
+    NotReplayedYet,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,15 +86,15 @@ impl Generation {
         }
     }
 
-    /// Start of the last call or child. What an earlier run recorded and this one has not reached comes
-    /// after everything in the order of places, but was not started after it.
+    /// Start of the last call or child. What is carried over from an earlier run does not count: its order comes after
+    /// everything else, but it was not started after it.
     #[must_use]
     pub fn last_start(&self) -> Option<u64> {
-        let calls = self.calls.iter().filter(|call| !call.unreached);
+        let calls = self.calls.iter().filter(|call| !call.carried_over);
         let children = self
             .children
             .iter()
-            .filter(|child| child.course != Course::Unreached);
+            .filter(|child| child.divergence != Divergence::NotReplayedYet);
         let calls = calls.map(|call| Some(call.start));
         calls
             .chain(children.map(|child| child.start))
@@ -102,15 +102,15 @@ impl Generation {
             .max()
     }
 
-    /// Marks the failures as handled that the frame went on after: all of them if it has completed. `going_on`: where
-    /// it last went on to what may not have started.
-    pub fn mark_handled(&mut self, completed: bool, going_on: Option<u64>) {
-        let last = self.last_start().max(going_on);
-        let went_on = |end: Option<u64>| completed || last > end && end.is_some();
+    /// Marks the failures as handled after which the frame continued: all of them if it has completed. `continued`: the
+    /// order at which it last continued to something that may not have started.
+    pub fn mark_handled(&mut self, completed: bool, continued: Option<u64>) {
+        let last = self.last_start().max(continued);
+        let is_followed = |end: Option<u64>| completed || last > end && end.is_some();
         for position in 0..self.calls.len() {
             if let Some(call) = self.calls.get(position)
                 && matches!(call.outcome, Outcome::Failure { stopped: false, .. })
-                && went_on(call.known_from())
+                && is_followed(call.known_from())
                 && let Some(call) = self.calls.get_mut(position)
                 && let Outcome::Failure { handled, .. } = &mut Arc::make_mut(call).outcome
             {
@@ -121,7 +121,7 @@ impl Generation {
             if let Some(child) = self.children.get(position)
                 && matches!(child.state, State::Failed(_))
                 && !child.stopped
-                && went_on(child.end)
+                && is_followed(child.end)
                 && let Some(child) = self.children.get_mut(position)
             {
                 Arc::make_mut(child).handled = true;
@@ -129,7 +129,7 @@ impl Generation {
         }
     }
 
-    /// Whether there is anything to replay.
+    /// True if there is anything to replay.
     #[must_use]
     pub fn has_records(&self) -> bool {
         !self.calls.is_empty() || !self.children.is_empty() || !self.rows.is_empty()
@@ -154,9 +154,9 @@ impl Frame {
             generation,
             earlier: VectorSync::new_sync(),
             budget: Budget::default(),
-            continues: None,
-            taken: None,
-            course: Course::default(),
+            recorded: None,
+            replays: None,
+            divergence: Divergence::default(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Calls as they are journaled: what was asked, in which order, and what came back.
+//! Calls as they are journaled: their requests, order and outcomes.
 
 use std::fmt;
 
@@ -110,7 +110,7 @@ pub enum Outcome {
     /// Started, not ended: it has to be made again.
     Pending,
     Output(Value),
-    /// It ended with a value that cannot be recorded; the text names the place and the reason.
+    /// It ended with a value that cannot be recorded; the text names the path and the reason.
     Tombstone(JsonStr),
     Failure {
         /// An `ErrorInfo` object.
@@ -129,31 +129,31 @@ pub struct Call {
     pub kind: Kind,
     pub hash: RequestHash,
     pub call_id: JsonStr,
-    /// Place of the start in the run's order of starts and ends.
+    /// Order of the start among all starts and ends of the run.
     pub start: u64,
-    /// Where its answer was handed out, if that was before its end, as that of a stream is.
+    /// Order at which the program received the answer, if that was before the end, as with a stream.
     pub answered: Option<u64>,
-    /// Place of the end in the same order; `None` while it is not known.
+    /// Order of the end; `None` while it is unknown.
     pub end: Option<u64>,
     pub outcome: Outcome,
     /// What was asked, where requests are kept.
     pub request: Option<Request>,
     /// What else is known of the call: an object with `durationMs`, and of a prompt `usage`.
     pub meta: Option<JsonText>,
-    /// Which call of the recorded frame this one replays.
-    pub taken: Option<usize>,
-    /// Recorded by an earlier run, and not reached yet by the one that replays it.
-    pub unreached: bool,
+    /// Position of the call of the recorded frame that this one replays.
+    pub replays: Option<usize>,
+    /// Recorded by an earlier run. The run that replays it has not asked for it yet.
+    pub carried_over: bool,
 }
 
 impl Call {
-    /// Whether it failed, and the program went on after that.
+    /// True if it failed, and the program continued after that.
     #[must_use]
     pub fn is_handled(&self) -> bool {
         matches!(self.outcome, Outcome::Failure { handled: true, .. })
     }
 
-    /// The place from which on the program had the answer.
+    /// The order from which on the program had the answer.
     #[must_use]
     pub fn known_from(&self) -> Option<u64> {
         self.answered.or(self.end)

@@ -8,11 +8,11 @@ mod ordered;
 mod request;
 mod usage;
 
-pub use frame::{Course, Frame, Generation, State, orphaned_error};
+pub use frame::{Divergence, Frame, Generation, State, orphaned_error};
 pub use journal::{Call, Kind, Outcome, RequestHash, Row, Value};
 pub use memory::Memory;
 pub use order::Clock;
-pub(crate) use order::Places;
+pub(crate) use order::Renumbering;
 pub use ordered::OrderedMap;
 pub use request::{
     ConversationMark, PromptTail, Prompting, Request, TAIL_MEMBERS, Tail, Text, TextTable,

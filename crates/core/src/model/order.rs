@@ -1,22 +1,22 @@
 //! The order of a run's starts and ends.
 
-/// Gives starts and ends their places in the order in which they come. What a recording has, keeps its
-/// recorded place, moved on by as much as has come in between that the recording does not have.
+/// Assigns each start and end a number, its order, as it happens. A replayed start or end keeps its recorded order,
+/// moved by the number of starts and ends so far that the recording does not contain.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Clock {
-    /// The next place.
+    /// The next order.
     pub next: u64,
-    /// By how much recorded places are moved on.
+    /// By how much recorded orders are moved.
     pub moved: u64,
 }
 
 impl Clock {
-    /// The place of what comes now. `recorded`: the place that it has in the recording.
-    pub(crate) fn place(&mut self, recorded: Option<u64>) -> u64 {
-        let moved = recorded.map(|place| place.saturating_add(self.moved));
-        if let Some(place) = moved.filter(|place| *place >= self.next) {
-            self.next = place.saturating_add(1);
-            return place;
+    /// The order of the start or end that happens now. `recorded`: its order in the recording.
+    pub(crate) fn assign(&mut self, recorded: Option<u64>) -> u64 {
+        let moved = recorded.map(|order| order.saturating_add(self.moved));
+        if let Some(order) = moved.filter(|order| *order >= self.next) {
+            self.next = order.saturating_add(1);
+            return order;
         }
         let now = self.next;
         self.next = now.saturating_add(1);
@@ -24,21 +24,21 @@ impl Clock {
         now
     }
 
-    /// Goes on behind what was taken over.
-    pub(crate) fn go_on_after(&mut self, places: &Places) {
-        self.next = places.first.saturating_add(places.count());
+    /// Continues after a copy of a recorded frame that was renumbered from `next` on.
+    pub(crate) fn continue_after(&mut self, copied: &Renumbering) {
+        self.next = copied.first.saturating_add(copied.count());
     }
 }
 
-/// New places for what is recorded elsewhere: in the same order, one behind the other.
+/// Consecutive new orders for recorded ones. They keep their sequence.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct Renumbering {
     recorded: Vec<u64>,
     first: u64,
 }
 
-impl Places {
-    /// `recorded`: the old places, in any order. `first`: the first of the new ones.
+impl Renumbering {
+    /// `recorded`: the old orders, in any sequence. `first`: the first of the new ones.
     pub(crate) fn new(mut recorded: Vec<u64>, first: u64) -> Self {
         recorded.sort_unstable();
         recorded.dedup();
@@ -46,7 +46,7 @@ impl Places {
     }
 
     pub(crate) fn of(&self, recorded: u64) -> u64 {
-        let rank = self.recorded.partition_point(|place| *place < recorded);
+        let rank = self.recorded.partition_point(|order| *order < recorded);
         self.first.saturating_add(rank as u64)
     }
 
@@ -60,26 +60,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_replayed_in_its_order_keeps_its_places() {
+    fn a_replay_in_the_recorded_order_keeps_its_orders() {
         let mut clock = Clock::default();
-        let places: Vec<u64> = [0, 1, 3, 7].map(|place| clock.place(Some(place))).into();
-        assert_eq!(places, [0, 1, 3, 7]);
+        let orders: Vec<u64> = [0, 1, 3, 7].map(|order| clock.assign(Some(order))).into();
+        assert_eq!(orders, [0, 1, 3, 7]);
         assert_eq!(clock.moved, 0);
     }
 
     #[test]
-    fn what_is_new_moves_on_what_comes_after_it() {
+    fn a_new_call_moves_what_comes_after_it() {
         let mut clock = Clock::default();
-        let places = [Some(0), Some(4), None, None, Some(5), Some(9), None];
-        let places: Vec<u64> = places.map(|place| clock.place(place)).into();
-        assert_eq!(places, [0, 4, 5, 6, 7, 11, 12]);
+        let recorded = [Some(0), Some(4), None, None, Some(5), Some(9), None];
+        let orders: Vec<u64> = recorded.map(|order| clock.assign(order)).into();
+        assert_eq!(orders, [0, 4, 5, 6, 7, 11, 12]);
     }
 
     #[test]
-    fn what_comes_later_than_recorded_comes_later() {
+    fn a_start_that_comes_later_than_recorded_stays_later() {
         let mut clock = Clock::default();
-        let places = [Some(0), Some(4), Some(2), Some(5)];
-        let places: Vec<u64> = places.map(|place| clock.place(place)).into();
-        assert_eq!(places, [0, 4, 5, 6]);
+        let recorded = [Some(0), Some(4), Some(2), Some(5)];
+        let orders: Vec<u64> = recorded.map(|order| clock.assign(order)).into();
+        assert_eq!(orders, [0, 4, 5, 6]);
     }
 }

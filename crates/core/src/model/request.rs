@@ -160,8 +160,8 @@ impl PromptTail {
             }
         }
         sort_by_number(&mut members, |(name, _)| {
-            let place = TAIL_MEMBERS.iter().position(|member| member == name);
-            place.unwrap_or_default() as u64
+            let position = TAIL_MEMBERS.iter().position(|member| member == name);
+            position.unwrap_or_default() as u64
         });
         Ok(Self {
             hashed,

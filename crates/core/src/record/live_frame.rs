@@ -1,13 +1,14 @@
-//! Live frames: what a running agent records, and what it is answered from a recording.
+//! Live frames: they record what a running agent does, and answer its calls from a recording.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use rpds::VectorSync;
 
-use super::ledger::Ledger;
+use super::handled::PendingFailures;
+use super::ledger::UsageLedger;
+use super::lifecycle::{Lifecycle, Returned};
 use super::run::{CallSlot, Ended, FramePath, NewCall, NewFrame, Run};
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
@@ -15,7 +16,7 @@ use crate::model::{
     Budget, Clock, Frame, Kind, Outcome, Request, RequestHash, State, Usage, Value,
 };
 use crate::replay::{
-    Answer, Entry, Explanation, Failures, MemoryChoice, Miss, Places, Source, Verdict,
+    Answer, Entry, Explanation, Failures, MemoryChoice, Miss, Progress, ReplaySource, Verdict,
 };
 
 /// How a run records and replays.
@@ -23,7 +24,7 @@ use crate::replay::{
 pub struct RunOptions {
     /// Keep a journal and the frames of sub-agents, so that the run can be dumped.
     pub recording: bool,
-    /// Keep what was asked in the journal, so that a miss can be explained.
+    /// Keep the requests in the journal, so that a miss can be explained.
     pub requests: bool,
     pub failures: Failures,
     pub memory: MemoryChoice,
@@ -33,7 +34,7 @@ pub struct RunOptions {
 struct Shared {
     run: RefCell<Run>,
     options: RunOptions,
-    places: Places,
+    progress: Progress,
 }
 
 /// A frame of a running program.
@@ -41,41 +42,23 @@ struct Shared {
 pub struct LiveFrame {
     shared: Rc<Shared>,
     path: FramePath,
-    source: Option<Source>,
-    /// Reborn beyond what was recorded: nothing answers any more.
-    outgrown: Cell<bool>,
-    unhandled: Rc<Unhandled>,
-    /// That of the frame above.
-    above: Option<Rc<Unhandled>>,
-    ledger: Rc<Ledger>,
+    source: Option<ReplaySource>,
+    lifecycle: Cell<Lifecycle>,
+    pending: Rc<PendingFailures>,
+    /// The pending failures of the frame above.
+    pending_above: Option<Rc<PendingFailures>>,
+    ledger: Rc<UsageLedger>,
     entry: Option<Entry>,
     input_hash: ContentHash,
-    returned: Cell<Option<Returned>>,
 }
 
-/// How a frame's code has ended; streams in it may go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Returned {
-    Completed,
-    Failed,
-}
-
-/// Failures in a frame after which nothing was started in it yet.
-#[derive(Debug, Default)]
-struct Unhandled {
-    calls: RefCell<Vec<CallSlot>>,
-    frames: RefCell<Vec<FramePath>>,
-    /// Replayed calls whose failure was handled when it was recorded, here or in a frame above.
-    known: RefCell<HashSet<CallSlot>>,
-}
-
-/// What the input of a frame is, for finding its recording and for entering it again.
+/// The input of a frame, for finding its recording and for entering it again.
 #[derive(Debug, Clone)]
 pub struct FrameInput {
     pub call_id: JsonStr,
     pub agent_id: JsonStr,
     pub hash: ContentHash,
-    /// `None` where the props cannot be brought back from JSON.
+    /// `None` if the props cannot be restored from JSON.
     pub props: Option<Value>,
 }
 
@@ -85,14 +68,14 @@ pub struct Asked {
     pub kind: Kind,
     pub call_id: JsonStr,
     pub hash: ContentHash,
-    /// Kept with the call, where requests are kept.
+    /// Kept with the call if the run keeps requests.
     pub request: Option<Request>,
 }
 
 /// A call that has been started.
 #[derive(Debug)]
-pub struct Begun {
-    /// `None` where nothing is recorded.
+pub struct StartedCall {
+    /// `None` if the run records nothing.
     pub slot: Option<CallSlot>,
     pub answer: Answer,
 }
@@ -100,7 +83,7 @@ pub struct Begun {
 impl LiveFrame {
     /// Starts a run, over a recording or without one.
     #[must_use]
-    pub fn start_run(root: FrameInput, source: Option<Source>, options: RunOptions) -> Self {
+    pub fn start_run(root: FrameInput, source: Option<ReplaySource>, options: RunOptions) -> Self {
         let input_hash = root.hash;
         let entry = source
             .as_ref()
@@ -111,41 +94,40 @@ impl LiveFrame {
         let shared = Shared {
             run: RefCell::new(Run::new(frame)),
             options,
-            places: Places::new(recording),
+            progress: Progress::new(recording),
         };
         Self {
             shared: Rc::new(shared),
             path: FramePath::default(),
             source,
-            outgrown: Cell::new(false),
-            unhandled: Rc::default(),
-            above: None,
-            ledger: Ledger::new(budget, None),
+            lifecycle: Cell::new(Lifecycle::START),
+            pending: Rc::default(),
+            pending_above: None,
+            ledger: UsageLedger::new(budget, None),
             entry,
             input_hash,
-            returned: Cell::new(None),
         }
     }
 
     /// Opens the frame of a sub-agent.
     #[must_use]
     pub fn open_child(&self, input: FrameInput) -> Self {
-        self.go_on();
+        self.mark_pending_failures_handled();
         let input_hash = input.hash;
         let source = self
             .answering()
             .and_then(|source| source.child(&input.agent_id, input.hash, &input.call_id))
-            // One whose turn has not come may still be found by its content: it lends nothing to another.
+            // A frame whose turn has not come may still be found by its content, so it lends nothing to another.
             .filter(|source| {
-                source.is_claimed() || self.shared.places.has_come_to(source.frame().start)
+                source.is_claimed() || self.shared.progress.has_come_to(source.frame().start)
             });
         let entry = source
             .as_ref()
             .and_then(|source| source.entry(self.shared.options.memory));
         let frame = new_frame(input, source.as_ref(), entry.as_ref());
         if let Some(claimed) = source.as_ref().filter(|source| source.is_claimed()) {
-            self.shared.places.reach(claimed.frame().start);
-            self.shared.places.open(claimed.frame().end);
+            self.shared.progress.reach(claimed.frame().start);
+            self.shared.progress.open(claimed.frame().end);
         }
         let budget = frame.budget.clone();
         let path = if self.shared.options.recording {
@@ -155,39 +137,30 @@ impl LiveFrame {
         };
         Self {
             shared: Rc::clone(&self.shared),
-            // The frame of a parent that has ended stands nowhere, and journals nothing.
+            // The parent has ended, so the frame is in no tree, and journals nothing.
             path: path.unwrap_or_else(FramePath::nowhere),
             source,
-            outgrown: Cell::new(false),
-            unhandled: Rc::default(),
-            above: Some(Rc::clone(&self.unhandled)),
-            ledger: Ledger::new(budget, Some(Rc::clone(&self.ledger))),
+            lifecycle: Cell::new(Lifecycle::START),
+            pending: Rc::default(),
+            pending_above: Some(Rc::clone(&self.pending)),
+            ledger: UsageLedger::new(budget, Some(Rc::clone(&self.ledger))),
             entry,
             input_hash,
-            returned: Cell::new(None),
         }
     }
 
-    /// What answers calls and sub-agents of the current generation.
-    fn answering(&self) -> Option<&Source> {
-        self.source.as_ref().filter(|_| !self.outgrown.get())
+    /// The source that answers calls and sub-agents of the current generation.
+    fn answering(&self) -> Option<&ReplaySource> {
+        self.source
+            .as_ref()
+            .filter(|_| !self.lifecycle.get().is_past_recording())
     }
 
-    /// Something is started in the frame, or is about to be, or it completes: what has failed in it before was
-    /// handled.
-    pub fn go_on(&self) {
-        let calls = self.unhandled.calls.take();
-        let frames = self.unhandled.frames.take();
-        if calls.is_empty() && frames.is_empty() {
-            return;
-        }
-        let mut run = self.shared.run.borrow_mut();
-        for slot in calls {
-            run.mark_handled(&self.path, slot);
-        }
-        for path in frames {
-            run.mark_frame_handled(&path);
-        }
+    /// Marks the earlier failures of this frame as handled, because the program starts something new or completes.
+    /// Call this before any await that precedes [`Self::begin_call`]: the recording must show the failure as handled
+    /// even if the run is dumped during that await.
+    pub fn mark_pending_failures_handled(&self) {
+        self.pending.mark_handled(&self.shared.run, &self.path);
     }
 
     #[must_use]
@@ -201,124 +174,125 @@ impl LiveFrame {
         self.entry.as_ref()
     }
 
-    /// The recorded place of this frame's end.
+    /// The recorded order of this frame's end.
     fn recorded_end(&self) -> Option<u64> {
         self.recorded().and_then(|frame| frame.end)
     }
 
-    /// The frame's place among all that ends in the recorded order. One that had not ended yet comes after
-    /// all that had.
+    /// The order in which the frame's end is released. A frame that had not ended in the recording comes after
+    /// everything that had.
     #[must_use]
-    pub fn turn(&self) -> Option<u64> {
+    pub fn release_order(&self) -> Option<u64> {
         let recorded = self.recorded()?;
         recorded.end.or(recorded.start.map(|_| u64::MAX))
     }
 
     #[must_use]
     pub fn has_foreign_hashes(&self) -> bool {
-        self.source.as_ref().is_some_and(Source::has_foreign_hashes)
+        self.source
+            .as_ref()
+            .is_some_and(ReplaySource::has_foreign_hashes)
     }
 
     /// Starts a call: looks for its answer in the recording, and journals its start.
-    /// `foreign` is the hash that another recorder would have given the request.
-    pub fn begin_call(&self, asked: Asked, foreign: Option<JsonStr>) -> Begun {
-        let Asked {
-            kind,
-            call_id,
-            hash,
-            request,
-        } = asked;
-        self.go_on();
-        let hash = RequestHash::Sha256(hash);
-        let answer = match self.answering() {
-            None => Answer::miss(Miss::NoRecording),
-            Some(source) => {
-                let failures = self.shared.options.failures;
-                match foreign {
-                    None => source.take(&kind, std::slice::from_ref(&hash), failures),
-                    Some(foreign) => source.take(
-                        &kind,
-                        &[hash.clone(), RequestHash::Foreign(foreign)],
-                        failures,
-                    ),
-                }
+    /// `foreign` is the hash of the request as another recorder would have computed it.
+    pub fn begin_call(&self, asked: Asked, foreign: Option<JsonStr>) -> StartedCall {
+        self.mark_pending_failures_handled();
+        let hash = RequestHash::Sha256(asked.hash);
+        let answer = self.answer(&asked.kind, &hash, foreign);
+        let slot = if self.shared.options.recording {
+            self.journal_start(asked, hash, &answer)
+        } else {
+            None
+        };
+        StartedCall { slot, answer }
+    }
+
+    /// Looks for the answer in the recording, and notes how far that brings the replay.
+    fn answer(&self, kind: &Kind, hash: &RequestHash, foreign: Option<JsonStr>) -> Answer {
+        let failures = self.shared.options.failures;
+        let answer = match (self.answering(), foreign) {
+            (None, _) => Answer::miss(Miss::NoRecording),
+            (Some(source), None) => source.take(kind, std::slice::from_ref(hash), failures),
+            (Some(source), Some(foreign)) => {
+                let keys = [hash.clone(), RequestHash::Foreign(foreign)];
+                source.take(kind, &keys, failures)
             }
         };
+        let progress = &self.shared.progress;
         let missed = matches!(answer.verdict, Verdict::Miss(_));
         if let Some(call) = &answer.call {
-            self.shared.places.reach(Some(call.start));
+            progress.reach(Some(call.start));
             if missed {
-                self.shared.places.reach(call.answered);
-                // It is made now, and its recorded end will not come.
-                self.shared.places.reach(call.end);
+                progress.reach(call.answered);
+                // The call is executed now, so its recorded end will not come.
+                progress.reach(call.end);
             } else {
-                self.shared.places.open(call.end);
+                progress.open(call.end);
             }
         }
         let is_retry = matches!(answer.verdict, Verdict::Miss(Miss::Retry));
         if is_retry || missed && answer.call.is_none() {
-            self.note_made();
+            self.note_divergence();
         }
-        let slot = if self.shared.options.recording {
-            let outcome = match &answer.verdict {
-                Verdict::Output(value) => Outcome::Output(value.clone()),
-                Verdict::Failure(error) => Outcome::Failure {
-                    error: error.clone(),
-                    stopped: false,
-                    handled: answer.handled,
-                },
-                Verdict::Miss(_) => Outcome::Pending,
-            };
-            let meta = answer.call.as_ref().and_then(|call| call.meta.clone());
-            let request = request.filter(|_| self.shared.options.requests);
-            let start = answer.call.as_ref().map(|call| call.start);
-            let call = NewCall {
-                kind,
-                hash,
-                call_id,
-                outcome,
-                request,
-                meta,
-                taken: answer.position,
-                start,
-            };
-            let slot = self.shared.run.borrow_mut().begin_call(&self.path, call);
-            if answer.handled {
-                self.unhandled.known.borrow_mut().extend(slot);
-            }
-            slot
-        } else {
-            None
+        answer
+    }
+
+    fn journal_start(&self, asked: Asked, hash: RequestHash, answer: &Answer) -> Option<CallSlot> {
+        let outcome = match &answer.verdict {
+            Verdict::Output(value) => Outcome::Output(value.clone()),
+            Verdict::Failure(error) => Outcome::Failure {
+                error: error.clone(),
+                stopped: false,
+                handled: answer.handled,
+            },
+            Verdict::Miss(_) => Outcome::Pending,
         };
-        Begun { slot, answer }
-    }
-
-    fn note_made(&self) {
-        let is_first = self.shared.places.are_recorded() && !self.ledger.made.get();
-        if is_first && self.shared.options.recording {
-            self.shared.run.borrow_mut().note_made(&self.path);
+        let recorded = answer.call.as_ref();
+        let call = NewCall {
+            kind: asked.kind,
+            hash,
+            call_id: asked.call_id,
+            outcome,
+            request: asked.request.filter(|_| self.shared.options.requests),
+            meta: recorded.and_then(|call| call.meta.clone()),
+            replays: answer.position,
+            start: recorded.map(|call| call.start),
+        };
+        let slot = self.shared.run.borrow_mut().begin_call(&self.path, call);
+        if answer.handled {
+            self.pending.note_handled_when_recorded(slot);
         }
-        self.ledger.note_made();
+        slot
     }
 
-    /// Journals the end of a call that was made.
+    /// Notes that something in this frame is not in the recording.
+    fn note_divergence(&self) {
+        let is_first = self.shared.progress.has_recording() && !self.ledger.has_diverged();
+        if is_first && self.shared.options.recording {
+            self.shared.run.borrow_mut().mark_diverged(&self.path);
+        }
+        self.ledger.mark_diverged();
+    }
+
+    /// Journals the end of a call that was executed.
     pub fn end_call(&self, slot: CallSlot, ended: Ended) -> bool {
-        self.note_made();
+        self.note_divergence();
         if matches!(ended.outcome, Outcome::Failure { .. }) {
-            self.unhandled.calls.borrow_mut().push(slot);
+            self.pending.add_call(slot);
         }
         let is_journaled = self
             .shared
             .run
             .borrow_mut()
             .end_call(&self.path, slot, ended);
-        if self.returned.get() == Some(Returned::Completed) {
-            self.go_on();
+        if self.lifecycle.get().has_completed() {
+            self.mark_pending_failures_handled();
         }
         is_journaled
     }
 
-    /// Journals that a call's answer is handed out before its end. `recorded`: where that was in the recording.
+    /// Journals that the program receives a call's answer before the call's end. `recorded`: the recorded order of that.
     /// `true` if it overtook an earlier recorded start or end.
     pub fn answer_call(&self, slot: Option<CallSlot>, recorded: Option<u64>) -> bool {
         if let Some(slot) = slot {
@@ -327,11 +301,11 @@ impl LiveFrame {
                 .borrow_mut()
                 .answer_call(&self.path, slot, recorded);
         }
-        self.shared.places.reach(recorded)
+        self.shared.progress.reach(recorded)
     }
 
-    /// Journals the end of a replayed call, recorded at the place `end`. `true` if it overtook an
-    /// earlier recorded start or end.
+    /// Journals the end of a replayed call. `end`: its recorded order. `true` if it overtook an earlier recorded
+    /// start or end.
     pub fn release_call(&self, slot: Option<CallSlot>, end: Option<u64>) -> bool {
         if let Some(slot) = slot {
             self.shared
@@ -339,59 +313,59 @@ impl LiveFrame {
                 .borrow_mut()
                 .release_call(&self.path, slot, end);
         }
-        self.shared.places.close(end);
-        self.shared.places.reach(end)
+        self.shared.progress.close(end);
+        self.shared.progress.reach(end)
     }
 
-    /// Notes that a call is made again of which only a beginning was recorded: what was recorded of it, with its
-    /// `answered` and its `end`, will not come.
+    /// Notes that a call is executed again because only a part of its answer was recorded. Its recorded `answered` and
+    /// `end` will not be reached.
     pub fn reopen_call(&self, slot: Option<CallSlot>, answered: Option<u64>, end: Option<u64>) {
         if let Some(slot) = slot {
-            self.unhandled.known.borrow_mut().remove(&slot);
+            self.pending.forget_recorded(slot);
             self.shared.run.borrow_mut().reopen_call(&self.path, slot);
         }
-        self.shared.places.close(end);
-        self.shared.places.reach(answered);
-        self.shared.places.reach(end);
+        self.shared.progress.close(end);
+        self.shared.progress.reach(answered);
+        self.shared.progress.reach(end);
     }
 
     /// Notes that the frame has reached its recorded end. `true` if it overtook an earlier recorded
     /// start or end.
     pub fn reach_end(&self) -> bool {
-        self.shared.places.reach(self.recorded_end())
+        self.shared.progress.reach(self.recorded_end())
     }
 
-    /// The recorded frame that this one continues.
+    /// The recorded frame that this one replays.
     #[must_use]
     pub fn recorded(&self) -> Option<&Arc<Frame>> {
         self.source
             .as_ref()
             .filter(|source| source.is_claimed())
-            .map(Source::frame)
+            .map(ReplaySource::frame)
     }
 
-    /// Why the recording has no answer for a request document: what the nearest recorded one of its
-    /// kind has different. `None` where no request was kept.
+    /// Explains why the recording has no answer for a request document: how it differs from the nearest recorded
+    /// request of its kind. `None` if no request was kept.
     #[must_use]
     pub fn explain(&self, kind: &Kind, actual: &str) -> Option<Explanation> {
         Explanation::of(&self.source.as_ref()?.candidates(kind), actual)
     }
 
-    /// Whether the recorded frame failed with what ended the run.
+    /// True if the recorded frame failed, and that failure ended the run.
     #[must_use]
     pub fn failure_ended_the_run(&self) -> bool {
         self.source
             .as_ref()
-            .is_some_and(Source::failure_ended_the_run)
+            .is_some_and(ReplaySource::failure_ended_the_run)
     }
 
     /// How many recorded calls and sub-agents were not asked for; `None` without a recording.
     #[must_use]
     pub fn unused(&self) -> Option<(usize, usize)> {
-        self.source.as_ref().map(Source::unused)
+        self.source.as_ref().map(ReplaySource::unused)
     }
 
-    /// Ends the frame as its recording stands, without its having run.
+    /// Ends the frame as it ended in the recording, without running it.
     pub fn adopt(&self) -> bool {
         let Some(recorded) = self.recorded() else {
             return false;
@@ -399,17 +373,17 @@ impl LiveFrame {
         if self.shared.options.recording {
             self.shared.run.borrow_mut().adopt(&self.path, recorded);
         }
-        self.shared.places.close(recorded.end);
+        self.shared.progress.close(recorded.end);
         true
     }
 
     /// Notes that the frame is about to end with this call's failure.
     pub fn mark_stopped(&self, slot: CallSlot) {
-        let known = self.unhandled.known.borrow().contains(&slot);
+        let handled_when_recorded = self.pending.was_handled_when_recorded(slot);
         self.shared
             .run
             .borrow_mut()
-            .mark_stopped(&self.path, slot, known);
+            .mark_stopped(&self.path, slot, handled_when_recorded);
     }
 
     /// Notes that the parent is about to end with this frame's failure.
@@ -427,14 +401,13 @@ impl LiveFrame {
     }
 
     pub fn next_generation(&self, props: Option<Value>) {
-        // The last recorded generation is the one that was entered. Recordings that tell none have
-        // the entries of all of them in one.
-        let told = |recorded: &Arc<Frame>| recorded.generation.memory.is_some();
-        self.outgrown.set(self.recorded().is_some_and(told));
-        // What an earlier generation had is of no account in the next one.
-        self.unhandled.calls.take();
-        self.unhandled.frames.take();
-        self.unhandled.known.take();
+        // The run enters the last recorded generation, so the next one is past the recording. Recordings without
+        // generations keep the entries of all of them in one.
+        let has_generations = |recorded: &Arc<Frame>| recorded.generation.memory.is_some();
+        let past_recording = self.recorded().is_some_and(has_generations);
+        let lifecycle = self.lifecycle.get().next_generation(past_recording);
+        self.lifecycle.set(lifecycle);
+        self.pending.clear();
         if self.shared.options.recording {
             self.shared
                 .run
@@ -443,9 +416,9 @@ impl LiveFrame {
         }
     }
 
-    /// The frame has returned, though streams in it go on: here is its end in the order.
+    /// Notes that the frame's code has returned, although streams in it continue. Its end gets its order now.
     pub fn return_now(&self, returned: Returned) {
-        self.shared.places.close(self.recorded_end());
+        self.shared.progress.close(self.recorded_end());
         if self.shared.options.recording {
             let end = self.end_as_recorded();
             self.note_returned(returned);
@@ -457,14 +430,14 @@ impl LiveFrame {
         }
     }
 
-    /// Where the frame ended in the recording, if it has only replayed.
+    /// The recorded order of the frame's end, if the frame has not diverged.
     fn end_as_recorded(&self) -> Option<u64> {
-        let recorded = self.recorded().filter(|_| !self.ledger.made.get());
+        let recorded = self.recorded().filter(|_| !self.ledger.has_diverged());
         recorded.and_then(|recorded| recorded.end)
     }
 
     pub fn end(&self, state: State) {
-        self.shared.places.close(self.recorded_end());
+        self.shared.progress.close(self.recorded_end());
         if self.shared.options.recording {
             let end = self.end_as_recorded();
             match state {
@@ -479,24 +452,25 @@ impl LiveFrame {
         }
     }
 
-    /// What failed in a frame that completes was handled; whether the failure of one that fails is, shows above it.
+    /// A frame that completes has handled the failures in it. If it fails, the frame above decides if that is handled.
     fn note_returned(&self, returned: Returned) {
-        if self.returned.replace(Some(returned)).is_some() {
+        let Some(lifecycle) = self.lifecycle.get().returned(returned) else {
             return;
-        }
+        };
+        self.lifecycle.set(lifecycle);
         match returned {
-            Returned::Completed => self.go_on(),
+            Returned::Completed => self.mark_pending_failures_handled(),
             Returned::Failed => self.note_failed(),
         }
     }
 
-    /// The frame fails: whether that was handled is known from the recording, or from what its parent does next.
+    /// The recording shows if this failure was handled. Without a recording of it, the next action of the parent does.
     fn note_failed(&self) {
         let failed_before = |recorded: &&Arc<Frame>| matches!(recorded.state, State::Failed(_));
         if self.recorded().as_ref().is_some_and(failed_before) && !self.failure_ended_the_run() {
             self.shared.run.borrow_mut().mark_frame_handled(&self.path);
-        } else if let Some(above) = &self.above {
-            above.frames.borrow_mut().push(self.path.clone());
+        } else if let Some(above) = &self.pending_above {
+            above.add_frame(self.path.clone());
         }
     }
 
@@ -510,7 +484,7 @@ impl LiveFrame {
 
     #[must_use]
     pub fn budget(&self) -> Budget {
-        self.ledger.budget.borrow().clone()
+        self.ledger.budget()
     }
 
     /// The whole run as it stands now.
@@ -526,10 +500,10 @@ impl LiveFrame {
     }
 }
 
-fn new_frame(input: FrameInput, source: Option<&Source>, entry: Option<&Entry>) -> NewFrame {
+fn new_frame(input: FrameInput, source: Option<&ReplaySource>, entry: Option<&Entry>) -> NewFrame {
     let recorded = source
         .filter(|source| source.is_claimed())
-        .map(Source::frame);
+        .map(ReplaySource::frame);
     NewFrame {
         call_id: input.call_id,
         agent_id: input.agent_id,
@@ -541,10 +515,10 @@ fn new_frame(input: FrameInput, source: Option<&Source>, entry: Option<&Entry>) 
         budget: recorded
             .map(|frame| frame.budget.clone())
             .unwrap_or_default(),
-        handled: source.is_some_and(Source::failure_was_handled),
-        continues: recorded.cloned(),
-        taken: source
+        handled: source.is_some_and(ReplaySource::failure_was_handled),
+        recorded: recorded.cloned(),
+        replays: source
             .filter(|source| source.is_claimed())
-            .map(Source::position),
+            .map(ReplaySource::position),
     }
 }

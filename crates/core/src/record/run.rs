@@ -1,4 +1,4 @@
-//! A run being recorded: the live frame tree and the order of its starts and ends.
+//! A run that is being recorded: its frame tree, and the order of its starts and ends.
 
 use std::sync::Arc;
 
@@ -7,9 +7,10 @@ use rpds::VectorSync;
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{
-    Budget, Call, Clock, Course, Frame, Generation, Kind, Memory, Outcome, Places, Request,
-    RequestHash, State, Usage, Value, orphaned_error,
+    Budget, Call, Clock, Divergence, Frame, Generation, Kind, Memory, Outcome, Renumbering,
+    Request, RequestHash, State, Usage, Value, orphaned_error,
 };
+use crate::replay::{inner_orders, renumbered, without_recorded_link};
 
 /// The tree is changed in place while nobody else holds it; after a dump, only the path to what
 /// changes is copied, once.
@@ -19,7 +20,7 @@ pub struct Run {
     clock: Clock,
 }
 
-/// Where a live frame stands in its run.
+/// The path of a live frame in its run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FramePath(Vec<Step>);
 
@@ -31,7 +32,7 @@ struct Step {
 }
 
 impl FramePath {
-    /// The place of a frame that is not in the tree: all that is told to it is dropped.
+    /// The path of a frame that is not in the tree. What such a frame journals is dropped.
     #[must_use]
     pub fn nowhere() -> Self {
         Self(vec![Step {
@@ -41,7 +42,7 @@ impl FramePath {
     }
 }
 
-/// Where a call stands in its frame.
+/// The position of a call in its frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CallSlot {
     ended_generations: usize,
@@ -65,29 +66,29 @@ impl CallSlot {
     }
 }
 
-/// What a call begins with.
+/// A call at its start.
 #[derive(Debug, Clone)]
 pub struct NewCall {
     pub kind: Kind,
     pub hash: RequestHash,
     pub call_id: JsonStr,
-    /// Pending, or what a recording answered.
+    /// Pending, or the answer of a recording.
     pub outcome: Outcome,
     pub request: Option<Request>,
     pub meta: Option<JsonText>,
-    /// Which recorded call it replays or makes again, and where that one started in the recording.
-    pub taken: Option<usize>,
+    /// Position of the recorded call that it replays or retries, and the recorded order of its start.
+    pub replays: Option<usize>,
     pub start: Option<u64>,
 }
 
-/// How a call that was made has ended.
+/// The end of a call that was executed.
 #[derive(Debug, Clone)]
 pub struct Ended {
     pub outcome: Outcome,
     pub meta: Option<JsonText>,
 }
 
-/// What a frame begins with.
+/// A frame at its start.
 #[derive(Debug, Clone)]
 pub struct NewFrame {
     pub call_id: JsonStr,
@@ -98,11 +99,11 @@ pub struct NewFrame {
     pub memory: Memory,
     pub earlier: VectorSync<Arc<Generation>>,
     pub budget: Budget,
-    /// Its failure was handled, if it fails as it did.
+    /// If it fails again as recorded, that failure was handled.
     pub handled: bool,
-    /// The recorded frame that it replays, and which child of its recorded parent that is.
-    pub continues: Option<Arc<Frame>>,
-    pub taken: Option<usize>,
+    /// The recorded frame that it replays, and the position of that one in its parent.
+    pub recorded: Option<Arc<Frame>>,
+    pub replays: Option<usize>,
 }
 
 impl NewFrame {
@@ -114,8 +115,8 @@ impl NewFrame {
         frame.earlier = self.earlier;
         frame.budget = self.budget;
         frame.handled = self.handled;
-        frame.continues = self.continues;
-        frame.taken = self.taken;
+        frame.recorded = self.recorded;
+        frame.replays = self.replays;
         frame
     }
 }
@@ -124,8 +125,8 @@ impl Run {
     #[must_use]
     pub fn new(root: NewFrame) -> Self {
         let mut clock = Clock::default();
-        let recorded = root.continues.as_ref();
-        let start = clock.place(recorded.map(|frame| frame.start.unwrap_or(0)));
+        let recorded = root.recorded.as_ref();
+        let start = clock.assign(recorded.map(|frame| frame.start.unwrap_or(0)));
         Self {
             root: Arc::new(root.into_frame(start)),
             clock,
@@ -137,13 +138,13 @@ impl Run {
         self.clock
     }
 
-    /// The tree as it stands now. Costs nothing, and never changes afterwards.
+    /// The tree as it is now. Free, and never changes afterwards.
     #[must_use]
     pub fn snapshot(&self) -> Arc<Frame> {
         Arc::clone(&self.root)
     }
 
-    /// A frame that still runs; `None` once it, or a frame above it, has ended.
+    /// A frame that still runs; `None` if it, or a frame above it, has ended.
     fn live(&mut self, path: &FramePath) -> Option<&mut Frame> {
         let mut frame = Arc::make_mut(&mut self.root);
         for step in &path.0 {
@@ -173,7 +174,7 @@ impl Run {
     pub fn open_frame(&mut self, parent: &FramePath, frame: NewFrame) -> Option<FramePath> {
         let start = self
             .clock
-            .place(frame.continues.as_ref().and_then(|recorded| recorded.start));
+            .assign(frame.recorded.as_ref().and_then(|recorded| recorded.start));
         let parent_frame = self.live(parent)?;
         let step = Step {
             ended_generations: parent_frame.earlier.len(),
@@ -190,7 +191,7 @@ impl Run {
 
     /// Journals the start of a call; `None` if the frame has ended.
     pub fn begin_call(&mut self, path: &FramePath, call: NewCall) -> Option<CallSlot> {
-        let start = self.clock.place(call.start);
+        let start = self.clock.assign(call.start);
         let frame = self.live(path)?;
         let slot = CallSlot {
             ended_generations: frame.earlier.len(),
@@ -203,7 +204,7 @@ impl Run {
             outcome,
             request,
             meta,
-            taken,
+            replays,
             ..
         } = call;
         let call = Call {
@@ -216,8 +217,8 @@ impl Run {
             outcome,
             request,
             meta,
-            taken,
-            unreached: false,
+            replays,
+            carried_over: false,
         };
         frame.generation.calls.push_back_mut(Arc::new(call));
         Some(slot)
@@ -225,18 +226,18 @@ impl Run {
 
     /// Journals that a call's answer is handed out before its end. `recorded`: where that was in the recording.
     pub fn answer_call(&mut self, path: &FramePath, slot: CallSlot, recorded: Option<u64>) -> bool {
-        let place = self.clock.place(recorded);
+        let order = self.clock.assign(recorded);
         let Some(call) = self.live_call(path, slot) else {
             return false;
         };
-        call.answered = Some(place);
+        call.answered = Some(order);
         true
     }
 
-    /// Journals the end of a call that was made. `false` if its frame or generation has ended: then
-    /// nothing is journaled.
+    /// Journals the end of a call that was executed. `false` if its frame or generation has ended: then nothing is
+    /// journaled.
     pub fn end_call(&mut self, path: &FramePath, slot: CallSlot, ended: Ended) -> bool {
-        let end = self.clock.place(None);
+        let end = self.clock.assign(None);
         let Some(call) = self.live_call(path, slot) else {
             return false;
         };
@@ -244,7 +245,7 @@ impl Run {
         call.end = Some(end);
         call.outcome = ended.outcome;
         call.meta = ended.meta;
-        // The program went on after the answer that told of the failure, before its end.
+        // The program received the failure with the answer, and continued after that, before the end.
         if call.answered.is_some()
             && was_handled
             && let Outcome::Failure { handled, .. } = &mut call.outcome
@@ -254,9 +255,9 @@ impl Run {
         true
     }
 
-    /// Journals the end of a replayed call, whose recorded end is at `end`.
+    /// Journals the end of a replayed call. `end`: its recorded order.
     pub fn release_call(&mut self, path: &FramePath, slot: CallSlot, end: Option<u64>) -> bool {
-        let end = self.clock.place(end);
+        let end = self.clock.assign(end);
         let Some(call) = self.live_call(path, slot) else {
             return false;
         };
@@ -264,7 +265,7 @@ impl Run {
         true
     }
 
-    /// Notes that a replayed call is made again: nothing is known of its answer, or of its end.
+    /// Notes that a replayed call is executed again: its answer and its end are unknown again.
     pub fn reopen_call(&mut self, path: &FramePath, slot: CallSlot) -> bool {
         let Some(call) = self.live_call(path, slot) else {
             return false;
@@ -275,20 +276,20 @@ impl Run {
         true
     }
 
-    /// Notes that the frame ended with this call's failure. `known`: a recording had told that the failure was
-    /// handled further up.
-    pub fn mark_stopped(&mut self, path: &FramePath, slot: CallSlot, known: bool) {
+    /// Notes that the frame ended with this call's failure. `handled_when_recorded`: in the recording, a frame further
+    /// up had handled it.
+    pub fn mark_stopped(&mut self, path: &FramePath, slot: CallSlot, handled_when_recorded: bool) {
         if let Some(call) = self.live_call(path, slot)
             && let Outcome::Failure {
                 stopped, handled, ..
             } = &mut call.outcome
         {
             *stopped = true;
-            *handled = known;
+            *handled = handled_when_recorded;
         }
     }
 
-    /// Notes that the program went on after this call's failure.
+    /// Notes that the program continued after this call's failure.
     pub fn mark_handled(&mut self, path: &FramePath, slot: CallSlot) {
         if let Some(call) = self.live_call(path, slot)
             && let Outcome::Failure { handled, .. } = &mut call.outcome
@@ -305,7 +306,7 @@ impl Run {
         frame.generation.calls.get_mut(slot.call).map(Arc::make_mut)
     }
 
-    /// Notes that this frame's failure ended its parent's frame too. Call it before the parent ends.
+    /// Notes that this frame's failure ended its parent too. Call it before the parent ends.
     pub fn mark_frame_stopped(&mut self, path: &FramePath) {
         if let Some(child) = self.live_child(path) {
             child.stopped = true;
@@ -313,15 +314,14 @@ impl Run {
         }
     }
 
-    /// Notes that the parent went on after this frame's failure.
+    /// Notes that the parent continued after this frame's failure.
     pub fn mark_frame_handled(&mut self, path: &FramePath) {
         if let Some(child) = self.live_child(path) {
             child.handled = true;
         }
     }
 
-    /// Notes that the frame has completed without the frames under it that still run: whatever fails in them is of no
-    /// account.
+    /// Notes that the frame has completed without the frames under it that still run: a failure of theirs ends nothing.
     pub fn mark_children_handled(&mut self, path: &FramePath) {
         let Some(frame) = self.live(path) else {
             return;
@@ -381,38 +381,38 @@ impl Run {
         true
     }
 
-    /// Puts a recorded frame in the place of this one, as it stands there, and ends it.
+    /// Replaces this frame by a copy of a recorded one, and ends it.
     pub fn adopt(&mut self, path: &FramePath, recorded: &Frame) -> bool {
         let inner = if self.clock.moved == 0 {
             recorded.clone()
         } else {
-            // All at once, before its end.
-            let places = Places::new(recorded.inner_places(), self.clock.next);
-            self.clock.go_on_after(&places);
-            recorded.moved_to(&places)
+            // Everything in it gets its order at once, before its end.
+            let orders = Renumbering::new(inner_orders(recorded), self.clock.next);
+            self.clock.continue_after(&orders);
+            renumbered(recorded, &orders)
         };
-        let end = self.clock.place(recorded.end);
+        let end = self.clock.assign(recorded.end);
         let Some(frame) = self.live(path) else {
             return false;
         };
-        let (call_id, start, taken) = (frame.call_id.clone(), frame.start, frame.taken);
+        let (call_id, start, replays) = (frame.call_id.clone(), frame.start, frame.replays);
         *frame = Frame {
             call_id,
             start,
-            taken,
+            replays,
             end: Some(end),
             stopped: false,
             handled: false,
-            course: Course::AsRecorded,
+            divergence: Divergence::None,
             ..inner
         };
         true
     }
 
-    /// Notes that something in the frame, and so in those above it, is not of the recording.
-    pub fn note_made(&mut self, path: &FramePath) {
+    /// Notes that something in the frame, and so in those above it, is not in the recording.
+    pub fn mark_diverged(&mut self, path: &FramePath) {
         let mut frame = Arc::make_mut(&mut self.root);
-        frame.course = Course::Changed;
+        frame.divergence = Divergence::Diverged;
         for step in &path.0 {
             if frame.earlier.len() != step.ended_generations {
                 return;
@@ -421,11 +421,11 @@ impl Run {
                 return;
             };
             frame = Arc::make_mut(child);
-            frame.course = Course::Changed;
+            frame.divergence = Divergence::Diverged;
         }
     }
 
-    /// Ends the frame's generation and begins the next one, with the memory as it stands.
+    /// Ends the frame's generation and begins the next one, with the current memory.
     pub fn next_generation(&mut self, path: &FramePath, props: Option<Value>) -> bool {
         let Some(frame) = self.live(path) else {
             return false;
@@ -437,26 +437,26 @@ impl Run {
             Some(frame.memory.clone()),
         );
         let mut ended = std::mem::replace(&mut frame.generation, next);
-        if frame.continues.is_some() {
-            ended.children = ended.children.iter().map(Frame::cut_off).collect();
+        if frame.recorded.is_some() {
+            ended.children = ended.children.iter().map(without_recorded_link).collect();
         }
-        // What was recorded was the generation that has ended now.
-        frame.continues = None;
+        // The recording contains the generation that has ended now, not the next one.
+        frame.recorded = None;
         frame.earlier.push_back_mut(Arc::new(ended));
         true
     }
 
-    /// Notes that a frame has returned, though streams in it go on: here is its end in the order. `end` as in
+    /// Notes that a frame's code has returned, although streams in it continue. Its end gets its order now. `end`: as in
     /// [`Run::end_frame`].
     pub fn return_frame(&mut self, path: &FramePath, end: Option<u64>) {
-        let end = self.clock.place(end);
+        let end = self.clock.assign(end);
         if let Some(frame) = self.live(path) {
             frame.end = Some(end);
         }
     }
 
-    /// Ends a frame, and with it the frames under it that still run. `end`: where it ended in the
-    /// recording, if it has only replayed.
+    /// Ends a frame, and the frames under it that still run. `end`: the recorded order of its end, if it has not
+    /// diverged.
     pub fn end_frame(&mut self, path: &FramePath, state: State, end: Option<u64>) -> bool {
         if self.live(path).is_some_and(|frame| frame.end.is_none()) {
             self.return_frame(path, end);
@@ -471,7 +471,7 @@ impl Run {
     }
 }
 
-/// Fails the children that still run, and theirs; what was journaled in them stays.
+/// Fails the children that still run, and those under them. Their journals stay.
 fn close_children(generation: &mut Generation, agent_id: &JsonStr) {
     let running = |generation: &Generation| -> Vec<usize> {
         let children = generation.children.iter().enumerate();
@@ -487,7 +487,7 @@ fn close_children(generation: &mut Generation, agent_id: &JsonStr) {
         let child = Arc::make_mut(child);
         child.state = State::Failed(Some(orphaned_error(agent_id)));
         let child_id = child.agent_id.clone();
-        // As deep as the run's own nesting, which has a bound.
+        // Recurses as deep as the run nests, which is bounded.
         close_children(&mut child.generation, &child_id);
     }
 }

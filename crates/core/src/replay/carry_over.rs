@@ -1,45 +1,89 @@
-//! A dump in the middle of a replay: what the run has not reached yet of its recording stays recorded,
-//! so that a run that is resumed and fails early loses nothing. Its places come after all that has happened.
+//! A dump during a replay. The part of the recording that the run has not asked for yet is carried over, so that a
+//! resumed run that fails early loses nothing. Its orders come after everything that has happened.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::copy::{Recorded, Renamed};
+use super::copy::{
+    RecordedAncestor, Renamed, add_inner_orders, add_orders_of_call, carried_over_call,
+    carried_over_frame,
+};
 use crate::json::JsonStr;
-use crate::model::{Call, Clock, Course, Frame, Generation, Outcome, Places, State};
+use crate::model::{Call, Clock, Divergence, Frame, Generation, Outcome, Renumbering, State};
 
-/// What a frame has not reached of the generation that it replays.
-struct Unreached<'a> {
+/// The tree without its links to the recording. Frames that have not completed carry over the part of their recording
+/// that they have not asked for. `None` if there is no recording. `clock`: how far the run has come.
+#[must_use]
+pub fn detached_with_carry_over(root: &Frame, clock: Clock) -> Option<Frame> {
+    let detaching = Detaching::new(root, 0, Keep::CarryOver)?;
+    // After everything that has happened.
+    let orders = Renumbering::new(orders_to_carry_over(root), clock.next);
+    Some(detaching.run(&orders))
+}
+
+/// The tree without its links to the recording, as if every call in it had been executed. `None` if there is no
+/// recording.
+#[must_use]
+pub fn detached(root: &Frame, clock: Clock) -> Option<Frame> {
+    let orders = Renumbering::new(Vec::new(), clock.next);
+    Detaching::new(root, 0, Keep::Delivered).map(|root| root.run(&orders))
+}
+
+/// The recorded orders of everything that is carried over into a tree.
+fn orders_to_carry_over(root: &Frame) -> Vec<u64> {
+    let mut orders = Vec::new();
+    let mut open: Vec<_> = Detaching::new(root, 0, Keep::CarryOver)
+        .into_iter()
+        .collect();
+    while let Some(top) = open.last_mut() {
+        if let Some(child) = top.next_child() {
+            open.push(child);
+            continue;
+        }
+        if top.keep == Keep::CarryOver
+            && let Some(carry_over) = CarryOver::of(top.frame)
+        {
+            carry_over.add_orders(&mut orders);
+            orders.extend(recorded_end(top.frame));
+        }
+        open.pop();
+    }
+    orders
+}
+
+/// The part of the recorded generation that a frame has not asked for.
+struct CarryOver<'a> {
     recorded: &'a Generation,
+    /// Positions in the recorded generation.
     calls: Vec<usize>,
     children: Vec<usize>,
-    /// Replayed calls whose end has not come.
+    /// Replayed calls whose recorded end was not reached.
     pending: Vec<Pending>,
 }
 
-/// A replayed call whose end has not come.
+/// A replayed call whose recorded end was not reached.
 struct Pending {
-    /// Which call of the live frame it is.
+    /// Position in the live generation.
     position: usize,
-    /// The recorded place of its answer, if that has not come either.
+    /// The recorded order of its answer, if that was not reached either.
     answered: Option<u64>,
-    /// That of its end.
+    /// The recorded order of its end.
     end: u64,
 }
 
-impl<'a> Unreached<'a> {
-    /// `None` where the frame replays nothing, or has completed: then it had asked for all that it needed.
+impl<'a> CarryOver<'a> {
+    /// `None` if the frame replays nothing, or has completed: then it had asked for everything that it needed.
     fn of(frame: &'a Frame) -> Option<Self> {
-        let recorded = &frame.continues.as_ref()?.generation;
+        let recorded = &frame.recorded.as_ref()?.generation;
         if matches!(frame.state, State::Completed(_)) {
             return None;
         }
         let live = &frame.generation;
-        let calls = live.calls.iter().filter_map(|call| call.taken);
-        let children = live.children.iter().filter_map(|child| child.taken);
+        let calls = live.calls.iter().filter_map(|call| call.replays);
+        let children = live.children.iter().filter_map(|child| child.replays);
         Some(Self {
             recorded,
-            // Those too that were in flight: the others would move up in the order of occurrences.
+            // Calls that were in flight are included: without them, the others would get lower occurrences.
             calls: others(recorded.calls.len(), calls.collect()),
             children: others(recorded.children.len(), children.collect()),
             pending: pending(live, recorded),
@@ -60,28 +104,26 @@ impl<'a> Unreached<'a> {
             .filter_map(|position| children.get(*position))
     }
 
-    /// Adds the recorded places of all that is not reached.
-    fn add_places(&self, places: &mut Vec<u64>) {
+    /// Adds the recorded orders of everything that is carried over.
+    fn add_orders(&self, orders: &mut Vec<u64>) {
         for call in self.calls() {
-            places.push(call.start);
-            places.extend(call.answered);
-            places.extend(call.end);
+            add_orders_of_call(call, orders);
         }
         for child in self.children() {
-            places.extend(child.start);
-            places.extend(child.end);
-            places.extend(child.inner_places());
+            orders.extend(child.start);
+            orders.extend(child.end);
+            add_inner_orders(child, orders);
         }
         for pending in &self.pending {
-            places.extend(pending.answered);
-            places.push(pending.end);
+            orders.extend(pending.answered);
+            orders.push(pending.end);
         }
     }
 }
 
-fn others(count: usize, taken: HashSet<usize>) -> Vec<usize> {
+fn others(count: usize, replayed: HashSet<usize>) -> Vec<usize> {
     (0..count)
-        .filter(|position| !taken.contains(position))
+        .filter(|position| !replayed.contains(position))
         .collect()
 }
 
@@ -90,7 +132,7 @@ fn pending(live: &Generation, recorded: &Generation) -> Vec<Pending> {
     calls
         .filter(|(_, call)| call.end.is_none() && call.outcome != Outcome::Pending)
         .filter_map(|(position, call)| {
-            let recorded = recorded.calls.get(call.taken?)?;
+            let recorded = recorded.calls.get(call.replays?)?;
             Some(Pending {
                 position,
                 answered: recorded.answered.filter(|_| call.answered.is_none()),
@@ -100,227 +142,191 @@ fn pending(live: &Generation, recorded: &Generation) -> Vec<Pending> {
         .collect()
 }
 
-/// Where a frame had ended that runs again, if it has not done otherwise than recorded so far.
+/// The recorded end of a frame that runs again, if the frame has not diverged so far.
 fn recorded_end(frame: &Frame) -> Option<u64> {
     let is_open = frame.end.is_none() && !matches!(frame.state, State::Completed(_));
-    let as_recorded = is_open && frame.course == Course::AsRecorded;
-    frame.continues.as_ref()?.end.filter(|_| as_recorded)
+    let is_as_recorded = is_open && frame.divergence == Divergence::None;
+    frame.recorded.as_ref()?.end.filter(|_| is_as_recorded)
 }
 
-impl Frame {
-    /// The tree by itself: with what was not reached in frames that have not completed, and without its ties
-    /// to the recording. `None` where it has none. `clock`: how far the run has come.
-    #[must_use]
-    pub fn settled(&self, clock: Clock) -> Option<Self> {
-        let mut recorded = Vec::new();
-        self.add_unreached_places(&mut recorded);
-        // After all that has happened.
-        let places = Places::new(recorded, clock.next);
-        Settling::new(self, 0, Kept::Unreached).map(|root| root.run(&places))
+/// `ancestors`: the recorded frames from the root to the one that the frame replays.
+fn with_carry_over(
+    frame: &Frame,
+    orders: &Renumbering,
+    ancestors: &[RecordedAncestor<'_>],
+) -> Frame {
+    let mut copy = without_link(frame);
+    let Some(carry_over) = CarryOver::of(frame) else {
+        return copy;
+    };
+    // The order of ends continues as it was recorded, and with it a race between agents. The frame of the run itself
+    // takes part in no race.
+    if ancestors.len() > 1 {
+        let recorded = recorded_end(frame).map(|end| orders.of(end));
+        copy.end = copy.end.or(recorded);
     }
-
-    /// The tree by itself, with what was reached alone: as if all of it had been made.
-    #[must_use]
-    pub fn reached(&self, clock: Clock) -> Option<Self> {
-        let places = Places::new(Vec::new(), clock.next);
-        Settling::new(self, 0, Kept::Reached).map(|root| root.run(&places))
-    }
-
-    fn add_unreached_places(&self, places: &mut Vec<u64>) {
-        let mut open: Vec<_> = Settling::new(self, 0, Kept::Unreached)
-            .into_iter()
-            .collect();
-        while let Some(top) = open.last_mut() {
-            if let Some(child) = top.next_child() {
-                open.push(child);
-                continue;
-            }
-            if top.kept == Kept::Unreached
-                && let Some(unreached) = Unreached::of(top.frame)
-            {
-                unreached.add_places(places);
-                places.extend(recorded_end(top.frame));
-            }
-            open.pop();
+    let generation = &mut copy.generation;
+    for pending in &carry_over.pending {
+        if let Some(call) = generation.calls.get_mut(pending.position) {
+            let call = Arc::make_mut(call);
+            call.answered = call
+                .answered
+                .or(pending.answered.map(|order| orders.of(order)));
+            call.end = Some(orders.of(pending.end));
         }
     }
+    let calls = generation.calls.iter();
+    let mut names: HashSet<JsonStr> = calls.map(|call| call.call_id.clone()).collect();
+    for call in carry_over.calls() {
+        let call_id = free_name(&call.call_id, &names);
+        names.insert(call_id.clone());
+        generation.calls.push_back_mut(Arc::new(Call {
+            call_id,
+            carried_over: true,
+            ..carried_over_call(call, orders, ancestors)
+        }));
+    }
+    let children = generation.children.iter();
+    let mut names: HashSet<JsonStr> = children.map(|child| child.call_id.clone()).collect();
+    for child in carry_over.children() {
+        let from = &child.call_id;
+        let to = &free_name(from, &names);
+        names.insert(to.clone());
+        let mut child = carried_over_frame(child, orders, ancestors, Renamed { from, to });
+        child.divergence = Divergence::NotReplayedYet;
+        generation.children.push_back_mut(Arc::new(child));
+    }
+    generation.rows = carry_over.recorded.rows.clone();
+    copy
+}
 
-    /// `levels`: the recorded frames from the root to the one that it replays.
-    fn with_unreached(&self, places: &Places, levels: &[Recorded<'_>]) -> Self {
-        let mut frame = Self {
-            continues: None,
-            ..self.clone()
-        };
-        let Some(unreached) = Unreached::of(self) else {
-            return frame;
-        };
-        // The order of ends goes on as it was recorded, so that a race between agents does too. The run itself
-        // is in none.
-        if levels.len() > 1 {
-            let recorded = recorded_end(self).map(|end| places.of(end));
-            frame.end = frame.end.or(recorded);
-        }
-        let generation = &mut frame.generation;
-        for pending in &unreached.pending {
-            if let Some(call) = generation.calls.get_mut(pending.position) {
-                let call = Arc::make_mut(call);
-                call.answered = call
-                    .answered
-                    .or(pending.answered.map(|place| places.of(place)));
-                call.end = Some(places.of(pending.end));
-            }
-        }
-        let calls = generation.calls.iter();
-        let mut names: HashSet<JsonStr> = calls.map(|call| call.call_id.clone()).collect();
-        for call in unreached.calls() {
-            let call_id = free_name(&call.call_id, &names);
-            names.insert(call_id.clone());
-            generation.calls.push_back_mut(Arc::new(Call {
-                call_id,
-                unreached: true,
-                ..call.taken_over(places, levels)
-            }));
-        }
-        let children = generation.children.iter();
-        let mut names: HashSet<JsonStr> = children.map(|child| child.call_id.clone()).collect();
-        for child in unreached.children() {
-            let from = &child.call_id;
-            let to = &free_name(from, &names);
-            names.insert(to.clone());
-            let mut child = child.taken_over(places, levels, Renamed { from, to });
-            child.course = Course::Unreached;
-            generation.children.push_back_mut(Arc::new(child));
-        }
-        generation.rows = unreached.recorded.rows.clone();
-        frame
+fn without_link(frame: &Frame) -> Frame {
+    Frame {
+        recorded: None,
+        ..frame.clone()
     }
 }
 
-/// What a frame keeps of the recording that it replays.
+/// The part of its recording that a detached frame keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kept {
-    /// What it has not reached.
-    Unreached,
-    /// Nothing, since one above it has completed.
+enum Keep {
+    /// The part that it has not asked for.
+    CarryOver,
+    /// Nothing, because a frame above it has completed.
     Nothing,
-    /// Nothing, nor what it has taken and not given yet.
-    Reached,
+    /// Nothing, and of the replayed calls only those whose answer the program has received.
+    Delivered,
 }
 
-/// A frame that replays one and is being settled, its children before itself.
-struct Settling<'a> {
+/// A frame that replays another and is being detached from it, after its children.
+struct Detaching<'a> {
     frame: &'a Frame,
     recorded: &'a Frame,
-    /// Which child of its parent it is.
+    /// Position in the parent.
     position: usize,
-    kept: Kept,
+    keep: Keep,
     next_child: usize,
-    settled: Vec<(usize, Arc<Frame>)>,
+    detached: Vec<(usize, Arc<Frame>)>,
 }
 
-impl<'a> Settling<'a> {
-    /// `None` for a frame that replays none: then none under it does.
-    fn new(frame: &'a Frame, position: usize, kept: Kept) -> Option<Self> {
+impl<'a> Detaching<'a> {
+    /// `None` for a frame that replays nothing: then no frame under it does.
+    fn new(frame: &'a Frame, position: usize, keep: Keep) -> Option<Self> {
         Some(Self {
             frame,
-            recorded: frame.continues.as_ref()?,
+            recorded: frame.recorded.as_ref()?,
             position,
-            kept,
+            keep,
             next_child: 0,
-            settled: Vec::new(),
+            detached: Vec::new(),
         })
     }
 
-    fn level(&self) -> Recorded<'a> {
-        Recorded::new(self.recorded)
+    fn ancestor(&self) -> RecordedAncestor<'a> {
+        RecordedAncestor::new(self.recorded)
     }
 
-    /// Settles the frame and all under it.
-    fn run(self, places: &Places) -> Frame {
-        let mut levels = vec![self.level()];
+    /// Detaches the frame and everything under it.
+    fn run(self, orders: &Renumbering) -> Frame {
+        let mut ancestors = vec![self.ancestor()];
         let mut open: Vec<Self> = Vec::new();
         let mut top = self;
         loop {
             if let Some(child) = top.next_child() {
-                levels.push(child.level());
+                ancestors.push(child.ancestor());
                 open.push(std::mem::replace(&mut top, child));
                 continue;
             }
             let position = top.position;
-            let settled = top.finish(places, &levels);
-            levels.pop();
+            let detached = top.finish(orders, &ancestors);
+            ancestors.pop();
             match open.pop() {
                 Some(mut parent) => {
-                    parent.settled.push((position, Arc::new(settled)));
+                    parent.detached.push((position, Arc::new(detached)));
                     top = parent;
                 }
-                None => return settled,
+                None => return detached,
             }
         }
     }
 
     fn next_child(&mut self) -> Option<Self> {
-        let kept = match self.frame.state {
-            State::Completed(_) if self.kept == Kept::Unreached => Kept::Nothing,
-            _ => self.kept,
+        let keep = match self.frame.state {
+            State::Completed(_) if self.keep == Keep::CarryOver => Keep::Nothing,
+            _ => self.keep,
         };
         let children = &self.frame.generation.children;
         while let Some(child) = children.get(self.next_child) {
             let position = self.next_child;
             self.next_child += 1;
-            if let Some(settling) = Self::new(child, position, kept) {
-                return Some(settling);
+            if let Some(detaching) = Self::new(child, position, keep) {
+                return Some(detaching);
             }
         }
         None
     }
 
-    fn finish(self, places: &Places, levels: &[Recorded<'_>]) -> Frame {
-        let alone = || Frame {
-            continues: None,
-            ..self.frame.clone()
-        };
-        let mut frame = match self.kept {
-            Kept::Unreached => self.frame.with_unreached(places, levels),
-            Kept::Nothing => alone(),
-            Kept::Reached => {
-                let mut frame = alone();
-                frame.generation.take_back_pending();
+    fn finish(self, orders: &Renumbering, ancestors: &[RecordedAncestor<'_>]) -> Frame {
+        let mut frame = match self.keep {
+            Keep::CarryOver => with_carry_over(self.frame, orders, ancestors),
+            Keep::Nothing => without_link(self.frame),
+            Keep::Delivered => {
+                let mut frame = without_link(self.frame);
+                take_back_undelivered(&mut frame.generation);
                 frame
             }
         };
-        for (position, child) in self.settled {
-            // The frame's own children come first in the settled one too.
+        for (position, child) in self.detached {
+            // The frame's own children come before those that are carried over.
             frame.generation.children.set_mut(position, child);
         }
         frame
     }
 }
 
-impl Generation {
-    /// Replayed calls whose answers are not given yet are in flight.
-    fn take_back_pending(&mut self) {
-        for position in 0..self.calls.len() {
-            let is_pending = |call: &Arc<Call>| {
-                call.end.is_none() && call.answered.is_none() && call.outcome != Outcome::Pending
-            };
-            if self.calls.get(position).is_some_and(is_pending)
-                && let Some(call) = self.calls.get_mut(position)
-            {
-                Arc::make_mut(call).outcome = Outcome::Pending;
-            }
+/// Puts replayed calls back in flight if the program has not received their answer.
+fn take_back_undelivered(generation: &mut Generation) {
+    let is_undelivered = |call: &Arc<Call>| {
+        call.end.is_none() && call.answered.is_none() && call.outcome != Outcome::Pending
+    };
+    let calls = &mut generation.calls;
+    for position in 0..calls.len() {
+        if calls.get(position).is_some_and(is_undelivered)
+            && let Some(call) = calls.get_mut(position)
+        {
+            Arc::make_mut(call).outcome = Outcome::Pending;
         }
     }
 }
 
-/// The callId, or the next one of its kind that is not taken.
+/// The callId, or the next callId of its kind that is free.
 fn free_name(call_id: &JsonStr, names: &HashSet<JsonStr>) -> JsonStr {
     if !names.contains(call_id) {
         return call_id.clone();
     }
     let body = call_id.body();
     let stem = body.rsplit_once(':').map_or(body, |(stem, _)| stem);
-    // One of so many must be free.
+    // There are more candidates than names, so one of them is free.
     let last = names.len() * 2;
     (names.len()..=last)
         .map(|seq| JsonStr::from_normalized_body(&format!("{stem}:{seq}")))

@@ -1,22 +1,22 @@
-//! Copies of a recorded tree for another place in the order of starts and ends.
+//! Copies of a recorded tree with new orders of starts and ends.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::retry_rule::{Failed, Level};
+use super::retry_rule::{Ancestor, Failed};
 use crate::json::JsonStr;
-use crate::model::{Call, Frame, Outcome, Places, State};
+use crate::model::{Call, Frame, Outcome, Renumbering, State};
 
-/// A recorded frame on the way from the root.
+/// A recorded frame on the path from the root.
 #[derive(Clone)]
-pub(crate) struct Recorded<'a> {
+pub(super) struct RecordedAncestor<'a> {
     frame: &'a Frame,
     last_start: Rc<OnceCell<Option<u64>>>,
 }
 
-impl<'a> Recorded<'a> {
-    pub(crate) fn new(frame: &'a Frame) -> Self {
+impl<'a> RecordedAncestor<'a> {
+    pub(super) fn new(frame: &'a Frame) -> Self {
         Self {
             frame,
             last_start: Rc::default(),
@@ -24,7 +24,7 @@ impl<'a> Recorded<'a> {
     }
 }
 
-impl Level for &Recorded<'_> {
+impl Ancestor for &RecordedAncestor<'_> {
     fn frame(&self) -> &Frame {
         self.frame
     }
@@ -35,16 +35,16 @@ impl Level for &Recorded<'_> {
     }
 }
 
-/// A frame that gets another callId, and with it all that stands under it.
+/// A frame that gets another callId. The callIds under it start with its own, and change with it.
 #[derive(Clone, Copy)]
-pub(crate) struct Renamed<'a> {
+pub(super) struct Renamed<'a> {
     pub from: &'a JsonStr,
     pub to: &'a JsonStr,
 }
 
 impl Renamed<'_> {
-    /// The callId of what stands under the frame.
-    fn inside(self, call_id: &JsonStr) -> JsonStr {
+    /// The new callId of the frame, or of a call or frame under it.
+    fn rename(self, call_id: &JsonStr) -> JsonStr {
         match call_id.body().strip_prefix(self.from.body()) {
             Some(rest) if self.from != self.to => {
                 JsonStr::from_normalized_body(&format!("{}{rest}", self.to.body()))
@@ -54,137 +54,147 @@ impl Renamed<'_> {
     }
 }
 
-impl Call {
-    fn moved_to(&self, places: &Places) -> Self {
-        Self {
-            start: places.of(self.start),
-            answered: self.answered.map(|place| places.of(place)),
-            end: self.end.map(|end| places.of(end)),
-            ..self.clone()
-        }
+/// A copy of a call that is carried over. It is marked as handled if its failure was: a dump keeps only a part of
+/// the calls that came after it, so the order no longer shows that. `ancestors`: the recorded frames from the root
+/// to its own.
+pub(super) fn carried_over_call(
+    call: &Call,
+    orders: &Renumbering,
+    ancestors: &[RecordedAncestor<'_>],
+) -> Call {
+    let mut copy = renumbered_call(call, orders);
+    let failed = Failed::call(call);
+    let was_handled = failed.is_some_and(|failed| !failed.ended_the_run(ancestors.iter().rev()));
+    if let Outcome::Failure { handled, .. } = &mut copy.outcome {
+        *handled |= was_handled;
     }
+    copy
+}
 
-    /// Moved on, with the mark that its failure was handled: where only a part is left of what came after
-    /// it, the order of places no longer tells. `levels`: the recorded frames from the root to its own.
-    pub(crate) fn taken_over(&self, places: &Places, levels: &[Recorded<'_>]) -> Self {
-        let mut call = self.moved_to(places);
-        let failed = Failed::call(self);
-        let was_handled = failed.is_some_and(|failed| !failed.ended_the_run(levels.iter().rev()));
-        if let Outcome::Failure { handled, .. } = &mut call.outcome {
-            *handled |= was_handled;
+/// A copy of a frame that is carried over, marked like the calls of [`carried_over_call`]. `above`: the recorded
+/// frames from the root to its parent.
+pub(super) fn carried_over_frame(
+    frame: &Frame,
+    orders: &Renumbering,
+    above: &[RecordedAncestor<'_>],
+    renamed: Renamed<'_>,
+) -> Frame {
+    copy_tree(frame, above.to_vec(), &|frame, path| {
+        let mut copy = renumbered_frame(frame, orders, |call| Call {
+            call_id: renamed.rename(&call.call_id),
+            ..carried_over_call(call, orders, path)
+        });
+        copy.call_id = renamed.rename(&frame.call_id);
+        if let [above @ .., _] = path {
+            copy.handled = was_handled(frame, above);
         }
-        call
+        copy
+    })
+}
+
+/// A copy of the frame and everything under it with new orders.
+pub(crate) fn renumbered(frame: &Frame, orders: &Renumbering) -> Frame {
+    copy_tree(frame, Vec::new(), &|frame, _| {
+        renumbered_frame(frame, orders, |call| renumbered_call(call, orders))
+    })
+}
+
+/// The tree without its links to the frames that it has replayed. They keep those frames in memory, and nothing
+/// more of them is needed.
+pub(crate) fn without_recorded_link(frame: &Arc<Frame>) -> Arc<Frame> {
+    if frame.recorded.is_none() {
+        return Arc::clone(frame);
+    }
+    Arc::new(copy_tree(frame, Vec::new(), &|frame, _| Frame {
+        recorded: None,
+        ..frame.clone()
+    }))
+}
+
+/// The orders of all calls and frames under a frame, except those of earlier generations.
+pub(crate) fn inner_orders(frame: &Frame) -> Vec<u64> {
+    let mut orders = Vec::new();
+    add_inner_orders(frame, &mut orders);
+    orders
+}
+
+pub(super) fn add_inner_orders(frame: &Frame, orders: &mut Vec<u64>) {
+    let mut frames = vec![frame];
+    while let Some(frame) = frames.pop() {
+        for call in &frame.generation.calls {
+            add_orders_of_call(call, orders);
+        }
+        for child in &frame.generation.children {
+            orders.extend(child.start);
+            orders.extend(child.end);
+            frames.push(child);
+        }
     }
 }
 
-impl Frame {
-    /// Whether the run had gone on after this frame's failure. `above`: the frames from the root to its parent.
-    pub(crate) fn was_handled(&self, above: &[Recorded<'_>]) -> bool {
-        let failed = matches!(self.state, State::Failed(_));
-        self.handled || failed && !Failed::frame(self).ended_the_run(above.iter().rev())
-    }
+pub(super) fn add_orders_of_call(call: &Call, orders: &mut Vec<u64>) {
+    orders.push(call.start);
+    orders.extend(call.answered);
+    orders.extend(call.end);
+}
 
-    /// All places of calls and frames under this one, those of earlier generations aside.
-    pub(crate) fn inner_places(&self) -> Vec<u64> {
-        let mut places = Vec::new();
-        let mut frames = vec![self];
-        while let Some(frame) = frames.pop() {
-            for call in &frame.generation.calls {
-                places.push(call.start);
-                places.extend(call.answered);
-                places.extend(call.end);
-            }
-            for child in &frame.generation.children {
-                places.extend(child.start);
-                places.extend(child.end);
-                frames.push(child);
-            }
+/// True if the run continued after this frame's failure. `above`: the frames from the root to its parent.
+fn was_handled(frame: &Frame, above: &[RecordedAncestor<'_>]) -> bool {
+    let failed = matches!(frame.state, State::Failed(_));
+    frame.handled || failed && !Failed::frame(frame).ended_the_run(above.iter().rev())
+}
+
+fn renumbered_call(call: &Call, orders: &Renumbering) -> Call {
+    Call {
+        start: orders.of(call.start),
+        answered: call.answered.map(|order| orders.of(order)),
+        end: call.end.map(|order| orders.of(order)),
+        ..call.clone()
+    }
+}
+
+/// The frame with new orders, its calls copied by `copy_call`, and its children as they are.
+fn renumbered_frame(
+    frame: &Frame,
+    orders: &Renumbering,
+    copy_call: impl Fn(&Call) -> Call,
+) -> Frame {
+    let mut copy = frame.clone();
+    copy.start = copy.start.map(|order| orders.of(order));
+    copy.end = copy.end.map(|order| orders.of(order));
+    let calls = frame.generation.calls.iter();
+    copy.generation.calls = calls.map(|call| Arc::new(copy_call(call))).collect();
+    copy
+}
+
+/// Copies a tree frame by frame. `copy_frame` gets a frame, and the frames from the root to it, which start with
+/// those `above` the tree.
+fn copy_tree<'a>(
+    root: &'a Frame,
+    above: Vec<RecordedAncestor<'a>>,
+    copy_frame: &impl Fn(&Frame, &[RecordedAncestor<'a>]) -> Frame,
+) -> Frame {
+    let mut path = above;
+    path.push(RecordedAncestor::new(root));
+    let mut copy = copy_frame(root, &path);
+    // The copies above the last one, each with its own position and that of its next child.
+    let mut open: Vec<(Frame, usize, usize)> = Vec::new();
+    let (mut position, mut next) = (0, 0);
+    while let Some(last) = path.last() {
+        if let Some(child) = last.frame.generation.children.get(next) {
+            path.push(RecordedAncestor::new(child));
+            let child = copy_frame(child, &path);
+            open.push((std::mem::replace(&mut copy, child), position, next + 1));
+            (position, next) = (next, 0);
+            continue;
         }
-        places
+        path.pop();
+        let Some((mut parent, above, following)) = open.pop() else {
+            break;
+        };
+        parent.generation.children.set_mut(position, Arc::new(copy));
+        copy = parent;
+        (position, next) = (above, following);
     }
-
-    /// The frame and all under it at new places.
-    pub(crate) fn moved_to(&self, places: &Places) -> Self {
-        self.copied(Vec::new(), &|frame, _| {
-            frame.alone_at(places, |call| call.moved_to(places))
-        })
-    }
-
-    /// At new places, with the marks that failures were handled. `above`: the recorded frames from the root
-    /// to the one that it is a child of.
-    pub(crate) fn taken_over(
-        &self,
-        places: &Places,
-        above: &[Recorded<'_>],
-        renamed: Renamed<'_>,
-    ) -> Self {
-        self.copied(above.to_vec(), &|frame, levels| {
-            let take_over = |call: &Call| {
-                let call_id = renamed.inside(&call.call_id);
-                Call {
-                    call_id,
-                    ..call.taken_over(places, levels)
-                }
-            };
-            let mut copy = frame.alone_at(places, take_over);
-            copy.call_id = renamed.inside(&frame.call_id);
-            if let [above @ .., _] = levels {
-                copy.handled = frame.was_handled(above);
-            }
-            copy
-        })
-    }
-
-    /// Without its ties to the frames that it, and those under it, have replayed: nothing more of them is needed, and
-    /// they are tied to those that they have replayed.
-    pub(crate) fn cut_off(self: &Arc<Self>) -> Arc<Self> {
-        if self.continues.is_none() {
-            return Arc::clone(self);
-        }
-        Arc::new(self.copied(Vec::new(), &|frame, _| Self {
-            continues: None,
-            ..frame.clone()
-        }))
-    }
-
-    /// A copy of the tree, in which `alone` has copied each frame. That is given the frames from the root to
-    /// it, of which `above` are those above this one.
-    fn copied<'a>(
-        &'a self,
-        above: Vec<Recorded<'a>>,
-        alone: &impl Fn(&Self, &[Recorded<'a>]) -> Self,
-    ) -> Self {
-        let mut levels = above;
-        levels.push(Recorded::new(self));
-        let mut copy = alone(self, &levels);
-        // The copies above the last one, each with its own position and that of its child that comes next.
-        let mut open: Vec<(Self, usize, usize)> = Vec::new();
-        let (mut position, mut next) = (0, 0);
-        while let Some(level) = levels.last() {
-            if let Some(child) = level.frame.generation.children.get(next) {
-                levels.push(Recorded::new(child));
-                let child = alone(child, &levels);
-                open.push((std::mem::replace(&mut copy, child), position, next + 1));
-                (position, next) = (next, 0);
-                continue;
-            }
-            levels.pop();
-            let Some((mut parent, above, following)) = open.pop() else {
-                break;
-            };
-            parent.generation.children.set_mut(position, Arc::new(copy));
-            copy = parent;
-            (position, next) = (above, following);
-        }
-        copy
-    }
-
-    fn alone_at(&self, places: &Places, call: impl Fn(&Call) -> Call) -> Self {
-        let mut frame = self.clone();
-        frame.start = frame.start.map(|place| places.of(place));
-        frame.end = frame.end.map(|place| places.of(place));
-        let calls = self.generation.calls.iter();
-        frame.generation.calls = calls.map(|each| Arc::new(call(each))).collect();
-        frame
-    }
+    copy
 }

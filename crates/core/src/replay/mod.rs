@@ -8,6 +8,8 @@ mod progress;
 mod retry_rule;
 mod source;
 
+pub use carry_over::{detached, detached_with_carry_over};
+pub(crate) use copy::{inner_orders, renumbered, without_recorded_link};
 pub use explain::Explanation;
-pub(crate) use progress::Places;
-pub use source::{Answer, Entry, Failures, MemoryChoice, Miss, Source, Verdict};
+pub(crate) use progress::Progress;
+pub use source::{Answer, Entry, Failures, MemoryChoice, Miss, ReplaySource, Verdict};

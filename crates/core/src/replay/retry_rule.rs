@@ -1,19 +1,19 @@
-//! Whether a failure ended its run, or the program went on after it.
+//! Decides if a failure ended its run, or if the program handled it.
 
 use crate::model::{Call, Frame, Outcome, State};
 
-/// A failure, as the frame has it that it came to.
+/// A failure, as seen by the frame that it has reached.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Failed {
+pub(super) struct Failed {
     /// The frame ended with it.
     stopped: bool,
-    /// The frame, or one above it, went on after it.
+    /// The frame, or one above it, continued after it.
     handled: bool,
     end: Option<u64>,
 }
 
-/// A recorded frame that a failure can come to.
-pub(crate) trait Level {
+/// A recorded frame that a failure can reach.
+pub(super) trait Ancestor {
     fn frame(&self) -> &Frame;
 
     /// Start of the last call or child of its last generation.
@@ -22,7 +22,7 @@ pub(crate) trait Level {
 
 impl Failed {
     /// `None` for a call that has not failed.
-    pub(crate) fn call(call: &Call) -> Option<Self> {
+    pub(super) fn call(call: &Call) -> Option<Self> {
         let Outcome::Failure {
             stopped, handled, ..
         } = call.outcome
@@ -37,7 +37,7 @@ impl Failed {
         })
     }
 
-    pub(crate) fn frame(frame: &Frame) -> Self {
+    pub(super) fn frame(frame: &Frame) -> Self {
         Self {
             stopped: frame.stopped,
             handled: frame.handled,
@@ -45,17 +45,17 @@ impl Failed {
         }
     }
 
-    /// Follows the failure up the tree, from the frame that it came to first: it ended the run if it, or
-    /// what it made fail, was the last thing in each frame; a frame that completed, or went on to something
-    /// else, had handled it.
-    pub(crate) fn ended_the_run<L: Level>(self, levels: impl Iterator<Item = L>) -> bool {
+    /// Follows the failure up the tree, starting with the frame that it reached first. It ended the run if it, or
+    /// the failure that it caused, was the last event in each frame. A frame that completed, or that started
+    /// something else, had handled it.
+    pub(super) fn ended_the_run<A: Ancestor>(self, ancestors: impl Iterator<Item = A>) -> bool {
         let mut failed = self;
-        for level in levels {
-            let frame = level.frame();
+        for ancestor in ancestors {
+            let frame = ancestor.frame();
             if matches!(frame.state, State::Completed(_)) {
                 return false;
             }
-            if !failed.stopped && (failed.handled || failed.is_followed_in(&level)) {
+            if !failed.stopped && (failed.handled || failed.is_followed_in(&ancestor)) {
                 return false;
             }
             failed = Self {
@@ -67,10 +67,11 @@ impl Failed {
         true
     }
 
-    fn is_followed_in(self, level: &impl Level) -> bool {
-        match (level.last_start(), self.end) {
+    fn is_followed_in(self, ancestor: &impl Ancestor) -> bool {
+        match (ancestor.last_start(), self.end) {
             (Some(last), Some(end)) => last > end,
-            // Without an order the failure is taken for handled: a replay repeats nothing.
+            // If the recording has no order (old dumps), assume the program handled the failure, so that a replay
+            // does not repeat the call.
             (_, None) => true,
             (None, Some(_)) => false,
         }

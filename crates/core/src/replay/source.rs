@@ -1,7 +1,7 @@
-//! Answers from a recording: which frame a sub-agent continues, which entry answers a request.
+//! Answers from a recording: which frame a sub-agent replays, and which entry answers a request.
 //!
 //! An entry answers only the request that it recorded, once, in the order in which the calls were
-//! started. Nothing here changes the recording: what was used up is noted beside it.
+//! started. Nothing here changes the recording: used entries are noted next to it.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -9,7 +9,7 @@ use std::iter;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
-use super::retry_rule::{Failed, Level};
+use super::retry_rule::{Ancestor, Failed};
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{
@@ -17,46 +17,47 @@ use crate::model::{
 };
 use crate::util::IdHashing;
 
-/// What is done with a recorded failure.
+/// How a recorded failure is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Failures {
-    /// Make the call again where the failure ended the run, replay it where it was handled.
+    /// Execute the call again if the failure ended the run. Replay the failure if it was handled.
     #[default]
     Auto,
     Replay,
     Retry,
 }
 
-/// Which memory a frame gets back.
+/// The memory that a frame starts with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MemoryChoice {
-    /// That of the start where calls are replayed, else as it stood.
+    /// Its original memory if there are calls to replay, otherwise its memory at the time of the dump.
     #[default]
     Auto,
     Start,
     Dump,
 }
 
-/// A recorded frame, and what a replay has used of it.
+/// A recorded frame, and which of its entries a replay has used.
 #[derive(Debug)]
 pub struct RecordedFrame {
     frame: Arc<Frame>,
-    /// Which child of its parent it is.
+    /// Position in its parent.
     position: usize,
-    /// Weak, since it holds this one; every [`Source`] holds the root, and so all.
+    /// Weak, because the parent owns this one. Every [`ReplaySource`] owns the root, and with it all frames.
     parent: Option<Weak<RecordedFrame>>,
     claimed: Cell<bool>,
-    /// Start of the last call or child of the last generation, once it was asked for.
+    /// Start of the last call or child of the last generation, computed when it is first needed.
     last_start: OnceCell<Option<u64>>,
     journal: RefCell<Option<JournalIndex>>,
-    /// What others have borrowed: the frame itself, found later by its content, still has all its entries.
+    /// The entries that others have borrowed. The frame itself, if it is found later by its content, still has all of
+    /// them.
     lent: RefCell<Option<JournalIndex>>,
     children: RefCell<Option<ChildIndex>>,
 }
 
-/// A live frame's tie to the recording.
+/// The link of a live frame to the recording.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct ReplaySource {
     root: Rc<RecordedFrame>,
     recorded: Rc<RecordedFrame>,
     /// `false`: the frame only lends its entries, not its memory, props or budget.
@@ -72,13 +73,13 @@ pub struct Entry {
     pub memory: Memory,
 }
 
-/// What the recording says to a request.
+/// The answer of the recording to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     pub verdict: Verdict,
-    /// The occurrence that was used up; a row without a list of calls has none.
+    /// The occurrence that was used up; `None` for a row without a list of calls.
     pub call: Option<Arc<Call>>,
-    /// Which call of the recorded frame that is.
+    /// Position of that call in the recorded frame.
     pub position: Option<usize>,
     /// It is a failure that the program had handled.
     pub handled: bool,
@@ -103,18 +104,18 @@ pub enum Verdict {
     Miss(Miss),
 }
 
-/// Why a call has to be made.
+/// The reason why a call has to be executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Miss {
     /// The frame itself has no recording.
     NoRecording,
-    /// No entry for this request, or all of them used up.
+    /// No unused recorded request in this frame matches.
     NotRecorded,
     /// It had started but not ended.
     InFlight,
     /// It ended with a value that could not be recorded.
     Tombstone,
-    /// It failed, and the failure is to be tried again.
+    /// It failed, and has to be tried again.
     Retry,
 }
 
@@ -139,7 +140,7 @@ struct ChildIndex {
     by_call_id: HashMap<JsonStr, usize, IdHashing>,
 }
 
-impl Source {
+impl ReplaySource {
     /// The recording as the source of a run's root frame. `root`: the tree of a snapshot.
     #[must_use]
     pub fn of_tree(root: &Arc<Frame>) -> Self {
@@ -162,19 +163,19 @@ impl Source {
         &self.recorded.frame
     }
 
-    /// Which child of its parent the recorded frame is.
+    /// Position of the recorded frame in its parent.
     #[must_use]
     pub fn position(&self) -> usize {
         self.recorded.position
     }
 
-    /// Whether the live frame continues the recorded one, with its memory and budget.
+    /// True if the live frame replays the recorded one, with its memory and budget. False if it only borrows entries.
     #[must_use]
     pub fn is_claimed(&self) -> bool {
         self.claimed
     }
 
-    /// Finds the recorded frame that a sub-agent continues: by agent and input, in the order of their
+    /// Finds the recorded frame that a sub-agent replays: by agent and input, in the order of their
     /// starts, as calls are (in callIds, others of the agent are counted too); by callId where no input was
     /// recorded. Else the one with the same callId lends its entries.
     #[must_use]
@@ -258,7 +259,7 @@ impl Source {
         use_it(slot.get_or_insert_with(|| JournalIndex::new(&self.recorded.frame.generation)))
     }
 
-    /// Whether the recorded journal is keyed by hashes of another recorder.
+    /// True if the recorded journal is keyed by hashes of another recorder.
     #[must_use]
     pub fn has_foreign_hashes(&self) -> bool {
         self.journal(|journal| journal.has_foreign_hashes)
@@ -268,19 +269,19 @@ impl Source {
     #[must_use]
     pub fn take(&self, kind: &Kind, keys: &[RequestHash], failures: Failures) -> Answer {
         let calls = &self.frame().generation.calls;
-        let taken = self.journal(|journal| {
+        let found = self.journal(|journal| {
             keys.iter()
                 .find_map(|hash| journal.take(&(kind.clone(), hash.clone())))
         });
-        let position = match taken {
-            Some(Taken::Call(position)) => Some(position),
+        let position = match found {
+            Some(Found::Call(position)) => Some(position),
             _ => None,
         };
         let call = position
             .and_then(|position| calls.get(position))
             .map(Arc::clone);
-        let outcome = match (taken, &call) {
-            (Some(Taken::Row(outcome)), _) => outcome,
+        let outcome = match (found, &call) {
+            (Some(Found::Row(outcome)), _) => outcome,
             (_, Some(call)) => call.outcome.clone(),
             (_, None) => return Answer::miss(Miss::NotRecorded),
         };
@@ -290,7 +291,7 @@ impl Source {
             Outcome::Pending => Verdict::Miss(Miss::InFlight),
             Outcome::Tombstone(_) => Verdict::Miss(Miss::Tombstone),
             Outcome::Failure { error, .. } => {
-                // A row without a list of calls tells nothing of what came after it.
+                // A row without a list of calls does not show what came after it.
                 let failed = call.as_deref().and_then(Failed::call);
                 let ended_the_run = failed.is_some_and(|failed| self.recorded.was_ended_by(failed));
                 known_handled = !ended_the_run;
@@ -314,7 +315,7 @@ impl Source {
         }
     }
 
-    /// Whether this frame's failure ended the run, so that resuming runs it again.
+    /// True if this frame's failure ended the run, so that resuming runs it again.
     #[must_use]
     pub fn failure_ended_the_run(&self) -> bool {
         let frame = self.frame();
@@ -324,8 +325,7 @@ impl Source {
         }
     }
 
-    /// Whether the recorded frame failed, or had failed before it was run again, and the run had gone on
-    /// after that.
+    /// True if the recorded frame failed, or had failed before it ran again, and the run had continued after that.
     #[must_use]
     pub fn failure_was_handled(&self) -> bool {
         let frame = self.frame();
@@ -333,7 +333,7 @@ impl Source {
         self.claimed && (frame.handled || failed && !self.failure_ended_the_run())
     }
 
-    /// The recorded calls of a kind, those that are not used up first.
+    /// The recorded calls of a kind, unused calls first.
     #[must_use]
     pub fn candidates(&self, kind: &Kind) -> Vec<Arc<Call>> {
         let calls = &self.frame().generation.calls;
@@ -363,7 +363,7 @@ impl Source {
                 let open = calls.iter().zip(&journal.used).filter(|(_, used)| !**used);
                 open.filter(|(call, _)| has_ended(call)).count()
             }
-            // Nothing was asked for, so no index is made.
+            // Nothing was requested, so there is no index.
             None => calls.iter().filter(|call| has_ended(call)).count(),
         };
         let unused_children = match &*self.recorded.children.borrow() {
@@ -396,14 +396,14 @@ impl RecordedFrame {
         self.parent.as_ref().and_then(Weak::upgrade)
     }
 
-    /// Whether a failure that came to this frame ended the run.
+    /// True if a failure that reached this frame ended the run.
     fn was_ended_by(self: &Rc<Self>, failed: Failed) -> bool {
         let frames = iter::successors(Some(Rc::clone(self)), |frame| frame.parent());
         failed.ended_the_run(frames)
     }
 }
 
-impl Level for Rc<RecordedFrame> {
+impl Ancestor for Rc<RecordedFrame> {
     fn frame(&self) -> &Frame {
         &self.frame
     }
@@ -419,7 +419,7 @@ impl JournalIndex {
         let count = generation.calls.len();
         let mut calls = HashMap::with_capacity_and_hasher(count, IdHashing::new());
         let mut next = vec![NONE; count];
-        // Each takes the place of the one after it, so the first stands in the map at last.
+        // From the last to the first: each replaces the one after it in the map, so that the first remains.
         let positions = (0..u32::try_from(count).unwrap_or(NONE)).rev();
         for (position, call) in positions.zip(generation.calls.iter().rev()) {
             let key = (call.kind.clone(), call.hash.clone());
@@ -445,23 +445,23 @@ impl JournalIndex {
         index
     }
 
-    fn take(&mut self, key: &(Kind, RequestHash)) -> Option<Taken> {
+    fn take(&mut self, key: &(Kind, RequestHash)) -> Option<Found> {
         if let Some(first) = self.calls.get_mut(key)
             && *first != NONE
         {
             let position = *first as usize;
             *first = self.next[position];
             self.used[position] = true;
-            return Some(Taken::Call(position));
+            return Some(Found::Call(position));
         }
         self.rows
             .get(key)
-            .map(|row| Taken::Row(row.outcome.clone()))
+            .map(|row| Found::Row(row.outcome.clone()))
     }
 }
 
-/// What answers a request.
-enum Taken {
+/// The entry that answers a request.
+enum Found {
     /// The call at this position, which is used up by it.
     Call(usize),
     /// A row, which answers any number of times.

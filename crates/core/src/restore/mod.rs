@@ -19,7 +19,7 @@ pub use options::{Origin, RestoreOptions};
 use order::topology::Topology;
 use order::{cut, missing, select, sort};
 pub use read::event::{RestoredFields, restored_fields};
-use read::fields::Source;
+use read::fields::TraceText;
 pub use read::table::{EventTable, NO_NAME};
 use read::trace::Trace;
 use read::warnings::Warnings;
@@ -29,7 +29,7 @@ use rebuild::builder::Builder;
 
 use crate::json::JsonText;
 use crate::model::{Clock, Frame};
-use crate::snapshot::{Provenance, Snapshot, Source as Origination};
+use crate::snapshot::{Provenance, Snapshot, SnapshotSource};
 
 /// Rebuilds the frames of a run as they stood at a moment.
 ///
@@ -43,7 +43,7 @@ pub fn restore(
     options: &RestoreOptions,
 ) -> Result<Snapshot, RestoreError> {
     let mut warnings = Warnings::default();
-    let trace = text::read(Source::shared(&trace), origin, &mut warnings)?;
+    let trace = text::read(TraceText::shared(&trace), origin, &mut warnings)?;
     restore_trace(trace, warnings, options)
 }
 
@@ -59,7 +59,7 @@ pub fn restore_copying(
 ) -> Result<(Snapshot, usize), RestoreError> {
     let copied = AtomicUsize::new(0);
     let mut warnings = Warnings::default();
-    let trace = text::read(Source::borrowed(trace, &copied), origin, &mut warnings)?;
+    let trace = text::read(TraceText::borrowed(trace, &copied), origin, &mut warnings)?;
     let snapshot = restore_trace(trace, warnings, options)?;
     Ok((snapshot, copied.load(Ordering::Relaxed)))
 }
@@ -75,7 +75,7 @@ pub fn restore_table(
     options: &RestoreOptions,
 ) -> Result<Snapshot, RestoreError> {
     let mut warnings = Warnings::default();
-    let trace = table::read_table(Source::shared(values), table, &mut warnings)?;
+    let trace = table::read_table(TraceText::shared(values), table, &mut warnings)?;
     restore_trace(trace, warnings, options)
 }
 
@@ -94,7 +94,7 @@ fn restore_trace(
         trace_id,
         span_id: options.span_id.clone(),
         anchor: of_span.map(|_| options.anchor),
-        source: Some(Origination::Restore),
+        source: Some(SnapshotSource::Restore),
         forked_from: None,
     };
     let clock = Clock::default();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::error::SnapshotError;
 use super::fields::{Fields, Segment};
-use super::frame_draft::FrameDraft;
+use super::frame_draft::FrameFields;
 use super::generation_draft::BodyDraft;
 use super::stop::Stop;
 use super::{Provenance, Snapshot, VERSION};
@@ -18,12 +18,12 @@ use crate::util::limits::{MAX_FRAME_DEPTH, MAX_JSON_DEPTH};
 /// # Errors
 /// All faults of the shape at once, or the place where the text is not JSON or too deep.
 pub fn read_snapshot(source: &Arc<String>) -> Result<Snapshot, SnapshotError> {
-    let mut reader = Reader {
+    let mut reader = SnapshotReader {
         fields: Fields::new(source),
         stack: Vec::new(),
     };
     let read = reader.snapshot();
-    let Reader { fields, .. } = reader;
+    let SnapshotReader { fields, .. } = reader;
     match read {
         Ok(snapshot) => match snapshot {
             Some(snapshot) if fields.faults.is_empty() => Ok(snapshot),
@@ -46,7 +46,7 @@ pub fn read_snapshot(source: &Arc<String>) -> Result<Snapshot, SnapshotError> {
     }
 }
 
-struct Reader<'a> {
+struct SnapshotReader<'a> {
     fields: Fields<'a>,
     stack: Vec<Level>,
 }
@@ -55,7 +55,7 @@ struct Reader<'a> {
 enum Level {
     Frame {
         // Large beside the other levels.
-        draft: Box<FrameDraft>,
+        draft: Box<FrameFields>,
         first: bool,
     },
     Generation {
@@ -73,7 +73,7 @@ enum Level {
     },
 }
 
-impl Reader<'_> {
+impl SnapshotReader<'_> {
     fn snapshot(&mut self) -> Result<Option<Snapshot>, Stop> {
         if self.fields.scanner.peek() != Some(b'{') {
             let received = self.fields.describe_next();

@@ -183,12 +183,12 @@ fn write_call(call: &Call, in_row: bool, out: &mut String) {
     call.hash.push_to(out);
     out.push_str(r#"","startOrder":"#);
     write_count(call.start, out);
-    for (name, place) in [("answerOrder", call.answered), ("endOrder", call.end)] {
-        if let Some(place) = place {
+    for (name, order) in [("answerOrder", call.answered), ("endOrder", call.end)] {
+        if let Some(order) = order {
             out.push_str(",\"");
             out.push_str(name);
             out.push_str("\":");
-            write_count(place, out);
+            write_count(order, out);
         }
     }
     if in_row {
@@ -215,7 +215,7 @@ fn write_call(call: &Call, in_row: bool, out: &mut String) {
             }
         }
     }
-    if call.unreached {
+    if call.carried_over {
         out.push_str(r#","unreached":true"#);
     }
     if let Some(meta) = &call.meta {

@@ -6,6 +6,6 @@ pub const MAX_JSON_DEPTH: usize = 1_000;
 /// Deepest nesting of frames in a snapshot. A callId is a path, so its length grows with the depth.
 pub const MAX_FRAME_DEPTH: usize = 1_000;
 
-/// Highest place in the order of a run's starts and ends that a snapshot may give: all that comes after it in
-/// a run is still a number that JavaScript can tell from the next one.
-pub const MAX_PLACE: u64 = 1 << 52;
+/// Highest order of a start or end that a snapshot may contain. The orders that follow it in a run are still exact
+/// numbers in JavaScript.
+pub const MAX_ORDER: u64 = 1 << 52;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent_rewind_core::model::{Kind, Outcome, RequestHash};
 use agent_rewind_core::record::{Asked, LiveFrame, RunOptions};
-use agent_rewind_core::replay::{Answer, Source};
+use agent_rewind_core::replay::{Answer, ReplaySource};
 use agent_rewind_core::snapshot::{Provenance, Snapshot};
 
 use super::support::{
@@ -80,7 +80,7 @@ fn hashes_of_another_recorder_are_looked_up_beside_ours() {
             ..Provenance::default()
         },
     );
-    let replay = start(Some(Source::of_tree(snapshot.tree())));
+    let replay = start(Some(ReplaySource::of_tree(snapshot.tree())));
     assert!(replay.has_foreign_hashes());
     let answer = begin(&replay, "q", Some("1a2b3c")).answer;
     assert_eq!(text(&answer), "1");

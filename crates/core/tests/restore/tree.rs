@@ -1,7 +1,7 @@
 //! Topology: frames come from the parents of spans, and calls belong to the nearest agent.
 
 use agent_rewind_core::model::{Kind, State};
-use agent_rewind_core::snapshot::{Anchor, Source};
+use agent_rewind_core::snapshot::{Anchor, SnapshotSource};
 
 use crate::support::{
     Log, at, call_ids, calls, codes, cut, frame, lines, options, outputs, status, try_lines,
@@ -26,7 +26,7 @@ fn a_single_agent_is_the_root() {
         ),
         (None, None)
     );
-    assert_eq!(snapshot.provenance.source, Some(Source::Restore));
+    assert_eq!(snapshot.provenance.source, Some(SnapshotSource::Restore));
     let cut = cut(&log.text(), "t", Anchor::After);
     assert_eq!(cut.process_id, "restore:t:1700000000000");
     assert_eq!(

@@ -6,7 +6,7 @@ use crate::model::OrderedMap;
 use crate::util::Fault;
 
 pub(super) fn read(text: &str, path: &str) -> Result<Usage, Vec<Fault>> {
-    let mut reader = Reader { faults: Vec::new() };
+    let mut reader = UsageReader { faults: Vec::new() };
     let usage = reader.usage(&mut Scanner::new(text), path);
     match usage {
         Ok(usage) if reader.faults.is_empty() => Ok(usage),
@@ -18,7 +18,7 @@ pub(super) fn read(text: &str, path: &str) -> Result<Usage, Vec<Fault>> {
     }
 }
 
-struct Reader {
+struct UsageReader {
     faults: Vec<Fault>,
 }
 
@@ -36,7 +36,7 @@ struct RawItem {
     details: Option<JsonText>,
 }
 
-impl Reader {
+impl UsageReader {
     fn fault(&mut self, path: &str, message: impl Into<String>) {
         self.faults.push(Fault {
             path: path.to_owned(),

@@ -15,8 +15,8 @@ fn new_frame(call_id: &str, agent_id: &str) -> NewFrame {
         earlier: VectorSync::new_sync(),
         budget: Budget::default(),
         handled: false,
-        continues: None,
-        taken: None,
+        recorded: None,
+        replays: None,
     }
 }
 
@@ -31,7 +31,7 @@ fn begin(run: &mut Run, path: &FramePath, hash: &str) -> Option<CallSlot> {
         outcome,
         request: None,
         meta: None,
-        taken: None,
+        replays: None,
         start: None,
     };
     run.begin_call(path, call)

@@ -22,29 +22,29 @@ pub(crate) fn events_kept(
         .find(JsonStr::from_plain(id).body())
         .ok_or_else(|| not_found(id, anchor))?;
     let known = trace.spans.get(span);
-    let place = if known.start == NO_EVENT && known.end == NO_EVENT {
+    let position = if known.start == NO_EVENT && known.end == NO_EVENT {
         // A span of single events starts with the first and ends with the last of them.
-        let mut places = (0..)
+        let mut positions = (0..)
             .zip(&trace.events)
             .filter(|(_, event)| event.span == span)
-            .map(|(place, _)| place);
+            .map(|(position, _)| position);
         match anchor {
-            Anchor::Before => places.next(),
-            Anchor::After => places.last(),
+            Anchor::Before => positions.next(),
+            Anchor::After => positions.last(),
         }
     } else {
-        let place = if anchor == Anchor::Before {
+        let position = if anchor == Anchor::Before {
             known.start
         } else {
             known.end
         };
-        (place != NO_EVENT).then_some(place as usize)
+        (position != NO_EVENT).then_some(position as usize)
     };
-    match (place, anchor) {
+    match (position, anchor) {
         (None, _) => Err(not_found(id, anchor)),
         (Some(0), Anchor::Before) => Err(RestoreErrorKind::NothingBefore),
-        (Some(place), Anchor::Before) => Ok(place),
-        (Some(place), Anchor::After) => Ok(place + 1),
+        (Some(position), Anchor::Before) => Ok(position),
+        (Some(position), Anchor::After) => Ok(position + 1),
     }
 }
 
@@ -59,14 +59,15 @@ mod tests {
     use super::*;
     use crate::restore::options::Origin;
     use crate::restore::order::{select, sort};
-    use crate::restore::read::fields::Source;
+    use crate::restore::read::fields::TraceText;
     use crate::restore::read::text;
     use crate::restore::read::warnings::Warnings;
 
     fn kept(text: &str, options: &RestoreOptions) -> usize {
         let trace = Arc::new(text.to_owned());
         let mut warnings = Warnings::default();
-        let mut trace = text::read(Source::shared(&trace), Origin::Lines, &mut warnings).unwrap();
+        let mut trace =
+            text::read(TraceText::shared(&trace), Origin::Lines, &mut warnings).unwrap();
         select::select(&mut trace, options, &mut warnings).unwrap();
         sort::sort(&mut trace, &mut warnings);
         events_kept(&trace, options).unwrap()

@@ -26,11 +26,11 @@ pub(crate) fn sort(trace: &mut Trace<'_>, warnings: &mut Warnings) {
     } else {
         merge(&mut trace.events);
     }
-    trace.spans.note_places(&trace.events);
-    let Some(place) = first_contradiction(&trace.events, &trace.spans) else {
+    trace.spans.note_positions(&trace.events);
+    let Some(position) = first_contradiction(&trace.events, &trace.spans) else {
         return;
     };
-    let event = &trace.events[place];
+    let event = &trace.events[position];
     let message = format!(
         "{} stands before an event that must have come before it; the order of events at the same time is uncertain",
         event.kind.name(),
@@ -44,7 +44,7 @@ pub(crate) fn sort(trace: &mut Trace<'_>, warnings: &mut Warnings) {
     // Numbers are the order that the run itself gave; times leave room for what spans tell.
     if numbered < trace.events.len() {
         untangle(&mut trace.events, &trace.spans);
-        trace.spans.note_places(&trace.events);
+        trace.spans.note_positions(&trace.events);
     }
 }
 
@@ -87,16 +87,16 @@ fn merge(events: &mut Vec<Event>) {
     events.extend(others);
 }
 
-/// The place of an event that cannot stand where it does: an end before its start, or a child
+/// The position of an event that cannot stand where it does: an end before its start, or a child
 /// before its parent.
 fn first_contradiction(events: &[Event], spans: &Spans<'_>) -> Option<usize> {
     (0..)
         .zip(events)
-        .position(|(place, event)| contradicts(place, event, spans))
+        .position(|(position, event)| contradicts(position, event, spans))
 }
 
-fn contradicts(place: EventIndex, event: &Event, spans: &Spans<'_>) -> bool {
-    let is_after = |start: EventIndex| start != NO_EVENT && start > place;
+fn contradicts(position: EventIndex, event: &Event, spans: &Spans<'_>) -> bool {
+    let is_after = |start: EventIndex| start != NO_EVENT && start > position;
     let span = spans.get(event.span);
     is_after(span.start) || (span.parent != NO_SPAN && is_after(spans.get(span.parent).start))
 }
@@ -129,8 +129,8 @@ fn group_order(group: &Range<usize>, events: &[Event], spans: &Spans<'_>) -> Vec
     let length = group.len();
     let mut followers: Vec<Vec<usize>> = vec![Vec::new(); length];
     let mut waits_for = vec![0_usize; length];
-    let in_group = |place: EventIndex| {
-        (place as usize)
+    let in_group = |position: EventIndex| {
+        (position as usize)
             .checked_sub(group.start)
             .filter(|offset| *offset < length)
     };

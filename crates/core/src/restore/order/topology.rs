@@ -51,14 +51,14 @@ impl Topology {
 /// The parent of a generation is an agent, even if no event of it is left.
 fn imply_agents(spans: &mut Spans<'_>, events: &[Event]) -> HashMap<SpanIndex, EventIndex> {
     let mut implied = HashMap::new();
-    for (place, event) in (0..).zip(events) {
+    for (position, event) in (0..).zip(events) {
         let parent = spans.get(event.span).parent;
         if event.kind.family == Family::Generation
             && parent != NO_SPAN
             && !spans.get(parent).has_events
         {
             spans.get_mut(parent).family = Family::Agent;
-            implied.entry(parent).or_insert(place);
+            implied.entry(parent).or_insert(position);
         }
     }
     implied

@@ -8,14 +8,14 @@ use std::hash::Hash;
 pub(crate) struct Entries<K, V> {
     pub list: Vec<(K, V)>,
     /// Places in the list, once that is too long to be searched.
-    places: HashMap<K, usize>,
+    positions: HashMap<K, usize>,
 }
 
 impl<K, V> Default for Entries<K, V> {
     fn default() -> Self {
         Self {
             list: Vec::new(),
-            places: HashMap::new(),
+            positions: HashMap::new(),
         }
     }
 }
@@ -25,7 +25,7 @@ const SEARCHED: usize = 8;
 impl<K: Clone + Eq + Hash, V: Default> Entries<K, V> {
     pub(crate) fn clear(&mut self) {
         self.list.clear();
-        self.places.clear();
+        self.positions.clear();
     }
 
     /// The value of a key, a new one if there is none yet.
@@ -33,24 +33,24 @@ impl<K: Clone + Eq + Hash, V: Default> Entries<K, V> {
         let known = if self.list.len() <= SEARCHED {
             self.list.iter().position(|(known, _)| *known == key)
         } else {
-            if self.places.is_empty() {
-                self.places = self
+            if self.positions.is_empty() {
+                self.positions = self
                     .list
                     .iter()
                     .enumerate()
-                    .map(|(place, (key, _))| (key.clone(), place))
+                    .map(|(position, (key, _))| (key.clone(), position))
                     .collect();
             }
-            self.places.get(&key).copied()
+            self.positions.get(&key).copied()
         };
-        let place = known.unwrap_or_else(|| {
-            let place = self.list.len();
-            if place > SEARCHED {
-                self.places.insert(key.clone(), place);
+        let position = known.unwrap_or_else(|| {
+            let position = self.list.len();
+            if position > SEARCHED {
+                self.positions.insert(key.clone(), position);
             }
             self.list.push((key, V::default()));
-            place
+            position
         });
-        &mut self.list[place].1
+        &mut self.list[position].1
     }
 }

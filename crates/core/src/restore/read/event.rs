@@ -1,6 +1,6 @@
 //! What is kept of an event: what it is, where it belongs, when it was, and spans of its fields.
 
-use super::fields::{Field, FieldList, FieldSet, FieldSpan, Fields, Source};
+use super::fields::{Field, FieldList, FieldSet, FieldSpan, Fields, TraceText};
 
 /// Index into [`Spans`](super::spans::Spans).
 pub(crate) type SpanIndex = u32;
@@ -22,7 +22,7 @@ pub(crate) struct Event {
     pub parent: SpanIndex,
     /// Index of the traceId; [`NO_TRACE`] where the event has none.
     pub trace: u32,
-    /// Line of the file or place in the list; from 1.
+    /// Line of the file or position in the list; from 1.
     pub line: u32,
     /// Milliseconds since 1970; NaN where the event has none.
     pub time: f64,
@@ -239,7 +239,7 @@ pub fn restored_fields(event_type: &str) -> RestoredFields {
 impl Event {
     pub(crate) fn fields<'a, 't>(
         &self,
-        source: Source<'t>,
+        source: TraceText<'t>,
         list: &'a [FieldSpan],
     ) -> Fields<'a, 't> {
         self.fields.with(source, list)

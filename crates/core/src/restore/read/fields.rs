@@ -1,4 +1,4 @@
-//! The fields of events that a restore reads, as places in the text of the trace.
+//! The fields of events that a restore reads, as ranges of the text of the trace.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -107,7 +107,11 @@ impl FieldList {
     }
 
     /// The fields themselves, out of the list of all fields.
-    pub(crate) fn with<'a, 't>(self, source: Source<'t>, list: &'a [FieldSpan]) -> Fields<'a, 't> {
+    pub(crate) fn with<'a, 't>(
+        self,
+        source: TraceText<'t>,
+        list: &'a [FieldSpan],
+    ) -> Fields<'a, 't> {
         let first = self.first as usize;
         let list = list.get(first..first + self.count as usize).unwrap_or(&[]);
         Fields { source, list }
@@ -122,7 +126,7 @@ impl FieldList {
 
 /// The text of a trace.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Source<'t> {
+pub(crate) struct TraceText<'t> {
     text: &'t str,
     values: Values<'t>,
 }
@@ -136,7 +140,7 @@ enum Values<'t> {
     Copied(&'t AtomicUsize),
 }
 
-impl<'t> Source<'t> {
+impl<'t> TraceText<'t> {
     /// A text that all that is cut from it keeps.
     pub(crate) fn shared(text: &'t Arc<String>) -> Self {
         Self {
@@ -186,7 +190,7 @@ impl<'t> Source<'t> {
 /// The kept fields of one event, or of one row in an event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields<'a, 't> {
-    pub source: Source<'t>,
+    pub source: TraceText<'t>,
     pub list: &'a [FieldSpan],
 }
 

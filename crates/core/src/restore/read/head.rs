@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::event::EventKind;
-use super::fields::{Field, FieldSet, Source};
+use super::fields::{Field, FieldSet, TraceText};
 use super::members::Members;
 use crate::json::JsonError;
 
@@ -124,8 +124,8 @@ pub(crate) struct UsualHead<'t> {
 /// Reads the head of an event that begins with type, agentId, schemaVersion, timestamp, `_seq` and
 /// trace, without white space or escapes: in a trace that is most of the text of most lines.
 /// `None` for an event that is written otherwise, be it right or wrong.
-pub(crate) fn read_usual_head(source: Source<'_>, line: Range<usize>) -> Option<UsualHead<'_>> {
-    let mut reader = Reader {
+pub(crate) fn read_usual_head(source: TraceText<'_>, line: Range<usize>) -> Option<UsualHead<'_>> {
+    let mut reader = HeadReader {
         text: &source.text()[..line.end],
         pos: line.start,
     };
@@ -172,12 +172,12 @@ pub(crate) fn read_usual_head(source: Source<'_>, line: Range<usize>) -> Option<
     })
 }
 
-struct Reader<'t> {
+struct HeadReader<'t> {
     text: &'t str,
     pos: usize,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> HeadReader<'t> {
     #[inline]
     fn pass(&mut self, wanted: &[u8]) -> Option<()> {
         let rest = self.text.as_bytes().get(self.pos..)?;
@@ -252,7 +252,7 @@ mod tests {
 
     fn end_of(line: &str) -> Option<usize> {
         let text = Arc::new(line.to_owned());
-        read_usual_head(Source::shared(&text), 0..line.len()).map(|usual| usual.end)
+        read_usual_head(TraceText::shared(&text), 0..line.len()).map(|usual| usual.end)
     }
 
     #[test]
@@ -284,7 +284,7 @@ mod tests {
             head,
             end,
             agent_id,
-        } = read_usual_head(Source::shared(&text), 0..line.len()).unwrap();
+        } = read_usual_head(TraceText::shared(&text), 0..line.len()).unwrap();
         assert_eq!(
             head.kind,
             TypeField::Event(EventKind {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use memchr::memchr2;
 
-use super::fields::Source;
+use super::fields::TraceText;
 use crate::json::{JsonError, JsonErrorKind, RawStr, Scanner};
 
 /// A reader of an object's members. A value that is nested deeper than JSON values may be is
@@ -22,7 +22,7 @@ pub(crate) struct Members<'t> {
 
 impl<'t> Members<'t> {
     /// Enters the object that stands in `range`.
-    pub(crate) fn enter(source: Source<'t>, range: Range<usize>) -> Result<Self, JsonError> {
+    pub(crate) fn enter(source: TraceText<'t>, range: Range<usize>) -> Result<Self, JsonError> {
         let text = &source.text()[..range.end];
         let mut scanner = Scanner::new(&text[range.start..]);
         scanner.enter_object()?;
@@ -35,7 +35,7 @@ impl<'t> Members<'t> {
     }
 
     /// Goes on in an object after its first member, which ends where `range` starts.
-    pub(crate) fn go_on(source: Source<'t>, range: Range<usize>) -> Self {
+    pub(crate) fn go_on(source: TraceText<'t>, range: Range<usize>) -> Self {
         let text = &source.text()[..range.end];
         let scanner = Scanner::new(&text[range.start..]);
         Self {
@@ -71,8 +71,8 @@ impl<'t> Members<'t> {
         self.scanner.next_member(&mut self.first)
     }
 
-    /// Passes the value of the current member and gives its place in the text of the trace: an
-    /// empty one if it is nested too deep to be kept.
+    /// Passes the value of the current member and returns its range in the text of the trace: an
+    /// empty range if it is nested too deep to be kept.
     #[inline]
     pub(crate) fn value(&mut self) -> Result<Range<usize>, JsonError> {
         self.scanner.peek();
@@ -87,7 +87,7 @@ impl<'t> Members<'t> {
         }
     }
 
-    /// Passes the value of the current member, which nobody reads. `known` is the place of a value
+    /// Passes the value of the current member, which nobody reads. `known` is the range of a value
     /// that it may repeat, or begin with if it is a list: what is the same needs no second look.
     /// The new value is known next.
     #[inline]
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn gives_places_in_the_whole_text() {
         let text = Arc::new(r#"xx {"a":1,"b":"q\u0041" , "c":[true],"d":{"e":null}}"#.to_owned());
-        let mut members = Members::enter(Source::shared(&text), 3..text.len()).unwrap();
+        let mut members = Members::enter(TraceText::shared(&text), 3..text.len()).unwrap();
         assert_eq!(members.next().unwrap().unwrap().body(), "a");
         assert_eq!(members.number(), Ok(1.0));
         members.next().unwrap();
@@ -251,13 +251,13 @@ mod tests {
     fn passes_over_what_is_nested_too_deep() {
         let deep = format!("{}\"]\\\"\"{}", "[".repeat(100_000), "]".repeat(100_000));
         let text = Arc::new(format!(r#"{{"deep":{deep},"next":7}}"#));
-        let mut members = Members::enter(Source::shared(&text), 0..text.len()).unwrap();
+        let mut members = Members::enter(TraceText::shared(&text), 0..text.len()).unwrap();
         members.next().unwrap();
         assert_eq!(members.value(), Ok(8..8));
         assert_eq!(members.next().unwrap().unwrap().body(), "next");
         assert_eq!(members.number(), Ok(7.0));
         let open = Arc::new(format!(r#"{{"deep":{}"#, "[".repeat(100_000)));
-        let mut members = Members::enter(Source::shared(&open), 0..open.len()).unwrap();
+        let mut members = Members::enter(TraceText::shared(&open), 0..open.len()).unwrap();
         members.next().unwrap();
         assert!(members.value().is_err());
     }

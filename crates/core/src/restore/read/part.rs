@@ -6,7 +6,7 @@ use std::ops::Range;
 use memchr::{memchr, memchr_iter};
 
 use super::event::{Event, EventKind, Family, NO_SPAN, NO_TRACE, Phase};
-use super::fields::{Field, FieldList, FieldSet, FieldSpan, Source};
+use super::fields::{Field, FieldList, FieldSet, FieldSpan, TraceText};
 use super::head::{Head, KNOWN_VALUES, TypeField, UsualHead, read_usual_head};
 use super::members::{Members, container_end, type_name};
 use super::payload::payload_of;
@@ -72,11 +72,11 @@ enum Line {
 }
 
 /// Reads a text that holds an event in each line. `range` starts and ends with whole lines.
-pub(crate) fn read_lines(source: Source<'_>, range: Range<usize>, origin: Origin) -> Part<'_> {
-    let mut reader = Reader::new(source, &range, origin);
+pub(crate) fn read_lines(source: TraceText<'_>, range: Range<usize>, origin: Origin) -> Part<'_> {
+    let mut reader = PartReader::new(source, &range, origin);
     let mut lines = 0;
     let fault = reader.lines(range, &mut lines).err();
-    let Reader {
+    let PartReader {
         trace, warnings, ..
     } = reader;
     Part {
@@ -88,10 +88,10 @@ pub(crate) fn read_lines(source: Source<'_>, range: Range<usize>, origin: Origin
 }
 
 /// Reads a text that is one JSON array of events, from `start` on.
-pub(crate) fn read_array(source: Source<'_>, start: usize, origin: Origin) -> Part<'_> {
-    let mut reader = Reader::new(source, &(start..source.text().len()), origin);
+pub(crate) fn read_array(source: TraceText<'_>, start: usize, origin: Origin) -> Part<'_> {
+    let mut reader = PartReader::new(source, &(start..source.text().len()), origin);
     let fault = reader.array(start..source.text().len(), &mut 0).err();
-    let Reader {
+    let PartReader {
         trace, warnings, ..
     } = reader;
     Part {
@@ -112,26 +112,26 @@ fn estimate_lines(text: &str) -> usize {
     text.len() / (sample.len() / lines).max(1)
 }
 
-struct Reader<'t> {
+struct PartReader<'t> {
     trace: Trace<'t>,
     origin: Origin,
     warnings: Warnings,
     /// Whether the events have a `_seq`, as far as they were read.
     is_numbered: Option<bool>,
-    /// By field.
-    last_places: [Range<usize>; Field::COUNT],
-    /// Places of values that nobody reads, and that come again: conversations, schemas, tools.
+    /// Ranges of the last values, by field.
+    last_ranges: [Range<usize>; Field::COUNT],
+    /// Ranges of values that nobody reads, and that come again: conversations, schemas, tools.
     known: Box<[Range<usize>; KNOWN_VALUES]>,
 }
 
-impl<'t> Reader<'t> {
-    fn new(source: Source<'t>, range: &Range<usize>, origin: Origin) -> Self {
+impl<'t> PartReader<'t> {
+    fn new(source: TraceText<'t>, range: &Range<usize>, origin: Origin) -> Self {
         Self {
             trace: Trace::with_capacity(source, estimate_lines(source.slice(range))),
             origin,
             warnings: Warnings::default(),
             is_numbered: None,
-            last_places: [const { 0..0 }; Field::COUNT],
+            last_ranges: [const { 0..0 }; Field::COUNT],
             known: Box::new([const { 0..0 }; KNOWN_VALUES]),
         }
     }
@@ -352,11 +352,11 @@ impl<'t> Reader<'t> {
             .fold(0, |seen, kept| seen | kept.field.bit())
     }
 
-    /// The place of the value that the field had last time, if it is the same: what is read again
+    /// The range of the value that the field had last time, if it is the same: text that is read again
     /// and again then stays in the processor's caches.
     fn same_as_before(&mut self, field: Field, range: Range<usize>) -> Range<usize> {
         let source = self.trace.source;
-        let last = &mut self.last_places[field as usize];
+        let last = &mut self.last_ranges[field as usize];
         if last.len() == range.len() && source.slice(last) == source.slice(&range) {
             return last.clone();
         }

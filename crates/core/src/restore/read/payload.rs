@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use super::event::{EventKind, Family, Phase};
-use super::fields::{Field, FieldSpan, Fields, Source};
+use super::fields::{Field, FieldSpan, Fields, TraceText};
 use super::members::Members;
-use super::tally::Tally;
+use super::usage_sum::UsageSum;
 use crate::hash::{ContentHash, input_hash};
 use crate::json::{JsonError, JsonStr, Scanner};
 use crate::model::{Memory, RequestHash};
@@ -20,7 +20,7 @@ pub(crate) enum Payload<'t> {
     /// `None` if it is no object.
     Memory(Option<Memory>),
     /// `None` if it is no object.
-    Usage(Option<Box<Tally<'t>>>),
+    Usage(Option<Box<UsageSum<'t>>>),
     Rows(Vec<Row>),
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn payload_of<'t>(kind: EventKind, fields: &Fields<'_, 't>) -> Option
             let text = fields
                 .text(Field::Delta)
                 .or_else(|| fields.text(Field::Own))?;
-            let mut usage = Box::<Tally<'t>>::default();
+            let mut usage = Box::<UsageSum<'t>>::default();
             let is_usage = usage.add_json(text).is_ok();
             Some(Payload::Usage(is_usage.then_some(usage)))
         }
@@ -82,7 +82,7 @@ pub(crate) fn input_of(fields: &Fields<'_, '_>) -> Option<ContentHash> {
     input_hash(props, fields.text(Field::PropsTypes)).ok()
 }
 
-fn memory(source: Source<'_>, range: &Range<usize>) -> Option<Memory> {
+fn memory(source: TraceText<'_>, range: &Range<usize>) -> Option<Memory> {
     let mut scanner = Scanner::new(source.slice(range));
     let mut memory = Memory::default();
     scanner.enter_object().ok()?;
@@ -95,7 +95,7 @@ fn memory(source: Source<'_>, range: &Range<usize>) -> Option<Memory> {
     Some(memory)
 }
 
-fn rows(source: Source<'_>, range: &Range<usize>) -> Vec<Row> {
+fn rows(source: TraceText<'_>, range: &Range<usize>) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut scanner = Scanner::new(source.slice(range));
     let mut first = true;
@@ -113,7 +113,7 @@ fn rows(source: Source<'_>, range: &Range<usize>) -> Vec<Row> {
 }
 
 impl Row {
-    fn read(source: Source<'_>, range: Range<usize>) -> Self {
+    fn read(source: TraceText<'_>, range: Range<usize>) -> Self {
         let fields = row_fields(source, range).ok();
         let hash = fields
             .as_ref()
@@ -122,7 +122,7 @@ impl Row {
     }
 }
 
-fn row_fields(source: Source<'_>, range: Range<usize>) -> Result<Vec<FieldSpan>, JsonError> {
+fn row_fields(source: TraceText<'_>, range: Range<usize>) -> Result<Vec<FieldSpan>, JsonError> {
     let mut fields = Vec::with_capacity(8);
     let mut members = Members::enter(source, range)?;
     while let Some(key) = members.next()? {

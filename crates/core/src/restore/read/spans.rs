@@ -8,7 +8,7 @@ use super::event::{Event, Family, NO_SPAN, Phase, SpanIndex};
 use super::span_id::SpanId;
 use crate::util::IdHashing;
 
-/// Place of an event in the ordered list; [`NO_EVENT`] for none.
+/// Position of an event in the ordered list; [`NO_EVENT`] for none.
 pub(crate) type EventIndex = u32;
 pub(crate) const NO_EVENT: EventIndex = EventIndex::MAX;
 
@@ -146,16 +146,16 @@ impl<'t> Spans<'t> {
         }
     }
 
-    /// Notes at which places of the ordered list the spans start and end.
-    pub(crate) fn note_places(&mut self, events: &[Event]) {
+    /// Notes at which positions of the ordered list the spans start and end.
+    pub(crate) fn note_positions(&mut self, events: &[Event]) {
         for span in &mut self.list {
             (span.start, span.end) = (NO_EVENT, NO_EVENT);
         }
-        for (place, event) in (0..).zip(events) {
+        for (position, event) in (0..).zip(events) {
             let span = self.get_mut(event.span);
             match event.kind.phase {
-                Phase::Start if span.start == NO_EVENT => span.start = place,
-                Phase::End => span.end = place,
+                Phase::Start if span.start == NO_EVENT => span.start = position,
+                Phase::End => span.end = position,
                 Phase::Start | Phase::Single => {}
             }
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::event::{Event, EventKind, NO_SPAN, NO_TRACE};
-use super::fields::{Field, FieldList, FieldSpan, Source};
+use super::fields::{Field, FieldList, FieldSpan, TraceText};
 use super::members::container_end;
 use super::part::TURN_START;
 use super::payload::payload_of;
@@ -36,11 +36,11 @@ pub struct EventTable<'t> {
 pub const NO_NAME: u32 = u32::MAX;
 
 pub(crate) fn read_table<'t>(
-    values: Source<'t>,
+    values: TraceText<'t>,
     table: EventTable<'t>,
     warnings: &mut Warnings,
 ) -> Result<Trace<'t>, RestoreErrorKind> {
-    Reader::new(values, table, warnings)
+    TableReader::new(values, table, warnings)
         .and_then(|mut reader| {
             reader.events(table)?;
             Ok(reader.trace)
@@ -53,7 +53,7 @@ pub(crate) fn read_table<'t>(
         })
 }
 
-struct Reader<'t, 'w> {
+struct TableReader<'t, 'w> {
     trace: Trace<'t>,
     warnings: &'w mut Warnings,
     values: Values<'t>,
@@ -63,9 +63,9 @@ struct Reader<'t, 'w> {
     is_numbered: Option<bool>,
 }
 
-impl<'t, 'w> Reader<'t, 'w> {
+impl<'t, 'w> TableReader<'t, 'w> {
     fn new(
-        source: Source<'t>,
+        source: TraceText<'t>,
         table: EventTable<'t>,
         warnings: &'w mut Warnings,
     ) -> Result<Self, JsonError> {
@@ -162,7 +162,7 @@ struct Values<'t> {
 }
 
 impl<'t> Values<'t> {
-    fn new(source: Source<'t>) -> Self {
+    fn new(source: TraceText<'t>) -> Self {
         let text = source.text();
         Self {
             text,
@@ -173,7 +173,7 @@ impl<'t> Values<'t> {
         }
     }
 
-    /// Where the next element stands; an empty place if it is nested too deep to be kept.
+    /// The range of the next element; empty if it is nested too deep to be kept.
     #[inline]
     fn next(&mut self) -> Result<Range<usize>, JsonError> {
         while !self.is_open || !self.scanner.next_element(&mut self.first)? {

@@ -7,7 +7,7 @@ use std::thread;
 
 use memchr::memchr;
 
-use super::fields::Source;
+use super::fields::TraceText;
 use super::part::{LineFault, Part, read_array, read_lines};
 use super::trace::Trace;
 use super::warnings::Warnings;
@@ -21,7 +21,7 @@ const PART_BYTES: usize = 1 << 20;
 const MAX_THREADS: usize = 4;
 
 pub(crate) fn read<'t>(
-    source: Source<'t>,
+    source: TraceText<'t>,
     origin: Origin,
     warnings: &mut Warnings,
 ) -> Result<Trace<'t>, RestoreErrorKind> {
@@ -42,7 +42,7 @@ pub(crate) fn read<'t>(
 }
 
 fn join<'t>(
-    source: Source<'t>,
+    source: TraceText<'t>,
     parts: Vec<Part<'t>>,
     warnings: &mut Warnings,
 ) -> Result<Trace<'t>, RestoreErrorKind> {
@@ -96,7 +96,7 @@ fn ranges(text: &str, start: usize, count: usize) -> Vec<Range<usize>> {
 
 /// Reads the parts with so many threads, this one among them.
 fn read_parts<'t>(
-    source: Source<'t>,
+    source: TraceText<'t>,
     ranges: &[Range<usize>],
     origin: Origin,
     threads: usize,
@@ -145,7 +145,7 @@ mod tests {
 
     fn described(text: &str, count: usize, origin: Origin) -> Result<String, RestoreErrorKind> {
         let text = Arc::new(text.to_owned());
-        let source = Source::shared(&text);
+        let source = TraceText::shared(&text);
         let mut warnings = Warnings::default();
         let parts = read_parts(source, &ranges(&text, 0, count), origin, 1 + count % 3);
         let trace = join(source, parts, &mut warnings)?;

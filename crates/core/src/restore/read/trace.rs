@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::event::{Event, NO_PAYLOAD, NO_SPAN, NO_TRACE, PayloadIndex, SpanIndex};
-use super::fields::{FieldSpan, Source};
+use super::fields::{FieldSpan, TraceText};
 use super::payload::Payload;
 use super::spans::Spans;
 
 /// Events in the order in which they stand in the text.
 #[derive(Debug)]
 pub(crate) struct Trace<'t> {
-    pub source: Source<'t>,
+    pub source: TraceText<'t>,
     pub events: Vec<Event>,
     /// The kept fields of all events.
     pub fields: Vec<FieldSpan>,
@@ -25,12 +25,12 @@ pub(crate) struct Trace<'t> {
 
 impl<'t> Trace<'t> {
     /// With room for so many events.
-    pub(crate) fn with_capacity(source: Source<'t>, events: usize) -> Self {
+    pub(crate) fn with_capacity(source: TraceText<'t>, events: usize) -> Self {
         Self::with_spans(source, events, Spans::with_capacity(events))
     }
 
     /// With room for so many events, which name these spans.
-    pub(crate) fn with_spans(source: Source<'t>, events: usize, spans: Spans<'t>) -> Self {
+    pub(crate) fn with_spans(source: TraceText<'t>, events: usize, spans: Spans<'t>) -> Self {
         Self {
             source,
             events: Vec::with_capacity(events),

@@ -9,9 +9,9 @@ use super::draft::{CallDraft, FrameDraft, GenerationDraft, Index, RUN_FRAME};
 use super::names::CallNames;
 use super::passes::{Pass, passes};
 use crate::json::JsonStr;
-use crate::model::{Budget, Call, Course, Frame, Generation, Memory, Outcome, State, Usage};
+use crate::model::{Budget, Call, Divergence, Frame, Generation, Memory, Outcome, State, Usage};
 use crate::restore::error::RestoreErrorKind;
-use crate::restore::read::tally::Tally;
+use crate::restore::read::usage_sum::UsageSum;
 use crate::util::limits::MAX_FRAME_DEPTH;
 use crate::util::sort_by_number;
 
@@ -48,7 +48,7 @@ struct Assembler<'t> {
     /// Finished frames, by index.
     finished: Vec<Option<Arc<Frame>>>,
     /// Usage of the finished children of each frame.
-    below: Vec<Option<Tally<'t>>>,
+    below: Vec<Option<UsageSum<'t>>>,
     names: CallNames<'t>,
     empty: Empty,
 }
@@ -162,9 +162,9 @@ impl<'t> Assembler<'t> {
             generation,
             earlier,
             budget,
-            continues: None,
-            taken: None,
-            course: Course::default(),
+            recorded: None,
+            replays: None,
+            divergence: Divergence::default(),
         }
     }
 
@@ -172,7 +172,7 @@ impl<'t> Assembler<'t> {
     fn budget(&mut self, draft: &mut FrameDraft<'t>, index: usize) -> Budget {
         let own = draft.usage.take();
         let below = self.below[index].take();
-        let own_usage = own.as_ref().map(Tally::to_usage);
+        let own_usage = own.as_ref().map(UsageSum::to_usage);
         let (used, used_usage) = match (own, below) {
             (own, None) => (own, own_usage.clone()),
             (None, Some(below)) => {
@@ -255,7 +255,7 @@ fn finish_call(draft: CallDraft<'_>, named: Option<JsonStr>) -> Option<Call> {
         outcome: draft.outcome.unwrap_or(Outcome::Pending),
         request: None,
         meta: draft.meta,
-        taken: None,
-        unreached: false,
+        replays: None,
+        carried_over: false,
     })
 }

@@ -21,7 +21,7 @@ impl<'t> Builder<'_, 't> {
 
     pub(crate) fn usage(
         &mut self,
-        place: u64,
+        order: u64,
         frame: Index,
         event: &Event,
         fields: &Fields<'_, 't>,
@@ -32,7 +32,7 @@ impl<'t> Builder<'_, 't> {
             None => return,
         };
         let mut usage = *usage;
-        usage.came_at(place);
+        usage.set_order(order);
         match &mut self.frames[frame as usize].usage {
             Some(known) if fields.range(Field::Delta).is_some() => known.add(&usage),
             known => *known = Some(usage),

@@ -102,19 +102,19 @@ impl<'a, 't> Builder<'a, 't> {
     }
 
     pub(crate) fn apply(&mut self, events: &[Event]) -> Result<(), RestoreErrorKind> {
-        for (place, event) in (0_u64..).zip(events) {
+        for (order, event) in (0_u64..).zip(events) {
             let frame = self.frame(self.topology.agent(event.span))?;
             let fields = event.fields(self.trace.source, &self.trace.fields);
             match (event.kind.family, event.kind.phase) {
-                (Family::Run, Phase::Start) => self.run_start(place, event, &fields),
-                (Family::Run, _) => self.run_end(place, event, &fields),
+                (Family::Run, Phase::Start) => self.run_start(order, event, &fields),
+                (Family::Run, _) => self.run_end(order, event, &fields),
                 (Family::Agent, Phase::Start) => {
-                    self.frames[frame as usize].start = Some(place);
+                    self.frames[frame as usize].start = Some(order);
                     self.budget_state(frame, event, &fields);
                 }
                 (Family::Agent, _) => {
                     let frame = &mut self.frames[frame as usize];
-                    frame.end = Some(place);
+                    frame.end = Some(order);
                     frame.state = state(&fields);
                 }
                 (Family::Generation, Phase::Start) => {
@@ -127,21 +127,21 @@ impl<'a, 't> Builder<'a, 't> {
                     self.generations[generation as usize].new_props = new_props;
                 }
                 (Family::Turn | Family::Tool | Family::Call, Phase::Start) => {
-                    self.call_start(place, frame, event, &fields);
+                    self.call_start(order, frame, event, &fields);
                 }
                 (Family::Call, Phase::Single) => {
-                    self.call_answer(place, frame, event, &fields);
+                    self.call_answer(order, frame, event, &fields);
                 }
                 (Family::Turn | Family::Tool | Family::Call, _) => {
-                    self.call_end(place, frame, event, &fields);
+                    self.call_end(order, frame, event, &fields);
                 }
                 (Family::Model, _) => self.model_call(event, &fields),
                 (Family::Batch, Phase::Start) => {
                     let generation = self.generation_at(event.span, frame);
-                    self.generations[generation as usize].last_batch = Some(place);
+                    self.generations[generation as usize].last_batch = Some(order);
                 }
-                (Family::Batch, Phase::End) => self.batch_end(place, frame, event),
-                (Family::Budget, _) => self.usage(place, frame, event, &fields),
+                (Family::Batch, Phase::End) => self.batch_end(order, frame, event),
+                (Family::Budget, _) => self.usage(order, frame, event, &fields),
                 (Family::Memory, _) => self.initial_value(frame, event, &fields),
                 _ => {}
             }
@@ -160,10 +160,10 @@ impl<'a, 't> Builder<'a, 't> {
             .add(code::INVALID_FIELD, Some(event.line), Some(span), message);
     }
 
-    fn run_start(&mut self, place: u64, event: &Event, fields: &Fields<'_, 't>) {
+    fn run_start(&mut self, order: u64, event: &Event, fields: &Fields<'_, 't>) {
         let props = value(fields, Field::Props, Field::PropsTypes);
         let run = &mut self.frames[RUN_FRAME as usize];
-        run.start = Some(place);
+        run.start = Some(order);
         run.input_hash = input_of(fields);
         run.props = props;
         self.budget_state(RUN_FRAME, event, fields);
@@ -180,9 +180,9 @@ impl<'a, 't> Builder<'a, 't> {
         });
     }
 
-    fn run_end(&mut self, place: u64, event: &Event, fields: &Fields<'_, 't>) {
+    fn run_end(&mut self, order: u64, event: &Event, fields: &Fields<'_, 't>) {
         let frame = &mut self.frames[RUN_FRAME as usize];
-        frame.end = Some(place);
+        frame.end = Some(order);
         frame.state = state(fields);
         let memory = self.take_memory(event);
         let state = self.frames[RUN_FRAME as usize].state.clone();

@@ -14,7 +14,7 @@ use crate::restore::read::warnings::code;
 impl<'t> Builder<'_, 't> {
     pub(crate) fn call_start(
         &mut self,
-        place: u64,
+        order: u64,
         frame: Index,
         event: &Event,
         fields: &Fields<'_, 't>,
@@ -22,7 +22,7 @@ impl<'t> Builder<'_, 't> {
         let hash = self.take_hash(event);
         let call = match self.tried_before(frame, event, fields) {
             Some(call) => call,
-            None => self.new_call(place, frame, event.span, event.kind.family, fields),
+            None => self.new_call(order, frame, event.span, event.kind.family, fields),
         };
         self.calls[call as usize].hash = hash;
         self.call_of[event.span as usize] = call;
@@ -103,14 +103,14 @@ impl<'t> Builder<'_, 't> {
 
     pub(crate) fn call_end(
         &mut self,
-        place: u64,
+        order: u64,
         frame: Index,
         event: &Event,
         fields: &Fields<'_, 't>,
     ) {
         let mut call = self.call_of[event.span as usize];
         if call == NONE {
-            call = self.new_call(place, frame, event.span, event.kind.family, fields);
+            call = self.new_call(order, frame, event.span, event.kind.family, fields);
             self.call_of[event.span as usize] = call;
         }
         // What an earlier attempt still came to does not count.
@@ -123,30 +123,30 @@ impl<'t> Builder<'_, 't> {
             Field::Output
         };
         let hash = self.take_hash(event);
-        self.end_call(call, place, hash, outcome(fields, output), fields, event);
+        self.end_call(call, order, hash, outcome(fields, output), fields, event);
     }
 
     /// The answer is handed out before the call has ended: if nothing more of it comes, it is as far as this.
     pub(crate) fn call_answer(
         &mut self,
-        place: u64,
+        order: u64,
         frame: Index,
         event: &Event,
         fields: &Fields<'_, 't>,
     ) {
-        self.call_end(place, frame, event, fields);
+        self.call_end(order, frame, event, fields);
         let call = self.call_of[event.span as usize];
         let draft = &mut self.calls[call as usize];
         if draft.span == event.span {
             // A second one tells that more has come of it.
-            draft.answered.get_or_insert(place);
+            draft.answered.get_or_insert(order);
         }
     }
 
     fn end_call(
         &mut self,
         call: Index,
-        place: u64,
+        order: u64,
         hash: Option<RequestHash>,
         outcome: Outcome,
         fields: &Fields<'_, 't>,
@@ -154,7 +154,7 @@ impl<'t> Builder<'_, 't> {
     ) {
         let draft = &mut self.calls[call as usize];
         draft.hash = hash.or(draft.hash.take());
-        draft.end = Some(place);
+        draft.end = Some(order);
         if draft.hash.is_none() && matches!(outcome, Outcome::Output(_)) {
             let message = format!(
                 "{} has no contentHash; its call cannot be replayed",
@@ -190,19 +190,19 @@ impl<'t> Builder<'_, 't> {
     }
 
     /// A batch lists all its calls: those whose own events are missing are taken from here.
-    pub(crate) fn batch_end(&mut self, place: u64, frame: Index, event: &Event) {
+    pub(crate) fn batch_end(&mut self, order: u64, frame: Index, event: &Event) {
         let Some(Payload::Rows(rows)) = self.take_payload(event) else {
             return;
         };
         let batch_start = self.trace.spans.get(event.span).start;
         let start = if batch_start == NO_EVENT {
-            place
+            order
         } else {
-            u64::from(batch_start).min(place)
+            u64::from(batch_start).min(order)
         };
         for Row { hash, fields } in rows {
             match fields {
-                Some(fields) => self.batch_row((start, place), frame, event, hash, &fields),
+                Some(fields) => self.batch_row((start, order), frame, event, hash, &fields),
                 None => self.warn_field(event, Field::ToolResults, "an array of results"),
             }
         }

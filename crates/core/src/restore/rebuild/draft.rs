@@ -6,7 +6,7 @@ use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{Budget, Kind, Memory, Outcome, RequestHash, State, Value};
 use crate::restore::read::event::SpanIndex;
-use crate::restore::read::tally::Tally;
+use crate::restore::read::usage_sum::UsageSum;
 
 /// Index of a frame, generation or call in the lists of the [`Builder`](super::builder::Builder).
 pub(crate) type Index = u32;
@@ -39,7 +39,7 @@ pub(crate) struct FrameDraft<'t> {
     /// What the frame used before this run, where it goes on from a snapshot.
     pub budget: Option<Budget>,
     /// What it used in this run.
-    pub usage: Option<Tally<'t>>,
+    pub usage: Option<UsageSum<'t>>,
 }
 
 #[derive(Debug, Default)]

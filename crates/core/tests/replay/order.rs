@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use agent_rewind_core::model::{Course, State};
-use agent_rewind_core::record::Begun;
-use agent_rewind_core::replay::Source;
+use agent_rewind_core::model::{Divergence, State};
+use agent_rewind_core::record::StartedCall;
+use agent_rewind_core::replay::ReplaySource;
 use agent_rewind_core::snapshot::{Snapshot, read_snapshot, write_snapshot};
 
 use super::support::{
@@ -12,7 +12,7 @@ use super::support::{
 };
 
 /// Start and end of each call of the run's frame, in the order of the list.
-fn places(snapshot: &Snapshot) -> Vec<(u64, Option<u64>)> {
+fn orders(snapshot: &Snapshot) -> Vec<(u64, Option<u64>)> {
     let calls = &snapshot.tree().generation.calls;
     calls.iter().map(|call| (call.start, call.end)).collect()
 }
@@ -30,14 +30,14 @@ fn a_release_that_overtakes_is_noticed() {
         begin(&in_order, "slow", None),
         begin(&in_order, "fast", None),
     );
-    let place = |begun: &Begun| begun.answer.call.as_ref().unwrap().end;
-    assert!(!in_order.release_call(fast.slot, place(&fast)));
-    assert!(!in_order.release_call(slow.slot, place(&slow)));
+    let order = |begun: &StartedCall| begun.answer.call.as_ref().unwrap().end;
+    assert!(!in_order.release_call(fast.slot, order(&fast)));
+    assert!(!in_order.release_call(slow.slot, order(&slow)));
     let source = replayed(&live);
     let changed = start(Some(source));
     let slow = begin(&changed, "slow", None);
     assert!(
-        changed.release_call(slow.slot, place(&slow)),
+        changed.release_call(slow.slot, order(&slow)),
         "the other one had started and ended before"
     );
 }
@@ -52,8 +52,8 @@ fn a_replay_in_the_recorded_order_has_the_recorded_places() {
     let [first, second] = ["a", "b"].map(|request| begin(&again, request, None));
     release(&again, &second);
     release(&again, &first);
-    assert_eq!(places(&in_memory(&again)), places(&in_memory(&live)));
-    assert_eq!(places(&in_memory(&again)), [(1, Some(4)), (2, Some(3))]);
+    assert_eq!(orders(&in_memory(&again)), orders(&in_memory(&live)));
+    assert_eq!(orders(&in_memory(&again)), [(1, Some(4)), (2, Some(3))]);
 }
 
 #[test]
@@ -71,9 +71,9 @@ fn places_of_a_resumed_run_are_in_the_order_in_which_things_came() {
 
     // What was not reached yet comes after all that has happened.
     let early = in_memory(&resumed);
-    assert_eq!(places(&early), [(1, Some(4)), (2, Some(3)), (5, Some(6))]);
+    assert_eq!(orders(&early), [(1, Some(4)), (2, Some(3)), (5, Some(6))]);
     let unreached = early.tree().generation.calls.iter();
-    let unreached: Vec<bool> = unreached.map(|call| call.unreached).collect();
+    let unreached: Vec<bool> = unreached.map(|call| call.carried_over).collect();
     assert_eq!(unreached, [false, false, true]);
 
     let c = begin(&resumed, "c", None);
@@ -82,12 +82,12 @@ fn places_of_a_resumed_run_are_in_the_order_in_which_things_came() {
     tool(&resumed, "new", output("3"));
     let dump = in_memory(&resumed);
     assert_eq!(
-        places(&dump),
+        orders(&dump),
         [(1, Some(4)), (2, Some(3)), (5, Some(6)), (7, Some(8))]
     );
-    assert_eq!(places(&pending), places(&dump)[..3]);
+    assert_eq!(orders(&pending), orders(&dump)[..3]);
     let text = Arc::new(write_snapshot(&early));
-    assert_eq!(places(&read_snapshot(&text).unwrap()), places(&early));
+    assert_eq!(orders(&read_snapshot(&text).unwrap()), orders(&early));
 }
 
 #[test]
@@ -103,11 +103,11 @@ fn what_was_passed_over_comes_after_what_has_happened_too() {
         release(&resumed, &begin(&resumed, request, None));
     }
     let snapshot = in_memory(&resumed);
-    let reached = places(&snapshot)[1].1.unwrap();
-    let last = places(&snapshot)[2];
+    let reached = orders(&snapshot)[1].1.unwrap();
+    let last = orders(&snapshot)[2];
     let agent = snapshot.tree().generation.children.get(0).unwrap();
     let inner = agent.generation.calls.get(0).unwrap();
-    assert!(agent.course == Course::Unreached && agent.start > Some(reached));
+    assert!(agent.divergence == Divergence::NotReplayedYet && agent.start > Some(reached));
     assert!(agent.start < Some(inner.start) && inner.end < Some(last.0));
     assert!(last.0 < last.1.unwrap());
 }
@@ -122,7 +122,7 @@ fn an_agent_that_runs_again_ends_where_it_had_ended_as_long_as_it_asks_the_same(
     let ended = snapshot.tree().generation.children.get(0).unwrap();
     assert_eq!(ended.state, State::Running);
     assert_eq!((ended.start, ended.end), (Some(1), Some(4)));
-    assert_eq!(places(&snapshot), [(5, Some(6))]);
+    assert_eq!(orders(&snapshot), [(5, Some(6))]);
 
     tool(&agent, "new", output("4"));
     let snapshot = in_memory(&resumed);
@@ -169,10 +169,10 @@ fn places_stay_close_together_however_often_a_run_is_resumed() {
                 &begin(&resumed, &format!("{branch}{index}"), None),
             );
         }
-        source = Source::of_tree(in_memory(&resumed).tree());
+        source = ReplaySource::of_tree(in_memory(&resumed).tree());
     }
     let last = source.frame().generation.calls.iter();
     let last = last.filter_map(|call| call.end).max().unwrap();
     // Six calls, and the new ones of each round, which the next does not ask for.
-    assert!(last < 200 * 20, "the last place is {last}");
+    assert!(last < 200 * 20, "the last order is {last}");
 }

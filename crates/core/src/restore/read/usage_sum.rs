@@ -10,7 +10,7 @@ use crate::model::{Amounts, Item, Usage};
 use crate::util::sort_by_number;
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tally<'t> {
+pub(crate) struct UsageSum<'t> {
     tokens: Tokens,
     call_count: f64,
     costs: Sums<'t>,
@@ -22,7 +22,7 @@ pub(crate) struct Tally<'t> {
 #[derive(Debug, Clone)]
 struct Entry<'t> {
     /// Items stand in the order in which they were first used.
-    first_place: u64,
+    first_order: u64,
     costs: Sums<'t>,
     tokens: Tokens,
     token_details: Sums<'t>,
@@ -33,7 +33,7 @@ struct Entry<'t> {
 impl Default for Entry<'_> {
     fn default() -> Self {
         Self {
-            first_place: u64::MAX,
+            first_order: u64::MAX,
             costs: Sums::default(),
             tokens: Tokens::default(),
             token_details: Sums::default(),
@@ -43,7 +43,7 @@ impl Default for Entry<'_> {
     }
 }
 
-impl<'t> Tally<'t> {
+impl<'t> UsageSum<'t> {
     /// Adds a `UsageStats` object. What is missing in it, or of another type, counts as nothing.
     pub(crate) fn add_json(&mut self, text: &'t str) -> Result<(), JsonError> {
         object(&mut Scanner::new(text), |scanner, key| {
@@ -91,14 +91,14 @@ impl<'t> Tally<'t> {
         entry.details = entry.details.or(raw.details);
     }
 
-    /// Says at which place in the order of events all of it came.
-    pub(crate) fn came_at(&mut self, place: u64) {
+    /// Sets the order at which all of it was used.
+    pub(crate) fn set_order(&mut self, order: u64) {
         for (_, entry) in &mut self.items.list {
-            entry.first_place = place;
+            entry.first_order = order;
         }
     }
 
-    /// Adds what came at another place, or what frames below used.
+    /// Adds usage of another order, or of the frames below.
     pub(crate) fn add(&mut self, below: &Self) {
         self.tokens.add(below.tokens);
         self.call_count += below.call_count;
@@ -106,7 +106,7 @@ impl<'t> Tally<'t> {
         self.details.add(&below.details);
         for (key, item) in &below.items.list {
             let entry = self.items.entry(key.clone());
-            entry.first_place = entry.first_place.min(item.first_place);
+            entry.first_order = entry.first_order.min(item.first_order);
             entry.costs.add(&item.costs);
             entry.tokens.add(item.tokens);
             entry.token_details.add(&item.token_details);
@@ -117,7 +117,7 @@ impl<'t> Tally<'t> {
 
     pub(crate) fn to_usage(&self) -> Usage {
         let mut items: Vec<&(Key<'_>, Entry<'_>)> = self.items.list.iter().collect();
-        sort_by_number(&mut items, |(_, entry)| entry.first_place);
+        sort_by_number(&mut items, |(_, entry)| entry.first_order);
         let costs = amounts(&self.costs);
         let item = |(key, entry): &(Key<'_>, Entry<'_>)| {
             // With one model only, its costs are all costs.
@@ -211,18 +211,18 @@ mod tests {
         ]);
         updates.extend((0..20).map(|number| model(&format!("m{number}"), number)));
         updates.extend((0..20).map(|number| model(&format!("m{number}"), number)));
-        let mut tally = Tally::default();
-        let mut halves = [Tally::default(), Tally::default()];
+        let mut sum = UsageSum::default();
+        let mut halves = [UsageSum::default(), UsageSum::default()];
         let mut usage = Usage::default();
-        for (place, update) in updates.iter().enumerate() {
-            let mut one = Tally::default();
+        for (position, update) in updates.iter().enumerate() {
+            let mut one = UsageSum::default();
             one.add_json(update).unwrap();
-            one.came_at(place as u64);
-            tally.add(&one);
-            halves[place * 2 / updates.len()].add(&one);
+            one.set_order(position as u64);
+            sum.add(&one);
+            halves[position * 2 / updates.len()].add(&one);
             usage.add(&Usage::read(update, "delta").unwrap());
         }
-        assert_eq!(written(&tally.to_usage()), written(&usage));
+        assert_eq!(written(&sum.to_usage()), written(&usage));
         let [first, second] = halves;
         let [backwards, forwards] = [(&second, &first), (&first, &second)].map(|(one, other)| {
             let mut sum = one.clone();
@@ -239,15 +239,15 @@ mod tests {
 
     #[test]
     fn what_is_no_usage_counts_as_nothing() {
-        let mut tally = Tally::default();
+        let mut sum = UsageSum::default();
         for text in [
             "{}",
             r#"{"items":{},"costs":[1],"promptTokens":"7"}"#,
             r#"{"items":[1,{"type":"model"},{"type":"x","name":"n"}]}"#,
         ] {
-            tally.add_json(text).unwrap();
+            sum.add_json(text).unwrap();
         }
-        assert!(tally.add_json("[1]").is_err());
-        assert_eq!(written(&tally.to_usage()), written(&Usage::default()));
+        assert!(sum.add_json("[1]").is_err());
+        assert_eq!(written(&sum.to_usage()), written(&Usage::default()));
     }
 }
