@@ -14,7 +14,7 @@ export function writeGenerated(path, text, { check }) {
   if (current === text) return;
   if (check) {
     const state = current === undefined ? "is missing" : "is not what its sources generate";
-    throw new Error(`${path} ${state}: run \`npm run build\` and \`npm run docs\`, and commit it`);
+    throw new Error(`${path} ${state}: run \`npm run build\` and \`npm run api\`, and commit it`);
   }
   mkdirSync(dirname(at(path)), { recursive: true });
   writeFileSync(at(path), text);
