@@ -235,16 +235,16 @@ describe("configuration", () => {
 
   it("is read from the environment", () => {
     const env = {
-      PRAISONAI_CONTEXT_MONITOR: "true",
-      PRAISONAI_CONTEXT_MONITOR_PATH: "/x/context.json",
-      PRAISONAI_CONTEXT_MONITOR_FORMAT: "json",
-      PRAISONAI_CONTEXT_MONITOR_FREQUENCY: "overflow",
-      PRAISONAI_CONTEXT_MONITOR_WRITE_MODE: "sync",
-      PRAISONAI_CONTEXT_REDACT: "false",
-      PRAISONAI_CONTEXT_AUTO_COMPACT: "0",
-      PRAISONAI_CONTEXT_THRESHOLD: "0.5",
-      PRAISONAI_CONTEXT_STRATEGY: "truncate",
-      PRAISONAI_CONTEXT_OUTPUT_RESERVE: "1000",
+      AGENT_REWIND_CONTEXT_MONITOR: "true",
+      AGENT_REWIND_CONTEXT_MONITOR_PATH: "/x/context.json",
+      AGENT_REWIND_CONTEXT_MONITOR_FORMAT: "json",
+      AGENT_REWIND_CONTEXT_MONITOR_FREQUENCY: "overflow",
+      AGENT_REWIND_CONTEXT_MONITOR_WRITE_MODE: "sync",
+      AGENT_REWIND_CONTEXT_REDACT: "false",
+      AGENT_REWIND_CONTEXT_AUTO_COMPACT: "0",
+      AGENT_REWIND_CONTEXT_THRESHOLD: "0.5",
+      AGENT_REWIND_CONTEXT_STRATEGY: "truncate",
+      AGENT_REWIND_CONTEXT_OUTPUT_RESERVE: "1000",
     };
     expect(managerConfigFromEnv({ outputReserve: 2000 }, env)).toEqual({
       ...createManagerConfig(),
@@ -260,8 +260,8 @@ describe("configuration", () => {
       outputReserve: 2000,
     });
     expect(managerConfigFromEnv({}, {})).toEqual(createManagerConfig());
-    expect(() => managerConfigFromEnv({}, { PRAISONAI_CONTEXT_THRESHOLD: "much" })).toThrow(
-      /PRAISONAI_CONTEXT_THRESHOLD=much/,
+    expect(() => managerConfigFromEnv({}, { AGENT_REWIND_CONTEXT_THRESHOLD: "much" })).toThrow(
+      /AGENT_REWIND_CONTEXT_THRESHOLD=much/,
     );
   });
 });

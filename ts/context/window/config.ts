@@ -101,7 +101,7 @@ type Read = (text: string) => ManagerConfig[keyof ManagerConfig];
 const asIs: Read = (text) => text;
 const toNumber: Read = (text) => (text.trim() === "" ? Number.NaN : Number(text));
 
-/** `PRAISONAI_CONTEXT_…`, and what it sets. */
+/** `AGENT_REWIND_CONTEXT_…`, and what it sets. */
 const VARIABLES: readonly (readonly [name: string, field: keyof ManagerConfig, read: Read])[] = [
   ["MONITOR", "monitorEnabled", toBoolean],
   ["MONITOR_PATH", "monitorPath", asIs],
@@ -116,7 +116,7 @@ const VARIABLES: readonly (readonly [name: string, field: keyof ManagerConfig, r
 ];
 
 /**
- * A configuration from the variables `PRAISONAI_CONTEXT_MONITOR`, `…_MONITOR_PATH`, `…_MONITOR_FORMAT`,
+ * A configuration from the variables `AGENT_REWIND_CONTEXT_MONITOR`, `…_MONITOR_PATH`, `…_MONITOR_FORMAT`,
  * `…_MONITOR_FREQUENCY`, `…_MONITOR_WRITE_MODE`, `…_REDACT`, `…_AUTO_COMPACT`, `…_THRESHOLD`, `…_STRATEGY` and
  * `…_OUTPUT_RESERVE`. What `config` sets wins.
  * @throws RangeError that names the variable, for a value that it cannot have; as `createManagerConfig` for `config`.
@@ -127,7 +127,7 @@ export function managerConfigFromEnv(
 ): ManagerConfig {
   const found: Record<string, unknown> = {};
   for (const [name, field, read] of VARIABLES) {
-    const variable = `PRAISONAI_CONTEXT_${name}`;
+    const variable = `AGENT_REWIND_CONTEXT_${name}`;
     const text = env[variable];
     if (text === undefined || text === "") continue;
     try {
