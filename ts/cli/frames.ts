@@ -1,10 +1,11 @@
 // The frames of a snapshot and what was called in them, in order, as rows of a tree.
 
+import { marksOf, type Marks } from "../snapshot/marks.js";
 import type { AgentFrameSnapshot, AgentSnapshot, CallRecord, ErrorInfo, Journal } from "../types/snapshot.js";
 
 export type CallStatus = "ok" | "failed" | "in flight" | "not kept";
 
-export interface CallRow {
+export interface CallRow extends Marks {
   row: "call";
   depth: number;
   /** Whether it is the last one under its frame. */
@@ -16,8 +17,6 @@ export interface CallRow {
   name?: string;
   contentHash: string;
   status: CallStatus;
-  /** Recorded by an earlier run, and not reached by the resumed one. */
-  unreached?: true;
   /** Name and message of a failure, or why an output was not kept. */
   reason?: string;
   durationMs?: number;
@@ -27,7 +26,7 @@ export interface CallRow {
   request?: unknown;
 }
 
-export interface FrameRow {
+export interface FrameRow extends Marks {
   row: "frame";
   depth: number;
   last: boolean;
@@ -36,8 +35,6 @@ export interface FrameRow {
   name: string;
   agentId: string;
   status: string;
-  /** Recorded by an earlier run, and not reached by the resumed one. */
-  unreached?: true;
   reason?: string;
   /** Number of the last generation. */
   generation: number;
@@ -99,7 +96,7 @@ function frameRow(frame: AgentFrameSnapshot, base: string): Omit<FrameRow, "dept
     name: nameIn(base, callId),
     agentId,
     status: state.status,
-    ...(frame.unreached === true ? { unreached: true } : {}),
+    ...marksOf(frame),
     ...(state.status === "failed" ? { reason: errorText(state.error) } : {}),
     generation: frame.generation?.id ?? frame.generations?.length ?? 0,
     calls: frame.calls?.length ?? rowsOfJournal(frame.journal).length,
@@ -147,7 +144,7 @@ function callItem(call: CallRecord, journal: Journal, { request, base }: { reque
     name: nameIn(base, callId),
     contentHash,
     ...statusOf(error, tombstone, endOrder),
-    ...(call.unreached === true ? { unreached: true } : {}),
+    ...marksOf(call),
     ...(meta?.durationMs === undefined ? {} : { durationMs: meta.durationMs }),
     ...(usage === undefined ? {} : { tokens: usage.totalTokens }),
     ...(error === undefined && tombstone === undefined && endOrder !== undefined ? { output } : {}),

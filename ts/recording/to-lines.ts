@@ -1,3 +1,4 @@
+import { marksOf } from "../snapshot/marks.js";
 import type {
   AgentFrameSnapshot,
   AgentSnapshot,
@@ -101,7 +102,7 @@ class Writer implements RecordingLines {
       hash: call.contentHash,
       ...(call.request === undefined ? {} : { request: this.#request(call.request, body.calls, base) }),
       ...outcomeOf(call, body),
-      ...(call.stopped === undefined ? {} : { stopped: true }),
+      ...marksOf(call),
       ...(isEmpty(known) ? {} : { meta: known }),
     };
     this.lines.push(line);
@@ -123,7 +124,7 @@ class Writer implements RecordingLines {
   }
 
   #end(frame: AgentFrameSnapshot, { path }: Place): void {
-    const { state, outputTypes, memory, budgetState, stopped } = frame;
+    const { state, outputTypes, memory, budgetState } = frame;
     const used = budgetState.aggregate.callCount > 0 || budgetState.aggregate.items.length > 0;
     const line: EndLine = {
       end: path,
@@ -133,7 +134,7 @@ class Writer implements RecordingLines {
       ...(state.error === undefined ? {} : { error: withoutStack(state.error as ErrorInfo) }),
       ...(isEmpty(memory) ? {} : { memory }),
       ...(used ? { budget: budgetState } : {}),
-      ...(stopped === undefined ? {} : { stopped }),
+      ...marksOf(frame),
     };
     if (path !== "root" || line.memory !== undefined || line.budget !== undefined) this.lines.push(line);
   }
