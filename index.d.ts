@@ -1601,7 +1601,7 @@ interface RunWithOptions<Props = unknown> {
   initialProps?: Props;
   /** Replays from this snapshot: what had finished is not called again. */
   snapshot?: AgentSnapshot;
-  /** Whether the run is journaled and can be dumped. Default: whether NODE_ENV is "development" or "test". */
+  /** True if the run is journaled and can be dumped. Default: true, unless NODE_ENV is "production". */
   enableSnapshot?: boolean;
   /** Takes the run's events, instead of the global bus. */
   eventBus?: EventSink;

@@ -7,7 +7,7 @@ import { decodeValue } from "../../values/decode.js";
 import { encodeInput, encodeValue } from "../../values/encode.js";
 import { errorInfoText, fromErrorInfo, toErrorInfo } from "../../values/error-info.js";
 import { budgetOf } from "../usage/budget.js";
-import { isDevelopment } from "../scope/environment.js";
+import { isProduction } from "../scope/environment.js";
 import type { Redaction } from "../../redact/redaction.js";
 import { newSpanId } from "../scope/ids.js";
 import { encodedFields } from "../call/event-fields.js";
@@ -84,7 +84,7 @@ function openScope(spec: FrameInput, parent: Context | undefined): { scope: Scop
   let run: RunState;
   let frame: FrameHandle;
   if (parent === undefined) {
-    const recording = isDevelopment();
+    const recording = !isProduction();
     callId = `root/agent:${spec.id}:0`;
     run = new RunState({
       native,

@@ -10,7 +10,7 @@ import { errorInfoText, toErrorInfo } from "../../values/error-info.js";
 import { budgetOf } from "../usage/budget.js";
 import { Redaction } from "../../redact/redaction.js";
 import { redactorOf } from "../../redact/redactor.js";
-import { isDevelopment, isProduction } from "../scope/environment.js";
+import { isProduction } from "../scope/environment.js";
 import { DEFAULT_MAX_DEPTH, frameStart } from "../frame/frame.js";
 import { newSpanId } from "../scope/ids.js";
 import { Normalizer } from "../../values/normalize.js";
@@ -88,7 +88,7 @@ class Run<Props, Result> {
     around: Scope | undefined,
   ) {
     this.#options = options;
-    const recording = options.enableSnapshot ?? isDevelopment();
+    const recording = options.enableSnapshot ?? !isProduction();
     const requests = recording && options.requests !== false;
     const held = around === undefined ? undefined : withinHeld(options, around, ownRules);
     const rules = opened === undefined && held !== undefined ? held.rules : ownRules;

@@ -1,9 +1,7 @@
-/** Whether snapshots are on by default. Read when a run starts, so that a test can set it. */
-export function isDevelopment(): boolean {
-  const { NODE_ENV } = process.env;
-  return NODE_ENV === "development" || NODE_ENV === "test";
-}
-
+/**
+ * True if NODE_ENV is "production": snapshots are off by default there, for dump and replay alike. Everywhere else,
+ * also where NODE_ENV is unset, they are on. Read when a run starts, so that a test can set it.
+ */
 export function isProduction(): boolean {
   return process.env["NODE_ENV"] === "production";
 }
