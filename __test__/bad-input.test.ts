@@ -31,6 +31,34 @@ async function snapshotError(snapshot: unknown): Promise<Error & { faults?: { pa
 
 const good = (): AgentSnapshot => recorded("c-nested-3").dump("end");
 
+describe("restoreSnapshot, given the events of two runs,", () => {
+  const other = recorded("a-single-turn");
+  const traceIds = [events[0]?.trace.traceId ?? "", other.events[0]?.trace.traceId ?? ""];
+
+  it("restores the chosen one", () => {
+    const both = [...events, ...other.events];
+    expect(restoreSnapshot(both, { traceId: traceIds[0] ?? "" }).root).toEqual(restoreSnapshot(events).root);
+    expect(restoreSnapshot(both, { traceId: traceIds[1] ?? "" }).root).toEqual(restoreSnapshot(other.events).root);
+    const spanId = other.events.find(({ type }) => type === "turn:end")?.trace.spanId ?? "";
+    expect(restoreSnapshot(both, { spanId }).provenance.traceId).toBe(traceIds[1]);
+  });
+
+  it("restores the one that started last by default, and names both in a warning", () => {
+    const start = Math.min(...events.map(({ timestamp }) => timestamp));
+    const later = other.events.map((event, index) => ({ ...event, timestamp: start + 1_000_000 + index }));
+    for (const both of [
+      [...events, ...later],
+      [...later, ...events],
+    ]) {
+      const { root, provenance, warnings = [] } = restoreSnapshot(both);
+      expect(provenance.traceId).toBe(traceIds[1]);
+      expect(Object.keys(root.children)).toEqual(Object.keys(restoreSnapshot(later).root.children));
+      expect(warnings).toMatchObject([{ code: "several-runs" }]);
+      for (const traceId of traceIds) expect(warnings[0]?.message).toContain(traceId);
+    }
+  });
+});
+
 describe("restoreSnapshot refuses", () => {
   it.each([
     ["no events", [], "Restore failed: Trace is empty."],
@@ -58,17 +86,6 @@ describe("restoreSnapshot refuses", () => {
     expect(restoreError(events, { spanId: agent, anchor: "before" }).message).toBe(
       "Restore failed: Root agent frame not created.",
     );
-  });
-
-  it("events of two runs, naming them, unless one is chosen", () => {
-    const other = recorded("a-single-turn");
-    const both = [...events, ...other.events];
-    const [first, second] = [events[0]?.trace.traceId ?? "", other.events[0]?.trace.traceId ?? ""];
-    expect(restoreError(both).message).toContain(first);
-    expect(restoreError(both).message).toContain(second);
-    expect(restoreSnapshot(both, { traceId: second }).root).toEqual(restoreSnapshot(other.events).root);
-    const spanId = other.events.find(({ type }) => type === "turn:end")?.trace.spanId ?? "";
-    expect(restoreSnapshot(both, { spanId }).provenance.traceId).toBe(second);
   });
 
   it.each([

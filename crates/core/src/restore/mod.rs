@@ -35,8 +35,8 @@ use crate::snapshot::{Provenance, Snapshot, SnapshotSource};
 ///
 /// # Errors
 ///
-/// See [`RestoreErrorKind`]: nothing to restore from, no such span or run, several runs of which
-/// none was chosen, an entry of a list that is no event, frames nested too deep.
+/// See [`RestoreErrorKind`]: nothing to restore from, no such span or run, a span that several runs
+/// have, an entry of a list that is no event, frames nested too deep.
 pub fn restore(
     trace: Arc<String>,
     origin: Origin,

@@ -237,13 +237,23 @@ fn one_run_is_restored_at_a_time() {
         .event("runWith:start", "run2", "", "")
         .agent("b", "run2", "two", "{}")
         .agent_end("b", "run2", "2");
-    let second = second.text().replace("\"t1\"", "\"t2\"");
+    let second = second
+        .text()
+        .replace("\"t1\"", "\"t2\"")
+        .replace("\"timestamp\":1", "\"timestamp\":2");
     let both = format!("{}{second}", first.text());
-    let error = try_lines(&both, &options()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the trace holds events of 2 runs (t1, t2); choose one with options.traceId"
-    );
+    // By default the run that started last, wherever its events are in the file.
+    for text in [&both, &format!("{second}{}", first.text())] {
+        let newest = try_lines(text, &options()).unwrap();
+        assert_eq!(call_ids(&newest), ["root/agent:two:0"]);
+        assert_eq!(newest.provenance.trace_id, "t2");
+        assert_eq!(codes(&newest), ["several-runs"]);
+        assert!(
+            newest.warnings[0].message.contains(
+                "; t2, which started last, was restored, options.traceId chooses another"
+            ),
+        );
+    }
     let chosen = |trace_id: &str| {
         let options = agent_rewind_core::restore::RestoreOptions {
             trace_id: Some(trace_id.to_owned()),

@@ -27,7 +27,7 @@ pub(crate) fn select(
         .as_deref()
         .map(|id| find_target(trace, id, options.anchor))
         .transpose()?;
-    let chosen = choose_trace(trace, options.trace_id.as_deref(), target)?;
+    let chosen = choose_trace(trace, options.trace_id.as_deref(), target, warnings)?;
     // An event without a traceId belongs to whichever run its spans lead to.
     trace
         .events
@@ -58,9 +58,10 @@ fn choose_trace(
     trace: &Trace<'_>,
     wanted: Option<&str>,
     target: Option<SpanIndex>,
+    warnings: &mut Warnings,
 ) -> Result<Option<u32>, RestoreErrorKind> {
     let ids = &trace.ids;
-    let names = |of: &[u32]| {
+    let names = |of: &[u32]| -> Vec<String> {
         of.iter()
             .filter_map(|index| ids.get(*index as usize))
             .map(|id| display(id))
@@ -99,8 +100,36 @@ fn choose_trace(
     match candidates.as_slice() {
         [] => Ok(None),
         [one] => Ok(Some(*one)),
-        several => Err(RestoreErrorKind::SeveralTraces(names(several))),
+        several if target.is_some() => Err(RestoreErrorKind::SeveralTraces(names(several))),
+        several => {
+            let newest = newest_trace(trace);
+            let message = format!(
+                "the trace holds events of {} runs ({}); {}, which started last, was restored, options.traceId chooses another",
+                several.len(),
+                names(several).join(", "),
+                names(&[newest]).join(", "),
+            );
+            warnings.add(code::SEVERAL_RUNS, None, None, message);
+            Ok(Some(newest))
+        }
     }
+}
+
+/// The trace whose first event is the latest. A program that is run again appends to its file, and
+/// expects to restore its last run. Of equal ones, it is the one that appears last.
+fn newest_trace(trace: &Trace<'_>) -> u32 {
+    let mut starts = vec![f64::INFINITY; trace.ids.len()];
+    for event in &trace.events {
+        if let Some(start) = starts.get_mut(event.trace as usize) {
+            // `min` passes over the NaN of an event without a time.
+            *start = start.min(event.time);
+        }
+    }
+    let started = |start: &f64| if start.is_finite() { *start } else { f64::MIN };
+    let newest = (0..)
+        .zip(&starts)
+        .max_by(|(_, a), (_, b)| started(a).total_cmp(&started(b)));
+    newest.map_or(NO_TRACE, |(index, _)| index)
 }
 
 /// An event is known by its span and type: the first one is kept.

@@ -23,7 +23,7 @@ pub mod code {
     pub const MISSING_HASH: &str = "missing-hash";
     /// Spans are each other's parents.
     pub const PARENT_CYCLE: &str = "parent-cycle";
-    /// Several runs share one traceId.
+    /// The trace holds several runs, and none was chosen: the one that started last counts.
     pub const SEVERAL_RUNS: &str = "several-runs";
     /// A value is nested deeper than JSON values may be, and was left out.
     pub const TOO_DEEP: &str = "too-deep";
