@@ -1206,19 +1206,23 @@ declare const EVENTS: {
   readonly SYS_LOG: "sys:log";
   readonly ERROR: "error";
 };
-/** Aborts an agent from inside. */
+/** Aborts an agent from inside: `handle(reason)` and `handle.abort(reason)` are the same. */
 interface AbortHandle {
   /**
-  * Aborts the agent, and with it its sub-agents; not what called it. Nothing happens once the agent has ended.
+  * Aborts the agent and its sub-agents, but not its caller. Does nothing once the agent has ended.
   * @param reason becomes `signal.reason`, as it is.
   */
+  (reason?: unknown): void;
   abort(reason?: unknown): void;
   /** The agent's signal. */
   readonly signal: AbortSignal;
 }
 /** The signal that aborts when the current agent is to stop; `undefined` outside of runs and agents. */
 declare function getContextSignal(): AbortSignal | undefined;
-/** A handle on the current agent. Outside of runs and agents it does nothing, and its signal never aborts. */
+/**
+* A function that aborts the current agent. Outside of runs and agents it does nothing, and its signal never aborts. The
+* handle stays that of the agent that got it, wherever it is called.
+*/
 declare function getAbortHandle(): AbortHandle;
 /** What a handler returns to be called again, in a new generation. */
 interface RebornSignal {
@@ -1264,7 +1268,10 @@ interface AgentMiddleware {
 interface AgentConfig<Props, Result> {
   /** Name of the agent; part of the callId. */
   id: string;
-  /** The model, or its name in the run's registry; by default the model of the run. */
+  /**
+  * The model, or its id in the run's registry; by default the model of the run. An agent whose model id is not
+  * registered fails with a ModelRegistryNotFoundError when it starts.
+  */
   model?: string | ModelAdapter;
   /** How often a wrong answer is asked again. Default 3. */
   maxRetries?: number;

@@ -10,6 +10,7 @@ import {
   promptAgent,
   runFrame,
   runWith,
+  type AbortHandle,
   type ModelAdapter,
   type StreamEvent,
   type Tool,
@@ -182,6 +183,34 @@ describe("a signal", () => {
     expect(ended.map((signal) => signal.reason as unknown)).toEqual([undefined, "own reason", "later"]);
   });
 
+  it.each(["abort(reason)", "abort.abort(reason)"])(
+    "is aborted by %s, also from outside of the agent",
+    async (form) => {
+      let abort: AbortHandle | undefined;
+      const agent = createAgent({
+        id: "a",
+        handler: async () => {
+          abort = getAbortHandle();
+          expect(abort.signal).toBe(getContextSignal());
+          await new Promise((_resolve, reject) => {
+            abort?.signal.addEventListener("abort", () => reject(new Error("stopped")));
+          });
+        },
+      });
+      await runWith(async () => {
+        const ending = thrownBy(agent());
+        await sleep(1);
+        if (form === "abort(reason)") abort?.("own reason");
+        else abort?.abort("own reason");
+        await ending;
+        expect(abort?.signal.reason).toBe("own reason");
+        expect(getContext()?.signal.aborted).toBe(false);
+      });
+      abort?.("too late");
+      expect(abort?.signal.reason).toBe("own reason");
+    },
+  );
+
   it("of a frame of one's own aborts that frame", async () => {
     const controller = new AbortController();
     await runWith(async () => {
@@ -216,7 +245,10 @@ describe("a signal", () => {
 describe("outside of runs and agents", () => {
   it("there is no signal, and aborting does nothing", () => {
     expect(getContextSignal()).toBeUndefined();
-    getAbortHandle().abort("nobody");
+    const abort = getAbortHandle();
+    abort("nobody");
+    abort.abort("nobody");
+    expect(abort.signal.aborted).toBe(false);
   });
 });
 

@@ -90,10 +90,31 @@ describe("the model of an agent", () => {
     },
   );
 
+  it("of an unknown id fails when the agent starts: neither its handler nor its middlewares run", async () => {
+    const started: string[] = [];
+    const agent = createAgent({
+      id: "asker",
+      model: "slow",
+      handler: () => void started.push("handler"),
+      middlewares: [{ name: "m", handler: (_context, next) => (started.push("middleware"), next()) }],
+    });
+    const options = { modelRegistry: { fast: answering("fast") } };
+    const events = recorder();
+    const error = await thrownBy(runWith(() => agent(), { ...options, eventBus: events }));
+    expect(error).toMatchObject({ name: "ModelRegistryNotFoundError", modelId: "slow", registeredIds: ["fast"] });
+    expect(events.of("agent:end")).toMatchObject([{ success: false, error: { name: "ModelRegistryNotFoundError" } }]);
+    expect(started).toEqual([]);
+    await expect(agent()).rejects.toSatisfy(isModelRegistryNotFoundError);
+    await agent
+      .fork({ model: "fast" })()
+      .catch(() => {});
+    await runWith(() => agent.fork({ model: "fast" })(), options);
+    expect(started).toEqual(["middleware", "handler"]);
+  });
+
   it("is looked for when the agent prompts, and may be replaced in the same generation if it is missed", async () => {
     const agent = createAgent({
       id: "patient",
-      model: "missing",
       handler: async () => {
         await promptAgent(Result).catch(() => {});
         equipInstruction("still possible");

@@ -1,6 +1,8 @@
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import type { ModelAdapter } from "../../types/model.js";
+import { requireContext } from "../scope/run-context.js";
 import { enterFrame } from "../frame/frame.js";
+import { modelOf } from "./model-choice.js";
 import type { RebornSignal } from "../frame/reborn.js";
 import type { StreamConsumer } from "../scope/watcher.js";
 import { streamWatchers } from "./stream.js";
@@ -18,7 +20,10 @@ export interface AgentMiddleware {
 export interface AgentConfig<Props, Result> {
   /** Name of the agent; part of the callId. */
   id: string;
-  /** The model, or its name in the run's registry; by default the model of the run. */
+  /**
+   * The model, or its id in the run's registry; by default the model of the run. An agent whose model id is not
+   * registered fails with a ModelRegistryNotFoundError when it starts.
+   */
   model?: string | ModelAdapter;
   /** How often a wrong answer is asked again. Default 3. */
   maxRetries?: number;
@@ -69,7 +74,7 @@ export function createAgent<Props = undefined, Result = unknown>(
   }
   if (typeof config.handler !== "function")
     throw new TypeError(`createAgent("${config.id}"): config.handler must be a function`);
-  const handler = withMiddlewares(config);
+  const handler = withKnownModel(config, withMiddlewares(config));
   const call = (props?: Props): Promise<Result> =>
     enterFrame<Props, Result>({ id: config.id, props: props as Props, settings, handler });
   return Object.defineProperties(call, {
@@ -86,6 +91,18 @@ function limit(config: { id: string }, name: "maxRetries" | "maxTurnSteps" | "ma
     );
   }
   return value;
+}
+
+/** A misspelled model fails when the agent starts, not after the work that comes before its first prompt. */
+function withKnownModel<Props, Result>(
+  { model }: AgentConfig<Props, Result>,
+  handler: AgentConfig<Props, Result>["handler"],
+): AgentConfig<Props, Result>["handler"] {
+  if (typeof model !== "string") return handler;
+  return (props) => {
+    modelOf(requireContext("createAgent").scope);
+    return handler(props);
+  };
 }
 
 function withMiddlewares<Props, Result>({

@@ -1,11 +1,12 @@
 import { getContext } from "./run-context.js";
 
-/** Aborts an agent from inside. */
+/** Aborts an agent from inside: `handle(reason)` and `handle.abort(reason)` are the same. */
 export interface AbortHandle {
   /**
-   * Aborts the agent, and with it its sub-agents; not what called it. Nothing happens once the agent has ended.
+   * Aborts the agent and its sub-agents, but not its caller. Does nothing once the agent has ended.
    * @param reason becomes `signal.reason`, as it is.
    */
+  (reason?: unknown): void;
   abort(reason?: unknown): void;
   /** The agent's signal. */
   readonly signal: AbortSignal;
@@ -16,9 +17,12 @@ export function getContextSignal(): AbortSignal | undefined {
   return getContext()?.signal;
 }
 
-/** A handle on the current agent. Outside of runs and agents it does nothing, and its signal never aborts. */
+/**
+ * A function that aborts the current agent. Outside of runs and agents it does nothing, and its signal never aborts. The
+ * handle stays that of the agent that got it, wherever it is called.
+ */
 export function getAbortHandle(): AbortHandle {
   const scope = getContext()?.scope;
-  if (scope === undefined) return { abort: () => {}, signal: new AbortController().signal };
-  return { abort: (reason) => scope.abort(reason), signal: scope.signal };
+  const abort = (reason?: unknown): void => scope?.abort(reason);
+  return Object.assign(abort, { abort, signal: scope?.signal ?? new AbortController().signal });
 }
