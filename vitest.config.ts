@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 const PACKAGE = "__test__/package/**/*.test.ts";
+const SLOW = "__test__/**/*.slow.test.ts";
 const NEWEST = "__test__/package/newest.test.ts";
 
 export default defineConfig({
@@ -10,7 +11,13 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["__test__/**/*.test.ts"], exclude: [PACKAGE] },
+        test: { name: "fast", include: ["__test__/**/*.test.ts"], exclude: [PACKAGE, SLOW] },
+      },
+      {
+        extends: true,
+        // Files that take more than two seconds each: they start many processes, prove generated programs, or measure
+        // memory and scale.
+        test: { name: "slow", include: [SLOW], exclude: [PACKAGE] },
       },
       {
         extends: true,
