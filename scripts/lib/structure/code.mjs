@@ -108,8 +108,8 @@ export function circlesOf(arrows) {
   const circles = new Map();
   for (const [name, names] of reached) {
     if (!names.has(name)) continue;
-    const circle = [...names].filter((each) => reached.get(each)?.has(name)).toSorted();
-    circles.set(circle.join(" "), circle);
+    const circle = [...names].filter((each) => reached.get(each)?.has(name));
+    circles.set(circle.toSorted((left, right) => (left < right ? -1 : 1)).join(" "), circle);
   }
   return [...circles.values()].toSorted((left, right) => right.length - left.length);
 }
