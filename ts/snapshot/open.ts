@@ -1,6 +1,6 @@
 import { InvalidSnapshotError, LimitError } from "../errors/index.js";
 import { kindOf } from "../errors/received.js";
-import { calling, native, type SnapshotHandle } from "../native.js";
+import { calling, native, type NativeSnapshotHandle } from "../native.js";
 import type { Normalizer } from "../values/normalize.js";
 import type { AgentSnapshot, RecordedRule } from "../types/snapshot.js";
 import { checkSameRules } from "../redact/redactor.js";
@@ -11,7 +11,7 @@ import { inPieces, LONG_TEXT } from "./text-pieces.js";
 
 /** A snapshot that has been checked. */
 export interface OpenSnapshot {
-  readonly handle: SnapshotHandle;
+  readonly handle: NativeSnapshotHandle;
   readonly snapshot: Omit<AgentSnapshot, "root">;
 }
 
@@ -72,7 +72,7 @@ export function checkSnapshot(snapshot: AgentSnapshot): OpenSnapshot {
   return { handle, snapshot: fields };
 }
 
-function read(snapshot: object): SnapshotHandle {
+function read(snapshot: object): NativeSnapshotHandle {
   const text = jsonText(snapshot);
   if (text.length < LONG_TEXT) return calling(() => native.SnapshotHandle.read(text));
   return calling(() => native.SnapshotHandle.readPieces(inPieces(text)));

@@ -2,7 +2,7 @@ import { types } from "node:util";
 
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { RestoreError } from "../errors/index.js";
-import { fromNativeError, native, type SnapshotHandle } from "../native.js";
+import { fromNativeError, native, type NativeSnapshotHandle } from "../native.js";
 import type { TraceEvent } from "../types/events.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
 import { eventTable } from "./event-table.js";
@@ -46,7 +46,7 @@ export function restoreSnapshot(
 
 const OPTION_NAMES: OptionNames<RestoreOptions> = { spanId: true, anchor: true, metadata: true, traceId: true };
 
-function restoreEvents(events: unknown[], options: ReturnType<typeof nativeOptions>): SnapshotHandle {
+function restoreEvents(events: unknown[], options: ReturnType<typeof nativeOptions>): NativeSnapshotHandle {
   const table = eventTable(events);
   // The core names what is no event, with its place.
   if (table === undefined) return native.restorePieces(projectEvents(events), options);

@@ -1,4 +1,4 @@
-import type { Begun, Conversation as NativeConversation, RequestTail } from "../../native.js";
+import type { NativeBegun, NativeConversation, NativeRequestTail } from "../../native.js";
 import { calling } from "../../native.js";
 import { foreignToolSchemas, toolSchemas } from "../../schema/tools.js";
 import type { Message, ToolChoice } from "../../types/messages.js";
@@ -29,12 +29,12 @@ export class Conversation {
   readonly #messages: Message[] = [];
   #listed: readonly Message[] | undefined;
   readonly #hasher: NativeConversation;
-  readonly #tail: RequestTail;
+  readonly #tail: NativeRequestTail;
   readonly #tailText: string;
   readonly #normalizer: Normalizer | undefined;
   readonly #redaction: Redaction | undefined;
   /** What is sent, where what is recorded of it is redacted. */
-  readonly #wire: { readonly hasher: NativeConversation; readonly tail: RequestTail } | undefined;
+  readonly #wire: { readonly hasher: NativeConversation; readonly tail: NativeRequestTail } | undefined;
   /** The messages as they are recorded, as JSON texts of lists. */
   readonly #recorded: string[] = [];
 
@@ -82,7 +82,7 @@ export class Conversation {
   }
 
   /** Starts the call that sends all messages so far. */
-  begin(callId: string): Begun {
+  begin(callId: string): NativeBegun {
     const foreign = this.#scope.frame.hasForeignHashes ? this.#foreignText() : undefined;
     const { frame } = this.#scope;
     const id = JSON.stringify(callId);

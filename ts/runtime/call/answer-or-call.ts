@@ -1,5 +1,5 @@
 import { isAbortError, ReplayMissError } from "../../errors/index.js";
-import { calling, type Begun, type FrameHandle } from "../../native.js";
+import { calling, type NativeBegun, type NativeFrameHandle } from "../../native.js";
 import type { Miss } from "../../types/miss.js";
 import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
 import { decodeParsed, decodeValue } from "../../values/decode.js";
@@ -95,7 +95,7 @@ export class CallFailure {
  * Answers a call that has begun from the recording, or makes it and journals how it ended.
  * @throws CallFailure around what the call failed with.
  */
-export async function settle<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
+export async function settle<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
   const seen = scope.run.seeCall({ kind: call.kind, name: call.name, callId: call.callId, request: call.request });
   try {
     const ended = await replayOrMake(scope, begun, call);
@@ -117,13 +117,13 @@ function seenEnd({ value, encoded, failure, cached }: Ended<unknown>): SeenEnd {
 }
 
 /** @throws CallFailure, at once or later. */
-function replayOrMake<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
+function replayOrMake<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
   const { answer } = begun;
   const isRecorded = answer === "output" || answer === "failure" || answer === "handled-failure";
   return isRecorded ? replayRecorded(scope, begun, call) : makeUnanswered(scope, begun, call);
 }
 
-async function replayRecorded<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
+async function replayRecorded<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
   const preparing = call.beforeReplay && prepareReplay(scope, begun, call.beforeReplay);
   if (preparing !== undefined) await preparing;
   const recorded = begun.answer === "output" ? recordedOutput<T>(begun) : answerInFailure(begun, call);
@@ -146,7 +146,7 @@ async function replayRecorded<T>(scope: Scope, begun: Begun, call: CallSpec<T>):
 }
 
 /** Makes a call whose answer was handed out before. What was aborted after that is not shown before it is again. */
-async function makeAgain<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
+async function makeAgain<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
   const { askedAgain } = scope.run;
   const asked = askedAgain.begin(begun.answered ?? begun.end);
   const make = (soFar: SoFar<T>): T | Promise<T> =>
@@ -162,26 +162,26 @@ async function makeAgain<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Prom
 }
 
 /** Makes a call of which only a beginning was recorded. */
-async function makeOpen<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
+async function makeOpen<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
   begun.answer = "in-flight";
   return makeUnanswered(scope, begun, call);
 }
 
 /** @throws CallFailure, at once or later. */
-function makeUnanswered<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
+function makeUnanswered<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
   const make = (): Promise<Ended<T>> => makeMissed(scope, begun, call);
   return scope.run.mode === "replay" && begun.answer === "in-flight" ? outlast(scope).then(make) : make();
 }
 
 /** @throws CallFailure, at once or later. */
-function makeMissed<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
+function makeMissed<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
   if (scope.run.replaying) decideMiss(scope, new UnansweredCall(scope.frame, begun, call));
   const { beyond } = scope;
   return beyond === undefined ? makeCall(scope, begun, call) : askBeyond(scope, beyond, begun, call);
 }
 
 /** Lets the recording answer that the run stands in, and journals the answer in both. */
-async function askBeyond<T>(scope: Scope, beyond: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
+async function askBeyond<T>(scope: Scope, beyond: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
   const kind = JSON.stringify(call.kind);
   const callId = beyond.nextCallId(call.kind, call.name);
   const asked = calling(() => beyond.frame.begin(kind, JSON.stringify(callId), beyond.recordable(call.request())));
@@ -242,7 +242,7 @@ function journal(scope: Scope, slot: number, { encoded, tombstone, failure, meta
   }
 }
 
-async function makeCall<T>(scope: Scope, begun: Begun, call: CallSpec<T>): Promise<Ended<T>> {
+async function makeCall<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
   const startedAt = performance.now();
   const meta = (): CallMeta => ({
     durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
@@ -285,12 +285,12 @@ function kept<T>(
 }
 
 /** Journals that a call failed. */
-function failed(scope: Scope, begun: Begun, error: unknown, meta: CallMeta): CallFailure {
+function failed(scope: Scope, begun: NativeBegun, error: unknown, meta: CallMeta): CallFailure {
   journalFailure(scope, begun, error, meta);
   return new CallFailure(error, "made", meta);
 }
 
-function journalFailure(scope: Scope, { slot }: Begun, error: unknown, meta?: CallMeta): void {
+function journalFailure(scope: Scope, { slot }: NativeBegun, error: unknown, meta?: CallMeta): void {
   if (slot === undefined || scope.abandoned) return;
   scope.frame.fail(slot, scope.recordable(errorInfoText(error)), meta && scope.recordable(JSON.stringify(meta)));
   remember(scope, scope.frame, slot, error);
@@ -299,7 +299,7 @@ function journalFailure(scope: Scope, { slot }: Begun, error: unknown, meta?: Ca
 /** Not a promise where there is nothing to wait for: the order of what is released must stay. */
 function prepareReplay(
   scope: Scope,
-  begun: Begun,
+  begun: NativeBegun,
   prepare: () => Promise<void> | undefined,
 ): Promise<void> | undefined {
   const fail = (error: unknown): never => {
@@ -340,13 +340,13 @@ function decideMiss(scope: Scope, miss: Miss): void {
   throw new CallFailure(error, "made");
 }
 
-function recordedOutput<T>(begun: Begun): Ended<T> {
+function recordedOutput<T>(begun: NativeBegun): Ended<T> {
   const encoded = { text: begun.text ?? "null", types: begun.types ?? null };
   return { value: decodeValue(encoded.text, encoded.types) as T, cached: true, encoded };
 }
 
 /** An answer that tells of a failure; `undefined` where the call failed without one. */
-function answerInFailure<T>(begun: Begun, { failureIn }: CallSpec<T>): Ended<T> | undefined {
+function answerInFailure<T>(begun: NativeBegun, { failureIn }: CallSpec<T>): Ended<T> | undefined {
   if (failureIn === undefined) return undefined;
   const failure = JSON.parse(begun.text ?? "{}") as ErrorInfo;
   const answer = answerOf(failure) as T | undefined;
@@ -372,7 +372,7 @@ function failureWith<T>(value: T, { text, types }: Encoded, { failureIn }: CallS
   return { ...failure, details, ...(tags.length === 0 ? {} : { detailsTypes }) };
 }
 
-async function replayFailure(scope: Scope, begun: Begun): Promise<CallFailure> {
+async function replayFailure(scope: Scope, begun: NativeBegun): Promise<CallFailure> {
   const error = fromErrorInfo(JSON.parse(begun.text ?? "{}") as ErrorInfo);
   await turnOf(scope, begun, false);
   const { askedAgain } = scope.run;
@@ -383,7 +383,7 @@ async function replayFailure(scope: Scope, begun: Begun): Promise<CallFailure> {
 }
 
 /** The end of a call whose answer was handed out before; absent where the recording has one place for both. */
-function recordedEnd<T>(scope: Scope, begun: Begun, { openEnd }: CallSpec<T>): RecordedEnd | undefined {
+function recordedEnd<T>(scope: Scope, begun: NativeBegun, { openEnd }: CallSpec<T>): RecordedEnd | undefined {
   const { answered, end } = begun;
   if (openEnd === undefined || answered == null) return undefined;
   let isTold = false;
@@ -402,12 +402,12 @@ function noteOvertaken({ run, tally }: Scope, overtaken: boolean): void {
 }
 
 /** Resolves at the call's place in the recorded order of ends, or at that of its answer. */
-function turnOf({ run }: Scope, { answered, end }: Begun, answers: boolean): Promise<void> {
+function turnOf({ run }: Scope, { answered, end }: NativeBegun, answers: boolean): Promise<void> {
   return run.releases.turn((answers ? answered : end) ?? undefined);
 }
 
 /** Tells that the recorded answer is given, and gives what was journaled beside it. */
-function release(scope: Scope, begun: Begun, answers: boolean): CallMeta | undefined {
+function release(scope: Scope, begun: NativeBegun, answers: boolean): CallMeta | undefined {
   const { run, tally } = scope;
   const { slot, answered, end } = begun;
   tally.replayed += 1;
@@ -421,6 +421,6 @@ function release(scope: Scope, begun: Begun, answers: boolean): CallMeta | undef
   return meta;
 }
 
-function remember(scope: Scope, frame: FrameHandle, slot: number, error: unknown): void {
+function remember(scope: Scope, frame: NativeFrameHandle, slot: number, error: unknown): void {
   scope.remember(error, () => frame.markStopped(slot));
 }

@@ -1,4 +1,4 @@
-import { calling, type Begun, type FrameHandle } from "../../native.js";
+import { calling, type NativeBegun, type NativeFrameHandle } from "../../native.js";
 import type { Miss, MissExplanation, MissReason } from "../../types/miss.js";
 
 /** A call that the recording has no answer for. It is explained when somebody asks why. */
@@ -12,8 +12,8 @@ export class UnansweredCall implements Miss {
   #explanation: { readonly known: MissExplanation | undefined } | undefined;
 
   constructor(
-    frame: FrameHandle,
-    begun: Begun,
+    frame: NativeFrameHandle,
+    begun: NativeBegun,
     call: { kind: string; name: string; callId: string; request: () => string },
   ) {
     this.kind = call.kind;

@@ -1,10 +1,10 @@
-import { calling, native, type Begun } from "../../native.js";
+import { calling, native, type NativeBegun } from "../../native.js";
 import { encodeInput } from "../../values/encode.js";
 import type { Scope } from "../scope/scope.js";
 
 /** A call that has been started, and the document that it asks with. */
 export interface Started {
-  readonly begun: Begun;
+  readonly begun: NativeBegun;
   /** As it is recorded. */
   readonly request: () => string;
   /** Hash of the request as it is sent, where what is recorded of it is redacted. */

@@ -1,7 +1,13 @@
 import { Context, getContext, storage } from "../scope/run-context.js";
 import { MaxDepthExceededError, MaxRebornsExceededError } from "../../errors/index.js";
 import { EVENTS } from "../../events/names.js";
-import { calling, native, type FrameHandle, type FrameStart, type RecordedState } from "../../native.js";
+import {
+  calling,
+  native,
+  type NativeFrameHandle,
+  type NativeFrameStart,
+  type NativeRecordedState,
+} from "../../native.js";
 import type { ErrorInfo } from "../../types/snapshot.js";
 import { decodeValue } from "../../values/decode.js";
 import { encodeInput, encodeValue } from "../../values/encode.js";
@@ -79,10 +85,11 @@ export function enterFrame<Props, Result>(spec: FrameSpec<Props, Result>): Promi
 type FrameInput = Omit<FrameSpec<unknown, unknown>, "handler">;
 
 function openScope(spec: FrameInput, parent: Context | undefined): { scope: Scope; inputHash: string } {
-  const start = (callId: string): FrameStart => frameStart(callId, spec.id, spec.props, parent?.scope.run ?? NO_RULES);
+  const start = (callId: string): NativeFrameStart =>
+    frameStart(callId, spec.id, spec.props, parent?.scope.run ?? NO_RULES);
   let callId: string;
   let run: RunState;
-  let frame: FrameHandle;
+  let frame: NativeFrameHandle;
   if (parent === undefined) {
     const recording = !isProduction();
     callId = `root/agent:${spec.id}:0`;
@@ -123,7 +130,7 @@ export function frameStart(
   agentId: string,
   props: unknown,
   { normalizer, redaction }: { normalizer: Normalizer | undefined; redaction: Redaction | undefined },
-): FrameStart {
+): NativeFrameStart {
   const input = encodeInput(props);
   const { text, types, exact } = redaction?.encoded(input) ?? input;
   const typed = types === null ? "" : `,"types":${types}`;
@@ -177,13 +184,13 @@ class FrameRun<Props, Result> {
   }
 
   /** A failure that ended the run is tried again, unless nothing may be made. A result that was not recorded is made. */
-  #mayReuse({ status, endedTheRun, types }: RecordedState): boolean {
+  #mayReuse({ status, endedTheRun, types }: NativeRecordedState): boolean {
     if (status === "completed" && types === UNRECORDED) return false;
     return status === "completed" || !endedTheRun || this.#scope.run.mode === "replay";
   }
 
   /** Takes the recorded result, without running the handler. */
-  async #reuse({ status, text, types }: RecordedState): Promise<Result> {
+  async #reuse({ status, text, types }: NativeRecordedState): Promise<Result> {
     const scope = this.#scope;
     await this.#recordedTurn();
     scope.frame.adopt();

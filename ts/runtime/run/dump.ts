@@ -2,7 +2,7 @@ import { requireContext, type Context } from "../scope/run-context.js";
 import { checkOptionNames } from "../../errors/option-names.js";
 import { SnapshotDisabledError } from "../../errors/index.js";
 import type { AgentSnapshot } from "../../types/snapshot.js";
-import type { SnapshotHandle } from "../../native.js";
+import type { NativeSnapshotHandle } from "../../native.js";
 import { snapshotObject } from "../../snapshot/handle.js";
 import { checkSnapshot } from "../../snapshot/open.js";
 import { metadataText } from "../../snapshot/metadata.js";
@@ -37,7 +37,7 @@ export function dumpSnapshot(options: { metadata?: Record<string, unknown>; cont
 }
 
 /** Of a held run, the run whose frame stands at the path: as if it had been started by itself. */
-function runAlone(handle: SnapshotHandle, callId: string): SnapshotHandle {
+function runAlone(handle: NativeSnapshotHandle, callId: string): NativeSnapshotHandle {
   const whole = snapshotObject(handle);
   const { children, requestTexts } = whole.root;
   const frame = children[callId];

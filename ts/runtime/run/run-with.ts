@@ -2,7 +2,7 @@ import { Context, getContext, storage } from "../scope/run-context.js";
 import { NestedRunError, SnapshotDisabledError } from "../../errors/index.js";
 import { kindOf } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
-import { calling, native, type FrameHandle } from "../../native.js";
+import { calling, native, type NativeFrameHandle } from "../../native.js";
 import { openSnapshot, type OpenSnapshot } from "../../snapshot/open.js";
 import { decodeValue } from "../../values/decode.js";
 import { encodeMarked, encodeValue } from "../../values/encode.js";
@@ -69,7 +69,7 @@ function withinHeld(options: RunWithOptions, around: Scope, own: Rules): HeldSta
 
 interface HeldStart {
   readonly callId: string;
-  readonly frame: FrameHandle;
+  readonly frame: NativeFrameHandle;
   readonly rules: Rules;
 }
 
@@ -227,7 +227,7 @@ function startFrame(
   keeps: { recording: boolean; requests: boolean },
   opened: OpenSnapshot | undefined,
   rules: Rules,
-): FrameHandle {
+): NativeFrameHandle {
   const root = frameStart("root", "", options.initialProps, rules);
   // A strict replay makes nothing, so it makes no failed call again.
   const failures = options.failures ?? (options.mode === "replay" ? "replay" : undefined);

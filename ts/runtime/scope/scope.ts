@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 
 import { AbortError, isAbortError } from "../../errors/index.js";
-import type { Begun, FrameHandle } from "../../native.js";
+import type { NativeBegun, NativeFrameHandle } from "../../native.js";
 import type { ModelAdapter } from "../../types/model.js";
 import type { FrameReport } from "../../types/report.js";
 import { Failures } from "./error-origins.js";
@@ -28,7 +28,7 @@ export const DEFAULT_SETTINGS: AgentSettings = {
 
 /** An attempt of a client at a call. */
 export interface Attempt {
-  readonly begun: Begun;
+  readonly begun: NativeBegun;
   readonly callId: string;
 }
 
@@ -39,7 +39,7 @@ export class Scope {
   readonly callId: string;
   readonly agentId: string;
   readonly depth: number;
-  readonly frame: FrameHandle;
+  readonly frame: NativeFrameHandle;
   readonly memory: MemoryStore;
   readonly settings: AgentSettings;
   /** Takes the calls that a snapshot has no answer for. All frames of a run have the same. */
@@ -65,7 +65,7 @@ export class Scope {
     parent: Scope | undefined;
     callId: string;
     agentId: string;
-    frame: FrameHandle;
+    frame: NativeFrameHandle;
     settings: AgentSettings;
     beyond?: Scope | undefined;
     signal?: AbortSignal | undefined;
