@@ -3,7 +3,7 @@ import {
   getContext,
   journalStreamed,
   journaled,
-  recordingOf,
+  recorderOf,
   replayStream,
   since,
   untilAfter,
@@ -104,11 +104,11 @@ function streamed(
       const headers = changing.length === 0 ? {} : { headers: changing };
       const meta = () => ({ stream: { startMs, chunks: tap.sizes, ...headers } });
       const answer = { ...live, stream: tap.open() as StreamResult["stream"] };
-      return { answer, recording: recordingOf(tap, recorded, meta) };
+      return { answer, recorder: recorderOf(tap, recorded, meta) };
     },
     {
       async answer({ result, parts, end }, meta, more) {
-        const { rest } = more;
+        const { continue: continueCall } = more;
         const until = timed ? untilAfter(performance.now(), signal) : undefined;
         await until?.(meta.stream?.startMs ?? 0);
         signal?.throwIfAborted();
@@ -121,11 +121,11 @@ function streamed(
           until,
           revive: revivedErrors,
           ...more,
-          rest: rest && (async () => (await rest()).stream),
+          continue: continueCall && (async () => (await continueCall()).stream),
         });
         return { ...joinHeaders(result, meta), stream: stream as StreamResult["stream"] };
       },
-      openEnd: ({ end }) => (end === "open" ? "again" : undefined),
+      incompleteAnswer: ({ end }) => (end === "open" ? "restart" : undefined),
     },
   );
 }

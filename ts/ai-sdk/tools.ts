@@ -4,7 +4,7 @@ import {
   getContext,
   journalCall,
   journalStreamed,
-  recordingOf,
+  recorderOf,
   replayStream,
   type Context,
   type JournaledCall,
@@ -76,14 +76,14 @@ async function* outputsOf(call: JournaledCall, make: () => AsyncIterable<unknown
         ...(end === undefined ? {} : { end }),
       });
       const meta = () => ({ stream: { chunks: tap.sizes } });
-      return { answer: tap.open(), recording: recordingOf(tap, recorded, meta) };
+      return { answer: tap.open(), recorder: recorderOf(tap, recorded, meta) };
     },
     {
       answer({ outputs, end }, _meta, more) {
         const pieces = outputs.map((output) => [output, 0] as const);
         return replayStream(pieces, { signal: undefined, end, call: `the tool "${call.name}"`, ...more });
       },
-      openEnd: ({ end }) => (end === "open" ? "again" : undefined),
+      incompleteAnswer: ({ end }) => (end === "open" ? "restart" : undefined),
     },
   );
   yield* stream as AsyncIterable<unknown>;

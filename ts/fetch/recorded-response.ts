@@ -1,7 +1,7 @@
 import type { CallMeta } from "../types/snapshot.js";
 import {
   Tap,
-  recordingOf,
+  recorderOf,
   replayStream,
   responseHeaders,
   since,
@@ -9,7 +9,7 @@ import {
   type HeaderList,
   type KeptHeaders,
   type More,
-  type OpenEnd,
+  type IncompleteAnswer,
   type Piece,
   type StreamEnd,
   type StreamedAnswer,
@@ -69,7 +69,7 @@ export function recordResponse(
     const ended = Promise.resolve(head);
     return {
       answer: response,
-      recording: { ended, soFar: () => head, cut() {}, meta: () => ({ stream }) },
+      recorder: { ended, takeProgress: () => head, abort() {}, meta: () => ({ stream }) },
       whole: true,
     };
   }
@@ -85,7 +85,7 @@ export function recordResponse(
     return { ...head, body: recordBody(redacted ? withoutCutWord(bytes) : bytes), end };
   };
   const meta = (): CallMeta => ({ stream: { ...stream, chunks: body.sizes } });
-  return { answer: withOrigin(answer, response), recording: recordingOf(body, recorded, meta) };
+  return { answer: withOrigin(answer, response), recorder: recorderOf(body, recorded, meta) };
 }
 
 /** The body of a request that was sent again: the program has the head of before. */
@@ -116,9 +116,9 @@ export function headOf(recorded: RecordedResponse | undefined): RecordedResponse
 }
 
 /** A request is sent again where a part of its body had come; who has only seen its head keeps that. */
-export function openEnd({ end, body }: RecordedResponse): OpenEnd | undefined {
+export function incompleteAnswer({ end, body }: RecordedResponse): IncompleteAnswer | undefined {
   if (end !== "open") return undefined;
-  return body === undefined || bodyBytes(body).length === 0 ? "rest" : "again";
+  return body === undefined || bodyBytes(body).length === 0 ? "continueOnRead" : "restart";
 }
 
 export interface ReplayOptions {
@@ -149,7 +149,7 @@ function responseOf(
   { url, signal, more }: ReplayOptions,
   until?: Until,
 ): Response {
-  const { rest } = more;
+  const { continue: continueCall } = more;
   signal?.throwIfAborted();
   const { status, statusText = "", body, end } = recorded;
   // A program can make one of status 0 in no other way.
@@ -166,7 +166,7 @@ function responseOf(
       call: url,
       until,
       ...more,
-      rest: rest && (async () => (await rest()).body as ReadableStream<Uint8Array>),
+      continue: continueCall && (async () => (await continueCall()).body as ReadableStream<Uint8Array>),
     });
   };
   if ("json" in body && end === undefined && until === undefined) {

@@ -12,7 +12,7 @@ import {
   failureIn,
   failedBody,
   headOf,
-  openEnd,
+  incompleteAnswer,
   recordResponse,
   replayResponse,
   type RecordedResponse,
@@ -104,7 +104,7 @@ function journaled(context: Context, { input, request, make, keep, timed }: Send
     },
     {
       answer: (recorded, meta, more) => replayResponse(recorded, meta, { url, signal, timed, more }),
-      openEnd,
+      incompleteAnswer,
       failureIn,
     },
   );

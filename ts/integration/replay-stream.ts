@@ -21,8 +21,8 @@ export interface ReplayStreamOptions<T> {
   /** Absent: all pieces come at once. */
   readonly until?: Until | undefined;
   readonly revive?: (error: unknown) => unknown;
-  /** Where the end was not recorded: what comes after the pieces. */
-  readonly rest?: (() => Promise<ReadableStream<T>>) | undefined;
+  /** Where the end was not recorded: called when the reader reaches the end of the pieces. */
+  readonly continue?: (() => Promise<ReadableStream<T>>) | undefined;
   /** Resolves when the end may be shown. */
   readonly ended?: (() => Promise<void>) | undefined;
   /** Called when nobody can read the stream any more. */
@@ -32,7 +32,16 @@ export interface ReplayStreamOptions<T> {
 /** A stream of what was recorded, which ends as the recorded one did. */
 export function replayStream<T>(
   pieces: readonly Piece<T>[],
-  { signal, end, call, until, revive = (error) => error, rest, ended, dropped }: ReplayStreamOptions<T>,
+  {
+    signal,
+    end,
+    call,
+    until,
+    revive = (error) => error,
+    continue: continueStream,
+    ended,
+    dropped,
+  }: ReplayStreamOptions<T>,
 ): ReadableStream<T> {
   let next = 0;
   let live: ReadableStreamDefaultReader<T> | undefined;
@@ -51,8 +60,8 @@ export function replayStream<T>(
           if (signal?.aborted !== true) controller.enqueue(piece[0]);
           return;
         }
-        if (end === "open" && rest !== undefined) {
-          live ??= (await rest()).getReader();
+        if (end === "open" && continueStream !== undefined) {
+          live ??= (await continueStream()).getReader();
           const { done, value } = await live.read();
           if (!done) return controller.enqueue(value);
         }

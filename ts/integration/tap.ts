@@ -1,5 +1,5 @@
 import { isAbortError } from "../errors/index.js";
-import type { Recording } from "../runtime/call/streamed-call.js";
+import type { AnswerRecorder } from "../runtime/call/streamed-call.js";
 import type { CallMeta, ErrorInfo } from "../types/snapshot.js";
 import { toErrorInfo } from "../values/error-info.js";
 
@@ -26,28 +26,28 @@ export interface Tapped<T> {
 }
 
 /** Streams that nobody can read any more are left, as if their readers had said so. */
-const dropped = new FinalizationRegistry((tap: { cut(): void }) => tap.cut());
+const dropped = new FinalizationRegistry((tap: { abort(): void }) => tap.abort());
 
 /** Passes a stream on, chunk by chunk as it is asked for, and keeps a copy. Does not refer to what it passes on. */
 export class Tap<T> {
   readonly ended: Promise<Tapped<T>>;
   /** Resolves when the first chunk has come. */
-  readonly began: Promise<void>;
+  readonly firstChunk: Promise<void>;
   /** Of each chunk: its size, and milliseconds from the call. */
   readonly sizes: [size: number, atMs: number][] = [];
   readonly #reader: ReadableStreamDefaultReader<T>;
   readonly #options: TapOptions<T>;
   readonly #chunks: T[] = [];
-  #told = -1;
+  #taken = -1;
   /** As `Tapped` has it; "open" until then. */
   #endedBy: StreamEnd | undefined = "open";
-  #begin!: () => void;
+  #resolveFirstChunk!: () => void;
   #end!: (end?: StreamEnd) => void;
 
   constructor(source: ReadableStream<T>, options: TapOptions<T>) {
     this.#reader = source.getReader();
     this.#options = options;
-    this.began = new Promise((resolve) => (this.#begin = resolve));
+    this.firstChunk = new Promise((resolve) => (this.#resolveFirstChunk = resolve));
     this.ended = new Promise((resolve) => {
       this.#end = (end) => {
         dropped.unregister(this);
@@ -63,7 +63,7 @@ export class Tap<T> {
     const reader = this.#reader;
     const chunks = this.#chunks;
     const { sizes } = this;
-    const begin = this.#begin;
+    const resolveFirstChunk = this.#resolveFirstChunk;
     const end = this.#end;
     const pull = async (controller: ReadableStreamDefaultController<T>): Promise<void> => {
       try {
@@ -76,7 +76,7 @@ export class Tap<T> {
         }
         sizes.push([size(value), since(startedAt)]);
         chunks.push(copy(value));
-        if (chunks.length === 1) begin();
+        if (chunks.length === 1) resolveFirstChunk();
         controller.enqueue(value);
       } catch (error) {
         end(isAbort(error, signal) ? "aborted" : { error: toErrorInfo(error) });
@@ -94,15 +94,15 @@ export class Tap<T> {
     return readable;
   }
 
-  /** What has come by now; `undefined` if nothing has since this was last asked. */
-  soFar(): Tapped<T> | undefined {
-    if (this.#told === this.#chunks.length) return undefined;
-    this.#told = this.#chunks.length;
+  /** What has arrived; `undefined` if nothing has arrived since the last call. */
+  takeProgress(): Tapped<T> | undefined {
+    if (this.#taken === this.#chunks.length) return undefined;
+    this.#taken = this.#chunks.length;
     return { chunks: this.#chunks, end: this.#endedBy };
   }
 
   /** Ends the recording with what has come, and the stream with it. */
-  cut(): void {
+  abort(): void {
     this.#end("left");
     this.#reader.cancel().catch(() => {});
   }
@@ -117,19 +117,19 @@ function isAbort(error: unknown, signal: AbortSignal | undefined): boolean {
 }
 
 /** What a call records of a stream. A function of its own, so that it cannot refer to what the program reads. */
-export function recordingOf<T, Recorded>(
+export function recorderOf<T, Recorded>(
   tap: Tap<T>,
   recorded: (tapped: Tapped<T>) => Recorded,
   meta: () => CallMeta,
-): Recording<Recorded> {
+): AnswerRecorder<Recorded> {
   return {
-    began: tap.began,
+    firstChunk: tap.firstChunk,
     ended: tap.ended.then(recorded),
-    soFar() {
-      const tapped = tap.soFar();
+    takeProgress() {
+      const tapped = tap.takeProgress();
       return tapped && recorded(tapped);
     },
-    cut: () => tap.cut(),
+    abort: () => tap.abort(),
     meta,
   };
 }

@@ -80,13 +80,13 @@ export function equipMemory<T>(key: string, initial: T): [T, (value: T | ((previ
   const context = requireContext("equipMemory");
   const { memory } = context.scope;
   if (typeof key !== "string") throw new TypeError(`equipMemory: the key must be a string, received ${typeof key}`);
-  if (!memory.has(key) && !context.outlived) {
+  if (!memory.has(key) && !context.isStale) {
     memory.set(key, initial, true);
     tellInitial(context, key);
   }
   const set = (value: T | ((previous: T) => T)): void => {
     // A replay begins with the last generation: what an earlier one still did would be lost.
-    if (context.outlived) return;
+    if (context.isStale) return;
     const next = typeof value === "function" ? (value as (previous: T) => T)(memory.get(key) as T) : value;
     memory.set(key, next, false);
   };

@@ -8,7 +8,7 @@ import type { Tool } from "../../types/tool.js";
 import { encodeInput, encodeValue } from "../../values/encode.js";
 import { toErrorInfo } from "../../values/error-info.js";
 import { beginCall } from "../call/request.js";
-import { CallFailure, settle, type Ended } from "../call/answer-or-call.js";
+import { CallFailure, answerOrCall, type Ended } from "../call/answer-or-call.js";
 import { newSpanId } from "../scope/ids.js";
 import { failureFields, metaFields, outputFields } from "../call/event-fields.js";
 
@@ -199,7 +199,7 @@ class ToolRun {
     scope.emit(EVENTS.TOOL_CALL_START, span, about);
     const inside = new Context(scope, span.spanId, { inCall: true });
     try {
-      this.ended = await settle(scope, begun, {
+      this.ended = await answerOrCall(scope, begun, {
         kind: "tool",
         name: tool.name,
         callId,

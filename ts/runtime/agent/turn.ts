@@ -7,7 +7,7 @@ import type { Message } from "../../types/messages.js";
 import type { ModelAdapter, StreamEvent, StreamOptions, ToolSchema } from "../../types/model.js";
 import { toErrorInfo } from "../../values/error-info.js";
 import { addModelUsage } from "../usage/budget.js";
-import { CallFailure, settle } from "../call/answer-or-call.js";
+import { CallFailure, answerOrCall } from "../call/answer-or-call.js";
 import type { Conversation, PromptRequest } from "./conversation.js";
 import { newSpanId } from "../scope/ids.js";
 import { announceReplay, makeObserved, type ModelCall } from "../call/observers.js";
@@ -61,7 +61,7 @@ export async function takeTurn(
     document: () => conversation.document(),
   });
   try {
-    const ended = await settle<Message>(scope, begun, {
+    const ended = await answerOrCall<Message>(scope, begun, {
       kind: "prompt",
       name: request.model.id,
       callId,

@@ -17,13 +17,10 @@ export interface CallSpec<T> {
   readonly callId: string;
   /** The document that is asked with, as JSON text. */
   readonly request: () => string;
-  /** Makes the call. `soFar` journals what has come of an answer that is not at its end. */
-  readonly make: (soFar: SoFar<T>) => T | Promise<T>;
-  /**
-   * Of a recorded answer: whether it had not come to its end. Then it is made "again", from its start, where it may be
-   * made; or what was recorded is given, and the "rest" is made when somebody asks for it.
-   */
-  readonly openEnd?: ((recorded: T) => OpenEnd | undefined) | undefined;
+  /** Makes the call. `progress` journals what has arrived of an incomplete answer. */
+  readonly make: (progress: Progress<T>) => T | Promise<T>;
+  /** How to continue a recorded answer whose end was not recorded; `undefined` if the answer is complete. */
+  readonly incompleteAnswer?: ((recorded: T) => IncompleteAnswer | undefined) | undefined;
   /** Of an answer that tells of a failure: which one. It is journaled, and made again, as failures are. */
   readonly failureIn?: ((value: T) => { name: string; message: string } | undefined) | undefined;
   /** Makes the failure of a call that gave a value which cannot be journaled; without it the call
@@ -37,9 +34,13 @@ export interface CallSpec<T> {
   readonly wireHash?: (() => string) | undefined;
 }
 
-export type OpenEnd = "again" | "rest";
-/** `answers`: now the answer is handed out, though the call goes on. */
-export type SoFar<T> = (value: T, answers?: boolean) => Ended<T>;
+/**
+ * `"restart"`: the call is made from its start, where calls may be made. `"continueOnRead"`: the recorded part is
+ * returned, and the call is made when the reader reaches its end.
+ */
+export type IncompleteAnswer = "restart" | "continueOnRead";
+/** `headReceived`: the program gets the answer now, although the call continues. */
+export type Progress<T> = (value: T, headReceived?: boolean) => Ended<T>;
 
 /** How a call ended, as events tell it. */
 export interface Ended<T> {
@@ -52,22 +53,22 @@ export interface Ended<T> {
   readonly tombstone?: string | undefined;
   /** As it was journaled where the value tells of a failure. */
   readonly failure?: ErrorInfo | undefined;
-  /** Where it does and was recorded: whether the program had gone on after it there. */
-  readonly handled?: boolean | undefined;
+  /** Only of a recorded failure: true if the program had handled it when it was recorded. */
+  readonly handledWhenRecorded?: boolean | undefined;
   /** What was journaled beside the output. */
   readonly meta?: CallMeta | undefined;
   /**
-   * Of a recorded answer that had not come to its end: makes the call, if it may be made.
+   * Only of an incomplete recorded answer: makes the call, if it may be made.
    * @throws CallFailure, around a ReplayMissError if not.
    */
-  readonly rest?: (() => Promise<Ended<T>>) | undefined;
-  /** Of a recorded answer that was handed out before the call's end: that end, which is to be told in its turn. */
+  readonly continue?: (() => Promise<Ended<T>>) | undefined;
+  /** Of a recorded answer that was handed out before the call's end: that end, which is reported when the recorded order reaches it. */
   readonly end?: RecordedEnd | undefined;
 }
 
 export interface RecordedEnd {
-  /** Resolves when it is the end's turn in the recorded order, and journals it. */
-  inTurn(): Promise<void>;
+  /** Resolves when the recorded order reaches the end, and journals it. */
+  inOrder(): Promise<void>;
   /** Journals it where the run stands. */
   now(): void;
 }
@@ -95,14 +96,17 @@ export class CallFailure {
  * Answers a call that has begun from the recording, or makes it and journals how it ended.
  * @throws CallFailure around what the call failed with.
  */
-export async function settle<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
+export async function answerOrCall<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
   const seen = scope.run.seeCall({ kind: call.kind, name: call.name, callId: call.callId, request: call.request });
   try {
     const ended = await replayOrMake(scope, begun, call);
     seen.ended = seenEnd(ended);
-    const { rest } = ended;
-    if (rest === undefined) return ended;
-    return { ...ended, rest: () => rest().finally(() => (seen.ended = { ...seenEnd(ended), cached: false })) };
+    const { continue: continueCall } = ended;
+    if (continueCall === undefined) return ended;
+    return {
+      ...ended,
+      continue: () => continueCall().finally(() => (seen.ended = { ...seenEnd(ended), cached: false })),
+    };
   } catch (failure) {
     // Other errors come from what is not of the call: a callback of the run, or a recording that was edited.
     const own = failure instanceof CallFailure ? failure : new CallFailure(failure, "made");
@@ -128,36 +132,36 @@ async function replayRecorded<T>(scope: Scope, begun: NativeBegun, call: CallSpe
   if (preparing !== undefined) await preparing;
   const recorded = begun.answer === "output" ? recordedOutput<T>(begun) : answerInFailure(begun, call);
   if (recorded === undefined) throw await replayFailure(scope, begun);
-  const open = call.openEnd?.(recorded.value);
-  if (open === "again" && scope.run.mode !== "replay") {
+  const incomplete = call.incompleteAnswer?.(recorded.value);
+  if (incomplete === "restart" && scope.run.mode !== "replay") {
     scope.frame.reopen(begun.slot, begun.answered, begun.end);
-    return makeAgain(scope, begun, call);
+    return restart(scope, begun, call);
   }
   const end = recordedEnd(scope, begun, call);
-  const answers = end !== undefined;
-  await turnOf(scope, begun, answers);
-  const ended = { ...recorded, meta: release(scope, begun, answers), end };
-  if (open === undefined) return ended;
-  const rest = (): Promise<Ended<T>> => {
+  const headReceived = end !== undefined;
+  await waitForRelease(scope, begun, headReceived);
+  const ended = { ...recorded, meta: release(scope, begun, headReceived), end };
+  if (incomplete === undefined) return ended;
+  const continueCall = (): Promise<Ended<T>> => {
     end?.now();
     return makeOpen(scope, begun, call);
   };
-  return { ...ended, rest };
+  return { ...ended, continue: continueCall };
 }
 
-/** Makes a call whose answer was handed out before. What was aborted after that is not shown before it is again. */
-async function makeAgain<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
-  const { askedAgain } = scope.run;
-  const asked = askedAgain.begin(begun.answered ?? begun.end);
-  const make = (soFar: SoFar<T>): T | Promise<T> =>
-    call.make((value, answers) => {
-      if (answers === true) asked.answered();
-      return soFar(value, answers);
+/** Makes a call whose answer was handed out before. A recorded abort that came later is held back until it is answered. */
+async function restart<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
+  const { reopenedRequests } = scope.run;
+  const reopened = reopenedRequests.begin(begun.answered ?? begun.end);
+  const make = (progress: Progress<T>): T | Promise<T> =>
+    call.make((value, headReceived) => {
+      if (headReceived === true) reopened.answered();
+      return progress(value, headReceived);
     });
   try {
     return await makeOpen(scope, begun, { ...call, make });
   } finally {
-    asked.answered();
+    reopened.answered();
   }
 }
 
@@ -176,32 +180,41 @@ function makeUnanswered<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>):
 /** @throws CallFailure, at once or later. */
 function makeMissed<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
   if (scope.run.replaying) decideMiss(scope, new UnansweredCall(scope.frame, begun, call));
-  const { beyond } = scope;
-  return beyond === undefined ? makeCall(scope, begun, call) : askBeyond(scope, beyond, begun, call);
+  const { outerRecording } = scope;
+  return outerRecording === undefined
+    ? makeCall(scope, begun, call)
+    : askOuterRecording(scope, outerRecording, begun, call);
 }
 
 /** Lets the recording answer that the run stands in, and journals the answer in both. */
-async function askBeyond<T>(scope: Scope, beyond: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
+async function askOuterRecording<T>(
+  scope: Scope,
+  outerRecording: Scope,
+  begun: NativeBegun,
+  call: CallSpec<T>,
+): Promise<Ended<T>> {
   const kind = JSON.stringify(call.kind);
-  const callId = beyond.nextCallId(call.kind, call.name);
-  const asked = calling(() => beyond.frame.begin(kind, JSON.stringify(callId), beyond.recordable(call.request())));
+  const callId = outerRecording.nextCallId(call.kind, call.name);
+  const asked = calling(() =>
+    outerRecording.frame.begin(kind, JSON.stringify(callId), outerRecording.recordable(call.request())),
+  );
   try {
     const both = (ended: Ended<T>): Ended<T> => {
       if (begun.slot !== undefined) journal(scope, begun.slot, ended);
       return ended;
     };
-    const make = (soFar: SoFar<T>): T | Promise<T> =>
-      call.make((value, answers = false) => {
-        if (answers) scope.frame.answer(begun.slot);
-        return both(soFar(value, answers));
+    const make = (progress: Progress<T>): T | Promise<T> =>
+      call.make((value, headReceived = false) => {
+        if (headReceived) scope.frame.answer(begun.slot);
+        return both(progress(value, headReceived));
       });
-    const ended = await settle(beyond, asked, { ...call, make, callId });
+    const ended = await answerOrCall(outerRecording, asked, { ...call, make, callId });
     countLive(scope);
-    const { rest, end } = ended;
+    const { continue: continueCall, end } = ended;
     if (end !== undefined) scope.frame.answer(begun.slot);
     return both({
       ...ended,
-      ...(rest === undefined ? {} : { rest: () => rest().then(both) }),
+      ...(continueCall === undefined ? {} : { continue: () => continueCall().then(both) }),
       ...(end === undefined ? {} : { end: alsoAt(end, () => both(ended)) }),
     });
   } catch (failure) {
@@ -215,7 +228,7 @@ async function askBeyond<T>(scope: Scope, beyond: Scope, begun: NativeBegun, cal
 /** The end of a call that is journaled in two places. */
 function alsoAt(end: RecordedEnd, journalIt: () => void): RecordedEnd {
   return {
-    inTurn: () => end.inTurn().then(journalIt),
+    inOrder: () => end.inOrder().then(journalIt),
     now() {
       end.now();
       journalIt();
@@ -224,21 +237,21 @@ function alsoAt(end: RecordedEnd, journalIt: () => void): RecordedEnd {
 }
 
 function countLive(scope: Scope): void {
-  scope.tally.live += 1;
+  scope.frameReport.live += 1;
   scope.run.report.live += 1;
 }
 
 function journal(scope: Scope, slot: number, { encoded, tombstone, failure, meta }: Ended<unknown>): void {
   if (scope.abandoned) return;
   const { frame, run } = scope;
-  const known = scope.recordable(JSON.stringify(meta ?? {}));
+  const metaText = scope.recordable(JSON.stringify(meta ?? {}));
   if (failure !== undefined) {
-    frame.fail(slot, scope.recordable(JSON.stringify(failure)), known);
+    frame.fail(slot, scope.recordable(JSON.stringify(failure)), metaText);
   } else if (tombstone !== undefined) {
-    frame.bury(slot, scope.recordable(JSON.stringify(tombstone)), known);
+    frame.bury(slot, scope.recordable(JSON.stringify(tombstone)), metaText);
   } else if (encoded !== undefined) {
     const { text, types } = run.redaction?.encoded(encoded) ?? encoded;
-    frame.succeed(slot, text, types ?? undefined, known);
+    frame.succeed(slot, text, types ?? undefined, metaText);
   }
 }
 
@@ -254,14 +267,14 @@ async function makeCall<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>):
   let encoded: Encoded | Tombstone;
   /** From then on nothing takes its place: what came before may be told a little later. */
   let ended: Ended<T> | undefined;
-  const endedWith = (given: T, as: Encoded | Tombstone, answers = false): Ended<T> => {
-    if (answers) scope.frame.answer(begun.slot);
+  const endedWith = (given: T, as: Encoded | Tombstone, headReceived = false): Ended<T> => {
+    if (headReceived) scope.frame.answer(begun.slot);
     const now: Ended<T> = { value: given, cached: false, meta: meta(), ...kept(given, as, call) };
     if (begun.slot !== undefined) journal(scope, begun.slot, now);
     return now;
   };
   try {
-    value = await call.make((part, answers) => ended ?? endedWith(part, encodeValue(part), answers));
+    value = await call.make((part, headReceived) => ended ?? endedWith(part, encodeValue(part), headReceived));
     encoded = encodeValue(value);
     if (call.refuse !== undefined && "tombstone" in encoded) throw call.refuse(encoded.tombstone);
   } catch (error) {
@@ -327,11 +340,11 @@ async function outlast(scope: Scope): Promise<void> {
  * @throws CallFailure around a ReplayMissError if not.
  */
 function decideMiss(scope: Scope, miss: Miss): void {
-  const { run, tally } = scope;
+  const { run, frameReport } = scope;
   if (miss.reason === "not-recorded" || miss.reason === "no-recording") {
-    tally.missed += 1;
+    frameReport.missed += 1;
     run.report.missed += 1;
-    if (miss.reason === "not-recorded") tally.firstDivergence ??= miss;
+    if (miss.reason === "not-recorded") frameReport.firstDivergence ??= miss;
   }
   if (run.allowsMiss(miss)) return;
   const error = new ReplayMissError(miss);
@@ -353,7 +366,7 @@ function answerInFailure<T>(begun: NativeBegun, { failureIn }: CallSpec<T>): End
   if (answer === undefined) return undefined;
   // Another failure may have a field of that name.
   if (failureIn(answer)?.name !== failure.name) return undefined;
-  return { value: answer, cached: true, failure, handled: begun.answer === "handled-failure" };
+  return { value: answer, cached: true, failure, handledWhenRecorded: begun.answer === "handled-failure" };
 }
 
 /** A copy of the answer that told of a failure. */
@@ -374,45 +387,45 @@ function failureWith<T>(value: T, { text, types }: Encoded, { failureIn }: CallS
 
 async function replayFailure(scope: Scope, begun: NativeBegun): Promise<CallFailure> {
   const error = fromErrorInfo(JSON.parse(begun.text ?? "{}") as ErrorInfo);
-  await turnOf(scope, begun, false);
-  const { askedAgain } = scope.run;
-  if (!askedAgain.isEmpty && isAbortError(error)) await askedAgain.answeredBefore(begun.end);
+  await waitForRelease(scope, begun, false);
+  const { reopenedRequests } = scope.run;
+  if (!reopenedRequests.isEmpty && isAbortError(error)) await reopenedRequests.answeredBefore(begun.end);
   const meta = release(scope, begun, false);
   if (begun.slot !== undefined) remember(scope, scope.frame, begun.slot, error);
   return new CallFailure(error, begun.answer === "failure" ? "recorded" : "recorded-handled", meta);
 }
 
-/** The end of a call whose answer was handed out before; absent where the recording has one place for both. */
-function recordedEnd<T>(scope: Scope, begun: NativeBegun, { openEnd }: CallSpec<T>): RecordedEnd | undefined {
+/** The end of a call whose answer was handed out before; absent where the recording has one position for both. */
+function recordedEnd<T>(scope: Scope, begun: NativeBegun, { incompleteAnswer }: CallSpec<T>): RecordedEnd | undefined {
   const { answered, end } = begun;
-  if (openEnd === undefined || answered == null) return undefined;
+  if (incompleteAnswer === undefined || answered == null) return undefined;
   let isTold = false;
   const now = (): void => {
     if (isTold) return;
     isTold = true;
     noteOvertaken(scope, scope.frame.release(begun.slot, end));
   };
-  return { inTurn: () => scope.run.releases.turn(end ?? undefined).then(now), now };
+  return { inOrder: () => scope.run.releases.waitForRelease(end ?? undefined).then(now), now };
 }
 
-function noteOvertaken({ run, tally }: Scope, overtaken: boolean): void {
+function noteOvertaken({ run, frameReport }: Scope, overtaken: boolean): void {
   if (!overtaken) return;
-  tally.overtaken += 1;
+  frameReport.overtaken += 1;
   run.report.overtaken += 1;
 }
 
-/** Resolves at the call's place in the recorded order of ends, or at that of its answer. */
-function turnOf({ run }: Scope, { answered, end }: NativeBegun, answers: boolean): Promise<void> {
-  return run.releases.turn((answers ? answered : end) ?? undefined);
+/** Resolves when the recorded order reaches the end of the call, or its answer if that was handed out before. */
+function waitForRelease({ run }: Scope, { answered, end }: NativeBegun, headReceived: boolean): Promise<void> {
+  return run.releases.waitForRelease((headReceived ? answered : end) ?? undefined);
 }
 
 /** Tells that the recorded answer is given, and gives what was journaled beside it. */
-function release(scope: Scope, begun: NativeBegun, answers: boolean): CallMeta | undefined {
-  const { run, tally } = scope;
+function release(scope: Scope, begun: NativeBegun, headReceived: boolean): CallMeta | undefined {
+  const { run, frameReport } = scope;
   const { slot, answered, end } = begun;
-  tally.replayed += 1;
+  frameReport.replayed += 1;
   run.report.replayed += 1;
-  noteOvertaken(scope, answers ? scope.frame.answer(slot, answered) : scope.frame.release(slot, end));
+  noteOvertaken(scope, headReceived ? scope.frame.answer(slot, answered) : scope.frame.release(slot, end));
   if (begun.meta === undefined) return undefined;
   const meta = JSON.parse(begun.meta) as CallMeta | null;
   // It may have been edited.

@@ -3,7 +3,7 @@ import { ContextNotFoundError } from "../../errors/index.js";
 import { kindOf } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
 import { beginAttempt } from "./request.js";
-import { settle, type CallFailure, type CallSpec, type Ended, type SoFar } from "./answer-or-call.js";
+import { answerOrCall, type CallFailure, type CallSpec, type Ended, type Progress } from "./answer-or-call.js";
 import { newSpanId } from "../scope/ids.js";
 import { announceReplay, makeObserved, type ModelCall } from "./observers.js";
 import { failureFields, metaFields, outputFields } from "./event-fields.js";
@@ -53,22 +53,22 @@ export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo)
   return ended.value;
 }
 
-/** For a call whose answer is handed out before it has come to its end. */
+/** For a call whose answer is handed out before the call ends. */
 export interface OpenCall<T> {
-  /** Journals what has come so far as what the answer is handed out with. */
-  answer(value: T): void;
-  /** Journals the first that has come after that, and tells it. */
-  began(value: T): void;
-  /** Journals what has come so far. */
-  soFar(value: T): void;
-  /** Does so, and tells it as the call's end: its run ends before it. */
-  leave(value: T): void;
+  /** Journals what has arrived as the answer that the program gets. */
+  headReceived(value: T): void;
+  /** Journals and reports the first chunk after the head. */
+  firstChunk(value: T): void;
+  /** Journals what has arrived so far. */
+  progress(value: T): void;
+  /** Journals what has arrived and reports it as the end of the call: the run ends before the call does. */
+  detach(value: T): void;
 }
 
 export interface EndedCall<T> extends Ended<T> {
-  /** Of an answer that is handed out before the end of its call: tells that its run ends before that. */
-  readonly leave?: (() => void) | undefined;
-  readonly rest?: (() => Promise<EndedCall<T>>) | undefined;
+  /** Only of an answer that is handed out before its call ends: reports that the run ends before the call does. */
+  readonly detach?: (() => void) | undefined;
+  readonly continue?: (() => Promise<EndedCall<T>>) | undefined;
 }
 
 /**
@@ -79,7 +79,7 @@ export interface EndedCall<T> extends Ended<T> {
 export function journaled<T>(
   call: JournaledCall,
   make: (info: CallInfo, open: OpenCall<T>) => T | Promise<T>,
-  more: Pick<CallSpec<T>, "meta" | "openEnd" | "failureIn"> = {},
+  more: Pick<CallSpec<T>, "meta" | "incompleteAnswer" | "failureIn"> = {},
 ): Promise<EndedCall<T>> {
   const context = call.context ?? getContext();
   if (context === undefined) throw new ContextNotFoundError("journalCall");
@@ -110,19 +110,19 @@ export function journaled<T>(
     const fields = { ...outcomeFields(ended), ...metaFields(ended), cache: ended.cached };
     scope.emit(EVENTS.CALL_ANSWER, span, { ...about, ...fields, duration: performance.now() - startedAt });
   };
-  const makeInside = (soFar: SoFar<T>): T | Promise<T> => {
+  const makeInside = (progress: Progress<T>): T | Promise<T> => {
     const info = { callId, contentHash: begun.contentHash, signal: scope.signal };
-    const { beyond } = scope;
+    const { outerRecording } = scope;
     const { recording } = scope.run;
     const open: OpenCall<T> = {
-      answer: (value) => tellAnswer(soFar(value, true)),
-      began(value) {
-        if (scope.run.observed && !isTold) tellAnswer(soFar(value));
+      headReceived: (value) => tellAnswer(progress(value, true)),
+      firstChunk(value) {
+        if (scope.run.observed && !isTold) tellAnswer(progress(value));
       },
-      soFar(value) {
-        if (recording || beyond !== undefined) soFar(value);
+      progress(value) {
+        if (recording || outerRecording !== undefined) progress(value);
       },
-      leave: (value) => tellEnd(soFar(value)),
+      detach: (value) => tellEnd(progress(value)),
     };
     return storage.run(inside, () => make(info, open));
   };
@@ -140,20 +140,20 @@ export function journaled<T>(
   const told = async (ending: Promise<Ended<T>>): Promise<EndedCall<T>> => {
     try {
       const ended = await ending;
-      const { rest, end } = ended;
-      if (rest === undefined && end === undefined) {
+      const { continue: continueCall, end } = ended;
+      if (continueCall === undefined && end === undefined) {
         tellEnd(ended);
         return ended;
       }
       tellAnswer(ended);
       return {
         ...ended,
-        ...(rest === undefined ? {} : { rest: () => told(rest()) }),
+        ...(continueCall === undefined ? {} : { continue: () => told(continueCall()) }),
         end: end && {
-          inTurn: () => end.inTurn().then(() => tellEnd(ended)),
+          inOrder: () => end.inOrder().then(() => tellEnd(ended)),
           now: () => end.now(),
         },
-        leave() {
+        detach() {
           end?.now();
           tellEnd(ended);
         },
@@ -164,14 +164,14 @@ export function journaled<T>(
     }
   };
   return told(
-    settle(scope, begun, {
+    answerOrCall(scope, begun, {
       kind: call.kind,
       name: call.name,
       callId,
       request,
       wireHash,
       ...(asksModel ? { beforeReplay: () => announceReplay(called) } : {}),
-      make: asksModel ? (soFar) => makeObserved(called, () => makeInside(soFar)) : makeInside,
+      make: asksModel ? (progress) => makeObserved(called, () => makeInside(progress)) : makeInside,
       ...more,
     }),
   );
@@ -180,7 +180,7 @@ export function journaled<T>(
 function outcomeFields(ended: Ended<unknown>): object {
   return ended.failure === undefined
     ? { ...outputFields(ended), success: true }
-    : { error: ended.failure, success: false, ...(ended.handled === true ? { handled: true } : {}) };
+    : { error: ended.failure, success: false, ...(ended.handledWhenRecorded === true ? { handled: true } : {}) };
 }
 
 /** A conversation with a model, whatever its kind is called. */

@@ -1,22 +1,22 @@
 import { getContext } from "../scope/run-context.js";
 import { ContextNotFoundError } from "../../errors/index.js";
 import type { CallMeta } from "../../types/snapshot.js";
-import type { CallSpec, OpenEnd } from "./answer-or-call.js";
+import type { CallSpec, IncompleteAnswer } from "./answer-or-call.js";
 import { journaled, type CallInfo, type EndedCall, type JournaledCall, type OpenCall } from "./journal-call.js";
 import { rejected } from "../scope/rejected.js";
 import type { OpenStream, RunState } from "../scope/run-state.js";
 import type { Scope } from "../scope/scope.js";
 
-/** What is being recorded of an answer while it comes. */
-export interface Recording<Recorded> {
-  /** Resolves when something has come after what the answer is handed out with. */
-  readonly began?: Promise<void>;
+/** Records an answer while it arrives. */
+export interface AnswerRecorder<Recorded> {
+  /** Resolves when the first chunk after the head has arrived. */
+  readonly firstChunk?: Promise<void>;
   /** All of it, at its end. */
   readonly ended: Promise<Recorded>;
-  /** What has come by now, marked as not at its end; `undefined` if nothing has since this was last asked. */
-  soFar(): Recorded | undefined;
-  /** Ends it with what has come. */
-  cut(): void;
+  /** What has arrived, marked as incomplete; `undefined` if nothing has arrived since the last call. */
+  takeProgress(): Recorded | undefined;
+  /** Ends the recording with what has arrived. */
+  abort(): void;
   readonly meta?: () => CallMeta;
 }
 
@@ -24,7 +24,7 @@ export interface Recording<Recorded> {
 export interface StreamedAnswer<Answer, Recorded> {
   readonly answer: Answer;
   /** Must not refer to the answer, or nobody could see that the program has dropped it. */
-  readonly recording: Recording<Recorded>;
+  readonly recorder: AnswerRecorder<Recorded>;
   /** There is nothing more to come: the answer is handed out when it has been journaled. */
   readonly whole?: boolean;
 }
@@ -42,18 +42,18 @@ export interface StreamReplay<Answer, Recorded> {
   /** Makes the answer of what was recorded. */
   answer(recorded: Recorded, meta: CallMeta, more: More<Answer>): Answer | Promise<Answer>;
   /** As in `CallSpec`. */
-  openEnd(recorded: Recorded): OpenEnd | undefined;
+  incompleteAnswer(recorded: Recorded): IncompleteAnswer | undefined;
   readonly failureIn?: CallSpec<Recorded>["failureIn"];
 }
 
 /** What comes after the recorded part of an answer. */
 export interface More<Answer> {
   /**
-   * For who reads on where the recording was taken before the end: makes the call again. Fails with a ReplayMissError
-   * where nothing may be made.
+   * Called when the reader reaches the end of an incomplete answer; makes the call again. Fails with a ReplayMissError
+   * where no call may be made.
    */
-  readonly rest?: (() => Promise<Answer>) | undefined;
-  /** To be called at the end, and before it is shown: resolves in its turn. */
+  readonly continue?: (() => Promise<Answer>) | undefined;
+  /** To be called at the end, before it is shown: resolves when the recorded order reaches it. */
   readonly ended?: (() => Promise<void>) | undefined;
   /** To be called when nobody can read the answer any more. */
   readonly dropped?: (() => void) | undefined;
@@ -103,24 +103,24 @@ class StreamedCall<Answer, Recorded> {
       call,
       async (info, open) => {
         const handOver = this.#handOver;
-        const { answer, recording, whole } = await make({
+        const { answer, recorder, whole } = await make({
           ...info,
           before: this.#before,
           journaled: () => handOver.settled,
           redacted: scope.run.redaction !== undefined,
         });
-        this.#meta = recording.meta;
+        this.#meta = recorder.meta;
         // What was handed out before keeps its place.
-        const answers = whole !== true && this.#before === undefined;
-        this.#hold(recording, open, { settled: handOver.settled, answers });
+        const headReceived = whole !== true && this.#before === undefined;
+        this.#hold(recorder, open, { settled: handOver.settled, headReceived });
         handOver.isMade = true;
         if (whole === true) handOver.giveSettled(answer);
         else handOver.give(answer);
-        return recording.ended;
+        return recorder.ended;
       },
       {
         meta: () => this.#meta?.() ?? {},
-        openEnd: (recorded) => replay.openEnd(recorded),
+        incompleteAnswer: (recorded) => replay.incompleteAnswer(recorded),
         failureIn: replay.failureIn,
       },
     );
@@ -148,59 +148,59 @@ class StreamedCall<Answer, Recorded> {
     return handOver.take();
   }
 
-  #replayed({ value, meta = {}, rest, end, leave }: EndedCall<Recorded>): Answer | Promise<Answer> {
-    if (leave === undefined) return this.#replay.answer(value, meta, {});
+  #replayed({ value, meta = {}, continue: continueCall, end, detach }: EndedCall<Recorded>): Answer | Promise<Answer> {
+    if (detach === undefined) return this.#replay.answer(value, meta, {});
     const dropped = (): void => {
-      leave();
+      detach();
       close();
     };
-    const close = this.#keepOpen({ cut: dropped, soFar() {}, leave, ended: Promise.resolve() });
-    const again =
-      rest &&
+    const close = this.#keepOpen({ abort: dropped, progress() {}, detach, ended: Promise.resolve() });
+    const restart =
+      continueCall &&
       ((): Promise<Answer> => {
         this.#before = value;
         this.#handOver = new HandOver();
-        const answer = this.#follow(rest());
+        const answer = this.#follow(continueCall());
         // Until the call that is made now keeps the frame open.
         void this.#handOver.settled.then(close);
         return answer;
       });
     const ended = (): Promise<void> => {
-      if (end !== undefined) return end.inTurn().then(close);
+      if (end !== undefined) return end.inOrder().then(close);
       dropped();
       return Promise.resolve();
     };
-    return this.#replay.answer(value, meta, { rest: again, ended, dropped });
+    return this.#replay.answer(value, meta, { continue: restart, ended, dropped });
   }
 
   #hold(
-    recording: Recording<Recorded>,
+    recorder: AnswerRecorder<Recorded>,
     open: OpenCall<Recorded>,
-    { settled, answers }: { settled: Promise<void>; answers: boolean },
+    { settled, headReceived }: { settled: Promise<void>; headReceived: boolean },
   ): void {
-    let last = recording.soFar();
+    let last = recorder.takeProgress();
     // At the place at which the answer is handed out.
     if (last !== undefined) {
-      if (answers) open.answer(last);
-      else open.soFar(last);
+      if (headReceived) open.headReceived(last);
+      else open.progress(last);
     }
-    const soFar = (): void => {
-      const now = recording.soFar();
+    const progress = (): void => {
+      const now = recorder.takeProgress();
       if (now === undefined) return;
       last = now;
-      open.soFar(now);
+      open.progress(now);
     };
     // Who resumes a killed run must know that it was on its way, and not only answered.
     const tellMore = (): void => {
-      last = recording.soFar() ?? last;
-      if (last !== undefined) open.began(last);
+      last = recorder.takeProgress() ?? last;
+      if (last !== undefined) open.firstChunk(last);
     };
-    if (this.#scope.run.observed) void recording.began?.then(tellMore);
-    const leave = (): void => {
-      last = recording.soFar() ?? last;
-      if (last !== undefined) open.leave(last);
+    if (this.#scope.run.observed) void recorder.firstChunk?.then(tellMore);
+    const detach = (): void => {
+      last = recorder.takeProgress() ?? last;
+      if (last !== undefined) open.detach(last);
     };
-    const close = this.#keepOpen({ cut: () => recording.cut(), soFar, leave, ended: settled });
+    const close = this.#keepOpen({ abort: () => recorder.abort(), progress, detach, ended: settled });
     // Only now may the frame end: the entry has been journaled.
     void settled.then(close);
   }
@@ -219,9 +219,9 @@ class StreamedCall<Answer, Recorded> {
   }
 
   #register(stream: OpenStream): () => void {
-    const { run, beyond } = this.#scope;
-    // The held run that a run with a snapshot of its own stands in records what that one makes.
-    const around = beyond?.run;
+    const { run, outerRecording } = this.#scope;
+    // A recording session also records the live calls of a run in it that has a snapshot of its own.
+    const around = outerRecording?.run;
     const runs = new Set<RunState>([run, run.outermost, ...(around === undefined ? [] : [around])]);
     for (const { openStreams } of runs) openStreams.add(stream);
     return () => {

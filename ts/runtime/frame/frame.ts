@@ -161,7 +161,7 @@ class FrameRun<Props, Result> {
     this.#span = { spanId: newSpanId(), parentSpanId: parent?.trace.spanId ?? "" };
     this.#inputHash = inputHash;
     if (scope.run.observed) {
-      const continued = scope.tally.recording === "own" ? { budgetState: budgetOf(scope) } : {};
+      const continued = scope.frameReport.recording === "own" ? { budgetState: budgetOf(scope) } : {};
       scope.emit(EVENTS.AGENT_START, this.#span, { ...this.#describe(), ...continued });
     }
   }
@@ -172,12 +172,12 @@ class FrameRun<Props, Result> {
     try {
       const result = await this.#generationsUntilReturn();
       this.#scope.isDone = true;
-      if (this.#isEarly()) await this.#recordedTurn();
+      if (this.#reachEnd()) await this.#waitForRelease();
       this.#complete(result);
       return result;
     } catch (error) {
       this.#scope.isDone = true;
-      if (this.#isEarly()) await this.#recordedTurn();
+      if (this.#reachEnd()) await this.#waitForRelease();
       this.#fail(error);
       throw error;
     }
@@ -192,9 +192,9 @@ class FrameRun<Props, Result> {
   /** Takes the recorded result, without running the handler. */
   async #reuse({ status, text, types }: NativeRecordedState): Promise<Result> {
     const scope = this.#scope;
-    await this.#recordedTurn();
+    await this.#waitForRelease();
     scope.frame.adopt();
-    scope.tally.reused = true;
+    scope.frameReport.reused = true;
     if (status === "completed") {
       const result = decodeValue(text ?? "null", types ?? null) as Result;
       if (scope.run.observed) this.#emitEnd({ ...resultFields(result), success: true, cache: true });
@@ -209,23 +209,24 @@ class FrameRun<Props, Result> {
   }
 
   /**
-   * Whether anything that came before the frame's recorded end is still to come. If not, the frame ends at once, as it
-   * did when it was recorded: nothing that other branches do may come in between.
+   * Reports to the core that the frame has reached its recorded end. Returns true if something recorded before that end
+   * is still pending. Otherwise the frame must end at once, as it did when it was recorded: nothing that other branches
+   * do may come in between.
    */
-  #isEarly(): boolean {
+  #reachEnd(): boolean {
     const { run, frame } = this.#scope;
-    const place = run.replaying ? frame.turn : null;
-    return place != null && (frame.reachEnd() || run.releases.holdsBefore(place));
+    const order = run.replaying ? frame.turn : null;
+    return order != null && (frame.reachEnd() || run.releases.holdsBefore(order));
   }
 
-  /** Waits for the frame's place in the recorded order of ends, so that a race between agents comes out as recorded. */
-  async #recordedTurn(): Promise<void> {
+  /** Waits until the recorded order reaches the frame's end, so that a race between agents has the recorded winner. */
+  async #waitForRelease(): Promise<void> {
     const { run, frame } = this.#scope;
-    const place = run.replaying ? frame.turn : null;
-    if (place == null) return;
-    await run.releases.turn(place);
+    const order = run.replaying ? frame.turn : null;
+    if (order == null) return;
+    await run.releases.waitForRelease(order);
     if (frame.reachEnd()) {
-      this.#scope.tally.overtaken += 1;
+      this.#scope.frameReport.overtaken += 1;
       run.report.overtaken += 1;
     }
   }
@@ -340,7 +341,7 @@ class FrameRun<Props, Result> {
 
   #fail(error: unknown): void {
     const scope = this.#scope;
-    scope.markStopped(error);
+    scope.markPropagated(error);
     const info = scope.recordable(errorInfoText(error));
     scope.journalEnd("failed", () => scope.frame.endFailed(info));
     if (scope.run.observed) this.#emitEnd({ error: toErrorInfo(error), success: false });

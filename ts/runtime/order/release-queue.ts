@@ -2,7 +2,7 @@
 const nextMacrotask = setImmediate;
 
 interface Pending {
-  place: number;
+  order: number;
   arrival: number;
   release: () => void;
 }
@@ -16,9 +16,9 @@ export class ReleaseQueue {
   #arrivals = 0;
   #scheduled = false;
 
-  /** Resolves when it is this call's turn. `place` is that of its recorded end, if it has one. */
-  turn(place: number | undefined): Promise<void> {
-    return this.#wait(place ?? Number.MAX_SAFE_INTEGER);
+  /** Resolves when this call may end. `order` is the position of its recorded end, if it has one. */
+  waitForRelease(order: number | undefined): Promise<void> {
+    return this.#wait(order ?? Number.MAX_SAFE_INTEGER);
   }
 
   /** Resolves when nothing else is pending. */
@@ -26,15 +26,15 @@ export class ReleaseQueue {
     return this.#wait(Number.POSITIVE_INFINITY);
   }
 
-  /** Whether something that ended before `place` is still pending. */
-  holdsBefore(place: number): boolean {
+  /** Whether something that ended before `order` is still pending. */
+  holdsBefore(order: number): boolean {
     const first = this.#heap[0];
-    return first !== undefined && first.place < place;
+    return first !== undefined && first.order < order;
   }
 
-  #wait(place: number): Promise<void> {
+  #wait(order: number): Promise<void> {
     return new Promise((release) => {
-      this.#push({ place, arrival: this.#arrivals++, release });
+      this.#push({ order, arrival: this.#arrivals++, release });
       this.#schedule();
     });
   }
@@ -85,5 +85,5 @@ export class ReleaseQueue {
 }
 
 function before(left: Pending, right: Pending): boolean {
-  return left.place === right.place ? left.arrival < right.arrival : left.place < right.place;
+  return left.order === right.order ? left.arrival < right.arrival : left.order < right.order;
 }

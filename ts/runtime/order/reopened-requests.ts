@@ -1,33 +1,32 @@
 /**
- * Requests that a resumed run makes again because their bodies were on their way. What had lost a race against one of
- * them, and was aborted for that, is not to end it before the winner is there again. Nothing else waits: it may be what
- * the request waits for.
+ * Requests sent again because only part of their body was recorded. A recorded abort that lost a race to one of them is
+ * held back until that response is there again. Nothing else waits: the request may depend on it.
  */
-export class AskedAgain {
-  readonly #asked = new Set<{ place: number; answer: Promise<void> }>();
+export class ReopenedRequests {
+  readonly #reopened = new Set<{ order: number; answer: Promise<void> }>();
 
-  /** @param place where the answer had been handed out. */
-  begin(place: number | null | undefined): { answered: () => void } {
-    let settle = (): void => {};
-    const answer = new Promise<void>((resolve) => (settle = resolve));
-    const entry = { place: place ?? Number.MAX_SAFE_INTEGER, answer };
-    this.#asked.add(entry);
+  /** @param order the position at which the answer was handed out in the recording. */
+  begin(order: number | null | undefined): { answered: () => void } {
+    let resolveAnswer = (): void => {};
+    const answer = new Promise<void>((resolve) => (resolveAnswer = resolve));
+    const entry = { order: order ?? Number.MAX_SAFE_INTEGER, answer };
+    this.#reopened.add(entry);
     return {
       answered: () => {
-        this.#asked.delete(entry);
-        settle();
+        this.#reopened.delete(entry);
+        resolveAnswer();
       },
     };
   }
 
   get isEmpty(): boolean {
-    return this.#asked.size === 0;
+    return this.#reopened.size === 0;
   }
 
-  /** Resolves when all that had been answered before `place` is again. */
-  async answeredBefore(place: number | null | undefined): Promise<void> {
+  /** Resolves when every request that was answered before `order` is answered again. */
+  async answeredBefore(order: number | null | undefined): Promise<void> {
     for (;;) {
-      const open = [...this.#asked].find((entry) => entry.place < (place ?? Number.MAX_SAFE_INTEGER));
+      const open = [...this.#reopened].find((entry) => entry.order < (order ?? Number.MAX_SAFE_INTEGER));
       if (open === undefined) return;
       await open.answer;
     }

@@ -28,7 +28,7 @@ export function dumpSnapshot(options: { metadata?: Record<string, unknown>; cont
   const rules = run.normalizer === undefined ? undefined : JSON.stringify(run.normalizer.recorded);
   const redact = run.redaction === undefined ? undefined : JSON.stringify(run.redaction.recorded);
   const metadata = metadataText(options.metadata);
-  for (const stream of run.outermost.openStreams) stream.soFar();
+  for (const stream of run.outermost.openStreams) stream.progress();
   const kept = metadata === undefined ? undefined : (run.redaction?.json(metadata) ?? metadata);
   // In a recorded test it is as it was when the test was recorded, and nothing of what came later.
   const isInside = run.frameCallId !== undefined;
@@ -36,7 +36,7 @@ export function dumpSnapshot(options: { metadata?: Record<string, unknown>; cont
   return snapshotObject(isInside ? runAlone(handle, run.frameCallId) : handle);
 }
 
-/** Of a held run, the run whose frame stands at the path: as if it had been started by itself. */
+/** The run at a path of a recording session, as if it had been started by itself. */
 function runAlone(handle: NativeSnapshotHandle, callId: string): NativeSnapshotHandle {
   const whole = snapshotObject(handle);
   const { children, requestTexts } = whole.root;

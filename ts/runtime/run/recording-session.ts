@@ -11,7 +11,7 @@ import { Normalizer, type NormalizeRule } from "../../values/normalize.js";
 import { RunState, type SeenCall } from "../scope/run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";
 
-export interface HeldRunOptions {
+export interface RecordingSessionOptions {
   /** What is replayed. */
   readonly snapshot?: AgentSnapshot | undefined;
   /** As for `runWith`: "live" makes all calls, "replay" none. */
@@ -20,15 +20,15 @@ export interface HeldRunOptions {
 }
 
 /**
- * A run without a function: it is held open, and what is called in its context is recorded into it. Runs that are
- * started there become frames of it.
+ * A run whose end is controlled by the caller (a test), not by a function. It records what is called in its context.
+ * Runs that are started there become frames of it.
  */
-export class HeldRun {
+export class RecordingSession {
   readonly context: Context;
   readonly #scope: Scope;
 
   /** @throws as `runWith` does of a snapshot. */
-  constructor({ snapshot, mode, normalize = [] }: HeldRunOptions) {
+  constructor({ snapshot, mode, normalize = [] }: RecordingSessionOptions) {
     const normalizer = normalize.length === 0 ? undefined : new Normalizer(normalize);
     const opened = snapshot === undefined || mode === "live" ? undefined : openSnapshot(snapshot, normalizer);
     const run = new RunState({
@@ -41,7 +41,7 @@ export class HeldRun {
       eventBus: SILENT,
       normalizer,
       maxDepth: DEFAULT_MAX_DEPTH,
-      held: true,
+      isRecordingSession: true,
       reported: true,
     });
     // What was recorded is what is tested: failures and memory are as they were.
@@ -78,7 +78,7 @@ export class HeldRun {
     const { openStreams } = this.#scope.run;
     while (openStreams.size > 0) {
       const open = [...openStreams];
-      for (const stream of open) stream.cut();
+      for (const stream of open) stream.abort();
       await Promise.all(open.map(({ ended }) => ended));
       for (const stream of open) openStreams.delete(stream);
     }

@@ -43,7 +43,8 @@ export async function runWith<Props, Result>(
   if (typeof fn !== "function") throw new TypeError(`runWith: fn must be a function, received ${kindOf(fn)}`);
   checkOptions(options);
   const around = getContext()?.scope;
-  if (around !== undefined && !(around.run.held && around.parent === undefined)) throw new NestedRunError();
+  if (around !== undefined && !(around.run.isRecordingSession && around.parent === undefined))
+    throw new NestedRunError();
   const snapshot = options.mode === "live" ? undefined : options.snapshot;
   if (snapshot != null && isProduction() && options.enableSnapshot !== true) {
     throw new SnapshotDisabledError({ source: "runWith" });
@@ -56,8 +57,8 @@ export async function runWith<Props, Result>(
   return new Run<Props, Result>(options, opened, { normalizer, redaction }, around).run(fn);
 }
 
-/** How a run starts in a held one, whose recording takes the place of its own. */
-function withinHeld(options: RunWithOptions, around: Scope, own: Rules): HeldStart {
+/** Starts a run in a recording session, which records it. */
+function withinSession(options: RunWithOptions, around: Scope, own: Rules): SessionStart {
   const rules: Rules = {
     normalizer: own.normalizer ?? around.run.normalizer,
     redaction: own.redaction ?? around.run.redaction,
@@ -67,7 +68,7 @@ function withinHeld(options: RunWithOptions, around: Scope, own: Rules): HeldSta
   return { callId, frame, rules };
 }
 
-interface HeldStart {
+interface SessionStart {
   readonly callId: string;
   readonly frame: NativeFrameHandle;
   readonly rules: Rules;
@@ -80,7 +81,7 @@ class Run<Props, Result> {
   readonly #about: object;
   readonly #attributes: Record<string, unknown> | undefined;
 
-  /** `around`: the frame of the held run that this one is started in. */
+  /** `around`: the frame of the recording session that the run is started in. */
   constructor(
     options: RunWithOptions<Props>,
     opened: OpenSnapshot | undefined,
@@ -90,12 +91,14 @@ class Run<Props, Result> {
     this.#options = options;
     const recording = options.enableSnapshot ?? !isProduction();
     const requests = recording && options.requests !== false;
-    const held = around === undefined ? undefined : withinHeld(options, around, ownRules);
-    const rules = opened === undefined && held !== undefined ? held.rules : ownRules;
+    const session = around === undefined ? undefined : withinSession(options, around, ownRules);
+    const rules = opened === undefined && session !== undefined ? session.rules : ownRules;
     // A snapshot is what the run replays; the recording has what the snapshot lacks.
     const outer = opened === undefined ? around?.run : undefined;
-    const beyond =
-      opened === undefined || held === undefined || around === undefined ? undefined : beyondOf(around, held);
+    const outerRecording =
+      opened === undefined || session === undefined || around === undefined
+        ? undefined
+        : outerRecordingOf(around, session);
     const run = new RunState({
       native: outer?.native ?? native,
       recording,
@@ -103,7 +106,7 @@ class Run<Props, Result> {
       replaying: opened !== undefined || outer?.replaying === true,
       mode: opened === undefined ? (outer?.mode ?? "live") : (options.mode ?? "resume"),
       outer,
-      frameCallId: outer === undefined ? undefined : held?.callId,
+      frameCallId: outer === undefined ? undefined : session?.callId,
       onMiss: options.onMiss,
       reported: options.onReport !== undefined || outer?.isReported === true,
       completedFrames: options.completedFrames,
@@ -121,11 +124,11 @@ class Run<Props, Result> {
       callId: "root",
       agentId: "",
       frame:
-        outer === undefined || held === undefined
+        outer === undefined || session === undefined
           ? startFrame(options, { recording, requests }, opened, rules)
-          : held.frame,
+          : session.frame,
       settings: DEFAULT_SETTINGS,
-      beyond,
+      outerRecording,
       signal: options.signal,
     });
     this.#span = { spanId: newSpanId(), parentSpanId: options.trace?.parentSpanId ?? "" };
@@ -157,10 +160,10 @@ class Run<Props, Result> {
       scope.close();
     };
     const outcome = await this.#outcome(fn);
-    for (const stream of scope.run.openStreams) stream.leave();
+    for (const stream of scope.run.openStreams) stream.detach();
     if ("error" in outcome) {
       const { error } = outcome;
-      scope.markStopped(error);
+      scope.markPropagated(error);
       const info = scope.recordable(errorInfoText(error));
       scope.journalEnd("failed", () => scope.frame.endFailed(info));
       end({ error: toErrorInfo(error), success: false });
@@ -215,8 +218,8 @@ class Run<Props, Result> {
   }
 }
 
-/** The place in the held run for calls that a snapshot has no answer for. */
-function beyondOf(around: Scope, { frame }: HeldStart): Scope {
+/** The frame of the recording session that answers what the snapshot of the run does not. */
+function outerRecordingOf(around: Scope, { frame }: SessionStart): Scope {
   const { run } = around;
   const settings = DEFAULT_SETTINGS;
   return new Scope({ run, parent: around, callId: "root", agentId: "", frame, settings });

@@ -1,7 +1,7 @@
 type Mark = () => void;
 
 /** Which entries of a frame failed with which error: known by identity, and forgotten with the error. */
-export class Failures {
+export class ErrorOrigins {
   #byError = new WeakMap<object, Mark[]>();
   /** What is no object has no identity: the same text may have been thrown before, and handled. The last one counts. */
   #byValue = new Map<unknown, Mark>();

@@ -33,7 +33,7 @@ export class Context {
   }
 
   /** @internal Whether the agent was reborn: what an earlier generation has left running is none of the new one. */
-  get outlived(): boolean {
+  get isStale(): boolean {
     return this.generation !== this.scope.generation;
   }
 
@@ -43,7 +43,7 @@ export class Context {
    */
   throwIfAborted(): void {
     this.scope.throwIfAborted();
-    if (this.outlived) throw new AbortError(`the agent "${this.agentId}" was reborn before this call`);
+    if (this.isStale) throw new AbortError(`the agent "${this.agentId}" was reborn before this call`);
   }
 
   /** Path of the frame, such as `root/agent:writer:0`. */

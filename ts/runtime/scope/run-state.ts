@@ -9,7 +9,7 @@ import type { ReplayReport } from "../../types/report.js";
 import type { Redaction } from "../../redact/redaction.js";
 import { newTraceId } from "./ids.js";
 import type { Normalizer } from "../../values/normalize.js";
-import { AskedAgain } from "../order/reopened-requests.js";
+import { ReopenedRequests } from "../order/reopened-requests.js";
 import { ReleaseQueue } from "../order/release-queue.js";
 import { emptyReport } from "./replay-report.js";
 
@@ -42,10 +42,10 @@ export interface RunSettings {
   /** Where it stands there. */
   readonly frameCallId?: string | undefined;
   /** Runs started inside become frames of this one. */
-  readonly held?: boolean | undefined;
+  readonly isRecordingSession?: boolean | undefined;
 }
 
-/** A call that was asked for in a held run. */
+/** A call that was requested in a recording session. */
 export interface SeenCall {
   readonly kind: string;
   readonly name: string;
@@ -66,12 +66,12 @@ export type SeenEnd =
 
 /** A call whose answer was handed out before it ended. */
 export interface OpenStream {
-  /** Ends the call with what has come. */
-  cut(): void;
-  /** Journals what has come since that was last done. */
-  soFar(): void;
-  /** Does so, and tells it as the end of the call: the run ends before it. */
-  leave(): void;
+  /** Ends the call with what has arrived. */
+  abort(): void;
+  /** Journals what has arrived since the last time. */
+  progress(): void;
+  /** Journals it and reports it as the end of the call: the run ends before the call does. */
+  detach(): void;
   readonly ended: Promise<unknown>;
 }
 
@@ -107,17 +107,17 @@ export class RunState {
   readonly modelRegistry: Readonly<Record<string, ModelAdapter>> | undefined;
   readonly traceId: string;
   readonly releases: ReleaseQueue;
-  readonly askedAgain: AskedAgain;
+  readonly reopenedRequests: ReopenedRequests;
   /** The run that this one is a frame of; itself for all others. */
   readonly outermost: RunState;
-  readonly held: boolean;
-  /** Path of the run's frame in the held run that it stands in; absent for all others. */
+  readonly isRecordingSession: boolean;
+  /** Path of the run's frame in the recording session that it was started in; absent for all others. */
   readonly frameCallId: string | undefined;
   /** Those of the runs inside too. */
   readonly openStreams: Set<OpenStream> = new Set();
   /** Ends of frames that wait for their streams. */
   readonly pendingEnds: Set<() => void> = new Set();
-  /** Kept for held runs only. */
+  /** Kept for recording sessions only. */
   readonly calls: SeenCall[] = [];
   readonly #sink: (EventSink & { readonly hasSubscribers?: boolean }) | undefined;
   readonly #attributes: Readonly<Record<string, unknown>> | undefined;
@@ -146,15 +146,15 @@ export class RunState {
     this.#sink = settings.eventBus;
     this.#attributes = settings.attributes;
     this.outermost = settings.outer ?? this;
-    this.held = settings.held === true;
+    this.isRecordingSession = settings.isRecordingSession === true;
     this.frameCallId = settings.frameCallId;
     this.releases = settings.outer?.releases ?? new ReleaseQueue();
-    this.askedAgain = settings.outer?.askedAgain ?? new AskedAgain();
+    this.reopenedRequests = settings.outer?.reopenedRequests ?? new ReopenedRequests();
   }
 
-  /** Notes a call for whoever holds the run. */
+  /** Notes a call for the recording session. */
   seeCall(call: SeenCall): SeenCall {
-    if (this.outermost.held) this.outermost.calls.push(call);
+    if (this.outermost.isRecordingSession) this.outermost.calls.push(call);
     return call;
   }
 

@@ -4,7 +4,7 @@ import { AbortError, isAbortError } from "../../errors/index.js";
 import type { NativeBegun, NativeFrameHandle } from "../../native.js";
 import type { ModelAdapter } from "../../types/model.js";
 import type { FrameReport } from "../../types/report.js";
-import { Failures } from "./error-origins.js";
+import { ErrorOrigins } from "./error-origins.js";
 import { Generation } from "./generation.js";
 import { MemoryStore } from "./memory.js";
 import type { RunState, SpanRef } from "./run-state.js";
@@ -42,13 +42,13 @@ export class Scope {
   readonly frame: NativeFrameHandle;
   readonly memory: MemoryStore;
   readonly settings: AgentSettings;
-  /** Takes the calls that a snapshot has no answer for. All frames of a run have the same. */
-  readonly beyond: Scope | undefined;
-  readonly tally: FrameReport;
+  /** The test recording that answers what this run's own snapshot does not. All frames of a run have the same. */
+  readonly outerRecording: Scope | undefined;
+  readonly frameReport: FrameReport;
   generation: Generation;
   readonly #children = new Set<Scope>();
   readonly #controller = new AbortController();
-  readonly #failures = new Failures();
+  readonly #errorOrigins = new ErrorOrigins();
   readonly #unlinks: (() => void)[] = [];
   /** The last attempt of each request that its client marks its retries of. */
   readonly attempts: Map<string, Attempt> = new Map();
@@ -67,19 +67,19 @@ export class Scope {
     agentId: string;
     frame: NativeFrameHandle;
     settings: AgentSettings;
-    beyond?: Scope | undefined;
+    outerRecording?: Scope | undefined;
     signal?: AbortSignal | undefined;
   }) {
     this.run = options.run;
     this.parent = options.parent;
     this.callId = options.callId;
     this.agentId = options.agentId;
-    // The frame of a run in a held run counts as its root.
+    // A run in a recording session has the depth of a root.
     this.depth = options.agentId === "" ? 0 : (options.parent?.depth ?? 0) + 1;
     this.frame = options.frame;
     this.settings = options.settings;
-    this.beyond = options.parent?.run === options.run ? options.parent.beyond : options.beyond;
-    this.tally = {
+    this.outerRecording = options.parent?.run === options.run ? options.parent.outerRecording : options.outerRecording;
+    this.frameReport = {
       callId: this.callId,
       agentId: this.agentId,
       recording: options.frame.recording as FrameReport["recording"],
@@ -91,8 +91,8 @@ export class Scope {
     };
     // A live run may have any number of frames; nobody asks for a report on each.
     if (this.run.replaying) {
-      this.run.report.frames.push(this.tally);
-      if (this.run.outermost !== this.run) this.run.outermost.report.frames.push(this.tally);
+      this.run.report.frames.push(this.frameReport);
+      if (this.run.outermost !== this.run) this.run.outermost.report.frames.push(this.frameReport);
     }
     const entry = options.frame.entry();
     this.generation = new Generation(entry?.generation ?? 0);
@@ -179,12 +179,12 @@ export class Scope {
 
   /** Remembers which entry an error came from, for the case that the frame ends with it. */
   remember(error: unknown, mark: () => void): void {
-    this.#failures.remember(error, mark);
+    this.#errorOrigins.remember(error, mark);
   }
 
   /** Marks the entries whose error, or one in whose cause chain, the frame ends with. */
-  markStopped(error: unknown): void {
-    this.#failures.mark(error);
+  markPropagated(error: unknown): void {
+    this.#errorOrigins.mark(error);
   }
 
   /**
@@ -229,14 +229,14 @@ export class Scope {
   closeChildren(): void {
     for (const child of this.#children) child.abandon(this.#ended());
     this.#children.clear();
-    this.#failures.forget();
+    this.#errorOrigins.forget();
   }
 
   /** Notes in the report what was recorded and not asked for. */
   countUnused(): void {
     if (!this.run.replaying || !this.run.isReported) return;
-    const unused = this.tally.reused ? null : this.frame.unused();
-    if (unused != null) this.tally.unused = unused;
+    const unused = this.frameReport.reused ? null : this.frame.unused();
+    if (unused != null) this.frameReport.unused = unused;
   }
 
   /** The frame has ended: it journals nothing more and emits no further event. */
