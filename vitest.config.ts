@@ -6,7 +6,7 @@ const NEWEST = "__test__/package/newest.test.ts";
 
 export default defineConfig({
   test: {
-    // Tests import the package by its own name: what runs is what is shipped, not transformed again.
+    // Tests import the package by its own name. They run the shipped files, not transformed ones.
     server: { deps: { external: [/\/dist\//, /\/native\//] } },
     projects: [
       {
@@ -21,12 +21,12 @@ export default defineConfig({
       },
       {
         extends: true,
-        // Installs, and starts compilers, on what `npm run pack` wrote.
+        // Installs the tarballs of `npm run pack` and starts compilers.
         test: { name: "package", include: [PACKAGE], exclude: [NEWEST], testTimeout: 180_000 },
       },
       {
         extends: true,
-        // On what `npm run test:newest` installed.
+        // Uses the packages that `npm run test:newest` installed.
         test: { name: "newest", include: [NEWEST], testTimeout: 180_000 },
       },
     ],

@@ -1,5 +1,5 @@
-// npm run check:types: fails unless native/binding.*, index.d.ts and docs/api-report are what their sources generate, and
-// the doc comments make a reference.
+// npm run check:types: fails unless native/binding.*, index.d.ts and docs/api-report match their sources, and typedoc
+// accepts the doc comments.
 import { buildApiDocs } from "./lib/api-docs.mjs";
 import { buildApiReport } from "./lib/api-report.mjs";
 import { buildAddon } from "./lib/addon.mjs";

@@ -1,5 +1,5 @@
-// npm run test:nodes -- 22 24 26 [--fast] [--only VITEST_FILTER]…: the TypeScript tests on other versions of Node.js.
-// Their binaries come from npm, into .nodes/, and stay there.
+// npm run test:nodes -- 22 24 26 [--fast] [--only VITEST_FILTER]…: runs the TypeScript tests on
+// other versions of Node.js. Their binaries are installed from npm into .nodes/ and stay there.
 import { delimiter, dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { fetchNode } from "./lib/node-versions.mjs";
@@ -31,7 +31,7 @@ await main(async () => {
 });
 
 function test(node) {
-  // Child processes that call for "node" get this one too.
+  // Child processes that run "node" get this version too.
   const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` };
   const projects = values.fast ? ["fast"] : ["fast", "slow"];
   const flags = projects.map((name) => `--project=${name}`);

@@ -1,4 +1,4 @@
-// npm test [-- VITEST ARGS]: all tests, Rust then TypeScript, from a fresh clone too.
+// npm test [-- VITEST ARGS]: all tests, Rust then TypeScript, also from a fresh clone.
 // npm run test:rust, npm run test:js [-- VITEST ARGS]: one half.
 // npm run test:fast [-- VITEST ARGS]: TypeScript without the slow files.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -17,7 +17,7 @@ const projects = part === "--fast" ? ["fast"] : ["fast", "slow"];
 await main(async () => {
   const counts = [];
   const failures = [];
-  // Failed tests of one half don't keep the other from being run; anything else does.
+  // Failed tests of one half do not prevent the other half from running. Other failures do.
   const test = async (name, action) => {
     const { failure, ...count } = await step(name, action);
     counts.push(count);
@@ -33,7 +33,7 @@ await main(async () => {
   if (failures.length > 0) throw failures[0];
 });
 
-/** Runs all of the core's tests and counts them. */
+/** Runs all tests of the core and counts them. */
 async function testRust() {
   let output = "";
   const args = ["test", "--workspace", "--no-fail-fast"];
@@ -72,7 +72,7 @@ async function testTypeScript() {
   }
 }
 
-/** The failure of a child that ended by itself. */
+/** The failure of a child that exited by itself. */
 async function failureOf(child) {
   try {
     await child;

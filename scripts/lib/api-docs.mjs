@@ -27,7 +27,7 @@ export async function buildApiDocs({ check }) {
     validation: { notExported: false },
     treatWarningsAsErrors: true,
     outputs: [{ name: "markdown", path: out }],
-    // Of typedoc-plugin-markdown.
+    // Option of typedoc-plugin-markdown.
     outputFileStrategy: "modules",
     hideBreadcrumbs: true,
     hidePageHeader: true,
@@ -42,5 +42,5 @@ export async function buildApiDocs({ check }) {
   await app.generateOutputs(project);
   if (check) rmSync(out, { recursive: true, force: true });
   if (app.logger.hasErrors() || app.logger.hasWarnings())
-    throw new Error("the API reference has faults: fix the doc comments named above");
+    throw new Error("the API reference has errors: fix the doc comments named above");
 }

@@ -3,11 +3,11 @@ import { dirname } from "node:path";
 import { at } from "./paths.mjs";
 
 /**
- * Brings a committed, generated file up to date.
+ * Updates a committed, generated file.
  *
  * @param {string} path relative to the root
- * @param {string} text what its sources generate
- * @param {{ check: boolean }} options `check`: fail where it differs, and change nothing
+ * @param {string} text generated from the sources
+ * @param {{ check: boolean }} options `check`: fails if the file differs, and changes nothing
  */
 export function writeGenerated(path, text, { check }) {
   const current = existsSync(at(path)) ? readFileSync(at(path), "utf8") : undefined;
