@@ -44,7 +44,7 @@ async function withMemorySaver(steps) {
   return time;
 }
 
-/** Milliseconds that a step's checkpoint takes, over all steps of a conversation. */
+/** Milliseconds per checkpoint, averaged over all steps of a conversation. */
 async function timeOfSteps(steps, save) {
   const { agent, model } = toolLoop(steps);
   await collectGarbage();

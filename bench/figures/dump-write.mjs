@@ -28,7 +28,7 @@ export default async function run({ quick }) {
 async function measureIn(folder, entries, where, quick) {
   const [ourPath, theirPath, floorPath] = ["ours", "theirs", "floor"].map((name) => join(folder, `${name}.json`));
   return withJournal(entries, async () => {
-    // The same journal, as plain objects.
+    // The same journal as plain objects.
     const live = JSON.parse(JSON.stringify(dumpSnapshot()));
     const ours = () => writeSnapshot(ourPath, dumpSnapshot());
     const theirs = () => writeJson(theirPath, deepCopy(live));
@@ -56,7 +56,7 @@ async function measureIn(folder, entries, where, quick) {
   });
 }
 
-/** Milliseconds in which the event loop could do nothing else. */
+/** Milliseconds during which the event loop is blocked. */
 async function busyTime(work) {
   const times = [];
   for (let round = 0; round < 5; round++) {

@@ -10,7 +10,7 @@ import { growth, time } from "../lib/row.mjs";
 import { call, journal, output } from "../workloads/entries.mjs";
 
 const LIMIT = 0.02;
-/** From this size on, the entries that are recorded while measuring do not count. */
+/** From this size on, the entries that are recorded during the measurement do not matter. */
 const LARGE = 10_000;
 const TURNS = 20;
 
@@ -20,7 +20,7 @@ export default async function run({ quick }) {
   const points = [];
   let journaled = 0;
 
-  /** What a dump shares with the run must not have to be copied for the next entry. */
+  /** Memory that a dump shares with the run must not have to be copied for the next entry. */
   async function recordAndDump() {
     for (let turn = 0; turn < TURNS; turn++) {
       await journalCall(call(journaled), () => output(journaled));

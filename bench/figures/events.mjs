@@ -42,14 +42,14 @@ export default async function run({ quick }) {
 
 const fileOf = (folder, steps) => join(folder, `${steps}.jsonl`);
 
-/** A run in production, whose events go nowhere. */
+/** A production run whose events go nowhere. */
 function emitted(steps) {
   const { agent, model } = toolLoop(steps);
   const work = () => runWith(() => agent(), { model, enableSnapshot: false, eventBus: { emit() {} } });
   return { units: steps, before: () => {}, run: work };
 }
 
-/** The same, with a trace file. */
+/** The same with a trace file. */
 function traced(steps, folder) {
   const { agent, model } = toolLoop(steps);
   const path = fileOf(folder, steps);

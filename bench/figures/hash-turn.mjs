@@ -12,7 +12,7 @@ import { fillings, tail } from "../workloads/request.mjs";
 
 const { Conversation, RequestTail } = createRequire(import.meta.url)("../../native/binding.cjs");
 
-/** Turns that a sample takes: some in each of several conversations, which must not grow much by it. */
+/** The number of turns per sample: some in each of several conversations, which must not grow much by them. */
 const TURNS = 100;
 
 const message = (seed) => fillings["ASCII chat"](2000, seed);
@@ -36,7 +36,7 @@ export default async function run({ quick }) {
   return rows;
 }
 
-/** Turns of conversations of about `size` messages, as the runtime hashes them. */
+/** Turns of conversations of about `size` messages, hashed as the runtime does. */
 function growing(size) {
   const preparedTail = new RequestTail(JSON.stringify(tail));
   const history = JSON.stringify(Array.from({ length: size }, (_, index) => message(index % 7)));

@@ -1,6 +1,6 @@
 const figure = (name, title) => ({ name, title, module: new URL(`${name}.mjs`, import.meta.url) });
 
-/** What is measured, in the order of the report. Each module's default export gives its rows. */
+/** The figures in the order of the report. The default export of each module returns its rows. */
 export const figures = [
   figure("load", "loading the package in a new process"),
   figure("hash", "contentHash of a fresh request"),

@@ -45,7 +45,7 @@ async function recordedAgent(steps) {
     text = stringifySnapshot(dumpSnapshot());
   };
   await runWith(record, { model, enableSnapshot: true });
-  // Not one call may be made again.
+  // No call may be live.
   const check = () => assert.deepEqual(calls, { model: steps, tool: steps - 1 });
   check();
   const snapshot = parseSnapshot(text);

@@ -14,7 +14,7 @@ export default async function run({ quick }) {
   const rows = [];
   for (const shape of SHAPES) {
     const events = await traceOf(shape, quick ? 6000 : 100_000);
-    // What it gives shares nothing with the events either.
+    // The result of the baseline shares nothing with the events either.
     const theirs = () => JSON.stringify(restoreByParent(events));
     assertSameFrames(restoreSnapshot(events).root, JSON.parse(theirs()));
     const parts = [...(await smallerTraces(shape, events)), events];

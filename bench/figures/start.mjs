@@ -38,10 +38,10 @@ export default async function run({ quick }) {
   ];
 }
 
-/** Whatever the snapshot is started from, it answers. */
+/** Checks that the run is answered from the snapshot in each form. */
 async function check(...snapshots) {
   for (const snapshot of snapshots) {
-    const live = () => assert.fail("the call was made again");
+    const live = () => assert.fail("the call was executed again");
     const answers = await start(snapshot, () => Promise.all([7, 8].map((index) => journalCall(call(index), live))));
     assert.deepEqual(answers, [output(7), output(8)]);
   }
