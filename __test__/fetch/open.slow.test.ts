@@ -1,4 +1,4 @@
-// Bodies that are not at their end when the recording is taken, or that nobody reads at all.
+// Bodies that have not ended when the recording is taken, or that are never read.
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
@@ -34,7 +34,7 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
-/** A run's dump, and the same from its events. */
+/** The dump of a run, and the snapshot restored from its events. */
 async function recordings(program: () => Promise<unknown>): Promise<AgentSnapshot[]> {
   const events: TraceEvent[] = [];
   const dumped = await runWith(
@@ -49,14 +49,14 @@ async function recordings(program: () => Promise<unknown>): Promise<AgentSnapsho
 
 const post = (path = "/"): Promise<Response> => fetch(url + path, { method: "POST", body: "x" });
 
-describe("a body that nobody reads", () => {
+describe("a body that is never read", () => {
   const program = async (): Promise<unknown> => {
     const { status, headers } = await post();
     return { status, type: headers.get("content-type"), next: await (await fetch(`${url}/next`)).text() };
   };
   const expected = { status: 201, type: "text/plain", next: "body 2" };
 
-  it("does not keep its head from being replayed, by a dump and by a trace, strictly and on resume", async () => {
+  it("does not prevent the replay of its head, from a dump or a trace, in replay and resume mode", async () => {
     for (const snapshot of await recordings(program)) {
       requests = [];
       expect(await runWith(program, { snapshot, mode: "replay" })).toEqual(expected);
@@ -65,7 +65,7 @@ describe("a body that nobody reads", () => {
     }
   });
 
-  it("keeps its place among calls that race with it", async () => {
+  it("keeps its position among parallel calls", async () => {
     const race = async (): Promise<unknown> => {
       const first = post().then(({ status }) => status);
       const second = first.then(async () => (await fetch(`${url}/next`)).text());
@@ -76,7 +76,7 @@ describe("a body that nobody reads", () => {
     }
   });
 
-  it("is a miss for who reads it in a strict replay, and asked for on resume", async () => {
+  it("is a miss for a reader in replay mode and is requested in resume mode", async () => {
     const reading = async (): Promise<unknown> => {
       const response = await post();
       return [response.status, await response.text()];
@@ -87,7 +87,7 @@ describe("a body that nobody reads", () => {
       expect(isReplayMissError(miss)).toBe(true);
       expect(miss).toMatchObject({ reason: "in-flight" });
       expect(requests).toEqual([]);
-      // What was asked for is in the dump of the resumed run, and in its trace.
+      // The requested body is in the dump of the resumed run and in its trace.
       const events: TraceEvent[] = [];
       const eventBus = { emit: (event: TraceEvent) => void events.push(event) };
       const { value, again } = await resume(async () => ({ value: await reading(), again: dumpSnapshot() }), {
@@ -102,7 +102,7 @@ describe("a body that nobody reads", () => {
     }
   });
 
-  it("is not what is read under a head that it does not belong to", async () => {
+  it("is not read from a response with a different head", async () => {
     const [snapshot] = await recordings(program);
     const other = rewindFetch(async () => new Response("busy", { status: 503 }));
     const reading = async (): Promise<unknown> => {
@@ -116,7 +116,7 @@ describe("a body that nobody reads", () => {
     expect(await runWith(reading, { snapshot: again, mode: "replay" })).toEqual(value);
   });
 
-  it("lets the frame that asked end", async () => {
+  it("lets the requesting frame end", async () => {
     const inFrame = async (): Promise<unknown> => {
       const status = await runFrame({ id: "asker", input: {} }, async () => (await post()).status);
       return [status, await (await fetch(`${url}/next`)).text()];
@@ -130,7 +130,7 @@ describe("a body that nobody reads", () => {
   });
 });
 
-it("of hundreds at once, those that are read and those that are not are as they were", async () => {
+it("is unaffected by hundreds of parallel bodies, some read and some not", async () => {
   const program = async (): Promise<unknown> =>
     Promise.all(
       Array.from({ length: 300 }, async (_, at) => {
@@ -148,14 +148,14 @@ it("of hundreds at once, those that are read and those that are not are as they 
 });
 
 describe("a body that is read", () => {
-  it("after the frame that asked has ended is whole in the trace too", async () => {
+  it("after the requesting frame has ended is complete in the trace too", async () => {
     const program = async (): Promise<string> => (await runFrame({ id: "asker", input: {} }, () => post())).text();
     for (const snapshot of await recordings(program)) {
       expect(await runWith(program, { snapshot, mode: "replay" })).toBe("body 1");
     }
   });
 
-  it("by a copy of its response is whole", async () => {
+  it("through a clone of its response is complete", async () => {
     const program = async (): Promise<unknown> => {
       const response = await post();
       return [response.status, await response.clone().text()];
@@ -168,7 +168,7 @@ describe("a body that is read", () => {
     }
   });
 
-  it("long after other calls is whole", async () => {
+  it("long after other calls is complete", async () => {
     const program = async (): Promise<unknown> => {
       const responses = [await post("/a"), await post("/b"), await post("/c")];
       const later = await post("/d");
@@ -180,7 +180,7 @@ describe("a body that is read", () => {
     }
   });
 
-  it("by who cancels it is left", async () => {
+  it("and cancelled by its reader is recorded as left", async () => {
     const program = async (): Promise<unknown> => {
       const response = await post();
       await response.body?.cancel();
@@ -195,7 +195,7 @@ describe("a body that is read", () => {
   });
 });
 
-describe("a body that is on its way when the recording is taken", () => {
+describe("a body that is still arriving when the recording is taken", () => {
   const program = async (): Promise<unknown> => {
     const response = await post("/slow");
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
@@ -203,7 +203,7 @@ describe("a body that is on its way when the recording is taken", () => {
     return { text: Buffer.from(value ?? []).toString(), reader };
   };
 
-  it("is replayed as far as it had come", async () => {
+  it("is replayed up to the recorded part", async () => {
     const kept: unknown[] = [];
     for (const snapshot of await recordings(async () => kept.push(await program()))) {
       requests = [];
@@ -218,7 +218,7 @@ describe("a body that is on its way when the recording is taken", () => {
     expect(kept).toHaveLength(1);
   });
 
-  it("is asked for again on resume, from its start", async () => {
+  it("is requested again from the start on resume", async () => {
     const kept: unknown[] = [];
     for (const snapshot of await recordings(async () => kept.push(await program()))) {
       requests = ["before"];
@@ -229,7 +229,7 @@ describe("a body that is on its way when the recording is taken", () => {
   });
 });
 
-it("what the program has dropped is left, and its connection let go", { timeout: 60_000 }, () => {
+it("a response that the program drops is recorded as left, and its connection is closed", { timeout: 60_000 }, () => {
   const script = `
     import { createServer } from "node:http";
     import { once } from "node:events";
@@ -264,11 +264,8 @@ it("what the program has dropped is left, and its connection let go", { timeout:
 it.each([
   ["of JSON", 'Response.json({ some: "json" })'],
   ["of text", 'new Response("some text")'],
-])(
-  "replayed answers %s that are dropped leave nothing on a signal that outlives them",
-  { timeout: 60_000 },
-  (_, made) => {
-    const script = `
+])("dropped replayed responses %s leave no listener on a long-lived signal", { timeout: 60_000 }, (_, made) => {
+  const script = `
     import { getEventListeners } from "node:events";
     import { runWith } from "agent-rewind";
     import { dumpSnapshot } from "agent-rewind/debugger";
@@ -292,10 +289,9 @@ it.each([
       console.log(JSON.stringify({ listened: asked > before, left: count() - before }));
     }, { snapshot, mode: "replay" });
   `;
-    const folder = temporaryFolder();
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    writeFileSync(join(folder, "outlived.mjs"), script);
-    const printed = execFileSync(process.execPath, ["--expose-gc", join(folder, "outlived.mjs")], { encoding: "utf8" });
-    expect(JSON.parse(printed)).toEqual({ listened: true, left: 0 });
-  },
-);
+  const folder = temporaryFolder();
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, "outlived.mjs"), script);
+  const printed = execFileSync(process.execPath, ["--expose-gc", join(folder, "outlived.mjs")], { encoding: "utf8" });
+  expect(JSON.parse(printed)).toEqual({ listened: true, left: 0 });
+});
