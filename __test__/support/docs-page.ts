@@ -1,4 +1,3 @@
-<<<<<<< HEAD
 // The programs of the documentation: README.md and docs/*.md.
 //
 // A block of code belongs to a file. Its first line names it (`// main.mts`), or a comment before the fence does, which
@@ -10,9 +9,6 @@
 // file too, such as a call of what was printed. Blocks and comments of one file are one program, in order.
 //
 // A block of text after a program is its output.
-=======
-// The pages of docs/: their code and its output.
->>>>>>> 050eb2d (test: name the shown behavior in the titles of support)
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +16,6 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-<<<<<<< HEAD
 export interface Page {
   /** From the root of the repository, such as `docs/replay.md`. */
   readonly path: string;
@@ -33,14 +28,6 @@ export interface Page {
   readonly python: readonly string[];
   /** The first lines of code blocks that belong to no file. */
   readonly strays: readonly string[];
-=======
-interface Block {
-  readonly language: string;
-  /** The file name on the first line of the code, such as `// main.ts`. */
-  readonly file: string | undefined;
-  /** The code without that line. */
-  readonly code: string;
->>>>>>> 050eb2d (test: name the shown behavior in the titles of support)
 }
 
 const PIECE =
@@ -76,7 +63,6 @@ function readPage(path: string): Page {
   return { path, files, outputs, commands, python, strays };
 }
 
-<<<<<<< HEAD
 export const pages: readonly Page[] = [
   "README.md",
   ...readdirSync(join(root, "docs"))
@@ -97,67 +83,3 @@ export function writePage(path: string, folder: string): string[] {
   for (const [name, code] of files) writeFileSync(join(folder, name), code);
   return [...files.keys()];
 }
-=======
-/** The code blocks of a page that name their file, by file name. */
-export function filesOf(page: string): Map<string, string> {
-  const named = blocksOf(page).flatMap(({ file, code }): [string, string][] =>
-    file === undefined ? [] : [[file, code]],
-  );
-  return new Map(named);
-}
-
-/** Writes the files of a page into a folder and returns their names. */
-export function writePage(page: string, folder: string): string[] {
-  const files = filesOf(page);
-  if (files.size === 0) throw new Error(`docs/${page} has no code with the name of a file`);
-  for (const [name, code] of files) writeFileSync(join(folder, name), code);
-  return [...files.keys()];
-}
-
-/** The outputs that a page shows: a text block is the output of the file before it. */
-export function outputsOf(page: string): Map<string, string> {
-  const outputs = new Map<string, string>();
-  let last = "";
-  for (const { language, file, code } of blocksOf(page)) {
-    if (language === "text") outputs.set(last, code);
-    else last = file ?? last;
-  }
-  return outputs;
-}
-
-/** The code blocks of a page in one language, in order. */
-export function codeBlocks(page: string, language: string): string[] {
-  return blocksOf(page)
-    .filter((block) => block.language === language)
-    .map(({ code }) => code);
-}
-
-/** Runs the `js` blocks of a page, in order, as one program and returns its output. */
-export function runPage(page: string, env: Record<string, string> = {}): Promise<string> {
-  const blocks = codeBlocks(page, "js");
-  if (blocks.length === 0) throw new Error(`docs/${page} has no code to run`);
-  return runProgram(blocks.join("\n"), { NODE_ENV: "development", ...env });
-}
-
-/** Runs a program in a child process and a new folder and returns its output. */
-export function runProgram(code: string, env: Record<string, string> = {}): Promise<string> {
-  const file = join(temporaryFolder(), "program.mjs");
-  writeFileSync(file, code);
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [file], {
-      cwd: dirname(file),
-      env: { ...process.env, ...env },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    let out = "";
-    let errors = "";
-    child.stdout.on("data", (chunk) => (out += String(chunk)));
-    child.stderr.on("data", (chunk) => (errors += String(chunk)));
-    child.on("error", reject);
-    child.on("close", (status) => {
-      if (status === 0) resolve(out);
-      else reject(new Error(`the program ended with ${status}:\n${errors}`));
-    });
-  });
-}
->>>>>>> 050eb2d (test: name the shown behavior in the titles of support)
