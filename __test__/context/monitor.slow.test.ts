@@ -1,4 +1,4 @@
-// The monitor's files.
+// The files that the monitor writes.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -42,18 +42,18 @@ const fixture = (name: string): string =>
   readFileSync(new URL(`../fixtures/snapshot-hooks/monitor/${name}`, import.meta.url), "utf8");
 const { samples } = JSON.parse(fixture("index.json")) as { samples: Sample[] };
 
-/** What is written beyond the source's format. */
+/** Fields that this package writes beyond the format of the source. */
 const ADDED = {
   human: /^(?:Message|Tools) Hash: [0-9a-f]{16}\n/gm,
   json: /^ {2}"(?:message|tools)_hash": "[0-9a-f]{16}",\n/gm,
 };
 const TIMESTAMP = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z/;
 
-describe("the formats", () => {
+describe("the file formats of the monitor", () => {
   it.each(samples.flatMap((sample) => (["human", "json"] as const).map((format) => ({ ...sample, format }))))(
-    "$id, $format: those of the source to the letter, with both hashes added",
+    "$id, $format: match the source exactly, plus the two hashes",
     ({ format, ...sample }) => {
-      // What the source's redaction finds in the samples.
+      // The secrets that the redaction of the source finds in the samples.
       const redactor = (text: string): string => text.replaceAll(/y{40,}/g, "[REDACTED]");
       for (const redactSensitive of [true, false]) {
         const manager = monitored(
@@ -71,7 +71,7 @@ describe("the formats", () => {
     },
   );
 
-  it("show tool calls, parts and what a line cannot hold", () => {
+  it("show tool calls, content parts and values that do not fit on a line", () => {
     const manager = monitored({ monitorWriteMode: "sync" });
     manager.captureLlmBoundary([
       { role: "assistant", content: null, tool_calls: [{ id: "1", function: { name: "look", arguments: '{"a":1}' } }] },
@@ -96,7 +96,7 @@ describe("the formats", () => {
     ]);
   });
 
-  it("keep secrets out by the rules of agent-rewind/redact, unless told not to", () => {
+  it("redact secrets by the rules of agent-rewind/redact unless disabled", () => {
     const secret = ["gh", "p_", "a1B2".repeat(9)].join("");
     const content = `the token is ${secret}, and the token count is 5`;
     const written = (redactSensitive: boolean): string => {
@@ -109,7 +109,7 @@ describe("the formats", () => {
     expect(written(false)).toContain(content);
   });
 
-  it("redact values too, and never what is captured", () => {
+  it("redact single values too, but never the captured snapshot itself", () => {
     const value = (given: unknown): unknown =>
       JSON.parse(JSON.stringify(given).replaceAll("key-123", "***")) as unknown;
     const manager = monitored({ monitorWriteMode: "sync", monitorFormat: "json" }, { redactor: { value } });
@@ -121,8 +121,8 @@ describe("the formats", () => {
   });
 });
 
-describe("the file", () => {
-  it("is the owner's alone, and holds the last state; writes are few", async () => {
+describe("the monitor file", () => {
+  it("is private to its owner and contains the last state after few writes", async () => {
     const manager = monitored({ monitorFormat: "json" });
     const before = Date.now();
     for (let index = 0; index < 500; index++) manager.captureLlmBoundary([{ role: "user", content: `${index}` }]);
@@ -136,7 +136,7 @@ describe("the file", () => {
     expect(readdirSync(folder)).toEqual(["context.txt"]);
   });
 
-  it("that cannot be written does not disturb the run", async () => {
+  it("does not disturb the run if it cannot be written", async () => {
     const onError = vi.fn<(error: unknown) => void>();
     writeFileSync(join(folder, "file"), "");
     const manager = monitored({ monitorPath: join(folder, "file", "context.txt") }, { onError });
@@ -145,7 +145,7 @@ describe("the file", () => {
     expect(onError.mock.calls[0]?.[0]).toHaveProperty("code", expect.stringMatching("ENOTDIR|EEXIST"));
   });
 
-  it("is one for each agent, and no two agents share one", async () => {
+  it("is separate for each agent", async () => {
     const manager = monitored({ monitorFormat: "json" });
     const names = ["Agent A", "agent-a", "日本", "../../etc/passwd", "a/b", "x".repeat(300), "?!"];
     const model = scriptedModel("m", () => result("fine"));
@@ -188,7 +188,7 @@ describe("the file", () => {
     ["tool_call", ["answered"]],
     ["overflow", ["full"]],
     ["manual", []],
-  ] as const)("is written at the frequency %s", (monitorFrequency, wanted) => {
+  ] as const)("is written with frequency %s", (monitorFrequency, wanted) => {
     const written: string[] = [];
     const contents = {
       said: [{ role: "user", content: "hi" }],
@@ -207,7 +207,7 @@ describe("the file", () => {
   });
 });
 
-/** A program that captures without end, or so many times, and says when it has begun. */
+/** A program that captures endlessly or a given number of times, and prints a line when it has begun. */
 const PROGRAM = `
   import { ContextManager } from "agent-rewind/context";
   const [path, name, times] = process.argv.slice(2);
@@ -227,7 +227,7 @@ const PROGRAM = `
   next();
 `;
 
-describe("child processes", () => {
+describe("child processes that write the monitor file", () => {
   let program: string;
   let programFolder: string;
 
@@ -247,7 +247,7 @@ describe("child processes", () => {
   }
 
   it(
-    "killed while they write leave the file whole, and what they left beside it is cleared",
+    "leave a complete file when they are killed, and their temporary files are cleared",
     { timeout: 240_000 },
     async () => {
       for (let round = 0; round < 100; round++) {
@@ -267,16 +267,20 @@ describe("child processes", () => {
     },
   );
 
-  it("eight on one path write without an error, and the file is one of theirs", { timeout: 60_000 }, async () => {
-    const children = Array.from({ length: 8 }, (_, index) => start(`p${index}`, "30"));
-    const output: string[] = [];
-    for (const child of children) child.stdout.on("data", (data: Buffer) => output.push(String(data)));
-    const codes = await Promise.all(
-      children.map((child) => new Promise<number | null>((resolve) => child.once("close", resolve))),
-    );
-    expect(codes).toEqual([0, 0, 0, 0, 0, 0, 0, 0]);
-    expect(output.join("").replaceAll("begun\n", "")).toBe("");
-    expect(whole().history[0].content).toMatch(/^p\d 29 x{200000}$/);
-    expect(readdirSync(folder)).toEqual(["context.txt"]);
-  });
+  it(
+    "write one path from eight processes without an error, and the file is complete",
+    { timeout: 60_000 },
+    async () => {
+      const children = Array.from({ length: 8 }, (_, index) => start(`p${index}`, "30"));
+      const output: string[] = [];
+      for (const child of children) child.stdout.on("data", (data: Buffer) => output.push(String(data)));
+      const codes = await Promise.all(
+        children.map((child) => new Promise<number | null>((resolve) => child.once("close", resolve))),
+      );
+      expect(codes).toEqual([0, 0, 0, 0, 0, 0, 0, 0]);
+      expect(output.join("").replaceAll("begun\n", "")).toBe("");
+      expect(whole().history[0].content).toMatch(/^p\d 29 x{200000}$/);
+      expect(readdirSync(folder)).toEqual(["context.txt"]);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// What was recorded on the Python original, reproduced.
+// Reproduces the vectors that were recorded with the Python original.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
@@ -33,7 +33,7 @@ const read = (name: string): unknown =>
 const { cases } = read("hash-vectors.json") as { cases: Case[] };
 const from = (origin: string): Case[] => cases.filter(({ js }) => js.reproducible_from === origin);
 
-/** The cases that need a value which JSON lacks. */
+/** The vectors that need a value that JSON lacks. */
 const VALUES: Record<string, unknown> = {
   "num-bigint-2p53p1": [{ x: 9007199254740993n }],
   "num-bigint-2p63m1": [{ x: 9223372036854775807n }],
@@ -41,7 +41,10 @@ const VALUES: Record<string, unknown> = {
   "num-nan-inf": [{ a: Number.NaN, b: Number.POSITIVE_INFINITY, c: Number.NEGATIVE_INFINITY }],
 };
 
-/** What JavaScript cannot reproduce: each holds a Python value that `default=str` or a key of another type writes. */
+/**
+ * The vectors that JavaScript cannot reproduce. Each needs a Python value written by `default=str`, or a non-string
+ * key.
+ */
 const NOT_FROM_JAVASCRIPT = {
   "py-bytearray": "bytearray, written by its repr",
   "py-complex": "complex, written by str",
@@ -73,7 +76,7 @@ const wanted = ({ message_hash, tools_hash, message_sha256, tools_sha256 }: Case
 });
 
 describe("hashes of the recorded vectors", () => {
-  it("are all accounted for", () => {
+  it("are all covered by one of the groups below", () => {
     expect(cases).toHaveLength(86);
     expect(from("plain JS values")).toHaveLength(62);
     expect(from("JS values (js_expr)").map(({ id }) => id)).toEqual(Object.keys(VALUES));
@@ -85,7 +88,7 @@ describe("hashes of the recorded vectors", () => {
     ).toEqual(Object.keys(NOT_FROM_JAVASCRIPT));
   });
 
-  it.each(from("plain JS values"))("$id, from values", (vector) => {
+  it.each(from("plain JS values"))("match when computed from values: $id", (vector) => {
     const data = capture(JSON.parse(vector.messages_source ?? ""), JSON.parse(vector.tools_source ?? ""));
     expect(hashes(data)).toEqual(wanted(vector));
     expect(Object.values(vector.wrong_hashes ?? {})).not.toContain(data.messageHash);
@@ -93,19 +96,22 @@ describe("hashes of the recorded vectors", () => {
     expect(pythonJson(data.messages)).toBe(vector.python_json ?? pythonJson(data.messages));
   });
 
-  it.each(from("JS values (js_expr)"))("$id, from values that JSON lacks", (vector) => {
+  it.each(from("JS values (js_expr)"))("match when computed from values that JSON lacks: $id", (vector) => {
     const data = capture(VALUES[vector.id], []);
     expect(hashes(data)).toEqual(wanted(vector));
     expect(data.messages).toEqual(VALUES[vector.id]);
     expect(verifyPayload(VALUES[vector.id], vector.message_sha256)).toBe(true);
   });
 
-  it.each(cases.filter(({ messages_source }) => messages_source !== null))("$id, from source text", (vector) => {
-    const text = `{ "tools": ${vector.tools_source}, "model":"m",\n"messages": ${vector.messages_source} }`;
-    expect(hashes(new ContextManager().captureRequestText(text))).toEqual(wanted(vector));
-  });
+  it.each(cases.filter(({ messages_source }) => messages_source !== null))(
+    "match when computed from source text: $id",
+    (vector) => {
+      const text = `{ "tools": ${vector.tools_source}, "model":"m",\n"messages": ${vector.messages_source} }`;
+      expect(hashes(new ContextManager().captureRequestText(text))).toEqual(wanted(vector));
+    },
+  );
 
-  it("agree and differ as recorded", () => {
+  it("are equal and different as recorded", () => {
     const byId = new Map(cases.map((vector) => [vector.id, vector]));
     const pairs = cases.filter((vector) => byId.has(vector.same_as ?? vector.differs_from ?? ""));
     expect(pairs.length).toBeGreaterThan(0);
@@ -117,23 +123,23 @@ describe("hashes of the recorded vectors", () => {
   });
 });
 
-describe("what is hashed of values that JSON.stringify changes", () => {
+describe("hashes of values that JSON.stringify changes", () => {
   it.each([
     ["dropped members", [{ a: undefined, b: () => 1, c: [undefined, () => 1], d: Symbol("d") }], [{ c: [null, null] }]],
     ["dates", [{ at: new Date(0) }], [{ at: "1970-01-01T00:00:00.000Z" }]],
     ["toJSON", [{ toJSON: () => ({ b: 1n, a: Number.NaN }) }], [{ b: 1n, a: Number.NaN }]],
-  ])("%s are hashed as they are sent", (_what, given, sent) => {
+  ])("match the sent JSON: %s", (_what, given, sent) => {
     expect(pythonJson(given)).toBe(pythonJson(sent));
   });
 
-  it("takes a number with an integral value for an integer, with all its digits", () => {
+  it("treat a number with an integral value as an integer with all digits", () => {
     expect(pythonJson([1e21, 2 ** 60, -(2 ** 70), 1e23, 0.1, 1e16, -0, 1e-7])).toBe(
       "[1000000000000000000000, 1152921504606846976, -1180591620717411303424, 99999999999999991611392, 0.1, " +
         "10000000000000000, -0.0, 1e-07]",
     );
   });
 
-  it("takes the last of doubled keys in a text, as every reader does", () => {
+  it("use the last of duplicated keys in a text, as JSON parsers do", () => {
     const doubled = new ContextManager().captureRequestText(
       '{"messages":[{"role":"user","content":1,"content":"hi"}]}',
     );
@@ -145,8 +151,8 @@ describe("what is hashed of values that JSON.stringify changes", () => {
 
 const python = spawnSync("python3", ["--version"]).status === 0;
 
-describe("a real python3", () => {
-  it.skipIf(!python)("gives the same text and hash for all that JavaScript can send", () => {
+describe("comparison with python3", () => {
+  it.skipIf(!python)("produces the same text and hash for all values that JavaScript can send", () => {
     const values = [
       ...from("plain JS values").map(({ messages_source }) => JSON.parse(messages_source ?? "") as unknown),
       [{ x: [0, -1, 0.5, 1e-7, 1e15, 123456789012345.6, 5e-324, 1.7976931348623157e308 / 3, 1e-5, 0.0001] }],
@@ -167,7 +173,7 @@ describe("a real python3", () => {
     expect(ours).toEqual(stdout.trim().split("\n"));
   });
 
-  it.runIf(!python)("is not here: the comparison with it was skipped", () => {
+  it.runIf(!python)("is skipped because python3 is not installed", () => {
     expect(python).toBe(false);
   });
 });
@@ -199,7 +205,7 @@ const ledgers = read("ledger.json") as {
 };
 
 describe("ledger and budget of the recorded vectors", () => {
-  it.each(ledgers.cases)("$id", (vector) => {
+  it.each(ledgers.cases)("match: $id", (vector) => {
     const manager = new ContextManager({ model: vector.model, config: { autoCompact: false, snapshotTiming: "both" } });
     const result = manager.process(vector.messages, { systemPrompt: vector.system_prompt, tools: vector.tools });
     for (const snapshot of [result.pre, result.post]) {
@@ -218,17 +224,17 @@ describe("ledger and budget of the recorded vectors", () => {
     expect(timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
     const { ledger, ...others } = vector.hook_to_dict_without_timestamp;
     expect(dict).toMatchObject(others);
-    // In the source a capture goes on counting from `process`; here it counts what it captures.
+    // The source continues the numbering of `process` in a capture. This package numbers only captures.
     expect(dict.ledger).toEqual({ ...(ledger as object), system_prompt: 0 });
   });
 
-  it.each(ledgers.text_estimates)("$tokens tokens", ({ text, repeat, tokens }) => {
+  it.each(ledgers.text_estimates)("estimates $tokens tokens", ({ text, repeat, tokens }) => {
     const content = text ?? repeat?.[0].repeat(repeat[1]);
     const { ledger } = capture([{ content }], []);
     expect(ledger.history).toBe(tokens + 4 + 3);
   });
 
-  it("warns as the source does", () => {
+  it("warn like the source", () => {
     const budget = capture([], []).budget;
     const at = (total: number, toolOutputs = 0): string[] =>
       warningsOf({ ...capture([], []).ledger, total, toolOutputs }, budget);
@@ -242,7 +248,9 @@ describe("ledger and budget of the recorded vectors", () => {
   });
 });
 
-/** The source looks for the first key that is anywhere in the name; by the longest beginning these differ. */
+/**
+ * The source takes the first key contained anywhere in the name. For these names the longest prefix gives another key.
+ */
 const OTHER_LIMITS: Record<string, number> = {
   "gpt-5": 400_000,
   "gpt-5-chat": 128_000,
@@ -255,9 +263,9 @@ const OTHER_LIMITS: Record<string, number> = {
   "gpt-4-vision-preview": 128_000,
 };
 
-describe("limits of models", () => {
+describe("context limits of models", () => {
   it.each(read("models.json") as { model: string; limit: number; context_manager_budget: object }[])(
-    "$model",
+    "match for $model",
     ({ model, limit, context_manager_budget }) => {
       expect(modelLimit(model)).toBe(OTHER_LIMITS[model] ?? limit);
       if (model in OTHER_LIMITS) return;
@@ -265,7 +273,7 @@ describe("limits of models", () => {
     },
   );
 
-  it("goes by the longest beginning, and by the user's own names first", () => {
+  it("use the longest matching prefix, and the user's own names first", () => {
     expect(modelLimit("openai/GPT-4o-2024-08-06")).toBe(128_000);
     expect(modelLimit("us.anthropic.claude-sonnet-4-v1:0")).toBe(200_000);
     expect(modelLimit("o30")).toBe(128_000);
