@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 let logs = 0;
 const newPath = (): string => join(folder, `${++logs}`, "audit.jsonl");
 
-describe("processes", () => {
+describe("audit logs and processes", () => {
   const programs = temporaryFolder();
   const program = join(programs, "writer.mjs");
   writeFileSync(
@@ -32,7 +32,7 @@ describe("processes", () => {
   );
   afterAll(() => rmSync(programs, { recursive: true }));
 
-  it("killed while they write, 100 times: the log verifies, and goes on", { timeout: 120_000 }, async () => {
+  it("a log verifies and continues after its writer was killed 100 times", { timeout: 120_000 }, async () => {
     const path = newPath();
     let records = 0;
     for (let turn = 0; turn < 100; turn += 1) {
@@ -41,11 +41,11 @@ describe("processes", () => {
       });
       const ended = new Promise<NodeJS.Signals | null>((resolve) => child.on("exit", (_, signal) => resolve(signal)));
       await new Promise<void>((resolve) => child.stdout.once("data", () => resolve()));
-      // At another moment each time, within the writing.
+      // Each kill hits another moment of the writing.
       for (let spin = 0; spin < turn % 10; spin += 1) await new Promise((resolve) => setImmediate(resolve));
       child.kill("SIGKILL");
       expect(await ended).toBe("SIGKILL");
-      // Checked as a whole now and then: every check reads all.
+      // The full check runs only now and then because it reads the whole log.
       if (turn % 10 === 9) {
         const report = await verifyLog(path);
         expect(report.problem).toBeUndefined();
@@ -62,7 +62,7 @@ describe("processes", () => {
     expect(report.records).toBeGreaterThan(100);
   });
 
-  it("cannot write one log at the same time; each can have its own", async () => {
+  it("a second process cannot open a locked log but can open its own log", async () => {
     const path = newPath();
     const log = openAuditLog(path);
     expect(caught(() => openAuditLog(path))).toMatchObject({ code: "ERR_REWIND_AUDIT_LOCKED" });
@@ -85,7 +85,7 @@ describe("processes", () => {
     for (const each of paths) expect(await verifyLog(each)).toMatchObject({ ok: true, records: 20 });
   });
 
-  it("that start at the same moment on a dead process's lock: one gets it", async () => {
+  it("exactly one of several processes takes over the lock of a dead process", async () => {
     const path = newPath();
     written(path, 1);
     const dead = spawnSync(process.execPath, ["-p", "process.pid + ' ' + require('os').hostname()"], {
