@@ -26,8 +26,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const inFolder = { cwd: folder };
 
-describe("agent-rewind", () => {
-  it("says how it is used", () => {
+describe("agent-rewind command", () => {
+  it("prints its usage", () => {
     for (const args of [["--help"], ["-h"], ["help"], ["inspect", "--help"], ["context", "-h"]]) {
       const { code, out } = cli(args);
       expect(code).toBe(0);
@@ -52,7 +52,7 @@ describe("agent-rewind", () => {
     [["context", "toString"], /context is followed by/],
     [["context", "verify", "a", "--head", "x"], /--head must be/],
     [["context", "verify", "a", "--key-env", "NOT_SET_AT_ALL"], /no environment variable NOT_SET_AT_ALL/],
-  ])("ends with 2 for %j", (args, message) => {
+  ])("exits with 2 for %j", (args, message) => {
     const { code, out, err } = cli(args, inFolder);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toMatch(message);
@@ -79,7 +79,7 @@ describe("agent-rewind", () => {
     ["context", "diff", "none.jsonl", "none.jsonl"],
     ["context", "verify", "none.jsonl"],
     ["context", "verify", "text", "--key-file", "none"],
-  ])("ends with 3, and one line that names the input, for %s %s", (...args) => {
+  ])("exits with 3 and one line that names the input for %s %s", (...args) => {
     const { code, out, err } = cli(args, inFolder);
     expect({ code, out }).toEqual({ code: 3, out: "" });
     expect(err.trimEnd().split("\n")).toHaveLength(1);
@@ -95,7 +95,7 @@ describe("agent-rewind", () => {
     expect(cli(["diff", at("a.json"), "-"], { input })).toEqual({ code: 0, out: "", err: "" });
   });
 
-  it("ends quietly when nobody reads on", async () => {
+  it("exits quietly when the reader of its output closes the pipe", async () => {
     for (let index = 0; index < 3_000; index += 1)
       appendFileSync(
         at("long.jsonl"),
@@ -107,7 +107,7 @@ describe("agent-rewind", () => {
     expect(json).toMatchObject({ code: 0, err: "" });
     const restored = await shell("rewind restore a.jsonl | head -c 1", folder);
     expect(restored).toEqual({ code: 0, out: "{", err: "" });
-    // What it found out counts nevertheless.
+    // The exit code still reflects the result.
     const differing = await shell("rewind diff --json a.json b.json | head -c 1", folder);
     expect(differing).toEqual({ code: 1, out: "{", err: "" });
     expect(await shell("rewind inspect a.json > /dev/full", folder)).toMatchObject({
@@ -115,7 +115,7 @@ describe("agent-rewind", () => {
     });
   });
 
-  it("colors for terminals only, and not with NO_COLOR", () => {
+  it("uses colors only on terminals and respects NO_COLOR", () => {
     expect(cli(["inspect", at("a.json")]).out).not.toContain("\u001b");
     const inTerminal = (env: Record<string, string>): string =>
       spawnSync("script", ["-qec", `"${process.execPath}" "${BIN}" inspect "${at("a.json")}"`, "/dev/null"], {
@@ -129,7 +129,7 @@ describe("agent-rewind", () => {
 });
 
 describe("inspect", () => {
-  it("prints the tree, with status, time and tokens", () => {
+  it("prints the tree with status, time and tokens", () => {
     const { code, out } = cli(["inspect", "a.json"], inFolder);
     expect(code).toBe(0);
     const lines = out
@@ -148,7 +148,7 @@ describe("inspect", () => {
     ]);
   });
 
-  it("prints names whole that have a slash", async () => {
+  it("prints names with a slash in full", async () => {
     const trace: TraceEvent[] = [];
     const snapshot = await runWith(
       async () => {
@@ -171,7 +171,7 @@ describe("inspect", () => {
     }
   });
 
-  it("does the same for a trace, as lines or as a list", () => {
+  it("prints the same for a trace, as lines or as a list", () => {
     const { out } = cli(["inspect", "a.jsonl"], inFolder);
     expect(out).toMatch(/^trace restore:latest:\d+/);
     expect(out).toContain("│  ├─ tool:weather:0  ok");
@@ -184,7 +184,7 @@ describe("inspect", () => {
     ).toEqual(out.split("\n").slice(1));
   });
 
-  it("gives JSON", () => {
+  it("prints JSON", () => {
     const { out } = cli(["inspect", "--json", "a.json"], inFolder);
     const given = JSON.parse(out) as { kind: string; metadata: object; rows: Record<string, unknown>[] };
     expect(given).toMatchObject({ kind: "snapshot", metadata: { release: "1.2.3" }, warnings: [] });
@@ -201,7 +201,7 @@ describe("inspect", () => {
     expect(given.rows[2]).not.toHaveProperty("output");
   });
 
-  it("takes huge files: 60 MB of them", { timeout: 60_000 }, () => {
+  it("reads files of 60 MB", { timeout: 60_000 }, () => {
     const snapshot = JSON.parse(readFileSync(at("a.json"), "utf8")) as ReturnType<typeof parseSnapshot>;
     const call = snapshot.root.calls?.[0] as NonNullable<typeof snapshot.root.calls>[number];
     const { request: _request, ...plain } = call;
@@ -227,7 +227,7 @@ describe("inspect", () => {
 });
 
 describe("restore", () => {
-  it("writes a snapshot to a file, or prints it", async () => {
+  it("writes a snapshot to a file or to standard output", async () => {
     expect(cli(["restore", "a.jsonl", "-o", "restored.json"], inFolder)).toEqual({ code: 0, out: "", err: "" });
     const restored = await readSnapshot(at("restored.json"));
     expect(Object.keys(restored.root.children)).toEqual(["root/agent:traveller:0"]);
@@ -239,7 +239,7 @@ describe("restore", () => {
     });
   });
 
-  it("goes to a span, before or after", () => {
+  it("restores to a span, before or after it", () => {
     const events = readFileSync(at("a.jsonl"), "utf8")
       .trimEnd()
       .split("\n")
@@ -252,7 +252,7 @@ describe("restore", () => {
     expect([toolRows("before"), toolRows("after")]).toEqual([0, 1]);
   });
 
-  it("tells of what was repaired on standard error", () => {
+  it("prints the repairs of the trace on standard error", () => {
     writeFileSync(at("damaged.jsonl"), `${readFileSync(at("a.jsonl"), "utf8")}{"type":"agent:st`);
     const { code, out, err } = cli(["restore", "damaged.jsonl"], inFolder);
     expect(code).toBe(0);
@@ -262,7 +262,7 @@ describe("restore", () => {
 });
 
 describe("diff", () => {
-  it("ends with 0 where nothing differs but times, and 1 where something does", () => {
+  it("exits with 0 if only times differ and with 1 otherwise", () => {
     expect(cli(["diff", "a.json", "same.json"], inFolder)).toEqual({ code: 0, out: "", err: "" });
     const { code, out } = cli(["diff", "a.json", "b.json"], inFolder);
     expect(code).toBe(1);
@@ -279,7 +279,7 @@ describe("diff", () => {
     ]);
   });
 
-  it("names calls that are in one only, other outputs and other ends", () => {
+  it("lists calls that only one snapshot has, different outputs and different ends", () => {
     const snapshot = JSON.parse(readFileSync(at("a.json"), "utf8")) as ReturnType<typeof parseSnapshot>;
     snapshot.root.calls = snapshot.root.calls?.filter(({ callId }) => !callId.includes("slow")) ?? [];
     const child = snapshot.root.children["root/agent:traveller:0"] as typeof snapshot.root;

@@ -15,8 +15,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const inFolder = { cwd: folder };
 
-describe("context", () => {
-  /** As Python's json.dumps(messages, sort_keys=True) writes them, by hand. */
+describe("agent-rewind context", () => {
+  /** The output of Python's json.dumps(messages, sort_keys=True), written by hand. */
   const hashFor = (text: string): string =>
     createHash("sha256")
       .update(`[{"content": "be kind", "role": "system"}, {"content": "${text}", "role": "user"}]`)
@@ -52,7 +52,7 @@ describe("context", () => {
     }
   });
 
-  it("show lists what was sent, from either kind of log", () => {
+  it("show lists the sent contexts from both kinds of log", () => {
     const { out } = cli(["context", "show", "one.jsonl", "hashes.jsonl"], inFolder);
     expect(out.trimEnd().split("\n")).toEqual([
       `2026-11-29T17:51:48.011766Z  writer  2  2 messages ${hashFor("hi")}  0 tools 4f53cda18c2baa0c`,
@@ -73,7 +73,7 @@ describe("context", () => {
     );
   });
 
-  it("show and verify compute the hashes anew", { timeout: 30_000 }, () => {
+  it("show and verify recompute the hashes", { timeout: 30_000 }, () => {
     const wrong = "0123456789abcdef";
     const records = [line("right", "hi"), line("wrong", "hi", wrong)];
     writeFileSync(at("plain.jsonl"), records.map((text) => `${text}\n`).join(""));
@@ -95,7 +95,7 @@ describe("context", () => {
     const json = JSON.parse(cli(["context", "show", "--json", "floats.jsonl"], inFolder).out) as object[];
     expect(json.map((boundary) => "hashFaults" in boundary)).toEqual([false, true]);
 
-    // The chain is right: it was written so.
+    // The chain is valid because the wrong hash was written by the log itself.
     const log = openAuditLog(at("lying.jsonl"), {});
     for (const text of records) log.append(JSON.parse(text) as object);
     log.close();
@@ -107,14 +107,14 @@ describe("context", () => {
     expect(JSON.parse(cli(["context", "verify", "--json", "lying.jsonl"], inFolder).out)).toMatchObject([
       { ok: false, contentFaults: [{ line: 3, field: "message_hash", expected: wrong, actual: hashFor("hi") }] },
     ]);
-    // What was redacted is not what was hashed.
+    // Redacted content differs from the content that was hashed.
     const redacted = openAuditLog(at("redacted.jsonl"), { redact: createRedactor() });
     redacted.append(JSON.parse(line("a", ["gh", "p_", "aB3dE5gH7j".repeat(4)].join(""))) as object);
     redacted.close();
     expect(cli(["context", "verify", "redacted.jsonl"], inFolder).code).toBe(0);
   });
 
-  it("diff ends with 1 where contexts differ between two releases", () => {
+  it("diff exits with 1 if contexts differ between two releases", () => {
     expect(cli(["context", "diff", "one.jsonl", "two.jsonl"], inFolder)).toEqual({ code: 0, out: "", err: "" });
     const { code, out } = cli(["context", "diff", "one.jsonl", "two.jsonl", "three.jsonl"], inFolder);
     expect(code).toBe(1);
@@ -129,17 +129,17 @@ describe("context", () => {
     expect([first?.equal, second?.equal]).toEqual([true, false]);
   });
 
-  it("diff knows by hashes which message differs", () => {
+  it("diff finds the changed message by hashes", () => {
     expect(cli(["context", "diff", "hashes.jsonl", "hashes.jsonl"], inFolder).code).toBe(0);
     const { code, out } = cli(["context", "diff", "hashes.jsonl", "changed-hashes.jsonl"], inFolder);
     expect(code).toBe(1);
     expect(out).toContain("~ writer 0  messages  (1)");
     expect(out).not.toContain("hi");
-    // With content on one side, and hashes on the other.
+    // One side has the content, the other only the hashes.
     expect(cli(["context", "diff", "audit.jsonl", "hashes.jsonl"], inFolder)).toMatchObject({ code: 0, out: "" });
   });
 
-  it("verify ends with 1 for a log that was changed", () => {
+  it("verify exits with 1 for a changed log", () => {
     const { code, out } = cli(["context", "verify", "audit.jsonl", "hashes.jsonl"], inFolder);
     expect(code).toBe(0);
     expect(out).toMatch(/^ok {2}audit\.jsonl {2}2 records, 1 file, head 2:[0-9a-f]{64}\nok {2}hashes/);
@@ -153,11 +153,11 @@ describe("context", () => {
     expect(JSON.parse(cli(["context", "verify", "--json", "bad.jsonl"], inFolder).out)).toMatchObject([
       { log: "bad.jsonl", ok: false, problem: { kind: "changed", line: 2 } },
     ]);
-    // Records without a chain are no audit log.
+    // Records without a chain are not an audit log.
     expect(cli(["context", "verify", "one.jsonl"], inFolder).code).toBe(1);
   });
 
-  it("verify takes the key from the environment or a file", () => {
+  it("verify takes the key from the environment or from a file", () => {
     const log = openAuditLog(at("keyed.jsonl"), { key: "pepper" });
     log.append({ a: 1 });
     log.close();

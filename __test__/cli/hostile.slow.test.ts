@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), "rewind-cli-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const ESCAPE = "\u001b[31m\u0007";
 
-describe("what is on the command line and in files acts on no terminal", () => {
+describe("the CLI escapes control characters from arguments and files", () => {
   it.each([[["inspect", `no${ESCAPE}file`]], [[`do${ESCAPE}`]], [["restore", "x", `--${ESCAPE}`]]])("%j", (args) => {
     const { err, out } = cli(args, { cwd: folder });
     expect(out).toBe("");
@@ -19,7 +19,7 @@ describe("what is on the command line and in files acts on no terminal", () => {
     expect(err).not.toContain("\u001b");
   });
 
-  it("names of files in results", () => {
+  it("escapes file names in results", () => {
     writeFileSync(join(folder, `a${ESCAPE}.json`), "{}");
     const { code, out } = cli(["hash", `a${ESCAPE}.json`], { cwd: folder });
     expect(code).toBe(0);
@@ -27,7 +27,7 @@ describe("what is on the command line and in files acts on no terminal", () => {
   });
 });
 
-it.skipIf(!existsSync("/dev/full"))("ends with 3 when its output cannot be written", () => {
+it.skipIf(!existsSync("/dev/full"))("exits with 3 when its output cannot be written", () => {
   writeFileSync(join(folder, "a.json"), "{}");
   const command = `"${process.execPath}" "${BIN}" hash a.json > /dev/full`;
   const { status, stderr } = spawnSync("sh", ["-c", command], { cwd: folder, encoding: "utf8" });

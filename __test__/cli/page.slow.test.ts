@@ -7,12 +7,12 @@ import { cli } from "./support.js";
 
 const page = readFileSync(fileURLToPath(new URL("../../docs/cli.md", import.meta.url)), "utf8");
 
-it("the page on the command line shows its help", () => {
+it("docs/cli.md shows the help text of the command", () => {
   const [, help] = /^```text\n(.*?)^```$/ms.exec(page) as unknown as [string, string];
   expect(cli(["--help"]).out).toBe(help);
 });
 
-it("and commands that there are: each fails for want of its file only", () => {
+it("docs/cli.md names only commands that exist: each fails only because its file is missing", () => {
   const lines = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block]) =>
     (block as string).trimEnd().split("\n"),
   );

@@ -1,4 +1,4 @@
-// A run in production becomes a test, which passes as long as the agent asks the same.
+// A production run becomes a test that passes as long as the agent sends the same requests.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { cli } from "./support.js";
 
 const SLOW = { timeout: 120_000 };
 
-/** The modules of a project with agents, and a program that makes runs in production. */
+/** The modules of a project with agents, and a program that records production runs. */
 const FILES = {
   "model.mjs": `
 export const model = {
@@ -97,8 +97,8 @@ function produce({ folder, write }: VitestProject): void {
   if (ended.status !== 0) throw new Error(ended.stderr);
 }
 
-describe("to-test", () => {
-  it("writes tests that pass without models and tools, and that name what has changed", SLOW, async () => {
+describe("agent-rewind to-test", () => {
+  it("writes tests that pass without models and tools and name the changed request otherwise", SLOW, async () => {
     using project = vitestProject(FILES);
     produce(project);
     const write = (...args: string[]) => cli(["to-test", ...args], { cwd: project.folder });
@@ -129,7 +129,7 @@ describe("to-test", () => {
     expect(red.text).toContain('(recorded "What to wear in Oslo?", now "What should I wear in Oslo?")');
   });
 
-  it("puts in the rules that the run was recorded under", SLOW, async () => {
+  it("writes the normalize rules of the run into the test", SLOW, async () => {
     const key = ["gh", "p_", "aB3dE5gH7j".repeat(4)].join("");
     const agents = `
 import { createAgent, equipInstruction, equipTool, promptAgent } from "agent-rewind";
@@ -182,14 +182,14 @@ await traced("plain.jsonl", { normalize: [normalize[0], { id: "own", apply: (doc
     expectPassed(await project.run({ env }));
     expect(readFileSync(join(project.folder, "ruled.test.mjs"), "utf8")).not.toContain(key);
 
-    // What has changed is named, as in tests without rules.
+    // A failing test names the change, as it does without rules.
     project.write("reporter.mjs", agents.replace("Ticket", "The ticket"));
     const red = await project.run({ env });
     expect(red.results).toEqual({ ruled: "failed" });
     expect(red.text).toMatch(/messages\/0\/content\/0\/text: .*The ticket/);
     project.write("reporter.mjs", agents);
 
-    // A function of a rule is in no recording.
+    // A recording cannot hold a rule that is a function.
     expect(write("plain.jsonl", "to be filled in")).toMatchObject({ code: 0, err: "" });
     const file = "to be filled in.test.mjs";
     const source = readFileSync(join(project.folder, file), "utf8");
@@ -197,7 +197,7 @@ await traced("plain.jsonl", { normalize: [normalize[0], { id: "own", apply: (doc
     expect(source).toMatch(/\/\/ TO DO: put in the rule "own" that the run had: apply [0-9a-f]{64}/);
   });
 
-  it("takes nothing but rules out of a recording", SLOW, () => {
+  it("takes only rules from a recording, no other code", SLOW, () => {
     using project = vitestProject(FILES);
     produce(project);
     const lines = readFileSync(join(project.folder, "one.jsonl"), "utf8").split("\n");
@@ -228,7 +228,7 @@ await traced("plain.jsonl", { normalize: [normalize[0], { id: "own", apply: (doc
     });
   });
 
-  it("refuses what would be no test", SLOW, () => {
+  it("rejects traces and options that cannot become a test", SLOW, () => {
     using project = vitestProject(FILES);
     produce(project);
     const write = (...args: string[]) => cli(["to-test", ...args], { cwd: project.folder });
