@@ -29,7 +29,7 @@ function nested(levels: number, innermost: unknown = 1): unknown {
   return value;
 }
 
-/** Anything that encodeValue promises to bring back. */
+/** Any value that encodeValue promises to restore. */
 const recordable = fc.letrec((tie) => ({
   key: fc.oneof(
     fc.string({ unit: "binary" }),
@@ -66,7 +66,7 @@ const recordable = fc.letrec((tie) => ({
 })).node;
 
 describe("encodeValue and decodeValue", () => {
-  it("give an equal value back", () => {
+  it("restore an equal value", () => {
     fc.assert(
       fc.property(recordable, (value) => same(roundTrip(value), value)),
       { numRuns: 500 },
@@ -82,7 +82,7 @@ describe("encodeValue and decodeValue", () => {
     );
   });
 
-  it("write what JSON.stringify writes, but for what it loses", () => {
+  it("write what JSON.stringify writes, plus the values that it loses", () => {
     const value = {
       a: undefined,
       when: new Date(0),
@@ -115,24 +115,24 @@ describe("encodeValue and decodeValue", () => {
     expect(same(roundTrip(value), value)).toBe(true);
   });
 
-  it("keep a Buffer a Buffer and a Uint8Array a Uint8Array", () => {
+  it("distinguish Buffer and Uint8Array", () => {
     expect(Buffer.isBuffer(roundTrip(Buffer.from("a")))).toBe(true);
     const bytes = roundTrip(new Uint8Array([1, 2])) as Uint8Array;
     expect(Buffer.isBuffer(bytes)).toBe(false);
     expect(bytes.buffer.byteLength).toBe(2);
   });
 
-  it("write only the part of the memory that a view shows", () => {
+  it("write only the part of the buffer that a view covers", () => {
     expect(roundTrip(new Uint8Array([1, 2, 3, 4]).subarray(1, 3))).toEqual(new Uint8Array([2, 3]));
   });
 
-  it("take shared references for copies", () => {
+  it("write shared references as copies", () => {
     const shared = { at: new Date(5) };
     expect(roundTrip([shared, shared])).toEqual([shared, shared]);
     expect(encoded([[1], [1]]).types).toBeNull();
   });
 
-  it("keep keys such as __proto__ as data and pollute nothing", () => {
+  it("keep keys such as __proto__ as data and do not pollute prototypes", () => {
     const value: unknown = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}');
     expect(encoded(value).text).toBe(JSON.stringify(value));
     const back = roundTrip({ ...(value as object), ["__proto__"]: new Date(0), when: 1n }) as object;
@@ -143,7 +143,7 @@ describe("encodeValue and decodeValue", () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  it("record objects of other realms and without prototype", () => {
+  it("record objects of other realms and objects without a prototype", () => {
     const foreign: unknown = vm.runInNewContext(
       "({ list: [1, { a: undefined }], when: new Date(3), map: new Map([[1, 2]]), set: new Set([1]), bytes: new Uint8Array([7]) })",
     );
@@ -157,16 +157,16 @@ describe("encodeValue and decodeValue", () => {
     expect(roundTrip(Object.assign(Object.create(null) as object, { a: 1n }))).toEqual({ a: 1n });
   });
 
-  it("record through a Proxy that behaves", () => {
+  it("record through a well-behaved Proxy", () => {
     expect(roundTrip(new Proxy({ a: [1, undefined] }, {}))).toEqual({ a: [1, undefined] });
   });
 
-  it("leave symbol keys out, as JSON does", () => {
+  it("omit symbol keys, as JSON does", () => {
     expect(roundTrip({ [Symbol("s")]: 1, a: 1 })).toEqual({ a: 1 });
   });
 });
 
-describe("encodeValue refuses", () => {
+describe("encodeValue rejects", () => {
   class Account {
     balance = 1;
   }
@@ -224,7 +224,7 @@ describe("encodeValue refuses", () => {
     ],
     ["revoked Proxies", [revoked()], "/0", /threw/],
     [
-      "what is thrown by something that cannot be read",
+      "a Proxy whose getter throws an unreadable value",
       [
         new Proxy(
           {},
@@ -244,20 +244,20 @@ describe("encodeValue refuses", () => {
     expect(refusal(value)).toEqual({ path, reason: expect.stringMatching(reason) as unknown });
   });
 
-  it("more than 1,000 levels, of plain and of other values", () => {
+  it("more than 1,000 levels of plain and of other values", () => {
     expect(encodeValue(nested(1000))).toHaveProperty("text");
     expect(encodeValue(nested(1000, 1n))).toHaveProperty("types");
     expect(refusal(nested(1001)).reason).toMatch(/1,000 levels/);
     expect(refusal(nested(100_000, 1n)).path).toMatch(/^(?:\/a\/0|\/0\/a)+/);
   });
 
-  it("a Map deeper than 1,000 levels as it is written", () => {
+  it("a Map whose written form is deeper than 1,000 levels", () => {
     let map: unknown = 1;
     for (let level = 0; level < 501; level++) map = new Map([[1, map]]);
     expect(refusal(map).reason).toMatch(/1,000 levels/);
   });
 
-  it("what shares its parts so often that it cannot be written", () => {
+  it("values that share their parts so often that they cannot be written", () => {
     let value: unknown = [undefined];
     for (let level = 0; level < 60; level++) value = [value, value];
     expect(refusal(value)).toEqual({ path: "", reason: "too large to be written as JSON" });
@@ -288,47 +288,47 @@ describe("decodeValue ignores tags", () => {
   it.each<[string, string, Record<string, unknown>, unknown]>([
     ["whose pointer leads nowhere", '{"a":1}', { "/b/c": "date", "/a/0": "date", a: "date", "/~2": "date" }, { a: 1 }],
     [
-      "that do not fit",
+      "that do not fit the value",
       '{"a":"x","b":5,"c":[1],"d":"not base64"}',
       { "/a": "bigint", "/b": "number", "/c": "map", "/d": "bytes" },
       { a: "x", b: 5, c: [1], d: "not base64" },
     ],
     [
-      "that do not fit either",
+      "that do not fit the value either",
       '["no date","no url",{},"a"]',
       { "/0": "date", "/1": "url", "/2": "set", "/3": "bytes" },
       ["no date", "no url", {}, "a"],
     ],
-    ["that it does not know", '{"a":1}', { "/a": "temporal", "": 7 }, { a: 1 }],
+    ["of unknown types", '{"a":1}', { "/a": "temporal", "": 7 }, { a: 1 }],
     [
-      "where the user put a value instead",
+      "where the user replaced the value",
       '{"a":1,"b":[2]}',
       { "/a": "undefined", "/b/0": "undefined" },
       { a: 1, b: [2] },
     ],
-    ["on members that are inherited", "{}", { "/toString": "date", "/__proto__": "date" }, {}],
+    ["on inherited members", "{}", { "/toString": "date", "/__proto__": "date" }, {}],
     ["on indexes beyond the array", "[null]", { "/1": "undefined", "/00": "undefined", "/length": "number" }, [null]],
   ])("%s", (_name, text, types, expected) => {
     expect(decodeParsed(JSON.parse(text), types)).toStrictEqual(expected);
   });
 
-  it("but tells the root from the key that is empty", () => {
+  it("but distinguishes the root from the empty key", () => {
     expect(decodeParsed({ "": "1" }, { "/": "bigint" })).toEqual({ "": 1n });
     expect(decodeParsed("1", { "": "bigint" })).toBe(1n);
   });
 
-  it("and takes types that are not an object for none", () => {
+  it("and types that are not an object", () => {
     expect(decodeValue("[1]", "3")).toEqual([1]);
   });
 
-  it("and brings inner values back first, whatever the order of the tags", () => {
+  it("and decodes inner values first, whatever the order of the tags", () => {
     expect(decodeParsed([["a", "1"]], { "/0/1": "bigint", "": "map" })).toEqual(new Map([["a", 1n]]));
     expect(decodeParsed([["a", "1"]], { "": "map", "/0/1": "bigint" })).toEqual(new Map([["a", 1n]]));
   });
 });
 
 describe("encodeInput", () => {
-  it("never fails, and says by tags what it could not record", () => {
+  it("never fails and tags the values that it could not record", () => {
     class Client {
       open = true;
     }
@@ -355,23 +355,23 @@ describe("encodeInput", () => {
     });
   });
 
-  it("marks what is too deep and goes on", () => {
+  it("marks values that are too deep and continues", () => {
     const { text, types, exact } = encodeInput({ deep: nested(2000), after: 1 });
     expect(exact).toBe(false);
     expect(JSON.parse(text)).toHaveProperty("after", 1);
     expect(Object.values(JSON.parse(types ?? "") as object)).toEqual(["deep"]);
   });
 
-  it("takes undefined and {} for the same input", () => {
+  it("treats undefined and {} as the same input", () => {
     expect(encodeInput(undefined)).toEqual({ text: "{}", types: null, exact: true });
     expect(encodeInput({})).toEqual({ text: "{}", types: null, exact: true });
   });
 
-  it("is exact for all that can be brought back", () => {
+  it("is exact for all values that can be restored", () => {
     fc.assert(fc.property(recordable, (value) => encodeInput(value).exact));
   });
 
-  it("never throws, whatever it gets", () => {
+  it("never throws for any value", () => {
     fc.assert(
       fc.property(
         fc.anything({
@@ -391,7 +391,7 @@ describe("encodeInput", () => {
 });
 
 describe("encodeMarked", () => {
-  it("puts a text in the place of what cannot be recorded", () => {
+  it("replaces values that cannot be recorded by a text", () => {
     const self: Record<string, unknown> = { n: 1n, f: () => 1 };
     self["self"] = self;
     expect(JSON.parse(encodeMarked(self).text)).toEqual({
