@@ -13,23 +13,23 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-// How the time grows is told by proof/scale.mjs; here it is shown that such runs come back at all.
+// proof/scale.mjs measures how time grows. This test shows that runs of this size can be restored at all.
 it.each([
   ["nested", 1_000],
   ["siblings", 2_000],
   ["entries", 10_000],
-] as const)("%s: a run of %i comes back from its dump and from its trace", { timeout: 120_000 }, async (name, n) => {
+] as const)("%s: a run of %i is restored from its dump and from its trace", { timeout: 120_000 }, async (name, n) => {
   const { bytes } = await measure(name, n, folder);
   expect(bytes.snapshot).toBeGreaterThan(n * 100);
   expect(bytes.trace).toBeGreaterThan(n * 100);
 });
 
-describe("the limits", { timeout: 120_000 }, () => {
-  it("let pass what is within", () => {
+describe("limits", { timeout: 120_000 }, () => {
+  it("allow everything within them", () => {
     expect(withinLimits).not.toThrow();
   });
 
-  it("end what is beyond with an error of its own, which says what to do or where", async () => {
+  it("stop everything beyond them with a typed error that says what to do, or where", async () => {
     expect((await limits()).map(({ what, name, code }) => [what, name, code])).toEqual([
       ["1,001 frames in a snapshot", "LimitError", "ERR_REWIND_LIMIT"],
       ["1,001 frames in a trace", "LimitError", "ERR_REWIND_LIMIT"],

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { audit } from "../../proof/scenarios/audit.mjs";
 import { scenarios } from "../../proof/scenarios/scenarios.mjs";
 
-describe("replayed from every end of a call, and from before and after every span", () => {
+describe("a replay from every end of a call, and from before and after every span", () => {
   it.each(Object.entries(scenarios))(
-    "%s: nothing is made again, and no result is wrong",
+    "%s: executes no call again and returns no wrong result",
     { timeout: 120_000 },
     async (name, make) => {
       const { repeated, wrong, faults, replays } = await audit(name, make);
