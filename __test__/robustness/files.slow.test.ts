@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it("a snapshot may begin with a byte order mark", async () => {
+it("reads a snapshot with a byte order mark", async () => {
   const text = `\ufeff${stringifySnapshot(snapshot)}`;
   writeFileSync(at("marked.json"), text);
   for (const read of [parseSnapshot(text), parseSnapshot(Buffer.from(text)), await readSnapshot(at("marked.json"))]) {
@@ -45,7 +45,7 @@ it("a snapshot may begin with a byte order mark", async () => {
   }
 });
 
-it("a trace may begin with a byte order mark, and have the lines of Windows", async () => {
+it("reads a trace with a byte order mark and Windows line ends", async () => {
   const text = readFileSync(at("run.jsonl"), "utf8");
   writeFileSync(at("marked.jsonl"), `\ufeff${text.replaceAll("\n", "\r\n")}`);
   let events = 0;
@@ -55,7 +55,7 @@ it("a trace may begin with a byte order mark, and have the lines of Windows", as
   expect(await runWith(program, { snapshot: restored, mode: "replay" })).toBe(7);
 });
 
-it("files may be named by URL wherever they are read or written", async () => {
+it("accepts file URLs for every file that is read or written", async () => {
   const url = pathToFileURL(at("by url.json"));
   await writeSnapshot(url, snapshot);
   expect(stringifySnapshot(await readSnapshot(url))).toBe(stringifySnapshot(snapshot));
@@ -63,7 +63,7 @@ it("files may be named by URL wherever they are read or written", async () => {
   expect(await runWith(program, { snapshot: restored, mode: "replay" })).toBe(7);
 });
 
-it.skipIf(process.platform === "win32")("a link to a snapshot keeps leading to it", async () => {
+it.skipIf(process.platform === "win32")("keeps a symbolic link when it writes a snapshot through it", async () => {
   writeFileSync(at("target.json"), "old");
   symlinkSync("target.json", at("link.json"));
   await writeSnapshot(at("link.json"), snapshot);
@@ -71,7 +71,7 @@ it.skipIf(process.platform === "win32")("a link to a snapshot keeps leading to i
   expect(readFileSync(at("target.json"), "utf8").trim()).toBe(stringifySnapshot(snapshot).trim());
 });
 
-it.skipIf(process.platform === "win32")("a pipe is written to, and not replaced", async () => {
+it.skipIf(process.platform === "win32")("writes to a pipe instead of replacing it", async () => {
   const pipe = at("pipe");
   expect(spawnSync("mkfifo", [pipe]).status).toBe(0);
   const reader = readFile(pipe, "utf8");
@@ -80,6 +80,6 @@ it.skipIf(process.platform === "win32")("a pipe is written to, and not replaced"
   expect(await reader).toBe(stringifySnapshot(snapshot));
 });
 
-it("what is not JSON is told once", () => {
+it("reports a file that is not JSON once", () => {
   expect(() => parseSnapshot("{")).toThrow(/^Invalid Snapshot format: not JSON, [^:]*$/);
 });

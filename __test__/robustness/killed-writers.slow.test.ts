@@ -1,4 +1,4 @@
-// Files are written whole by processes that may be killed at any moment.
+// Files stay complete even if their writers are killed at any moment.
 import { spawn, spawnSync } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ it.each([
   ["snapshot", readSnapshot],
   ["export", restoreSnapshotFromFile],
 ] as const)(
-  "a killed writer (%s) leaves the file whole, and the next one clears what it left beside it",
+  "a killed writer (%s) leaves a complete file, and the next writer removes its temporary file",
   async (kind, read) => {
     const folder = temporaryFolder();
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

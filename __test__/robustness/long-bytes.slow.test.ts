@@ -1,4 +1,4 @@
-// Snapshots and traces of some megabytes as bytes: they are looked at in halves, at the same time.
+// Snapshots and traces of several megabytes as bytes. Their two halves are checked in parallel.
 
 import { isInvalidSnapshotError, journalCall, runWith, type AgentSnapshot, type TraceEvent } from "agent-rewind";
 import { dumpSnapshot, parseSnapshot, restoreSnapshot, stringifySnapshot } from "agent-rewind/debugger";
@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 const BYTES = 5_000_000;
 const call = { kind: "page", name: "page", request: {} };
 
-/** A run of one call, as bytes of a snapshot and of a trace. */
+/** A run of one call, as the bytes of a snapshot and of a trace. */
 async function recorded(answer: string): Promise<{ snapshot: Buffer; trace: Buffer }> {
   const lines: string[] = [];
   const emit = (event: TraceEvent): void => void lines.push(`${JSON.stringify(event)}\n`);
@@ -16,16 +16,16 @@ async function recorded(answer: string): Promise<{ snapshot: Buffer; trace: Buff
     return stringifySnapshot(dumpSnapshot());
   };
   const snapshot = await runWith(program, { eventBus: { emit }, enableSnapshot: true });
-  // The end of the run has its result, the snapshot's text.
+  // The end event of the run contains its result, the snapshot's text.
   const trace = lines.filter((line) => !line.startsWith('{"type":"runWith:end"'));
   return { snapshot: Buffer.from(snapshot), trace: Buffer.from(trace.join("")) };
 }
 
 const answered = (snapshot: AgentSnapshot): Promise<string> =>
-  runWith(() => journalCall(call, () => "made again"), { snapshot, mode: "replay" });
+  runWith(() => journalCall(call, () => "executed again"), { snapshot, mode: "replay" });
 
 describe.each(["a", "é", "世", "👋"])("long texts of %s", (character) => {
-  it.each([0, 1, 2, 3])("behind %i other bytes", async (shift) => {
+  it.each([0, 1, 2, 3])("are read after %i other bytes", async (shift) => {
     const answer = "x".repeat(shift) + character.repeat(BYTES / Buffer.byteLength(character));
     const { snapshot, trace } = await recorded(answer);
     expect((await answered(parseSnapshot(snapshot))) === answer).toBe(true);
@@ -33,8 +33,8 @@ describe.each(["a", "é", "世", "👋"])("long texts of %s", (character) => {
   });
 });
 
-describe.each([1 / 4, 1 / 2, 3 / 4])("a byte that is no UTF-8, at %f of the text", (place) => {
-  it.each([30, BYTES])("is an error in a snapshot, and becomes U+FFFD in a trace (%i bytes)", async (length) => {
+describe.each([1 / 4, 1 / 2, 3 / 4])("an invalid UTF-8 byte at %f of the text", (place) => {
+  it.each([30, BYTES])("is an error in a snapshot and becomes U+FFFD in a trace (%i bytes)", async (length) => {
     const { snapshot, trace } = await recorded("x".repeat(length));
     const offset = Math.floor(snapshot.length * place);
     snapshot[offset] = 0xff;

@@ -1,4 +1,4 @@
-// The package where its addon is not, or is not one.
+// The package with a missing or invalid addon.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -49,7 +49,7 @@ const missing = {
   cause: true,
 };
 
-it.each(Object.keys(PROGRAMS))("without the platform's package, %s is told which one to install", (program) => {
+it.each(Object.keys(PROGRAMS))("without the platform's package, %s names the package to install", (program) => {
   for (const entry of ["agent-rewind", "agent-rewind/debugger"]) {
     expect(load(program, entry)).toEqual({
       ...missing,
@@ -59,7 +59,7 @@ it.each(Object.keys(PROGRAMS))("without the platform's package, %s is told which
   }
 });
 
-it.each(Object.keys(PROGRAMS))("with a file that is no addon, %s is told why", (program) => {
+it.each(Object.keys(PROGRAMS))("with a file that is not an addon, %s reports the reason", (program) => {
   const file = join(folder, "node_modules/agent-rewind/native", addon);
   writeFileSync(file, "no addon");
   const told = load(program, "agent-rewind");
@@ -67,26 +67,30 @@ it.each(Object.keys(PROGRAMS))("with a file that is no addon, %s is told why", (
   expect(told).toMatchObject({ ...missing, message: expect.stringMatching(/could not be loaded: .*\.node/) });
 });
 
-it.each(["esm", "cjs"] as const)("built into one file of %s, it is told to be left out of that", async (format) => {
-  const entry = join(folder, "app.mjs");
-  writeFileSync(entry, 'export { runWith } from "agent-rewind";');
-  for (const external of [[], ["agent-rewind"]]) {
-    const file = join(
-      folder,
-      "bundled",
-      external.length === 0 ? "in" : "out",
-      format === "esm" ? "app.mjs" : "app.cjs",
-    );
-    const bundle = await rolldown({ input: entry, platform: "node", external });
-    await bundle.write({ file, format, codeSplitting: false });
-    await bundle.close();
-    const told = load(format === "esm" ? "esm.mjs" : "cjs.cjs", file);
-    const message = external.length === 0 ? /^[^.]* was not found\. Its loader.* leave "agent-rewind" out/ : /Install/;
-    expect(told).toMatchObject({ ...missing, message: expect.stringMatching(message) });
-  }
-});
+it.each(["esm", "cjs"] as const)(
+  "bundled into one file of %s, it says that the package must stay external",
+  async (format) => {
+    const entry = join(folder, "app.mjs");
+    writeFileSync(entry, 'export { runWith } from "agent-rewind";');
+    for (const external of [[], ["agent-rewind"]]) {
+      const file = join(
+        folder,
+        "bundled",
+        external.length === 0 ? "in" : "out",
+        format === "esm" ? "app.mjs" : "app.cjs",
+      );
+      const bundle = await rolldown({ input: entry, platform: "node", external });
+      await bundle.write({ file, format, codeSplitting: false });
+      await bundle.close();
+      const told = load(format === "esm" ? "esm.mjs" : "cjs.cjs", file);
+      const message =
+        external.length === 0 ? /^[^.]* was not found\. Its loader.* leave "agent-rewind" out/ : /Install/;
+      expect(told).toMatchObject({ ...missing, message: expect.stringMatching(message) });
+    }
+  },
+);
 
-it.each(Object.keys(PROGRAMS))("what needs no addon loads without, in %s", (program) => {
+it.each(Object.keys(PROGRAMS))("functions that need no addon load without one, in %s", (program) => {
   expect(load(program, "agent-rewind/openai")).toBe("loaded");
   expect(load(program, "agent-rewind/testing")).toBe("loaded");
 });

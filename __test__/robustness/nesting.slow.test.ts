@@ -1,4 +1,4 @@
-// Agents that call one another without a pause: what ends them is the limit, not the stack.
+// Agents that call one another synchronously. The depth limit ends them, not the stack.
 import { createAgent, type Agent, isMaxDepthExceededError, runFrame, runWith, type RunWithOptions } from "agent-rewind";
 import { describe, expect, it } from "vitest";
 
@@ -21,19 +21,19 @@ describe.each([
   ["agents", down],
   ["agents with middlewares", layered],
   ["frames", framed],
-])("%s that are nested without a pause", (_what, call) => {
-  it("end with MaxDepthExceededError where they are nested too deep", async () => {
+])("%s nested without a pause", (_what, call) => {
+  it("end with MaxDepthExceededError if they are nested too deep", async () => {
     expect(await ended(call, 1_000, {})).toBe(true);
     expect(await ended(call, 1_000, { maxDepth: 999 })).toBe(true);
     expect(await ended(call, 100_000, { maxDepth: 999 })).toBe(true);
   });
 
-  it("may be nested as deep as maxDepth says", async () => {
+  it("can be nested as deep as maxDepth says", async () => {
     expect(await ended(call, 998, { maxDepth: 999, enableSnapshot: true })).toBe("the end");
     expect(await ended(call, 49, {})).toBe("the end");
   });
 
-  it("start at once where they are not", async () => {
+  it("start immediately if they are not nested", async () => {
     const order: string[] = [];
     await runWith(async () => {
       const first = runFrame({ id: "a", input: 1 }, () => runFrame({ id: "b", input: 1 }, () => order.push("inner")));

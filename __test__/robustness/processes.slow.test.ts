@@ -1,4 +1,4 @@
-// The package in threads, in both formats, and in the pools of a test runner.
+// The package in worker threads, in both module formats, and in the pools of a test runner.
 import { execFile } from "node:child_process";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ import { temporaryFolder } from "../support/process.js";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const programs = fileURLToPath(new URL("programs", import.meta.url));
 
-/** What a program prints, as JSON; one that crashes or fails is an error. */
+/** The JSON output of a program. A crash or failure is an error. */
 async function run(script: string, ...args: string[]): Promise<unknown> {
-  // A test runner inside of one must not take itself for its worker.
+  // Without this, a vitest inside vitest would take itself for a worker of the outer one.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("VITEST")));
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [script, ...args], { cwd: root, env });
@@ -29,22 +29,22 @@ function folder(): string {
   return path;
 }
 
-it("workers have runs of their own", async () => {
+it("workers have separate runs", async () => {
   expect(await run(join(programs, "many-workers.mjs"))).toEqual(Array.from({ length: 8 }, () => 20));
 }, 60_000);
 
-it("workers that are terminated in the middle of runs, reads and restores harm nobody", async () => {
+it("workers terminated during runs, reads and restores harm no one", async () => {
   const codes = await run(join(programs, "terminated-workers.mjs"), folder());
   expect(codes).toEqual(Array.from({ length: 24 }, () => 1));
 }, 120_000);
 
-it("the copies by import and by require see each other's runs", async () => {
+it("the ESM and the CommonJS copy see each other's runs", async () => {
   const seen = { value: 1, made: 1, guards: [true, true], nested: "NestedRunError" };
   expect(await run(join(programs, "both-formats.mjs"))).toEqual({ copies: true, import: seen, require: seen });
 }, 60_000);
 
 it.each(["threads", "forks", "vmThreads", "vmForks"])(
-  "vitest runs it in its pool %s",
+  "vitest runs the package in its pool %s",
   async (pool) => {
     const project = folder();
     cpSync(join(programs, "runs.mjs"), join(project, "runs.mjs"));
