@@ -1,4 +1,4 @@
-// All ways to write a test, and what may stand in one.
+// All ways to write a recorded test, and everything that a test may contain.
 import { expect, it } from "vitest";
 
 import { modelServer } from "../support/model-server.js";
@@ -20,7 +20,7 @@ const expectAnswer = async (path) => expect(await ask(path)).toMatch("got /" + p
 
 const server = () => modelServer(({ path }, index) => ({ body: `got ${path} #${index}` }));
 
-/** Records all tests of a file, and replays them without the server; gives the recordings' main files. */
+/** Records all tests of a file and replays them without the server. Returns the main files of the recordings. */
 async function expectReplayed(body: string): Promise<{ names: string[]; text: string; requests: number }> {
   using project = vitestProject({ "a.test.mjs": HEAD + body });
   await using live = await server();
@@ -37,7 +37,7 @@ async function expectReplayed(body: string): Promise<{ names: string[]; text: st
   return { names: names.toSorted(), text: files.map(([, text]) => text).join(""), requests };
 }
 
-it("each form of test has recordings", SLOW, async () => {
+it("records and replays each form of test", SLOW, async () => {
   const { names, requests } = await expectReplayed(`
 let hooks = 0;
 beforeEach(() => void hooks++);
@@ -107,11 +107,11 @@ test("repeated", { repeats: 2 }, () => expectAnswer("repeated"));
       "wrapped for w",
     ].toSorted(),
   );
-  // A test that repeats replays what it has just recorded.
+  // A repeated test replays what it has just recorded.
   expect(requests).toBe(names.length);
 });
 
-it("runs, agents, tools and calls are recorded, in frames of their own", SLOW, async () => {
+it("records runs, agents, tools and calls in their own frames", SLOW, async () => {
   const { text } = await expectReplayed(`
 const agent = createAgent({ id: "asker", handler: async ({ path }) => {
   const [count, setCount] = equipMemory("count", 0);
@@ -129,7 +129,7 @@ test("a run", async () => {
   expect(result).toEqual([1, 1]);
   expect(seen).toEqual(["root", 0, true]);
 });
-test("a run in a run is refused as ever", async () => {
+test("a run in a run is rejected as usual", async () => {
   await expectAnswer("x");
   await expect(runWith(() => runWith(() => 1))).rejects.toThrow("top level");
   await expect(runFrame({ id: "f", input: {} }, () => runWith(() => 1))).rejects.toThrow("top level");
@@ -167,7 +167,7 @@ test("a failure", async () => {
   expect(text).toMatch(/"files":\{"\/output":"[\da-f]{64}\.bin"\}/);
 });
 
-it("a run's own dump and its own snapshot work as without a recording", SLOW, async () => {
+it("a run's own dump and snapshot work as without a recording", SLOW, async () => {
   const { requests } = await expectReplayed(`
 const agent = createAgent({ id: "asker", handler: async ({ path }) => ask(path) });
 test("dump, then resume", async () => {
@@ -191,7 +191,7 @@ test("dump, then resume", async () => {
   expect(requests).toBe(2);
 });
 
-it("a dump in the middle of a run holds what the run has come to, also in a replayed test", SLOW, async () => {
+it("a dump in the middle of a run contains the run up to there, also in a replayed test", SLOW, async () => {
   const { requests } = await expectReplayed(`
 const agent = createAgent({ id: "asker", handler: async ({ path }) => ask(path) });
 const texts = (snapshot) => JSON.stringify(snapshot).match(/got \\/[\\w-]+/g) ?? [];
@@ -207,13 +207,13 @@ test("checkpoints", async () => {
   };
   const [a, b, c] = await runWith(steps);
   expect(dumps.map((dump) => new Set(texts(dump)).size)).toEqual([1, 2, 3]);
-  // What came after the checkpoint is asked anew, and differs.
+  // Calls after the checkpoint are live, so their answers differ.
   const again = await runWith(steps, { snapshot: dumps[1] });
   expect(again.slice(0, 2)).toEqual([a, b]);
   expect(again[2]).not.toBe(c);
   await expect(runWith(steps, { snapshot: dumps[1], mode: "replay" })).rejects.toThrow(/no answer/);
 });
-test("what is on its way", async () => {
+test("a call in flight", async () => {
   let amid;
   const both = async () => {
     const slow = ask("slow-one");
@@ -230,7 +230,7 @@ test("what is on its way", async () => {
   expect(requests).toBe(6);
 });
 
-it("the context is never lost", SLOW, async () => {
+it("finds the run context everywhere", SLOW, async () => {
   await expectReplayed(`
 import { Readable } from "node:stream";
 test("generators iterated outside, streams that pull, callbacks", async () => {
@@ -252,11 +252,11 @@ test("generators iterated outside, streams that pull, callbacks", async () => {
 });
 let call;
 const outside = new Promise((resolve) => (call = resolve)).then((path) => ask(path));
-test("a call from a context of nobody's is the only test's", async () => {
+test("a call without a context belongs to the only running test", async () => {
   call("nobody");
   expect(await outside).toMatch("got /nobody");
 });
-test("a response that nobody reads", async () => {
+test("a response that is never read", async () => {
   expect((await fetch(process.env.SERVER + "/unread")).status).toBe(200);
 });
 test("a run that ends before its streams", async () => {
@@ -266,7 +266,7 @@ test("a run that ends before its streams", async () => {
 `);
 });
 
-it("rules leave out what changes, and a change of rules hashes anew", SLOW, async () => {
+it("applies normalize rules, and a change of the rules recomputes the hashes", SLOW, async () => {
   const body = (rules: string, stamp: string): string => `${HEAD}
 const mine = recordingTest(plain, { normalize: [${rules}] });
 mine("asks", async () => { await runWith(() => expectAnswer("at-${stamp}")).catch(() => {}); });
@@ -279,7 +279,7 @@ mine("asks", async () => { await runWith(() => expectAnswer("at-${stamp}")).catc
   project.write("a.test.mjs", body(dates, "2026-02-02"));
   expect((await project.run({ env })).code).toBe(0);
   expect(live.requests).toHaveLength(1);
-  // The rule is gone: what was recorded is known by its whole request again.
+  // The rule is removed: the recorded requests are identified by their full content again.
   project.write("a.test.mjs", body("", "2026-01-01"));
   expect((await project.run({ env })).code).toBe(0);
   project.write("a.test.mjs", body("", "2026-02-02"));

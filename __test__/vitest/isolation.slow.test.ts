@@ -1,4 +1,4 @@
-// Nothing mixes: concurrent tests, parallel files, all pools; and equal runs write equal bytes.
+// Recordings never mix between concurrent tests, parallel files and pools, and equal runs write equal bytes.
 import { expect, it } from "vitest";
 
 import { modelServer } from "../support/model-server.js";
@@ -6,7 +6,9 @@ import { expectPassed, vitestProject, type VitestProject } from "../support/vite
 
 const SLOW = { timeout: 240_000 };
 
-/** Each test asks for what is its own and for what all ask, in turn and in parallel; answers come out of order. */
+/**
+ * Each test requests its own paths and shared ones, sequentially and in parallel. The responses arrive out of order.
+ */
 const FILE = (tests: number): string => `
 import { createAgent, journalCall, runFrame, runWith } from "agent-rewind";
 import { rewindFetch } from "agent-rewind/fetch";
@@ -37,7 +39,7 @@ it.each([
   { pool: "forks", count: 20 },
   { pool: "threads", count: 5 },
   { pool: "vmThreads", count: 5 },
-])("$count files in parallel, in the pool $pool", SLOW, async ({ pool, count }) => {
+])("$count files in parallel in the pool $pool", SLOW, async ({ pool, count }) => {
   const files = Array.from({ length: count }, (_, index) => [`file-${index}.test.mjs`, FILE(5)] as const);
   using project = vitestProject(Object.fromEntries(files));
   await using server = await answering();
@@ -49,7 +51,7 @@ it.each([
   expect(Object.keys(recorded)).toHaveLength(count * 5);
   for (const [path, text] of Object.entries(recorded)) {
     const [, file = "", index = ""] = /__recordings__\/(.*)\/test-(\d+)\.jsonl$/.exec(path) ?? [];
-    // Its own and what all ask, nothing else.
+    // Only its own paths and the shared ones.
     const paths = [...text.matchAll(/"url":"http:\/\/[^/]+([^"]*)"/g)].map(([, url]) => url);
     const own = `/${file}/${index}`;
     expect(paths.toSorted()).toEqual([own, "/all", `${own}/agent`, "/all", `${own}/last`, `${own}/frame`].toSorted());

@@ -1,4 +1,4 @@
-// A project with tests of its own: recorded against a server, replayed without it.
+// A separate vitest project that records with a server and replays without it.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -47,7 +47,7 @@ const server = (): Promise<ModelServer> =>
 const mainFiles = (recordings: Record<string, string>): string[] =>
   Object.keys(recordings).filter((path) => path.endsWith(".jsonl") && !path.endsWith(".timing.jsonl"));
 
-it("records once, replays without the server, names a changed prompt, and is mended by -u", SLOW, async () => {
+it("records once, replays without the server, names a changed prompt, and is updated by -u", SLOW, async () => {
   using project = vitestProject({ "a.test.mjs": openaiTest("first question") });
   await using live = await server();
   const env = { SERVER: live.url };
@@ -80,7 +80,7 @@ it("records once, replays without the server, names a changed prompt, and is men
   expect(again.requests).toHaveLength(2);
 });
 
-it("makes nothing under CI: what was not recorded fails, and says that it is missing", SLOW, async () => {
+it("records nothing under CI: a test without a recording fails and says so", SLOW, async () => {
   using project = vitestProject({ "a.test.mjs": openaiTest("first") });
   await using live = await server();
   const run = await project.run({ env: { SERVER: live.url, CI: "1" } });
@@ -91,7 +91,7 @@ it("makes nothing under CI: what was not recorded fails, and says that it is mis
   expect(project.recordings()).toEqual({});
 });
 
-it("can be forced by AGENT_REWIND_MODE", SLOW, async () => {
+it("the mode can be forced by AGENT_REWIND_MODE", SLOW, async () => {
   const body = (paths: string[]): string =>
     fetchTest(`test("asks", async () => {
       for (const path of ${JSON.stringify(paths)}) expect(await ask(path)).toBe("got /" + path);
@@ -111,7 +111,7 @@ it("can be forced by AGENT_REWIND_MODE", SLOW, async () => {
   project.write("a.test.mjs", body(["one", "two"]));
   expect((await run("replay")).text).toContain("RecordingStaleError");
   expect(asked()).toEqual([]);
-  // Only what is missing is made, also under CI.
+  // Only missing calls are live, also under CI.
   expect((await run("auto", { CI: "1" })).code).toBe(0);
   expect(asked()).toEqual(["/two"]);
   expect((await run("replay")).code).toBe(0);
@@ -120,7 +120,7 @@ it("can be forced by AGENT_REWIND_MODE", SLOW, async () => {
   expect((await run("sometimes")).text).toContain("AGENT_REWIND_MODE must be one of");
 });
 
-it("keeps what a passing test did: of failures nothing is written, of retries the last", SLOW, async () => {
+it("records only passing tests: nothing of failed tests, and of retries only the last", SLOW, async () => {
   using project = vitestProject({
     "a.test.mjs": fetchTest(`
 let tries = 0;
@@ -193,7 +193,7 @@ describe("in a suite", () => test("three", () => ask("three")));
   expect((await project.run({ env })).text).not.toContain("agent-rewind:");
 });
 
-it("fails the run that would write a secret, and writes nothing", SLOW, async () => {
+it("fails the run that would record a secret, and writes nothing", SLOW, async () => {
   const key = `sk-proj-${"a1B2".repeat(8)}`;
   using project = vitestProject({ "a.test.mjs": fetchTest(`test("leaks", () => ask("${key}"));`) });
   await using live = await server();
@@ -205,7 +205,7 @@ it("fails the run that would write a secret, and writes nothing", SLOW, async ()
   expect(project.recordings()).toEqual({});
 });
 
-it("finds secrets where they are hidden, and lets through what is allowed", SLOW, async () => {
+it("finds hidden secrets and accepts allowed values", SLOW, async () => {
   const hidden = JSON.stringify(JSON.stringify({ key: `sk-proj-${"a1B2".repeat(8)}` }));
   const body = (content: string): string => `
   const request = { content: ${content} };
@@ -218,7 +218,7 @@ import { recordingTest, test } from "agent-rewind/vitest";
 test("in JSON in a text", async () => {${body(hidden)}});
 test("in a file beside", async () => {${body(long)}});
 test("a card", async () => {${body('"4242 4242 4242 4242"')}});
-recordingTest(undefined, { allowSecrets: ["card-number"] })("a card that is none", async () => {${body('"4242 4242 4242 4242"')}});
+recordingTest(undefined, { allowSecrets: ["card-number"] })("a card number that is allowed", async () => {${body('"4242 4242 4242 4242"')}});
 `,
   });
   const { text, results } = await project.run();
@@ -226,13 +226,13 @@ recordingTest(undefined, { allowSecrets: ["card-number"] })("a card that is none
     "in JSON in a text": "failed",
     "in a file beside": "failed",
     "a card": "failed",
-    "a card that is none": "passed",
+    "a card number that is allowed": "passed",
   });
   for (const found of ["openai-key in line 2", "npm-key in line 2", "card-number in line 2"])
     expect(text).toContain(found);
 });
 
-it("says where a recording is damaged", SLOW, async () => {
+it("names the place where a recording is damaged", SLOW, async () => {
   using project = vitestProject({ "a.test.mjs": fetchTest(`test("one", async () => { await ask("one"); });`) });
   await using live = await server();
   const env = { SERVER: live.url, CI: "1" };

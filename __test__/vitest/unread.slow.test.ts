@@ -1,4 +1,4 @@
-// Bodies that a test does not read, or not to their end, are in its recording as far as it did.
+// A recording contains only the part of a body that the test read.
 import { expect, it } from "vitest";
 
 import { modelServer } from "../support/model-server.js";
@@ -21,7 +21,7 @@ test("only the first piece", async () => {
 });
 `;
 
-it("a test that looks at no more than it did needs no server", { timeout: 120_000 }, async () => {
+it("a test that reads no more of a body than when it was recorded needs no server", { timeout: 120_000 }, async () => {
   using project = vitestProject({ "a.test.mjs": file(false) });
   await using server = await modelServer(({ path }) => ({ status: 202, body: "text", endless: path === "/endless" }));
   const env = { SERVER: server.url };
@@ -61,7 +61,7 @@ test("resumes a run that was on its way", async () => {
 });
 `;
 
-it("of a run with a snapshot of its own too, whatever the mode", { timeout: 120_000 }, async () => {
+it("the same for a run with its own snapshot, in every mode", { timeout: 120_000 }, async () => {
   using project = vitestProject({ "a.test.mjs": withSnapshot });
   await using server = await modelServer(() => ({ body: "text", endless: true }));
   const env = { SERVER: server.url };
