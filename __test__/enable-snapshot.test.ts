@@ -97,7 +97,7 @@ describe("enableSnapshot", () => {
     expect(await outside("production")).toBe(false);
   });
 
-  it("refuses a snapshot in production before anything runs, and says how to allow it", async () => {
+  it("rejects a snapshot in production before anything runs and says how to allow it", async () => {
     const snapshot = await recording();
     inEnvironment("production");
     let ran = false;
@@ -115,7 +115,7 @@ describe("enableSnapshot", () => {
     expect(await run({ enableSnapshot: true })).toBe(1);
   });
 
-  it("off, with a snapshot given, still replays, occurrence by occurrence; only the dump is off", async () => {
+  it("still replays a given snapshot, occurrence by occurrence, when it is off; only dumping is off", async () => {
     const snapshot = await recording();
     await runWith(
       async () => {
@@ -127,7 +127,7 @@ describe("enableSnapshot", () => {
     );
   });
 
-  it("outside of a run there is nothing to dump", () => {
+  it("has no effect outside of a run, where there is nothing to dump", () => {
     try {
       dumpSnapshot();
       expect.unreachable();

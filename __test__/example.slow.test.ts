@@ -1,4 +1,4 @@
-// The example as its readers run it, and the parser that its model adapter stands on.
+// Runs the example as its readers do, and tests the SSE parser of its model adapter.
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer, type RequestListener, type Server } from "node:http";
@@ -39,7 +39,7 @@ interface Adapter {
   stream(messages: object[], options?: object): AsyncGenerator<ModelEvent>;
 }
 
-// The example is plain JavaScript without declarations: the types stand here.
+// The example is plain JavaScript without declarations, so its types are declared here.
 async function load<T>(file: string): Promise<T> {
   return (await import(new URL(file, EXAMPLE).href)) as T;
 }
@@ -54,7 +54,7 @@ async function* inPieces(...pieces: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* pieces;
 }
 
-/** Answers with events; each is an object, sent as JSON, or the text itself. */
+/** A server that answers with events. An object is sent as JSON, a string unchanged. */
 function streaming(...chunks: (object | string)[]): RequestListener {
   return (_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -117,19 +117,19 @@ describe("the example as a process", () => {
     }
   });
 
-  it("replays all calls of the failed run, from the snapshot and from its trace alike", () => {
+  it("replays all calls of the failed run, from its snapshot and from its trace", () => {
     const [live, fromSnapshot, fromTrace] = report.phases;
     expect(live?.modelCalls).toBeGreaterThan(10);
     for (const replay of [fromSnapshot, fromTrace]) {
       expect(replay).toMatchObject({
         replayedModelCalls: live?.modelCalls,
         replayedToolCalls: live?.toolCalls,
-        modelCalls: 2, // the answer's two turns, which the failed run never reached
+        modelCalls: 2, // the two turns of the answer, which the failed run never reached
       });
     }
   });
 
-  it("makes exactly the calls that are left at each point of the trace", () => {
+  it("makes exactly the remaining calls from each point of the trace", () => {
     const control = report.phases.at(-1);
     for (const replay of report.phases.slice(1, -1)) {
       expect(replay.modelCalls + replay.replayedModelCalls).toBe(control?.modelCalls);
@@ -140,7 +140,7 @@ describe("the example as a process", () => {
     expect(beforeTurn?.replayedModelCalls).toBeGreaterThan(beforeStart?.replayedModelCalls ?? Infinity);
   });
 
-  it("shows what each agent's model was sent last", async () => {
+  it("shows the last request of each agent", async () => {
     for (const agent of ["planner", "file_reader"]) {
       const text = await readFile(join(out, `context_${agent}.txt`), "utf8");
       expect(text).toMatch(/^Message Hash: [0-9a-f]{16}$/m);
@@ -152,7 +152,7 @@ describe("the example as a process", () => {
     expect(report.answer).toMatch(/58 days\. \(power\.md\).*64 days.*75 days.*90 days/);
   });
 
-  it("leaves the snapshot and the trace, and tells of its progress on standard error", async () => {
+  it("writes the snapshot and the trace, and reports its progress on standard error", async () => {
     const snapshot = JSON.parse(await readFile(report.files.snapshot, "utf8")) as {
       metadata: unknown;
     };
@@ -165,7 +165,7 @@ describe("the example as a process", () => {
   });
 });
 
-describe("the SSE parser", () => {
+describe("the SSE parser of the example", () => {
   let readSse: (bytes: AsyncIterable<Uint8Array>) => AsyncGenerator<ServerSentEvent>;
 
   beforeAll(async () => {
@@ -187,19 +187,19 @@ describe("the SSE parser", () => {
     { event: "message", data: "[DONE]" },
   ];
 
-  it("gives the same events wherever the bytes are cut", async () => {
+  it("yields the same events wherever the bytes are split", async () => {
     const bytes = new TextEncoder().encode(text);
     for (let cut = 0; cut <= bytes.length; cut += 1) {
       expect(await collect(readSse(inPieces(bytes.subarray(0, cut), bytes.subarray(cut))))).toEqual(events);
     }
   });
 
-  it("gives the same events byte by byte", async () => {
+  it("yields the same events byte by byte", async () => {
     const bytes = new TextEncoder().encode(text);
     expect(await collect(readSse(inPieces(...Array.from(bytes, (byte) => Uint8Array.of(byte)))))).toEqual(events);
   });
 
-  it("gives an event as soon as its empty line is there, also with CR line ends", async () => {
+  it("yields an event as soon as its empty line arrives, also with CR line ends", async () => {
     const [first, second] = ["data: 1\r\r", "\ndata: 2\r\n\r\n"].map((piece) => new TextEncoder().encode(piece));
     expect(await collect(readSse(inPieces(first!, second!)))).toEqual([
       { event: "message", data: "1" },
@@ -208,7 +208,7 @@ describe("the SSE parser", () => {
   });
 });
 
-describe("the model adapter", () => {
+describe("the model adapter of the example", () => {
   let server: Server | undefined;
 
   afterEach(() => {
@@ -285,7 +285,7 @@ describe("the model adapter", () => {
     });
   });
 
-  it("gives text, reasoning, fragments of tool calls, usage and the finish", async () => {
+  it("yields text, reasoning, fragments of tool calls, usage and the finish reason", async () => {
     const adapter = await adapterFor(
       streaming(
         choice({ role: "assistant", content: "" }),
@@ -344,7 +344,7 @@ describe("the model adapter", () => {
     await expect(collect(adapter.stream(ask))).rejects.toThrow(message);
   });
 
-  it("stops with the signal's reason", async () => {
+  it("stops with the reason of the signal", async () => {
     const abort = new AbortController();
     const reason = new Error("enough");
     const adapter = await adapterFor((_request, response) => {

@@ -1,4 +1,4 @@
-// Forks of runs made at random: calls and sub-agents in sequence and in parallel, equal requests, handled failures.
+// Forks of random runs with sequential and parallel calls and sub-agents, equal requests and handled failures.
 
 import {
   journalCall,
@@ -40,7 +40,7 @@ const plans = fc.letrec<{ plan: Plan; body: Plan }>((tie) => ({
   }),
 }));
 
-/** What came back at each place of a plan, and the places at which a call was really made. */
+/** The results at each position of a plan, and the positions whose calls were live. */
 interface Outcome {
   values: Record<string, string>;
   made: string[];
@@ -83,7 +83,7 @@ function framesIn(frame: AgentFrameSnapshot): AgentFrameSnapshot[] {
   return [frame, ...Object.values(frame.children).flatMap(framesIn)];
 }
 
-/** The calls of a frame, with what they gave or failed with: a text of its own each. */
+/** The calls of a frame with their outcomes. Each outcome has a unique text. */
 function valuesOf({ calls = [], journal }: AgentFrameSnapshot): [CallRecord, unknown][] {
   return calls.map((call) => {
     const output = call.row === true ? journal.other?.["step"]?.[call.contentHash]?.output : call.output;
@@ -91,9 +91,9 @@ function valuesOf({ calls = [], journal }: AgentFrameSnapshot): [CallRecord, unk
   });
 }
 
-const AGAIN = "made again";
+const AGAIN = "executed again";
 
-it("what was dropped is made again, and nothing else; all else comes back as it was", async () => {
+it("executes exactly the dropped calls again and returns everything else as recorded", async () => {
   await fc.assert(
     fc.asyncProperty(plans.body, fc.array(fc.nat(), { minLength: 1, maxLength: 3 }), async (plan, picks) => {
       let number = 0;
@@ -107,7 +107,7 @@ it("what was dropped is made again, and nothing else; all else comes back as it 
         return dumpSnapshot();
       });
       const recorded = (first as Outcome).values;
-      // Calls that are made take longer than what is replayed, so they start nothing before it does.
+      // Live calls take longer than replayed ones, so they start nothing before the replayed ones do.
       const replay = (snapshot: AgentSnapshot): Promise<Outcome> =>
         runWith(() => carryOut(plan, () => ticks(100).then(() => AGAIN)), { snapshot });
 
@@ -129,7 +129,7 @@ it("what was dropped is made again, and nothing else; all else comes back as it 
       const isDropped = (call: CallRecord): boolean =>
         chosen.some(({ end, inside }) => inside.includes(call) || call.startOrder > end);
       const dropped = new Set(calls.filter(isDropped).map((call) => values.get(call)));
-      // A failure that was the last thing is tried again, as far as it still is the last.
+      // A failure that was the last event is retried if it is still the last one.
       const { made: retried } = await replay(source);
       const fork = forkSnapshot(
         source,

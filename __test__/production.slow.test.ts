@@ -26,7 +26,7 @@ describe("in production, with snapshots off and a trace file", () => {
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  /** Runs the program in a process of its own; with `killAfter`, until it has made so many calls. */
+  /** Runs the program in a separate process. `killAfter` kills it after that many calls. */
   async function run(name: string, sync: string, killAfter?: number): Promise<{ trace: string; log: string[] }> {
     const trace = join(folder, `${name}.jsonl`);
     const log = join(folder, `${name}.log`);
@@ -54,13 +54,13 @@ describe("in production, with snapshots off and a trace file", () => {
     return { made, result };
   }
 
-  it("a finished run is restored and replayed elsewhere without a call", async () => {
+  it("a finished run is restored and replayed elsewhere without a live call", async () => {
     const { trace, log } = await run("whole", "batch");
     expect(log).toHaveLength(callsOfTheLongRun);
     expect(await resume(await restoreSnapshotFromFile(trace))).toEqual({ made: [], result: expected });
   });
 
-  it("killed at any point, it resumes and repeats no call whose end was written", { timeout: 120_000 }, async () => {
+  it("a run killed at any point resumes and repeats no call whose end was written", { timeout: 120_000 }, async () => {
     const points = pseudoRandom(20_261_129);
     let restored = 0;
     let replayed = 0;
@@ -69,7 +69,7 @@ describe("in production, with snapshots off and a trace file", () => {
       const { trace } = await run(`killed-${round}`, round % 2 === 0 ? "each" : "batch", killAfter);
       const ended = endedCalls(trace);
       const snapshot = await restoreSnapshotFromFile(trace).catch((error: unknown) => {
-        // Killed before anything was written: there is nothing to resume from.
+        // The process was killed before it wrote anything, so there is nothing to resume from.
         expect(error).toBeInstanceOf(RestoreError);
         expect(ended).toEqual([]);
         return undefined;
@@ -94,7 +94,7 @@ function linesOf(path: string): string[] {
   }
 }
 
-/** Names of the calls whose end stands in the trace, whole. */
+/** The names of the calls whose complete end event is in the trace. */
 function endedCalls(trace: string): string[] {
   return linesOf(trace).flatMap((line) => {
     const event = JSON.parse(line) as {
