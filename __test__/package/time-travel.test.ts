@@ -1,4 +1,4 @@
-// Programs written for @rejelly/core, with this package installed under that name.
+// Programs written for @rejelly/core, on this package installed under that name.
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { writePage } from "../support/docs-page.js";
@@ -7,7 +7,7 @@ import { install, runTool } from "./consumer.js";
 const FOUND = { answer: "found 3 pages on test" };
 const REPLAYED = { value: FOUND, model: 0, tool: 0 };
 
-test("the code of docs/time-travel.md type-checks and runs unchanged", () => {
+test("the code of docs/time-travel.md type-checks and runs as it stands", () => {
   const others = { "@types/node": "@types/node", zod: "zod" };
   const consumer = install({ platform: true, alias: "@rejelly/core", others });
   const files = writePage("docs/time-travel.md", consumer.folder);

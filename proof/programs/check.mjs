@@ -35,7 +35,7 @@ export class Counts {
   resumes = 0;
   throughJson = 0;
   fromTraces = 0;
-  remade = 0;
+  liveOnResume = 0;
   borrowed = 0;
   overtaken = 0;
 }
@@ -112,7 +112,7 @@ class ScheduleCheck {
       traced,
     });
     counts.recordings += 1;
-    counts.calls += recording.world.made.length;
+    counts.calls += recording.world.liveCalls.length;
     this.#askers = recording.world.askers;
     if (!this.#isOwn("recording", recording)) return undefined;
     const { end, inside, middle } = recording;
@@ -179,12 +179,12 @@ class ScheduleCheck {
     const run = await runProgram(this.#program, { random, pace: anyPace(random), moments, from, mode: "replay" });
     const expected = comparable(recording.outcome);
     const actual = comparable(run.outcome);
-    const { order, made } = run.world;
+    const { order, liveCalls } = run.world;
     if (!same(actual, expected)) this.#fault("wrong", name, `outcome${firstDifference(expected, actual)}`);
     else if (!same(order, recording.world.order))
       this.#fault("wrong", name, `order${firstDifference(recording.world.order, order)}`);
     if (this.#checkAddresses(name, run, recording.borrowed) > 0) this.#fault("wrong", name, "borrowed an answer");
-    if (made.length > 0) this.#fault("repeated", name, `made ${made[0]}`);
+    if (liveCalls.length > 0) this.#fault("repeated", name, `executed ${liveCalls[0]} again`);
     this.#counts.overtaken += run.report?.overtaken ?? 0;
     return run;
   }
@@ -196,12 +196,12 @@ class ScheduleCheck {
     const moments = random.chance(0.3) ? 1 : 0;
     const pace = anyPace(random);
     const run = await runProgram(this.#program, { random, pace, moments, from, mode: "resume" });
-    this.#counts.remade += run.world.made.length;
+    this.#counts.liveOnResume += run.world.liveCalls.length;
     const lent = this.#lentIn(run, from.lent);
     for (const [answer, frame] of run.world.askers) this.#askers.set(answer, frame);
     this.#checkAddresses(name, run, from.borrowed, from.lent);
-    const repeated = run.world.made.find((call) => from.finished.has(call));
-    if (repeated !== undefined) this.#fault("repeated", name, `made ${repeated}`);
+    const repeated = run.world.liveCalls.find((call) => from.finished.has(call));
+    if (repeated !== undefined) this.#fault("repeated", name, `executed ${repeated} again`);
     if (this.#isOwn(name, run) && this.#program.raceFree) {
       const expected = comparable(recording.outcome);
       const actual = comparable(run.outcome);

@@ -235,14 +235,14 @@ class Prompt {
   }
 
   async #make(what, spec, signal) {
-    const made = { call: this.#frame.occurrence(what), ok: undefined };
-    this.#calls.push(made);
+    const entry = { call: this.#frame.occurrence(what), ok: undefined };
+    this.#calls.push(entry);
     try {
-      const value = await this.#world.make(this.#frame, made.call, spec, signal);
-      made.ok = true;
+      const value = await this.#world.make(this.#frame, entry.call, spec, signal);
+      entry.ok = true;
       return value;
     } catch (error) {
-      made.ok = false;
+      entry.ok = false;
       throw error;
     }
   }

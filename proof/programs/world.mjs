@@ -28,7 +28,7 @@ export class StuckError extends Error {
 /** Answers calls in a random order, one per macrotask, and remembers the live calls. */
 export class World {
   /** The names of the live calls, in order. */
-  made = [];
+  liveCalls = [];
   /** The actions of the program, in order. */
   order = [];
   /** Answers that reached another call than the one that they were made for. */
@@ -63,7 +63,7 @@ export class World {
 
   /** A call arrives. */
   make(frame, { name, count }, { fails = 0, failure, heedsAbort, answer, addressee = digest(name) }, signal) {
-    this.made.push(name);
+    this.liveCalls.push(name);
     this.askers.set(addressee, frame);
     const content = `answer ${this.#pure ? digest(name) : this.#answers++} for ${addressee}`;
     const failing = fails < 0 || count < fails;

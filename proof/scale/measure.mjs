@@ -88,5 +88,5 @@ export function growth(rows) {
 }
 
 function missed(value) {
-  throw new Error(`the replay made a call: ${value}`);
+  throw new Error(`the replay made a live call: ${value}`);
 }

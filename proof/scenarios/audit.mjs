@@ -41,7 +41,7 @@ export async function audit(name, make) {
     },
     { eventBus },
   );
-  const total = live.made.length;
+  const total = live.liveCalls.length;
   points.push(...restores(events, memories));
   const report = { name, replays: 0, calls: total, repeated: 0, wrong: 0, faults: [] };
   for (const { what, snapshot, finished: done, counts } of points) {
@@ -54,12 +54,12 @@ export async function audit(name, make) {
       const result = await runWith(() => again(), { snapshot: given }).catch((error) => error);
       report.replays += 1;
       // A handled failure is replayed, so there may be fewer live calls than expected, but never more.
-      const repeated = Math.max(0, world.made.length - (total - done));
+      const repeated = Math.max(0, world.liveCalls.length - (total - done));
       report.repeated += repeated;
       const wrong = !isDeepStrictEqual(result, expected);
       if (wrong) report.wrong += 1;
       if (repeated > 0 || wrong)
-        report.faults.push({ what, form, made: world.made, owed: total - done, result, expected });
+        report.faults.push({ what, form, liveCalls: world.liveCalls, remaining: total - done, result, expected });
     }
   }
   return report;

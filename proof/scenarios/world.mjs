@@ -8,7 +8,7 @@ export const Result = z.object({ result: z.string() });
 /** The outside of a run. Every live call passes through it and is counted. */
 export class World {
   /** The names of the live calls. */
-  made = [];
+  liveCalls = [];
   /** The number of times each thing was requested, including earlier runs. */
   counts;
 
@@ -25,7 +25,7 @@ export class World {
 
   /** Delays a call by some turns of the event loop, depending on its name, so that ends interleave. */
   async make(name) {
-    this.made.push(name);
+    this.liveCalls.push(name);
     let turns = 1;
     for (const character of name) turns = (turns * 31 + character.charCodeAt(0)) % 5;
     for (let turn = 0; turn <= turns; turn += 1) await new Promise(setImmediate);
