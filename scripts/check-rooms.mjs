@@ -17,6 +17,7 @@ const ROOMS = {
   boundary: ["json", "hash"],
   replay: ["util", "json", "hash", "model", "diff"],
   snapshot: ["util", "json", "hash", "model", "replay"],
+  fork: ["util", "json", "model", "replay", "snapshot"],
   record: ["json", "hash", "model", "replay"],
   restore: ["util", "json", "hash", "model", "snapshot"],
 };

@@ -1,6 +1,7 @@
 //! Faults of the core as JavaScript errors: a stable code, and the details as JSON in the reason,
 //! from which TypeScript makes the error classes.
 
+use agent_rewind_core::fork::ForkError;
 use agent_rewind_core::hash::RequestTailError;
 use agent_rewind_core::json::{JsonError, JsonErrorKind, JsonStr};
 use agent_rewind_core::redact::RuleError;
@@ -16,6 +17,7 @@ pub enum Code {
     InvalidSnapshot,
     Limit,
     Restore,
+    Fork,
     Redact,
     /// What napi itself refuses: a wrong argument.
     Argument,
@@ -28,6 +30,7 @@ impl AsRef<str> for Code {
             Self::InvalidSnapshot => "ERR_REWIND_INVALID_SNAPSHOT",
             Self::Limit => "ERR_REWIND_LIMIT",
             Self::Restore => "ERR_REWIND_RESTORE",
+            Self::Fork => "ERR_REWIND_FORK",
             Self::Redact => "ERR_REWIND_REDACT",
             Self::Argument => "ERR_REWIND_ARGUMENT",
         }
@@ -151,4 +154,18 @@ pub fn restore_error(error: &RestoreError) -> Error<Code> {
         }
         _ => detail.into_error(Code::Restore),
     }
+}
+
+/// Names cross as the texts of strings.
+pub fn fork_error(error: &ForkError) -> Error<Code> {
+    let quoted = |name: &JsonStr| format!("\"{}\"", name.body());
+    let names: Vec<String> = error.known.names.iter().map(quoted).collect();
+    let wanted = error.known.wanted.as_ref();
+    Detail::new(&error.message)
+        .raw("change", &error.change.to_string())
+        .text("field", error.field)
+        .raw("names", &format!("[{}]", names.join(",")))
+        .raw("wanted", &wanted.map_or_else(|| "null".to_owned(), quoted))
+        .raw("listed", if error.known.listed { "true" } else { "false" })
+        .into_error(Code::Fork)
 }

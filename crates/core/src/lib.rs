@@ -5,6 +5,7 @@
 
 pub mod boundary;
 pub mod diff;
+pub mod fork;
 pub mod hash;
 pub mod json;
 pub mod model;

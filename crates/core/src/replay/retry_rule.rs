@@ -4,7 +4,7 @@ use crate::model::{Call, Frame, Outcome, State};
 
 /// A failure, as seen by the frame that it has reached.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Failed {
+pub(crate) struct Failed {
     /// The frame ended with it.
     stopped: bool,
     /// The frame, or one above it, continued after it.
@@ -13,7 +13,7 @@ pub(super) struct Failed {
 }
 
 /// A recorded frame that a failure can reach.
-pub(super) trait Ancestor {
+pub(crate) trait Ancestor {
     fn frame(&self) -> &Frame;
 
     /// Start of the last call or child of its last generation.
@@ -22,7 +22,7 @@ pub(super) trait Ancestor {
 
 impl Failed {
     /// `None` for a call that has not failed.
-    pub(super) fn call(call: &Call) -> Option<Self> {
+    pub(crate) fn call(call: &Call) -> Option<Self> {
         let Outcome::Failure {
             stopped, handled, ..
         } = call.outcome
@@ -37,7 +37,7 @@ impl Failed {
         })
     }
 
-    pub(super) fn frame(frame: &Frame) -> Self {
+    pub(crate) fn frame(frame: &Frame) -> Self {
         Self {
             stopped: frame.stopped,
             handled: frame.handled,
@@ -48,7 +48,7 @@ impl Failed {
     /// Follows the failure up the tree, starting with the frame that it reached first. It ended the run if it, or
     /// the failure that it caused, was the last event in each frame. A frame that completed, or that started
     /// something else, had handled it.
-    pub(super) fn ended_the_run<A: Ancestor>(self, ancestors: impl Iterator<Item = A>) -> bool {
+    pub(crate) fn ended_the_run<A: Ancestor>(self, ancestors: impl Iterator<Item = A>) -> bool {
         let mut failed = self;
         for ancestor in ancestors {
             let frame = ancestor.frame();

@@ -16,6 +16,7 @@ mod write_journal;
 use std::sync::{Arc, OnceLock};
 
 pub use error::SnapshotError;
+pub(crate) use memory::with_edits;
 pub use read::read_snapshot;
 pub use write::{stream_frame, warnings_text, write_frame, write_snapshot};
 
@@ -73,6 +74,18 @@ impl Snapshot {
             read_warnings: None,
             normalize: None,
             redact: None,
+        }
+    }
+
+    /// The fields of this snapshot around another tree, which is complete by itself.
+    #[must_use]
+    pub fn around(&self, root: Arc<Frame>) -> Self {
+        Self {
+            root,
+            clock: Clock::default(),
+            without_carry_over: false,
+            detached: OnceLock::new(),
+            ..self.clone()
         }
     }
 
