@@ -69,6 +69,9 @@ export const expectations: Readonly<Record<string, Expectation>> = {
   "docs/replay.md tour.mts": {
     output: `[${['{"result":"Report on moths: [\\"moths\\"]"}', '{"result":"Report on moths: [\\"moths\\"]"}', "2", "2", '{"result":"Report on moths: [\\"nothing\\"]"}'].join(",")}] 3\n`,
   },
+  "docs/start.md client.mjs": { output: "true\n", asked: 1 },
+  "docs/start.md sdk.mjs": { output: "true\n", asked: 1 },
+  "docs/start.md framework.mjs": { output: "true\n", asked: 2 },
   "docs/time-travel.md main.mts": {
     output: "{ reason: 'before migration' } found 3 pages on test found 3 pages on test\n",
   },
