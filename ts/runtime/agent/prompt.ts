@@ -53,6 +53,29 @@ const SCHEMA_PLACE = { owner: "promptAgent", remedy: "promptAgent(schema, { json
  * @throws JsonSchemaNotFoundError when the schema's, or a tool's, library gives no JSON schema, and none was given.
  * @throws ModelCallError, ModelNotFoundError, ModelRegistryNotFoundError, AbortError
  * @throws TypeError if the schema is none, or the options are not JSON.
+ *
+ * @example
+ * ```ts
+ * import { createAgent, equipInstruction, equipTool, promptAgent } from "agent-rewind";
+ * import { z } from "zod";
+ *
+ * export const traveller = createAgent({
+ *   id: "traveller",
+ *   handler: async ({ city }: { city: string }) => {
+ *     equipInstruction(`What should I wear in ${city} today?`);
+ *     equipTool({
+ *       name: "weather",
+ *       description: "Returns the weather of a city",
+ *       parameters: z.object({ city: z.string() }),
+ *       handler: async (input: { city: string }) => ({ ...input, celsius: 21 }),
+ *     });
+ *     const { advice } = await promptAgent(z.object({ advice: z.string() }), {
+ *       modelOptions: { temperature: 0 },
+ *     });
+ *     return advice;
+ *   },
+ * });
+ * ```
  */
 export async function promptAgent<S extends StandardSchemaLike>(
   schema: S,

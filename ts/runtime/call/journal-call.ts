@@ -44,6 +44,18 @@ export interface CallInfo {
  *
  * @throws ContextNotFoundError outside of runs and agents, when no `context` is given.
  * @throws whatever `make` throws, also when a failure is replayed.
+ *
+ * @example
+ * ```ts
+ * import { journalCall } from "agent-rewind";
+ *
+ * // In a run, a frame or a test. The request is everything that decides the answer.
+ * export const search = (query: string): Promise<string[]> =>
+ *   journalCall({ kind: "http", name: "search", request: { query } }, async ({ signal }) => {
+ *     const response = await fetch(`https://example.com/search?q=${encodeURIComponent(query)}`, { signal });
+ *     return (await response.json()) as string[];
+ *   });
+ * ```
  */
 export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo) => T | Promise<T>): Promise<T> {
   if (typeof make !== "function") {

@@ -49,6 +49,18 @@ export interface FrameSpec<Props, Result> {
  * @param frame.input what it is run with. `undefined` and `{}` are the same input.
  * @param fn may return `reborn(newInput)` to be called again with its memory kept.
  * @throws MaxDepthExceededError, AbortError, and whatever `fn` throws.
+ *
+ * @example
+ * ```ts
+ * import { journalCall, runFrame, runWith } from "agent-rewind";
+ *
+ * const research = (topic: string) =>
+ *   runFrame({ id: "researcher", input: { topic } }, async ({ topic }) =>
+ *     journalCall({ kind: "chat", name: "some-model", request: { topic } }, () => `all about ${topic}`),
+ *   );
+ * // Replay finds each frame by its id and input, whichever starts first.
+ * console.log(await runWith(() => Promise.all([research("rain"), research("snow")])));
+ * ```
  */
 export function runFrame<Input, Result>(
   frame: { id: string; input: Input; signal?: AbortSignal },

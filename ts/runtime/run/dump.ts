@@ -18,6 +18,22 @@ const OPTION_NAMES = { metadata: true, context: true } as const;
  * @throws ContextNotFoundError outside of runs and agents.
  * @throws SnapshotDisabledError when the run is not journaled.
  * @throws TypeError if the metadata is not JSON.
+ *
+ * @example
+ * ```ts
+ * import { runWith } from "agent-rewind";
+ * import { dumpSnapshot, writeSnapshot } from "agent-rewind/debugger";
+ *
+ * export const recorded = (agent: () => Promise<string>): Promise<string> =>
+ *   runWith(async () => {
+ *     try {
+ *       return await agent();
+ *     } catch (error) {
+ *       await writeSnapshot("failed.json", dumpSnapshot());
+ *       throw error;
+ *     }
+ *   });
+ * ```
  */
 export function dumpSnapshot(options: { metadata?: Record<string, unknown>; context?: Context } = {}): AgentSnapshot {
   checkOptionNames("dumpSnapshot: options", options, OPTION_NAMES);

@@ -29,6 +29,19 @@ import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";
  * @throws NormalizeError for a snapshot that was recorded under other rules and does not keep what was asked.
  * @throws RedactError for a snapshot that was redacted by other rules, or by none, and for a rule that is not supported.
  * @throws whatever the function throws.
+ *
+ * @example
+ * ```ts
+ * import { journalCall, runWith } from "agent-rewind";
+ * import { dumpSnapshot } from "agent-rewind/debugger";
+ *
+ * const ask = (question: string) =>
+ *   journalCall({ kind: "chat", name: "some-model", request: { question } }, async () => "an answer");
+ *
+ * const { answer, snapshot } = await runWith(async () => ({ answer: await ask("first?"), snapshot: dumpSnapshot() }));
+ * // The same request is answered from the snapshot.
+ * console.log(answer === (await runWith(() => ask("first?"), { snapshot })));
+ * ```
  */
 export function runWith<Props, Result>(
   fn: (props: Props) => Promise<Result> | Result,
