@@ -127,9 +127,9 @@ describe("recorded snapshots", () => {
           for (const call of calls) {
             expectListed("CallRecord", call);
             expectListed("CallMeta", call.meta ?? {});
-            const rows: Record<string, unknown> =
+            const recorded: Record<string, unknown> =
               call.kind === "prompt" || call.kind === "tool" ? journal[call.kind] : (journal.other?.[call.kind] ?? {});
-            if (call.row === true) expect(rows).toHaveProperty([call.contentHash]);
+            if (call.row === true) expect(recorded).toHaveProperty([call.contentHash]);
             else if (call.endOrder !== undefined) {
               expect("output" in call || call.tombstone !== undefined || call.error !== undefined).toBe(true);
             }
