@@ -5,7 +5,7 @@ import {
   journalStreamed,
   keptHeaders,
   rejected,
-  type Context,
+  type RunContext,
   type KeptHeaders,
 } from "../integration/index.js";
 import {
@@ -92,7 +92,7 @@ interface Sending {
   readonly timed: boolean;
 }
 
-function journaled(context: Context, { input, request, make, keep, timed }: Sending): Promise<Response> {
+function journaled(context: RunContext, { input, request, make, keep, timed }: Sending): Promise<Response> {
   const { url, host, signal, attempt, document } = request;
   const call = {
     kind: "fetch",

@@ -1,5 +1,5 @@
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
-import { Context, requireContext } from "../scope/run-context.js";
+import { RunContext, requireContext } from "../scope/run-context.js";
 import { AfterPromptAgentError, AttemptsExhaustedError, TurnBudgetExceededError } from "../../errors/index.js";
 import { EVENTS } from "../../events/names.js";
 import { parseAnswer } from "../../model/answer.js";
@@ -96,7 +96,7 @@ export async function promptAgent<S extends StandardSchemaLike>(
     watchers: [...scope.settings.streamWatchers, ...streamWatchers("promptAgent", options.onStream)],
   };
   const span = { spanId: newSpanId(), parentSpanId: outer.trace.spanId };
-  const prompt = new Prompt(new Context(scope, span.spanId), request, firstMessages(generation));
+  const prompt = new Prompt(new RunContext(scope, span.spanId), request, firstMessages(generation));
   generation.prompted = true;
   const about = { generationId: generation.id, policyId: POLICY_ID };
   const startedAt = performance.now();
@@ -157,11 +157,11 @@ function firstMessages(generation: Generation): Message[] {
 
 class Prompt {
   steps = 0;
-  readonly #context: Context;
+  readonly #context: RunContext;
   readonly #request: PromptRequest;
   readonly #conversation: Conversation;
 
-  constructor(context: Context, request: PromptRequest, messages: readonly Message[]) {
+  constructor(context: RunContext, request: PromptRequest, messages: readonly Message[]) {
     this.#context = context;
     this.#request = request;
     this.#conversation = new Conversation(context.scope, request, messages);

@@ -348,8 +348,8 @@ function decideMiss(scope: Scope, miss: Miss): void {
   }
   if (run.allowsMiss(miss)) return;
   const error = new ReplayMissError(miss);
-  // What is left over from a frame that has returned decides nothing.
-  if (!scope.closed && !scope.isDone) run.refuse(error);
+  // A miss in a frame that already returned must not fail the run.
+  if (scope.isRunning) run.refuse(error);
   throw new CallFailure(error, "made");
 }
 

@@ -1,4 +1,4 @@
-import { requireContext, type Context } from "../scope/run-context.js";
+import { requireContext, type RunContext } from "../scope/run-context.js";
 import { checkOptionNames } from "../../errors/option-names.js";
 import { SnapshotDisabledError } from "../../errors/index.js";
 import type { AgentSnapshot } from "../../types/snapshot.js";
@@ -35,7 +35,9 @@ const OPTION_NAMES = { metadata: true, context: true } as const;
  *   });
  * ```
  */
-export function dumpSnapshot(options: { metadata?: Record<string, unknown>; context?: Context } = {}): AgentSnapshot {
+export function dumpSnapshot(
+  options: { metadata?: Record<string, unknown>; context?: RunContext } = {},
+): AgentSnapshot {
   checkOptionNames("dumpSnapshot: options", options, OPTION_NAMES);
   const context = options.context ?? requireContext("dumpSnapshot");
   if (!context.enableSnapshot) throw new SnapshotDisabledError({ source: "dump" });

@@ -1,4 +1,4 @@
-import { Context, getContext, storage } from "../scope/run-context.js";
+import { RunContext, getContext, storage } from "../scope/run-context.js";
 import { NestedRunError, SnapshotDisabledError } from "../../errors/index.js";
 import { kindOf } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
@@ -199,7 +199,7 @@ class Run<Props, Result> {
   async #outcome(fn: (props: Props) => Promise<Result> | Result): Promise<{ result: Result } | { error: unknown }> {
     const scope = this.#scope;
     try {
-      const result = await storage.run(new Context(scope, this.#span.spanId), async () => fn(this.#props()));
+      const result = await storage.run(new RunContext(scope, this.#span.spanId), async () => fn(this.#props()));
       return scope.run.refused === undefined ? { result } : { error: scope.run.refused };
     } catch (error) {
       return { error: scope.run.refused ?? error };
