@@ -35,7 +35,7 @@ export interface Attempt {
 /**
  * The life of a frame.
  * - `running`: its handler runs.
- * - `returned`: its handler has returned or failed. The frame may still wait for its position in the recorded order of ends.
+ * - `returned`: its handler has returned or failed. The frame may still wait for the recorded order to reach its end.
  * - `closed`: it has ended.
  * - `abandoned`: a frame above ended without waiting for this one. What still ends in it is not journaled.
  */
