@@ -1,4 +1,4 @@
-//! Bounds on what can be represented. Past them comes a typed error, never a stack overflow.
+//! Limits on recorded data. Data beyond them is reported as a typed error and never overflows the stack.
 
 /// Deepest nesting of a recorded JSON value, in levels.
 pub const MAX_JSON_DEPTH: usize = 1_000;
