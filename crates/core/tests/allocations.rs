@@ -145,7 +145,7 @@ fn a_dump_and_a_start_from_it_allocate_nothing_for_entries() {
 #[test]
 fn replaying_a_call_copies_no_output() {
     let snapshot = dumped(&recorded(100));
-    let run = start(Some(Source::of_tree(snapshot.tree())));
+    let run = start(Some(ReplaySource::of_tree(snapshot.tree())));
     // The first call builds the index.
     run.begin_call(asked(0), None);
     let call = asked(1);
