@@ -850,6 +850,7 @@ module.exports.contentHash = nativeBinding.contentHash
 module.exports.contentHashOfBytes = nativeBinding.contentHashOfBytes
 module.exports.diffDocuments = nativeBinding.diffDocuments
 module.exports.elementHashes = nativeBinding.elementHashes
+module.exports.forkSnapshot = nativeBinding.forkSnapshot
 module.exports.formatMonitor = nativeBinding.formatMonitor
 module.exports.formatMonitorBytes = nativeBinding.formatMonitorBytes
 module.exports.legacyHash = nativeBinding.legacyHash

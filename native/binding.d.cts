@@ -185,6 +185,28 @@ export interface Begun {
   meta?: string
 }
 
+/** A change of one call or frame. All strings are JSON texts; names are the texts of strings. */
+export interface BindingForkChange {
+  /** Either this or `content_hash` is given. */
+  callId?: string
+  contentHash?: string
+  frame?: string
+  kind?: string
+  occurrence?: number
+  drop: boolean
+  output?: string
+  /** Type tags of the output. */
+  types?: string
+  error?: string
+  memory?: Array<BindingMemoryEdit>
+}
+
+export interface BindingMemoryEdit {
+  key: string
+  /** Absent for a key that is removed. */
+  value?: string
+}
+
 /** The parts of a request body; absent if it is not an object. */
 export declare function boundaryParts(body: Uint8Array): BoundaryParts | null
 
@@ -223,6 +245,9 @@ export interface FileFailure {
   code: string
   message: string
 }
+
+/** Forks the frames of `source`. The fields beside them are those of `fields`. */
+export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<BindingForkChange>): SnapshotHandle
 
 /** The text of the monitor's file, from JSON text of its document. */
 export declare function formatMonitor(document: Uint8Array, human: boolean): string

@@ -2,6 +2,7 @@
 //! from which TypeScript makes the error classes.
 
 use agent_rewind_core::error::{Fault, RestoreError, RestoreErrorKind, SnapshotError};
+use agent_rewind_core::fork::ForkError;
 use agent_rewind_core::hash::RequestTailError;
 use agent_rewind_core::json::{JsonError, JsonErrorKind, JsonStr};
 use agent_rewind_core::redact::RuleError;
@@ -14,6 +15,7 @@ pub enum Code {
     InvalidSnapshot,
     Limit,
     Restore,
+    Fork,
     Redact,
     /// What napi itself refuses: a wrong argument.
     Argument,
@@ -26,6 +28,7 @@ impl AsRef<str> for Code {
             Self::InvalidSnapshot => "ERR_REWIND_INVALID_SNAPSHOT",
             Self::Limit => "ERR_REWIND_LIMIT",
             Self::Restore => "ERR_REWIND_RESTORE",
+            Self::Fork => "ERR_REWIND_FORK",
             Self::Redact => "ERR_REWIND_REDACT",
             Self::Argument => "ERR_REWIND_ARGUMENT",
         }
@@ -149,4 +152,18 @@ pub fn restore_error(error: &RestoreError) -> Error<Code> {
         }
         _ => detail.into_error(Code::Restore),
     }
+}
+
+/// Names cross as the texts of strings.
+pub fn fork_error(error: &ForkError) -> Error<Code> {
+    let quoted = |name: &JsonStr| format!("\"{}\"", name.body());
+    let names: Vec<String> = error.known.names.iter().map(quoted).collect();
+    let wanted = error.known.wanted.as_ref();
+    Detail::new(&error.message)
+        .raw("change", &error.change.to_string())
+        .text("field", error.field)
+        .raw("names", &format!("[{}]", names.join(",")))
+        .raw("wanted", &wanted.map_or_else(|| "null".to_owned(), quoted))
+        .raw("listed", if error.known.listed { "true" } else { "false" })
+        .into_error(Code::Fork)
 }

@@ -11,6 +11,7 @@ mod boundary;
 mod budget;
 mod error;
 mod file;
+mod fork;
 mod frame;
 mod hash;
 mod js_text;

@@ -1,31 +1,17 @@
-import type { AgentSnapshot, Provenance } from "../types/snapshot.js";
-import { stringifySnapshot } from "./files.js";
-import { checkChanges, type Change, type ForkChange } from "./fork/changes.js";
-import { Routes, runAgain, takeOut } from "./fork/drop.js";
 import { ForkError } from "../errors/index.js";
-import { handledFailures, keepHandled } from "./fork/failures.js";
-import { Entries, findEntry, nameOf, type Entry } from "./fork/find.js";
-import { editMemory, settleMemory } from "./fork/memory.js";
-import { setOutcome, type Outcome } from "./fork/outcomes.js";
-import { framesUnder, lastOf, loadFrames, storeFrames, type FrameNode } from "./fork/tree.js";
+import { fromNativeError, native, type SnapshotHandle } from "../native.js";
+import type { AgentSnapshot, Provenance } from "../types/snapshot.js";
+import { checkChanges, type CheckedChange, type ForkChange } from "./fork/changes.js";
+import { unknownName } from "./fork/unknown-name.js";
 import { snapshotObject } from "./handle.js";
-import { checkSnapshot } from "./open.js";
+import { checkSnapshot, handleWith } from "./open.js";
 
 export type { CallIdTarget, ContentHashTarget, ForkChange, ForkTarget } from "./fork/changes.js";
 export { ForkError, isForkError } from "../errors/index.js";
 
-/** A change, and what it is for. */
-interface Edit {
-  readonly change: Change;
-  readonly entry: Entry;
-  /** The call, row or frame itself: the same for all changes of it. */
-  readonly subject: object;
-  readonly outcome: Outcome | undefined;
-}
-
 /**
- * Makes a new snapshot out of another one: with calls and sub-agents taken out, so that they are made again; with other
- * outputs or failures, that steer the run elsewhere; with other memory. The other one stays as it is.
+ * Makes a new snapshot out of another one: with calls and sub-agents taken out, so that they are executed again; with
+ * other outputs or failures, that steer the run elsewhere; with other memory. The other one stays as it is.
  *
  * All changes name places in the given snapshot, so their order does not matter; of two outputs for one call the later
  * counts.
@@ -45,110 +31,53 @@ interface Edit {
  */
 export function forkSnapshot(snapshot: AgentSnapshot, changes: ForkChange | readonly ForkChange[]): AgentSnapshot {
   const checked = checkChanges(changes);
-  const source = JSON.parse(stringifySnapshot(snapshot)) as AgentSnapshot;
-  const root = loadFrames(source.root);
-  for (const node of framesUnder(root)) settleMemory(node);
-  const entries = new Entries(root);
-  const edits = checked.map((change) => editOf(change, findEntry(entries, change)));
-
-  const failures: Set<object> = handledFailures(root);
-  const routes = new Routes();
-  for (const { entry } of edits) routes.add(entry);
-  const answered = new Set(edits.flatMap(({ subject, outcome }) => (outcome === undefined ? [] : [subject])));
-  const drops = edits.filter(({ change }) => change.drop);
-  takeOut(
-    root,
-    drops.map(({ entry, subject }) => ({ entry, stays: answered.has(subject) })),
-    routes,
-    isLegacy(entries.all),
-  );
-  checkKept(root, edits);
-  for (const failure of applyEdits(edits)) failures.add(failure);
-  keepHandled(root, failures);
-  storeFrames(root);
-  return forkOf(source);
-}
-
-function editOf(change: Change, entry: Entry): Edit {
-  checkFits(change, entry);
-  const subject = entry.type === "call" ? entry.call : entry.type === "row" ? entry.row : entry.node;
-  const { output, error } = change;
-  const outcome = output !== undefined ? { output } : error !== undefined ? { error } : undefined;
-  return { change, entry, subject, outcome };
-}
-
-/** @throws ForkError if what is found cannot be changed in that way. */
-function checkFits({ path, given, drop, output, memory }: Change, entry: Entry): void {
-  const { node } = entry;
-  if (drop && entry.type === "frame" && node.parent === undefined) {
-    const message = "the root cannot be taken out: nothing would be left. Run without a snapshot instead.";
-    throw new ForkError(`${path}.drop`, message, { at: given });
-  }
-  if (memory !== undefined && entry.type !== "frame") {
-    const { callId } = node.frame;
-    const message = `a call has no memory. Its frame has: give at: ${JSON.stringify(callId)}.`;
-    throw new ForkError(`${path}.memory`, message, { at: given, known: [callId] });
-  }
-  if (output === undefined || entry.type === "frame") return;
-  const { kind, output: recorded } =
-    entry.type === "call" ? entry.call : { kind: entry.row.kind, output: entry.row.entry.output };
-  if (kind === "prompt" && isAssistantMessage(recorded) && !isAssistantMessage(JSON.parse(output.text))) {
-    const message =
-      'expected the assistant message, such as { role: "assistant", content: "…" }, as the prompt had given.';
-    throw new ForkError(`${path}.output`, message, { at: given });
-  }
-}
-
-function isAssistantMessage(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "role" in value && value.role === "assistant";
-}
-
-/** @throws ForkError for a change of what another change takes out. */
-function checkKept(root: FrameNode, edits: readonly Edit[]): void {
-  const kept = new Set<object>();
-  for (const node of framesUnder(root)) {
-    const { calls, rows } = lastOf(node.generations);
-    for (const subject of [node, ...calls, ...rows]) kept.add(subject);
-  }
-  for (const { change, entry, subject, outcome } of edits) {
-    if ((outcome === undefined && change.memory === undefined) || kept.has(subject)) continue;
-    const message = `${nameOf(entry)} is taken out by another of the changes, as part of it or since it came later. Leave one of them out.`;
-    throw new ForkError(change.path, message, { at: change.given });
-  }
-}
-
-/** Gives what now fails. */
-function applyEdits(edits: readonly Edit[]): object[] {
-  for (const { change, entry, outcome } of edits) {
-    if (outcome === undefined && change.memory === undefined) continue;
-    // Their ends keep their places, so that races come out as recorded.
-    const first = entry.type === "frame" && change.memory === undefined ? entry.node.parent : entry.node;
-    for (let node = first; node !== undefined; node = node.parent) runAgain(node);
-  }
-  const answers = new Map<object, { entry: Entry; outcome: Outcome }>();
-  for (const { change, entry, subject, outcome } of edits) {
-    if (change.memory !== undefined) editMemory(entry.node, change.memory);
-    if (outcome !== undefined) answers.set(subject, { entry, outcome });
-  }
-  return [...answers.values()].flatMap(({ entry, outcome }) => setOutcome(entry, outcome) ?? []);
-}
-
-/** Recordings of `@rejelly/core`: their hashes are shorter, and their generations are not told apart. */
-function isLegacy(all: readonly Entry[]): boolean {
-  return all.some((entry) => entry.type === "call" && !/^[\da-f]{64}$/.test(entry.call.contentHash));
-}
-
-function forkOf(source: AgentSnapshot): AgentSnapshot {
+  const { handle, snapshot: source } = checkSnapshot(snapshot);
   const timestamp = Date.now();
-  const { processId } = source;
+  const { processId, ...kept } = JSON.parse(JSON.stringify(source)) as typeof source;
   const forkedFrom: Provenance["forkedFrom"] = { processId, timestamp: source.timestamp };
-  const { root, ...fields } = {
-    ...source,
+  const fields = {
+    ...kept,
     processId: `fork:${processId}:${timestamp}`,
     timestamp,
-    provenance: { ...source.provenance, forkedFrom },
+    provenance: { ...kept.provenance, forkedFrom },
   };
-  const { handle } = checkSnapshot({ ...fields, root });
-  // What the core does not keep of the fields stands in the object.
-  return Object.assign(snapshotObject(handle), fields);
+  const fork = forked(checked, () =>
+    native.forkSnapshot(
+      handle,
+      handleWith(fields),
+      checked.map(({ crossing }) => crossing),
+    ),
+  );
+  // Fields that the core does not keep are part of the object.
+  return Object.assign(snapshotObject(fork), fields);
+}
+
+/** @throws ForkError */
+function forked(checked: readonly CheckedChange[], fork: () => SnapshotHandle): SnapshotHandle {
+  try {
+    return fork();
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "ERR_REWIND_FORK") throw fromNativeError(error);
+    const { change, field, message, names, wanted, listed } = JSON.parse((error as Error).message) as Misfit;
+    const { path, given } = checked[change] as CheckedChange;
+    const place = field === "" ? path : `${path}.${field}`;
+    throw listed
+      ? unknownName(place, message, wanted, names, given)
+      : new ForkError(place, message, { at: given, known: names });
+  }
+}
+
+/** A change that does not fit, as the core reports it. */
+interface Misfit {
+  /** Which change. */
+  change: number;
+  /** Path in the change. */
+  field: string;
+  message: string;
+  /** The names that would fit. */
+  names: string[];
+  /** The name that was given. */
+  wanted: string | null;
+  /** The message has to list the names. */
+  listed: boolean;
 }

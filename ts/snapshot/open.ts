@@ -68,8 +68,16 @@ export function checkSnapshot(snapshot: AgentSnapshot): OpenSnapshot {
   const fields = withoutRoot(snapshot);
   const handle = handleOf(snapshot);
   if (handle === undefined) return { handle: read(snapshot), snapshot: fields };
-  read({ ...fields, root: EMPTY_FRAME });
+  handleWith(fields);
   return { handle, snapshot: fields };
+}
+
+/**
+ * A snapshot with these fields, and without frames.
+ * @throws InvalidSnapshotError with all faults
+ */
+export function handleWith(fields: Omit<AgentSnapshot, "root">): SnapshotHandle {
+  return read({ ...fields, root: EMPTY_FRAME });
 }
 
 function read(snapshot: object): SnapshotHandle {

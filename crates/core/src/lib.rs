@@ -8,6 +8,7 @@ pub mod error;
 pub mod explain;
 mod failed;
 pub mod file;
+pub mod fork;
 pub mod frame;
 pub mod hash;
 mod id_hash;

@@ -1,6 +1,7 @@
-// What a snapshot is to be changed by: the arguments of `forkSnapshot`, checked.
+// The arguments of `forkSnapshot`, checked and as the binding takes them.
 
 import { isError } from "../../errors/base.js";
+import type { BindingForkChange } from "../../native.js";
 import type { ErrorInfo } from "../../types/snapshot.js";
 import { encodeValue, type Encoded } from "../../values/encode.js";
 import { toErrorInfo } from "../../values/error-info.js";
@@ -48,17 +49,12 @@ export interface ForkChange {
 }
 
 /** A change that has been checked. */
-export interface Change {
+export interface CheckedChange {
   /** Place in the arguments. */
   readonly path: string;
   /** `at` as it was given. */
   readonly given: unknown;
-  readonly at: CallIdTarget | ContentHashTarget;
-  readonly drop: boolean;
-  readonly output: Encoded | undefined;
-  readonly error: ErrorInfo | undefined;
-  /** Values as JSON text; `undefined` for a key that is taken out. */
-  readonly memory: ReadonlyMap<string, string | undefined> | undefined;
+  readonly crossing: BindingForkChange;
 }
 
 const KEYS = ["at", "drop", "output", "error", "memory"];
@@ -66,36 +62,40 @@ const TARGET_KEYS = ["callId", "contentHash", "occurrence", "frame", "kind"];
 const TARGET = 'a callId, or an object such as { contentHash: "…", occurrence: 0 }';
 
 /** @throws ForkError */
-export function checkChanges(changes: unknown): Change[] {
+export function checkChanges(changes: unknown): CheckedChange[] {
   if (!Array.isArray(changes)) return [checkChange(changes, "changes")];
   return changes.map((change: unknown, index) => checkChange(change, `changes.${index}`));
 }
 
-function checkChange(change: unknown, path: string): Change {
+function checkChange(change: unknown, path: string): CheckedChange {
   if (!isRecord(change))
     throw new ForkError(path, `expected an object such as { at, output }, received ${received(change)}.`);
-  checkKeys(change, KEYS, path, change["at"]);
-  const checked = {
-    path,
-    given: change["at"],
-    at: checkTarget(change["at"], `${path}.at`),
-    drop: checkDrop(change["drop"], `${path}.drop`),
-    output: "output" in change ? checkOutput(change["output"], `${path}.output`) : undefined,
-    error: checkError(change["error"], `${path}.error`),
-    memory: checkMemory(change["memory"], `${path}.memory`),
-  };
-  const { given: at, drop, output, error, memory } = checked;
+  const { at } = change;
+  checkKeys(change, KEYS, path, at);
+  const target = checkTarget(at, `${path}.at`);
+  const drop = checkDrop(change["drop"], `${path}.drop`);
+  const output = "output" in change ? checkOutput(change["output"], `${path}.output`) : undefined;
+  const error = checkError(change["error"], `${path}.error`);
+  const memory = checkMemory(change["memory"], `${path}.memory`);
   if (output !== undefined && error !== undefined) {
     throw new ForkError(path, "give output or error, not both: a call gives the one or fails with the other.", { at });
   }
   if (!drop && output === undefined && error === undefined && memory === undefined) {
     throw new ForkError(path, "nothing to change: give drop, output, error or memory.", { at });
   }
-  return checked;
+  const crossing = {
+    ...target,
+    drop,
+    ...(output === undefined ? {} : { output: output.text }),
+    ...(output === undefined || output.types === null ? {} : { types: output.types }),
+    ...(error === undefined ? {} : { error }),
+    ...(memory === undefined ? {} : { memory }),
+  };
+  return { path, given: at, crossing };
 }
 
-function checkTarget(at: unknown, path: string): Change["at"] {
-  if (typeof at === "string") return { callId: at };
+function checkTarget(at: unknown, path: string): Omit<BindingForkChange, "drop"> {
+  if (typeof at === "string") return { callId: JSON.stringify(at) };
   if (!isRecord(at)) throw new ForkError(path, `expected ${TARGET}, received ${received(at)}.`, { at });
   checkKeys(at, TARGET_KEYS, path, at);
   for (const key of ["callId", "contentHash", "frame", "kind"]) {
@@ -115,13 +115,12 @@ function checkTarget(at: unknown, path: string): Change["at"] {
   if (callId !== undefined && (frame !== undefined || kind !== undefined)) {
     throw new ForkError(path, "frame and kind go with contentHash: a callId says both already.", { at });
   }
-  const which = occurrence === undefined ? {} : { occurrence };
-  if (callId !== undefined) return { callId, ...which };
   return {
-    contentHash: contentHash as string,
-    ...which,
-    ...(frame === undefined ? {} : { frame }),
-    ...(kind === undefined ? {} : { kind }),
+    ...(occurrence === undefined ? {} : { occurrence }),
+    ...(callId === undefined ? {} : { callId: JSON.stringify(callId) }),
+    ...(contentHash === undefined ? {} : { contentHash: JSON.stringify(contentHash) }),
+    ...(frame === undefined ? {} : { frame: JSON.stringify(frame) }),
+    ...(kind === undefined ? {} : { kind: JSON.stringify(kind) }),
   };
 }
 
@@ -140,26 +139,25 @@ function checkOutput(output: unknown, path: string): Encoded {
   );
 }
 
-function checkError(error: unknown, path: string): ErrorInfo | undefined {
+/** JSON text of an ErrorInfo. */
+function checkError(error: unknown, path: string): string | undefined {
   if (error === undefined) return undefined;
-  if (isError(error)) return toErrorInfo(error);
+  if (isError(error)) return JSON.stringify(toErrorInfo(error));
   if (!isRecord(error) || typeof error["name"] !== "string" || typeof error["message"] !== "string") {
     throw new ForkError(path, `expected an Error, or { name, message }, received ${received(error)}.`);
   }
-  return JSON.parse(jsonText(error, path)) as ErrorInfo;
+  return jsonText(error, path);
 }
 
-function checkMemory(memory: unknown, path: string): Change["memory"] {
+function checkMemory(memory: unknown, path: string): BindingForkChange["memory"] {
   if (memory === undefined) return undefined;
   if (!isRecord(memory)) {
     throw new ForkError(path, `expected an object with the keys to change, received ${received(memory)}.`);
   }
-  return new Map(
-    Object.entries(memory).map(([key, value]) => [
-      key,
-      value === undefined ? undefined : jsonText(value, `${path}.${key}`),
-    ]),
-  );
+  return Object.entries(memory).map(([key, value]) => ({
+    key: JSON.stringify(key),
+    ...(value === undefined ? {} : { value: jsonText(value, `${path}.${key}`) }),
+  }));
 }
 
 function jsonText(value: unknown, path: string): string {

@@ -9,11 +9,11 @@ const SHOWN = 20;
 export function unknownName(
   path: string,
   message: string,
-  name: string | undefined,
+  name: string | null,
   known: Iterable<string>,
   at: unknown,
 ): ForkError {
-  const names = name === undefined ? [...new Set(known)] : nearest(name, known);
+  const names = name === null ? [...new Set(known)] : nearest(name, known);
   return new ForkError(path, `${message} ${listed(names)}`, { at, known: names });
 }
 

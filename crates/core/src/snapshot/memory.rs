@@ -48,7 +48,7 @@ pub(super) fn edited_keys(now: &Memory, hashes: &OrderedMap<JsonStr, JsonStr>) -
 }
 
 /// The memory at the start, with the edits that were made to the memory as it stands.
-pub(super) fn with_edits(at_start: &Memory, now: &Memory, edited: &[JsonStr]) -> Memory {
+pub(crate) fn with_edits(at_start: &Memory, now: &Memory, edited: &[JsonStr]) -> Memory {
     let keys: HashSet<&JsonStr> = edited.iter().collect();
     let mut memory: Memory = at_start
         .iter()

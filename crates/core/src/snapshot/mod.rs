@@ -14,6 +14,7 @@ mod write_journal;
 
 use std::sync::{Arc, OnceLock};
 
+pub(crate) use memory::with_edits;
 pub use read::read_snapshot;
 pub use write::{stream_frame, warnings_text, write_frame, write_snapshot};
 
@@ -71,6 +72,18 @@ impl Snapshot {
             read_warnings: None,
             normalize: None,
             redact: None,
+        }
+    }
+
+    /// The fields of this snapshot around another tree, which is complete by itself.
+    #[must_use]
+    pub fn around(&self, root: Arc<Frame>) -> Self {
+        Self {
+            root,
+            clock: Clock::default(),
+            reached_alone: false,
+            settled: OnceLock::new(),
+            ..self.clone()
         }
     }
 

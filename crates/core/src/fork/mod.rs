@@ -1,0 +1,235 @@
+//! Forks: a recorded tree with calls dropped, other outcomes or other memory. The source stays as it is, and the fork
+//! shares with it everything that no change touches.
+
+mod edit;
+mod failures;
+mod find;
+mod take_out;
+mod tree;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::frame::Frame;
+use crate::journal::{Kind, Outcome, RequestHash, Value};
+use crate::json::{JsonStr, JsonText, Scanner};
+use crate::memory::Memory;
+use find::Finder;
+use take_out::{Dropped, Routes};
+use tree::{Entry, Subject, Tree};
+
+/// A change of one call or frame.
+#[derive(Debug, Clone)]
+pub struct Change {
+    pub target: Target,
+    /// Which of the matches, from 0 in order of the starts; the last one if `None`.
+    pub occurrence: Option<usize>,
+    /// Takes the target out, with everything that was started after its end. With an `outcome`, the target itself stays.
+    pub drop: bool,
+    pub outcome: Option<NewOutcome>,
+    pub memory: Option<MemoryEdits>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Target {
+    /// A call or a frame.
+    CallId(JsonStr),
+    /// A call, or a row that no call names.
+    Request {
+        hash: RequestHash,
+        /// The callId of its frame.
+        frame: Option<JsonStr>,
+        kind: Option<Kind>,
+    },
+}
+
+#[derive(Debug, Clone)]
+pub enum NewOutcome {
+    Output(Value),
+    /// An `ErrorInfo` object.
+    Error(JsonText),
+}
+
+/// New values of memory keys.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryEdits {
+    /// All keys that are edited. One that `values` lacks is removed.
+    pub keys: Vec<JsonStr>,
+    pub values: Memory,
+}
+
+/// A change that does not fit the recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForkError {
+    /// Position of the change in the list.
+    pub change: usize,
+    /// Path of the field in the change, such as `at.frame`; empty for the change itself.
+    pub field: &'static str,
+    pub message: String,
+    pub known: Known,
+}
+
+/// The names that would fit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Known {
+    pub names: Vec<JsonStr>,
+    /// The name that was given and not found.
+    pub wanted: Option<JsonStr>,
+    /// The message has to list the names.
+    pub listed: bool,
+}
+
+/// A change, and the entry that it is for.
+struct Edit<'c> {
+    index: usize,
+    change: &'c Change,
+    entry: Entry,
+}
+
+/// Applies all changes to a recorded tree. All of them name entries of the given tree, so their order does not matter;
+/// of several outcomes for one entry the last one counts.
+///
+/// # Errors
+/// The first change that names no entry, does not fit its entry, or changes one that another change takes out.
+pub fn fork(root: &Arc<Frame>, changes: &[Change]) -> Result<Arc<Frame>, ForkError> {
+    let mut tree = Tree::load(root);
+    tree.settle_memory();
+    let finder = Finder::new(&tree, changes);
+    let mut edits = Vec::with_capacity(changes.len());
+    for (index, change) in changes.iter().enumerate() {
+        let fitting = finder.find(change).and_then(|entry| {
+            check_fits(&tree, change, entry)?;
+            Ok(entry)
+        });
+        let entry = fitting.map_err(|problem| problem.of(index))?;
+        edits.push(Edit {
+            index,
+            change,
+            entry,
+        });
+    }
+    let outcomes: Outcomes = edits
+        .iter()
+        .filter_map(|edit| Some((edit.entry, edit.change.outcome.as_ref()?)))
+        .collect();
+    let dropped: Vec<Dropped> = edits
+        .iter()
+        .filter(|edit| edit.change.drop)
+        .map(|edit| Dropped {
+            entry: edit.entry,
+            stays: outcomes.contains_key(&edit.entry),
+        })
+        .collect();
+    let routes = Routes::to(&tree, edits.iter().map(|edit| edit.entry));
+    tree.take_out(&dropped, &routes);
+    check_kept(&tree, &edits)?;
+    tree.apply(&edits, &outcomes);
+    tree.keep_handled(&outcomes);
+    Ok(tree.store())
+}
+
+/// The last outcome that the changes set for an entry.
+type Outcomes<'c> = HashMap<Entry, &'c NewOutcome>;
+
+/// A fault of a change whose position is not known yet.
+struct Problem {
+    field: &'static str,
+    message: String,
+    known: Known,
+}
+
+impl Problem {
+    fn new(field: &'static str, message: String) -> Self {
+        Self {
+            field,
+            message,
+            known: Known::default(),
+        }
+    }
+
+    /// With the names that the message has to list.
+    fn listing(self, wanted: Option<&JsonStr>, names: impl IntoIterator<Item = JsonStr>) -> Self {
+        let mut seen = HashSet::new();
+        let names = names.into_iter().filter(|name| seen.insert(name.clone()));
+        let known = Known {
+            names: names.collect(),
+            wanted: wanted.cloned(),
+            listed: true,
+        };
+        Self { known, ..self }
+    }
+
+    fn of(self, change: usize) -> ForkError {
+        ForkError {
+            change,
+            field: self.field,
+            message: self.message,
+            known: self.known,
+        }
+    }
+}
+
+fn check_fits(tree: &Tree<'_>, change: &Change, entry: Entry) -> Result<(), Problem> {
+    let is_frame = entry.subject == Subject::Frame;
+    if change.drop && is_frame && tree.parent(entry.node).is_none() {
+        let message =
+            "the root cannot be taken out: nothing would be left. Run without a snapshot instead.";
+        return Err(Problem::new("drop", message.to_owned()));
+    }
+    if change.memory.is_some() && !is_frame {
+        let frame = &tree.frame(entry.node).call_id;
+        let message = format!(
+            "a call has no memory. Its frame has: give at: \"{}\".",
+            frame.body()
+        );
+        let mut problem = Problem::new("memory", message);
+        problem.known.names.push(frame.clone());
+        return Err(problem);
+    }
+    if let Some(NewOutcome::Output(output)) = &change.outcome
+        && let Some((Kind::Prompt, Outcome::Output(recorded))) = tree.request_outcome(entry)
+        && is_assistant_message(&recorded.text)
+        && !is_assistant_message(&output.text)
+    {
+        let message = r#"expected the assistant message, such as { role: "assistant", content: "…" }, as the prompt had given."#;
+        return Err(Problem::new("output", message.to_owned()));
+    }
+    Ok(())
+}
+
+fn is_assistant_message(text: &JsonText) -> bool {
+    let mut scanner = Scanner::new(text.as_str());
+    if scanner.enter_object().is_err() {
+        return false;
+    }
+    let mut is_assistant = false;
+    let mut first = true;
+    while let Ok(Some(key)) = scanner.next_member(&mut first) {
+        if key.is("role") {
+            let is_string = scanner.peek() == Some(b'"');
+            is_assistant = is_string && scanner.string().is_ok_and(|role| role.is("assistant"));
+            if is_string {
+                continue;
+            }
+        }
+        if scanner.skip_value().is_err() {
+            return false;
+        }
+    }
+    is_assistant
+}
+
+/// Refuses a change of an entry that another change takes out.
+fn check_kept(tree: &Tree<'_>, edits: &[Edit<'_>]) -> Result<(), ForkError> {
+    for edit in edits {
+        let changes_it = edit.change.outcome.is_some() || edit.change.memory.is_some();
+        if changes_it && !tree.is_kept(edit.entry) {
+            let message = format!(
+                "{} is taken out by another of the changes, as part of it or since it came later. Leave one of them out.",
+                tree.name_of(edit.entry)
+            );
+            return Err(Problem::new("", message).of(edit.index));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,295 @@
+//! Entries that are taken out, with everything that was started after they had ended.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::tree::{Entry, ROOT, Subject, Tree, generation_at, generation_mut, generations};
+use crate::frame::{Frame, Generation, State};
+use crate::journal::{Call, Outcome, RequestHash};
+use crate::memory::Memory;
+
+/// An entry that is taken out, or after which everything is.
+pub(super) struct Dropped {
+    pub(super) entry: Entry,
+    /// The entry itself stays, because it gets another outcome.
+    pub(super) stays: bool,
+}
+
+/// The last generation that a frame may keep, so that a replay reaches the changed entries.
+pub(super) struct Routes(HashMap<usize, usize>);
+
+impl Routes {
+    pub(super) fn to(tree: &Tree<'_>, entries: impl Iterator<Item = Entry>) -> Self {
+        let mut last = HashMap::new();
+        for entry in entries {
+            let node = &tree.nodes[entry.node];
+            let (mut at, mut generation) = match entry.subject {
+                Subject::Frame => (node.parent, node.generation),
+                Subject::Call { generation, .. } | Subject::Row { generation, .. } => {
+                    (Some(entry.node), generation)
+                }
+            };
+            while let Some(id) = at {
+                let known = last.entry(id).or_insert(generation);
+                *known = generation.min(*known);
+                (at, generation) = (tree.nodes[id].parent, tree.nodes[id].generation);
+            }
+        }
+        Self(last)
+    }
+}
+
+/// A place in the order of starts and ends after which everything goes; `None` keeps everything.
+#[derive(Clone, Copy)]
+struct Cut(Option<u64>);
+
+impl Cut {
+    fn is_before(self, place: Option<u64>) -> bool {
+        self.0.is_some_and(|cut| place > Some(cut))
+    }
+}
+
+impl Tree<'_> {
+    /// Takes entries out of the tree, with what was started after they had ended. Entries that had started before stay,
+    /// also if they ended later; frames that ended later, and those that lost something, run again.
+    ///
+    /// A call or frame that is taken out keeps its start, as one that has begun and contains nothing yet. So other
+    /// occurrences of the same request keep their turn, and failures before it still count as handled.
+    pub(super) fn take_out(&mut self, all_dropped: &[Dropped], routes: &Routes) {
+        let ends = all_dropped.iter();
+        let ends = ends.filter_map(|dropped| self.end_of(dropped.entry));
+        let cut = Cut(ends.min());
+        let mut lost = vec![false; self.nodes.len()];
+        let mut emptied = vec![false; self.nodes.len()];
+        for dropped in all_dropped {
+            let Entry { node, subject } = dropped.entry;
+            let is_frame = subject == Subject::Frame;
+            let owner = if is_frame {
+                self.parent(node)
+            } else {
+                Some(node)
+            };
+            if let Some(owner) = owner {
+                lost[owner] = true;
+            }
+            if !dropped.stays {
+                emptied[node] |= is_frame;
+                self.empty(dropped.entry);
+            }
+        }
+        let latest = Latest::of(self);
+        // Parents come first, and are trimmed before their children are looked at.
+        let mut open = vec![ROOT];
+        let mut next = 0;
+        while let Some(id) = open.get(next).copied() {
+            lost[id] |= self.trim(id, cut, routes, &latest);
+            open.extend(self.nodes[id].children.last().into_iter().flatten());
+            next += 1;
+        }
+        for id in open.iter().rev() {
+            if lost[*id]
+                && let Some(parent) = self.parent(*id)
+            {
+                lost[parent] = true;
+            }
+        }
+        let mut reopened = vec![false; self.nodes.len()];
+        for id in open.into_iter().filter(|id| !emptied[*id]) {
+            let frame = self.frame(id);
+            let above = self.parent(id).is_some_and(|parent| reopened[parent]);
+            if lost[id] || cut.is_before(frame.end) || above && is_orphan(frame) {
+                reopened[id] = true;
+                let frame = self.edit(id);
+                frame.end = None;
+                frame.state = State::Running;
+            }
+            if lost[id] {
+                self.reset_to_start(id);
+            }
+        }
+    }
+
+    fn empty(&mut self, entry: Entry) {
+        match entry.subject {
+            Subject::Row { .. } => {
+                self.gone_rows.insert(entry);
+            }
+            Subject::Call { .. } => {
+                if let Some(call) = self.call_mut(entry) {
+                    call.answered = None;
+                    call.end = None;
+                    call.outcome = Outcome::Pending;
+                    call.meta = None;
+                }
+            }
+            Subject::Frame => {
+                let frame = self.edit(entry.node);
+                let start = generation_at(frame, 0).filter(|first| first.id == 0);
+                let (props, memory) = start.map_or((None, None), |first| {
+                    (first.props.clone(), first.memory.clone())
+                });
+                let (call_id, agent_id) = (frame.call_id.clone(), frame.agent_id.clone());
+                *frame = Frame {
+                    input_hash: frame.input_hash,
+                    start: frame.start,
+                    course: frame.course,
+                    ..Frame::new(call_id, agent_id, Generation::new(0, props, memory))
+                };
+                self.nodes[entry.node].children = vec![Vec::new()];
+            }
+        }
+    }
+
+    /// Takes out the entries that were started after the cut. True if there were any.
+    fn trim(&mut self, id: usize, cut: Cut, routes: &Routes, latest: &Latest) -> bool {
+        let count = self.last_generation(id) + 1;
+        let route = routes.0.get(&id).copied().unwrap_or(usize::MAX);
+        let last = route.min(self.last_before(id, cut, latest));
+        let loses_generations = last + 1 < count;
+        if loses_generations {
+            let frame = self.edit(id);
+            if let Some(generation) = frame.earlier.get(last) {
+                frame.generation = Generation::clone(generation);
+            }
+            while frame.earlier.len() > last {
+                frame.earlier.drop_last_mut();
+            }
+            self.nodes[id].children.truncate(last + 1);
+        }
+        let body = &self.frame(id).generation;
+        // Calls are in order of their starts.
+        let calls = body.calls.iter().rev();
+        let late_calls = calls
+            .take_while(|call| cut.is_before(Some(call.start)))
+            .count();
+        let is_late = |child: &Frame| cut.is_before(child.start);
+        let loses_children = body.children.iter().any(|child| is_late(child));
+        if late_calls > 0 {
+            let calls = &mut self.edit(id).generation.calls;
+            for _ in 0..late_calls {
+                calls.drop_last_mut();
+            }
+        }
+        if loses_children {
+            let children = &mut self.edit(id).generation.children;
+            *children = children
+                .iter()
+                .filter(|child| !is_late(child))
+                .cloned()
+                .collect();
+            let mut ids = self.nodes[id].children.pop().unwrap_or_default();
+            ids.retain(|child| !is_late(self.nodes[*child].source));
+            self.nodes[id].children.push(ids);
+        }
+        loses_generations || late_calls > 0 || loses_children
+    }
+
+    /// The last generation that had started before the cut. Starts of generations are not recorded: the last one in
+    /// which something started before the cut is certain, and if anything came after the cut, later ones have to run
+    /// again.
+    fn last_before(&self, id: usize, cut: Cut, latest: &Latest) -> usize {
+        let frame = self.frame(id);
+        let last = frame.earlier.len();
+        let Some(place) = cut.0.filter(|_| last > 0) else {
+            return last;
+        };
+        let had_started = |generation: &Generation| {
+            let children = generation.children.iter().filter_map(|child| child.start);
+            let calls = generation.calls.iter().map(|call| call.start);
+            calls.chain(children).any(|start| start < place)
+        };
+        let started = (0..=last).rev();
+        let certain = started
+            .filter(|index| generation_at(frame, *index).is_some_and(had_started))
+            .max()
+            .unwrap_or(0);
+        let came_later =
+            (certain..=last).any(|index| cut.is_before(latest.in_generation(id, index)));
+        if came_later { certain } else { last }
+    }
+
+    /// The memory at the cut is not known. That at the start is, and a replay arrives at the other from there.
+    fn reset_to_start(&mut self, id: usize) {
+        let count = self.last_generation(id) as u64 + 1;
+        if self.frame(id).generation.id >= count && self.is_legacy() {
+            // The recording does not tell the generations of a frame apart: all of them are in one, so a replay goes
+            // through them from the first, which starts with nothing.
+            let frame = self.edit(id);
+            frame.generation.id = 0;
+            frame.generation.props = None;
+            frame.generation.memory = None;
+            frame.memory = Memory::default();
+        }
+        if let Some(memory) = self.frame(id).generation.memory.clone() {
+            self.edit(id).memory = memory;
+        }
+    }
+
+    /// True for recordings of `@rejelly/core`, whose hashes are shorter.
+    fn is_legacy(&self) -> bool {
+        let sources = self.nodes.iter().map(|node| node.source);
+        let mut generations = sources.flat_map(|frame| generations(frame));
+        generations.any(|generation| {
+            let mut calls = generation.calls.iter();
+            calls.any(|call| matches!(call.hash, RequestHash::Foreign(_)))
+        })
+    }
+
+    pub(super) fn call_mut(&mut self, entry: Entry) -> Option<&mut Call> {
+        let Subject::Call {
+            generation,
+            position,
+        } = entry.subject
+        else {
+            return None;
+        };
+        let body = generation_mut(self.edit(entry.node), generation)?;
+        body.calls.get_mut(position).map(Arc::make_mut)
+    }
+}
+
+/// True for a frame that was closed because its parent ended.
+fn is_orphan(frame: &Frame) -> bool {
+    frame.start.is_some() && frame.end.is_none() && matches!(frame.state, State::Failed(_))
+}
+
+/// The last recorded start or end in each generation, and under it, by frame. Empty where no frame has several
+/// generations, because it is not needed then.
+struct Latest(Vec<Vec<Option<u64>>>);
+
+impl Latest {
+    fn of(tree: &Tree<'_>) -> Self {
+        if tree.nodes.iter().all(|node| node.source.earlier.is_empty()) {
+            return Self(Vec::new());
+        }
+        let mut found: Vec<Vec<Option<u64>>> = vec![Vec::new(); tree.nodes.len()];
+        for (id, node) in tree.nodes.iter().enumerate().rev() {
+            let of_calls = generations(node.source).map(|generation| {
+                let calls = generation.calls.iter();
+                calls
+                    .flat_map(|call| [Some(call.start), call.answered, call.end])
+                    .max()
+                    .flatten()
+            });
+            let inner = std::mem::take(&mut found[id]).into_iter();
+            let inner = inner.chain(std::iter::repeat(None));
+            found[id] = of_calls
+                .zip(inner)
+                .map(|(own, inner)| own.max(inner))
+                .collect();
+            if let Some(parent) = node.parent {
+                let own = found[id].iter().copied().max().flatten();
+                let own = own.max(node.source.start).max(node.source.end);
+                let above = &mut found[parent];
+                let count = above.len().max(node.generation + 1);
+                above.resize(count, None);
+                above[node.generation] = above[node.generation].max(own);
+            }
+        }
+        Self(found)
+    }
+
+    fn in_generation(&self, id: usize, index: usize) -> Option<u64> {
+        *self.0.get(id)?.get(index)?
+    }
+}

@@ -1,0 +1,345 @@
+//! The frames of a recorded tree while they are edited: a flat list in which each frame knows its parent, and is copied
+//! when it is changed.
+
+use std::collections::HashSet;
+use std::iter;
+use std::sync::Arc;
+
+use crate::frame::{Frame, Generation};
+use crate::journal::{Call, Kind, Outcome, RequestHash};
+use crate::json::JsonStr;
+
+/// Position of the root in the list.
+pub(super) const ROOT: usize = 0;
+
+/// Frames are listed before those in them, so ids grow from the root down.
+pub(super) struct Tree<'a> {
+    pub(super) nodes: Vec<Node<'a>>,
+    /// Rows that are taken out when the tree is stored.
+    pub(super) gone_rows: HashSet<Entry>,
+    /// Calls that are added when the tree is stored, to the last generation of a frame.
+    pub(super) new_calls: Vec<(usize, Call)>,
+}
+
+pub(super) struct Node<'a> {
+    /// The frame as it was recorded.
+    pub(super) source: &'a Arc<Frame>,
+    /// The frame as it was changed; its children are replaced when the tree is stored.
+    edited: Option<Box<Frame>>,
+    pub(super) parent: Option<usize>,
+    /// The generation of the parent that the frame is in.
+    pub(super) generation: usize,
+    /// Ids of the children by generation, in the order of the frame's own list.
+    pub(super) children: Vec<Vec<usize>>,
+}
+
+/// A call, a row or a frame of the recorded tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Entry {
+    /// Of a call or a row, the frame that it is in.
+    pub(super) node: usize,
+    pub(super) subject: Subject,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Subject {
+    Frame,
+    Call { generation: usize, position: usize },
+    Row { generation: usize, position: usize },
+}
+
+/// An entry with the fields that it is found by.
+#[derive(Clone)]
+pub(super) struct Listed<'t> {
+    pub(super) entry: Entry,
+    pub(super) frame: &'t Frame,
+    /// `None` for a row.
+    pub(super) call_id: Option<&'t JsonStr>,
+    /// `None` for a frame.
+    pub(super) request: Option<(&'t Kind, &'t RequestHash)>,
+    pub(super) start: Option<u64>,
+}
+
+/// All generations of a frame, the last one last.
+pub(super) fn generations(frame: &Frame) -> impl Iterator<Item = &Generation> {
+    let earlier = frame.earlier.iter().map(AsRef::as_ref);
+    earlier.chain(iter::once(&frame.generation))
+}
+
+pub(super) fn generation_at(frame: &Frame, index: usize) -> Option<&Generation> {
+    match frame.earlier.get(index) {
+        Some(generation) => Some(generation),
+        None => (index == frame.earlier.len()).then_some(&frame.generation),
+    }
+}
+
+impl<'a> Node<'a> {
+    fn new(source: &'a Arc<Frame>, parent: Option<usize>, generation: usize) -> Self {
+        Self {
+            source,
+            edited: None,
+            parent,
+            generation,
+            children: Vec::new(),
+        }
+    }
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn load(root: &'a Arc<Frame>) -> Self {
+        let mut nodes = vec![Node::new(root, None, 0)];
+        let mut next = ROOT;
+        while let Some(node) = nodes.get(next) {
+            let source: &'a Frame = node.source;
+            let mut children = Vec::with_capacity(source.earlier.len() + 1);
+            for (index, generation) in generations(source).enumerate() {
+                let first = nodes.len();
+                let found = generation.children.iter();
+                nodes.extend(found.map(|child| Node::new(child, Some(next), index)));
+                children.push((first..nodes.len()).collect());
+            }
+            nodes[next].children = children;
+            next += 1;
+        }
+        Self {
+            nodes,
+            gone_rows: HashSet::new(),
+            new_calls: Vec::new(),
+        }
+    }
+
+    pub(super) fn frame(&self, id: usize) -> &Frame {
+        let node = &self.nodes[id];
+        node.edited.as_deref().unwrap_or(node.source)
+    }
+
+    pub(super) fn edit(&mut self, id: usize) -> &mut Frame {
+        let node = &mut self.nodes[id];
+        let source = node.source;
+        node.edited
+            .get_or_insert_with(|| Box::new(Frame::clone(source)))
+    }
+
+    pub(super) fn parent(&self, id: usize) -> Option<usize> {
+        self.nodes[id].parent
+    }
+
+    /// Index of the frame's last generation.
+    pub(super) fn last_generation(&self, id: usize) -> usize {
+        self.frame(id).earlier.len()
+    }
+
+    /// The frames that a replay reaches: the root, and the children of last generations. Parents come first.
+    pub(super) fn reachable(&self) -> Vec<usize> {
+        let mut found = vec![ROOT];
+        let mut next = 0;
+        while let Some(id) = found.get(next) {
+            found.extend(self.nodes[*id].children.last().into_iter().flatten());
+            next += 1;
+        }
+        found
+    }
+
+    /// The frame, then its parent, up to the root.
+    pub(super) fn up_from(&self, id: usize) -> impl Iterator<Item = usize> {
+        iter::successors(Some(id), |id| self.parent(*id))
+    }
+
+    /// All entries as they were recorded, frames before the entries in them.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Listed<'a>> {
+        self.nodes.iter().enumerate().flat_map(|(id, node)| {
+            let frame: &'a Frame = node.source;
+            let own = Listed {
+                entry: Entry {
+                    node: id,
+                    subject: Subject::Frame,
+                },
+                frame,
+                call_id: Some(&frame.call_id),
+                request: None,
+                start: frame.start,
+            };
+            let inner = generations(frame).enumerate();
+            iter::once(own).chain(inner.flat_map(move |(generation, body)| {
+                let calls = body.calls.iter().enumerate();
+                let calls = calls.map(move |(position, call)| Listed {
+                    entry: Entry {
+                        node: id,
+                        subject: Subject::Call {
+                            generation,
+                            position,
+                        },
+                    },
+                    frame,
+                    call_id: Some(&call.call_id),
+                    request: Some((&call.kind, &call.hash)),
+                    start: Some(call.start),
+                });
+                let rows = body.rows.iter().enumerate();
+                calls.chain(rows.map(move |(position, row)| Listed {
+                    entry: Entry {
+                        node: id,
+                        subject: Subject::Row {
+                            generation,
+                            position,
+                        },
+                    },
+                    frame,
+                    call_id: None,
+                    request: Some((&row.kind, &row.hash)),
+                    start: None,
+                }))
+            }))
+        })
+    }
+
+    /// The call of an entry, as it is recorded.
+    pub(super) fn call(&self, entry: Entry) -> Option<&'a Call> {
+        let Subject::Call {
+            generation,
+            position,
+        } = entry.subject
+        else {
+            return None;
+        };
+        let source: &'a Frame = self.nodes[entry.node].source;
+        let calls = &generation_at(source, generation)?.calls;
+        calls.get(position).map(AsRef::as_ref)
+    }
+
+    /// Kind and recorded outcome of a call or a row.
+    pub(super) fn request_outcome(&self, entry: Entry) -> Option<(&Kind, &Outcome)> {
+        if let Subject::Row {
+            generation,
+            position,
+        } = entry.subject
+        {
+            let source = self.nodes[entry.node].source;
+            let row = generation_at(source, generation)?.rows.get(position)?;
+            return Some((&row.kind, &row.outcome));
+        }
+        let call = self.call(entry)?;
+        Some((&call.kind, &call.outcome))
+    }
+
+    /// The place from which on the run had the outcome of an entry.
+    pub(super) fn end_of(&self, entry: Entry) -> Option<u64> {
+        match entry.subject {
+            Subject::Frame => self.nodes[entry.node].source.end,
+            Subject::Call { .. } => self.call(entry)?.known_from(),
+            Subject::Row { .. } => None,
+        }
+    }
+
+    /// A name for messages.
+    pub(super) fn name_of(&self, entry: Entry) -> String {
+        let frame = self.nodes[entry.node].source;
+        match (entry.subject, self.call(entry)) {
+            (
+                Subject::Row {
+                    generation,
+                    position,
+                },
+                _,
+            ) => {
+                let row = generation_at(frame, generation)
+                    .and_then(|generation| generation.rows.get(position));
+                row.map_or_else(String::new, |row| format!("the row {}", row.hash))
+            }
+            (_, Some(call)) => format!("\"{}\"", call.call_id.body()),
+            (_, None) => format!("\"{}\"", frame.call_id.body()),
+        }
+    }
+
+    /// True if the entry is still part of the tree, in the last generation of its frame.
+    pub(super) fn is_kept(&self, entry: Entry) -> bool {
+        let is_last = |generation| generation == self.last_generation(entry.node);
+        let body = &self.frame(entry.node).generation;
+        let in_frame = match entry.subject {
+            Subject::Frame => true,
+            Subject::Call {
+                generation,
+                position,
+            } => is_last(generation) && position < body.calls.len(),
+            Subject::Row {
+                generation,
+                position,
+            } => is_last(generation) && position < body.rows.len(),
+        };
+        in_frame && self.up_from(entry.node).all(|id| self.is_in_parent(id))
+    }
+
+    fn is_in_parent(&self, id: usize) -> bool {
+        let node = &self.nodes[id];
+        node.parent.is_none_or(|parent| {
+            let children = self.nodes[parent].children.get(node.generation);
+            children.is_some_and(|ids| ids.contains(&id))
+        })
+    }
+
+    /// Puts the tree together again. Frames without a change are shared with the source.
+    pub(super) fn store(mut self) -> Arc<Frame> {
+        self.store_rows();
+        for id in (0..self.nodes.len()).rev() {
+            for (generation, ids) in std::mem::take(&mut self.nodes[id].children)
+                .into_iter()
+                .enumerate()
+            {
+                for (position, child) in ids.into_iter().enumerate() {
+                    if let Some(changed) = self.nodes[child].edited.take()
+                        && let Some(body) = generation_mut(self.edit(id), generation)
+                    {
+                        body.children.set_mut(position, Arc::from(changed));
+                    }
+                }
+            }
+        }
+        let root = &mut self.nodes[ROOT];
+        root.edited
+            .take()
+            .map_or_else(|| Arc::clone(root.source), Arc::from)
+    }
+
+    /// Takes rows out and adds calls. Done last, because the positions of entries change.
+    fn store_rows(&mut self) {
+        let frames: HashSet<usize> = self.gone_rows.iter().map(|entry| entry.node).collect();
+        for node in frames {
+            let generation = self.last_generation(node);
+            let rows = &self.frame(node).generation.rows;
+            let is_kept = |position| {
+                let subject = Subject::Row {
+                    generation,
+                    position,
+                };
+                !self.gone_rows.contains(&Entry { node, subject })
+            };
+            let kept = rows.iter().enumerate();
+            let kept = kept.filter(|(position, _)| is_kept(*position));
+            let kept = kept.map(|(_, row)| Arc::clone(row)).collect();
+            self.edit(node).generation.rows = kept;
+        }
+        for (node, call) in std::mem::take(&mut self.new_calls) {
+            let calls = &mut self.edit(node).generation.calls;
+            // Behind the calls that started at the same place.
+            let after: Vec<_> = calls
+                .iter()
+                .skip_while(|known| known.start <= call.start)
+                .map(Arc::clone)
+                .collect();
+            for _ in &after {
+                calls.drop_last_mut();
+            }
+            calls.push_back_mut(Arc::new(call));
+            for later in after {
+                calls.push_back_mut(later);
+            }
+        }
+    }
+}
+
+pub(super) fn generation_mut(frame: &mut Frame, index: usize) -> Option<&mut Generation> {
+    if index == frame.earlier.len() {
+        return Some(&mut frame.generation);
+    }
+    frame.earlier.get_mut(index).map(Arc::make_mut)
+}

@@ -1,0 +1,96 @@
+use std::sync::Arc;
+
+use agent_rewind_core::fork::{Change, MemoryEdits, NewOutcome, Target, fork};
+use agent_rewind_core::journal::{Kind, RequestHash, Value};
+use agent_rewind_core::json::{JsonStr, JsonText};
+use napi_derive::napi;
+
+use crate::error::{Result, fork_error};
+use crate::snapshot::SnapshotHandle;
+
+/// A change of one call or frame. All strings are JSON texts; names are the texts of strings.
+#[napi(object)]
+pub struct BindingForkChange {
+    /// Either this or `content_hash` is given.
+    pub call_id: Option<String>,
+    pub content_hash: Option<String>,
+    pub frame: Option<String>,
+    pub kind: Option<String>,
+    pub occurrence: Option<i64>,
+    pub drop: bool,
+    pub output: Option<String>,
+    /// Type tags of the output.
+    pub types: Option<String>,
+    pub error: Option<String>,
+    pub memory: Option<Vec<BindingMemoryEdit>>,
+}
+
+#[napi(object)]
+pub struct BindingMemoryEdit {
+    pub key: String,
+    /// Absent for a key that is removed.
+    pub value: Option<String>,
+}
+
+/// Forks the frames of `source`. The fields beside them are those of `fields`.
+#[napi(catch_unwind)]
+pub fn fork_snapshot(
+    source: &SnapshotHandle,
+    fields: &SnapshotHandle,
+    changes: Vec<BindingForkChange>,
+) -> Result<SnapshotHandle> {
+    let changes: Vec<Change> = changes.into_iter().map(core_change).collect();
+    let root = fork(source.snapshot.tree(), &changes).map_err(|error| fork_error(&error))?;
+    Ok(SnapshotHandle {
+        snapshot: Arc::new(fields.snapshot.around(root)),
+        // The fork shares the texts of its source.
+        meter: source.meter.clone(),
+    })
+}
+
+fn core_change(change: BindingForkChange) -> Change {
+    let name = |literal: String| JsonStr::from_normalized_body(body(&literal));
+    let target = match (change.call_id, change.content_hash) {
+        (Some(call_id), _) => Target::CallId(name(call_id)),
+        (None, hash) => Target::Request {
+            hash: RequestHash::read(body(hash.as_deref().unwrap_or_default())),
+            frame: change.frame.map(name),
+            kind: change.kind.map(|kind| Kind::from_name(name(kind))),
+        },
+    };
+    let output = change.output.map(|text| {
+        NewOutcome::Output(Value {
+            text: JsonText::trusted(text),
+            types: change.types.map(JsonText::trusted),
+        })
+    });
+    let error = change.error.map(JsonText::trusted).map(NewOutcome::Error);
+    let memory = change.memory.map(|edits| {
+        let mut memory = MemoryEdits::default();
+        for BindingMemoryEdit { key, value } in edits {
+            let key = name(key);
+            if let Some(value) = value {
+                memory.values.insert(key.clone(), JsonText::trusted(value));
+            }
+            memory.keys.push(key);
+        }
+        memory
+    });
+    Change {
+        target,
+        occurrence: change
+            .occurrence
+            .and_then(|number| usize::try_from(number).ok()),
+        drop: change.drop,
+        outcome: output.or(error),
+        memory,
+    }
+}
+
+/// The text of a string literal between its quotes.
+fn body(literal: &str) -> &str {
+    let inner = literal.strip_prefix('"');
+    inner
+        .and_then(|inner| inner.strip_suffix('"'))
+        .unwrap_or_default()
+}
