@@ -14,7 +14,7 @@ import type * as Binding from "../native/binding.cjs";
 
 export type Native = typeof Binding;
 export type FrameHandle = Binding.FrameHandle;
-export type BindingForkChange = Binding.BindingForkChange;
+export type NativeForkChange = Binding.ForkChange;
 export type FileFailure = Binding.FileFailure;
 export type SnapshotHandle = Binding.SnapshotHandle;
 export type TextSink = Binding.TextSink;

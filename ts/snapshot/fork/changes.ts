@@ -1,7 +1,7 @@
 // The arguments of `forkSnapshot`, checked and as the binding takes them.
 
 import { isError } from "../../errors/base.js";
-import type { BindingForkChange } from "../../native.js";
+import type { NativeForkChange } from "../../native.js";
 import type { ErrorInfo } from "../../types/snapshot.js";
 import { encodeValue, type Encoded } from "../../values/encode.js";
 import { toErrorInfo } from "../../values/error-info.js";
@@ -54,7 +54,7 @@ export interface CheckedChange {
   readonly path: string;
   /** `at` as it was given. */
   readonly given: unknown;
-  readonly crossing: BindingForkChange;
+  readonly crossing: NativeForkChange;
 }
 
 const KEYS = ["at", "drop", "output", "error", "memory"];
@@ -94,7 +94,7 @@ function checkChange(change: unknown, path: string): CheckedChange {
   return { path, given: at, crossing };
 }
 
-function checkTarget(at: unknown, path: string): Omit<BindingForkChange, "drop"> {
+function checkTarget(at: unknown, path: string): Omit<NativeForkChange, "drop"> {
   if (typeof at === "string") return { callId: JSON.stringify(at) };
   if (!isRecord(at)) throw new ForkError(path, `expected ${TARGET}, received ${received(at)}.`, { at });
   checkKeys(at, TARGET_KEYS, path, at);
@@ -149,7 +149,7 @@ function checkError(error: unknown, path: string): string | undefined {
   return jsonText(error, path);
 }
 
-function checkMemory(memory: unknown, path: string): BindingForkChange["memory"] {
+function checkMemory(memory: unknown, path: string): NativeForkChange["memory"] {
   if (memory === undefined) return undefined;
   if (!isRecord(memory)) {
     throw new ForkError(path, `expected an object with the keys to change, received ${received(memory)}.`);

@@ -4,6 +4,7 @@
 mod edit;
 mod failures;
 mod find;
+mod rehash;
 mod take_out;
 mod tree;
 
@@ -15,6 +16,7 @@ use crate::journal::{Kind, Outcome, RequestHash, Value};
 use crate::json::{JsonStr, JsonText, Scanner};
 use crate::memory::Memory;
 use find::Finder;
+pub use rehash::rehash;
 use take_out::{Dropped, Routes};
 use tree::{Entry, Subject, Tree};
 

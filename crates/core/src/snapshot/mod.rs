@@ -7,6 +7,7 @@ mod journal_draft;
 mod memory;
 mod out;
 mod read;
+mod read_model;
 mod requests;
 mod stop;
 mod write;
@@ -16,6 +17,7 @@ use std::sync::{Arc, OnceLock};
 
 pub(crate) use memory::with_edits;
 pub use read::read_snapshot;
+pub use read_model::ReadModel;
 pub use write::{stream_frame, warnings_text, write_frame, write_snapshot};
 
 use crate::clock::Clock;
