@@ -788,7 +788,7 @@ interface RestoreOptions {
   anchor?: "before" | "after";
   /** Own tags of the snapshot. */
   metadata?: Record<string, unknown>;
-  /** The trace to restore, where the events are of several. */
+  /** The run to restore, where the events are of several. Default: the one that started last, with a warning. */
   traceId?: string;
 }
 /** What became of the calls of a frame. */
@@ -1206,19 +1206,23 @@ declare const EVENTS: {
   readonly SYS_LOG: "sys:log";
   readonly ERROR: "error";
 };
-/** Aborts an agent from inside. */
+/** Aborts an agent from inside: `handle(reason)` and `handle.abort(reason)` are the same. */
 interface AbortHandle {
   /**
-  * Aborts the agent, and with it its sub-agents; not what called it. Nothing happens once the agent has ended.
+  * Aborts the agent and its sub-agents, but not its caller. Does nothing once the agent has ended.
   * @param reason becomes `signal.reason`, as it is.
   */
+  (reason?: unknown): void;
   abort(reason?: unknown): void;
   /** The agent's signal. */
   readonly signal: AbortSignal;
 }
 /** The signal that aborts when the current agent is to stop; `undefined` outside of runs and agents. */
 declare function getContextSignal(): AbortSignal | undefined;
-/** A handle on the current agent. Outside of runs and agents it does nothing, and its signal never aborts. */
+/**
+* A function that aborts the current agent. Outside of runs and agents it does nothing, and its signal never aborts. The
+* handle stays that of the agent that got it, wherever it is called.
+*/
 declare function getAbortHandle(): AbortHandle;
 /** What a handler returns to be called again, in a new generation. */
 interface RebornSignal {
@@ -1232,6 +1236,11 @@ interface RebornSignal {
 declare function reborn(newProps?: unknown): RebornSignal;
 /** Whether a handler's result asks for a new generation. */
 declare function isRebornSignal(value: unknown): value is RebornSignal;
+/** What a frame has used, told at each use. */
+interface BudgetUpdate extends BudgetState {
+  /** What was used just now, in this frame or under it. */
+  readonly delta: UsageStats;
+}
 /** What a consumer of a model's answer is told beside each event. */
 interface StreamInfo {
   readonly agentId: string;
@@ -1259,7 +1268,10 @@ interface AgentMiddleware {
 interface AgentConfig<Props, Result> {
   /** Name of the agent; part of the callId. */
   id: string;
-  /** The model, or its name in the run's registry; by default the model of the run. */
+  /**
+  * The model, or its id in the run's registry; by default the model of the run. An agent whose model id is not
+  * registered fails with a ModelRegistryNotFoundError when it starts.
+  */
   model?: string | ModelAdapter;
   /** How often a wrong answer is asked again. Default 3. */
   maxRetries?: number;
@@ -1462,11 +1474,6 @@ interface ToolUsage {
   /** What else tells this use from others, as JSON; uses that differ in it are counted apart. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
-/** What a frame has used, told at each use. */
-interface BudgetUpdate extends BudgetState {
-  /** What was used just now, in this frame or under it. */
-  readonly delta: UsageStats;
-}
 /**
 * Tokens, costs and calls used so far by the current frame alone (`own`), and with its sub-agents (`aggregate`).
 * @throws ContextNotFoundError outside of runs and agents.
@@ -1601,7 +1608,7 @@ interface RunWithOptions<Props = unknown> {
   initialProps?: Props;
   /** Replays from this snapshot: what had finished is not called again. */
   snapshot?: AgentSnapshot;
-  /** Whether the run is journaled and can be dumped. Default: whether NODE_ENV is "development" or "test". */
+  /** True if the run is journaled and can be dumped. Default: true, unless NODE_ENV is "production". */
   enableSnapshot?: boolean;
   /** Takes the run's events, instead of the global bus. */
   eventBus?: EventSink;

@@ -8,17 +8,18 @@ export default defineConfig({
   entry: cjs,
   format: { esm: { entry: esm }, cjs: { entry: cjs } },
   outDir: "dist",
-  // What entry points share lies in files beside them, not in one per source: those take twice as long to load. Source
-  // maps lead back to ts/. "../native/binding.cjs" is where ts/native.ts has it, as long as these files lie in dist/.
+  // Code shared by entry points is bundled into shared chunks, because one file per source takes twice as long to load.
+  // Source maps point to ts/. "../native/binding.cjs" has the same relative path from dist/ as from ts/native.ts, as
+  // long as these files are in dist/ itself.
   platform: "node",
   target: "node20.19",
   dts: true,
   sourcemap: true,
-  // Without it the CommonJS copy would run in sloppy mode: writes to frozen objects would be silent.
+  // Without it, the CommonJS copy would run in sloppy mode, where writes to frozen objects fail silently.
   outputOptions: { strict: true },
   deps: {
     neverBundle: [/native\/binding\.cjs$/],
-    // dist/node_modules would not be packed: whatever is built in goes through a plugin.
+    // dist/node_modules would not be packed, so every bundled dependency goes through a plugin.
     onlyBundle: [],
   },
   plugins: [inlineZodToJsonSchema()],

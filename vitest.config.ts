@@ -1,25 +1,32 @@
 import { defineConfig } from "vitest/config";
 
 const PACKAGE = "__test__/package/**/*.test.ts";
+const SLOW = "__test__/**/*.slow.test.ts";
 const NEWEST = "__test__/package/newest.test.ts";
 
 export default defineConfig({
   test: {
-    // Tests import the package by its own name: what runs is what is shipped, not transformed again.
+    // Tests import the package by its own name. They run the shipped files, not transformed ones.
     server: { deps: { external: [/\/dist\//, /\/native\//] } },
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["__test__/**/*.test.ts"], exclude: [PACKAGE] },
+        test: { name: "fast", include: ["__test__/**/*.test.ts"], exclude: [PACKAGE, SLOW] },
       },
       {
         extends: true,
-        // Installs, and starts compilers, on what `npm run pack` wrote.
+        // Files that take more than two seconds each: they start many processes, prove generated programs, or measure
+        // memory and scale.
+        test: { name: "slow", include: [SLOW], exclude: [PACKAGE] },
+      },
+      {
+        extends: true,
+        // Installs the tarballs of `npm run pack` and starts compilers.
         test: { name: "package", include: [PACKAGE], exclude: [NEWEST], testTimeout: 180_000 },
       },
       {
         extends: true,
-        // On what `npm run test:newest` installed.
+        // Uses the packages that `npm run test:newest` installed.
         test: { name: "newest", include: [NEWEST], testTimeout: 180_000 },
       },
     ],

@@ -31,6 +31,34 @@ async function snapshotError(snapshot: unknown): Promise<Error & { faults?: { pa
 
 const good = (): AgentSnapshot => recorded("c-nested-3").dump("end");
 
+describe("restoreSnapshot, given the events of two runs,", () => {
+  const other = recorded("a-single-turn");
+  const traceIds = [events[0]?.trace.traceId ?? "", other.events[0]?.trace.traceId ?? ""];
+
+  it("restores the chosen one", () => {
+    const both = [...events, ...other.events];
+    expect(restoreSnapshot(both, { traceId: traceIds[0] ?? "" }).root).toEqual(restoreSnapshot(events).root);
+    expect(restoreSnapshot(both, { traceId: traceIds[1] ?? "" }).root).toEqual(restoreSnapshot(other.events).root);
+    const spanId = other.events.find(({ type }) => type === "turn:end")?.trace.spanId ?? "";
+    expect(restoreSnapshot(both, { spanId }).provenance.traceId).toBe(traceIds[1]);
+  });
+
+  it("restores the one that started last by default, and names both in a warning", () => {
+    const start = Math.min(...events.map(({ timestamp }) => timestamp));
+    const later = other.events.map((event, index) => ({ ...event, timestamp: start + 1_000_000 + index }));
+    for (const both of [
+      [...events, ...later],
+      [...later, ...events],
+    ]) {
+      const { root, provenance, warnings = [] } = restoreSnapshot(both);
+      expect(provenance.traceId).toBe(traceIds[1]);
+      expect(Object.keys(root.children)).toEqual(Object.keys(restoreSnapshot(later).root.children));
+      expect(warnings).toMatchObject([{ code: "several-runs" }]);
+      for (const traceId of traceIds) expect(warnings[0]?.message).toContain(traceId);
+    }
+  });
+});
+
 describe("restoreSnapshot refuses", () => {
   it.each([
     ["no events", [], "Restore failed: Trace is empty."],
@@ -40,7 +68,7 @@ describe("restoreSnapshot refuses", () => {
     expect(restoreError(trace).message).toBe(message);
   });
 
-  it("a span that is not there, by its start or its end", () => {
+  it("a target span that does not exist, by its start and by its end", () => {
     const after = restoreError(events, { spanId: "nowhere" });
     expect(after.message).toBe('Restore failed: Target span "nowhere" END event not found in trace.');
     expect(after.spanId).toBe("nowhere");
@@ -49,7 +77,7 @@ describe("restoreSnapshot refuses", () => {
     );
   });
 
-  it("what has nothing before it, and what has no agent yet", () => {
+  it("a target with nothing before it, and a target before the first agent", () => {
     const first = events[0]?.trace.spanId ?? "";
     expect(restoreError(events, { spanId: first, anchor: "before" }).message).toBe(
       "Restore failed: START event is at the beginning of trace, cannot restore before it.",
@@ -60,48 +88,37 @@ describe("restoreSnapshot refuses", () => {
     );
   });
 
-  it("events of two runs, naming them, unless one is chosen", () => {
-    const other = recorded("a-single-turn");
-    const both = [...events, ...other.events];
-    const [first, second] = [events[0]?.trace.traceId ?? "", other.events[0]?.trace.traceId ?? ""];
-    expect(restoreError(both).message).toContain(first);
-    expect(restoreError(both).message).toContain(second);
-    expect(restoreSnapshot(both, { traceId: second }).root).toEqual(restoreSnapshot(other.events).root);
-    const spanId = other.events.find(({ type }) => type === "turn:end")?.trace.spanId ?? "";
-    expect(restoreSnapshot(both, { spanId }).provenance.traceId).toBe(second);
-  });
-
   it.each([
     ["null", null, "events.1"],
     ["a string", "x", "events.1"],
     ["an event without a type", { trace: { traceId: "t", spanId: "s", parentSpanId: "" } }, "events.1.type"],
     ["an event without a trace", { type: "agent:start" }, "events.1.trace"],
     ["an event without a span", { type: "agent:start", trace: { traceId: "t" } }, "events.1.trace.spanId"],
-  ])("%s among the events, with its path", (_what, event, path) => {
+  ])("%s in the event list, with its path", (_what, event, path) => {
     const error = restoreError([events[0], event, ...events.slice(1)]);
     expect(error.path).toBe(path);
     expect(error.message).toContain(path);
   });
 
-  it("a wrong anchor, and what is no trace at all", () => {
+  it("a wrong anchor and values that are not a trace", () => {
     expect(restoreError(events, { anchor: "around" as "after" }).message).toContain("options.anchor");
     expect(restoreError(7).message).toContain("number");
   });
 });
 
-describe("restoreSnapshot mends", () => {
-  it("a line that is cut off or broken: it is skipped, with a warning that names it", () => {
+describe("restoreSnapshot repairs", () => {
+  it("a truncated or broken line: it is skipped and a warning names it", () => {
     const lines = jsonl.trim().split("\n");
     const cut = `${lines.slice(0, -1).join("\n")}\n${lines.at(-1)?.slice(0, 40)}`;
     const snapshot = restoreSnapshot(cut);
     expect(snapshot.warnings).toEqual([expect.objectContaining({ code: "invalid-line", line: lines.length })]);
     const broken = [...lines.slice(0, 5), "{oops}", ...lines.slice(5)].join("\n");
-    const mended = restoreSnapshot(broken);
-    expect(mended.warnings).toEqual([expect.objectContaining({ code: "invalid-line", line: 6 })]);
-    expect(mended.root).toEqual(restoreSnapshot(jsonl).root);
+    const repaired = restoreSnapshot(broken);
+    expect(repaired.warnings).toEqual([expect.objectContaining({ code: "invalid-line", line: 6 })]);
+    expect(repaired.root).toEqual(restoreSnapshot(jsonl).root);
   });
 
-  it("an event that came twice", () => {
+  it("a duplicated event", () => {
     const doubled = events.flatMap((event) => [event, event]);
     const snapshot = restoreSnapshot(doubled);
     expect(withoutOrder(snapshot.root)).toEqual(withoutOrder(restoreSnapshot(events).root));
@@ -110,15 +127,15 @@ describe("restoreSnapshot mends", () => {
   });
 });
 
-/** The frames without the places of starts and ends, which count all events of the list. */
+/** Drops the orders of starts and ends, which depend on the number of events in the list. */
 function withoutOrder(root: AgentSnapshot["root"]): unknown {
   return JSON.parse(
     JSON.stringify(root, (key, value: unknown) => (/^(start|end)Order$/.test(key) ? undefined : value)),
   );
 }
 
-describe("runWith refuses a snapshot", () => {
-  it("with twenty faults, all on one line, by dotted paths", async () => {
+describe("runWith rejects a snapshot", () => {
+  it("with twenty faults and lists all of them on one line with dotted paths", async () => {
     const bad = good() as unknown as Record<string, Record<string, unknown>>;
     const usage = { costs: 1, promptTokens: "1", completionTokens: "1", totalTokens: null, callCount: [], items: {} };
     Object.assign(bad, {
@@ -167,7 +184,7 @@ describe("runWith refuses a snapshot", () => {
     for (const path of paths) expect(error.message).toContain(`${path}: `);
   });
 
-  it("that is neither text nor bytes, saying what it is", () => {
+  it("that is neither text nor bytes, and names what it received", () => {
     const wrong: [unknown, string][] = [
       [null, "null"],
       [undefined, "undefined"],
@@ -183,7 +200,7 @@ describe("runWith refuses a snapshot", () => {
     }
   });
 
-  it("of a version from the future, saying so", async () => {
+  it("of a future version, and says so", async () => {
     const error = await snapshotError({ ...good(), version: 2 });
     expect(error.message).toMatch(/version: expected 1, received 2.*newer/);
   });
@@ -192,7 +209,7 @@ describe("runWith refuses a snapshot", () => {
     expect(isInvalidSnapshotError(await snapshotError(snapshot))).toBe(true);
   });
 
-  it("that is nested 100,000 levels deep, as frames or as JSON, without a crash", async () => {
+  it("nested 100,000 levels deep, as frames or as JSON, without a crash", async () => {
     const deepJson = good();
     let value: unknown = 1;
     for (let level = 0; level < 100_000; level += 1) value = [value];
@@ -212,15 +229,15 @@ describe("runWith refuses a snapshot", () => {
     expect(await snapshotError(deepFrames)).toMatchObject({ code: "ERR_REWIND_LIMIT" });
   });
 
-  it("that refers to itself", async () => {
+  it("with a circular reference", async () => {
     const circular = good();
     circular.root.memory["self"] = circular;
     expect((await snapshotError(circular)).message).toContain("Invalid Snapshot format");
   });
 });
 
-describe("__proto__ keys", () => {
-  it("are data like any other, in both directions, and pollute nothing", async () => {
+describe("__proto__ keys in snapshots and traces", () => {
+  it("are plain data in both directions and do not pollute prototypes", async () => {
     const text = JSON.stringify(good())
       .replace('"memory":{}', '"memory":{"__proto__":{"polluted":true}}')
       .replace(

@@ -21,11 +21,11 @@ import { result, scriptedModel, toolCall } from "./support/scripted-model.js";
 
 const sha256 = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
 
-/** What anyone would do: an RFC 8785 library, and SHA-256. */
+/** The reference: an RFC 8785 library and SHA-256. */
 const recomputed = (document: unknown): string => sha256(canonicalizeInJs(document) ?? "");
 
 describe("canonical form", () => {
-  it("is that of RFC 8785 for its own examples", () => {
+  it("matches the examples of RFC 8785", () => {
     expect(
       canonicalize(
         String.raw`{"numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001], "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/", "literals": [null, true, false]}`,
@@ -42,39 +42,35 @@ describe("canonical form", () => {
     );
   });
 
-  it(
-    "agrees with an independent canonicaliser in JavaScript on 20,000 generated documents",
-    { timeout: 60_000 },
-    () => {
-      const key = fc.oneof(
+  it("matches an independent JavaScript canonicalizer on 20,000 generated documents", { timeout: 60_000 }, () => {
+    const key = fc.oneof(
+      fc.string({ unit: "grapheme" }),
+      fc.constantFrom("", "__proto__", "constructor", "1", "10", "9", "é", "\u{10000}", "\uffff", "a\nb"),
+    );
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
         fc.string({ unit: "grapheme" }),
-        fc.constantFrom("", "__proto__", "constructor", "1", "10", "9", "é", "\u{10000}", "\uffff", "a\nb"),
-      );
-      const { value } = fc.letrec((tie) => ({
-        value: fc.oneof(
-          { maxDepth: 4 },
-          fc.string({ unit: "grapheme" }),
-          fc.double({ noNaN: true, noDefaultInfinity: true }),
-          fc.maxSafeInteger(),
-          fc.constantFrom(-0, 1e21, 1e-7, 5e-324, 1.7976931348623157e308, 2 ** 53, 0.1),
-          fc.boolean(),
-          fc.constant(null),
-          fc.array(tie("value"), { maxLength: 5 }),
-          fc.array(fc.tuple(key, tie("value")), { maxLength: 5 }).map((entries) => Object.fromEntries(entries)),
-        ),
-      }));
-      fc.assert(
-        fc.property(value, (document) => {
-          const text = JSON.stringify(document);
-          const expected = canonicalizeInJs(document) ?? "";
-          expect(canonicalize(text)).toBe(expected);
-          expect(canonicalize(JSON.stringify(document, null, 2))).toBe(expected);
-          expect(contentHash(text)).toBe(sha256(expected));
-        }),
-        { numRuns: 20_000, seed: 8785 },
-      );
-    },
-  );
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.maxSafeInteger(),
+        fc.constantFrom(-0, 1e21, 1e-7, 5e-324, 1.7976931348623157e308, 2 ** 53, 0.1),
+        fc.boolean(),
+        fc.constant(null),
+        fc.array(tie("value"), { maxLength: 5 }),
+        fc.array(fc.tuple(key, tie("value")), { maxLength: 5 }).map((entries) => Object.fromEntries(entries)),
+      ),
+    }));
+    fc.assert(
+      fc.property(value, (document) => {
+        const text = JSON.stringify(document);
+        const expected = canonicalizeInJs(document) ?? "";
+        expect(canonicalize(text)).toBe(expected);
+        expect(canonicalize(JSON.stringify(document, null, 2))).toBe(expected);
+        expect(contentHash(text)).toBe(sha256(expected));
+      }),
+      { numRuns: 20_000, seed: 8785 },
+    );
+  });
 
   it.each([
     ["-0", "0"],
@@ -89,7 +85,7 @@ describe("canonical form", () => {
   });
 
   it.each(["", "{", '{"a":1,"a":2}', String.raw`{"a":1,"\u0061":2}`, "1e400", "[1,]", '"\n"', "[".repeat(100_000)])(
-    "refuses %j with a typed error",
+    "rejects %j with a typed error",
     (text) => {
       expect(() => canonicalize(text)).toThrow(
         expect.objectContaining({ code: expect.stringMatching(/^ERR_REWIND_(INVALID_JSON|LIMIT)$/) }),
@@ -99,11 +95,11 @@ describe("canonical form", () => {
 });
 
 describe("contentHash", () => {
-  it.each([10, 60_000, 70_000, 200_000])("of a text of %i characters, whatever they are", (length) => {
+  it.each([10, 60_000, 70_000, 200_000])("hashes a text of %i characters of any kind", (length) => {
     const fillings = ["plain ", 'line\nbreak "quoted" ', "é", "第二季度", "😀", "\ud83d", "\u001b"];
     for (const filling of fillings) {
       for (const lead of ["", "a".repeat(2000)]) {
-        // Shorter and shorter: what was hashed before must not shine through.
+        // Each text is shorter than the one before, so that bytes left in a reused buffer would show.
         for (const size of [length, length - 5]) {
           const document = { z: lead, b: [filling.repeat(size / filling.length)], a: 0.1 };
           const text = JSON.stringify(document);
@@ -114,14 +110,14 @@ describe("contentHash", () => {
     }
   });
 
-  it("of a text of megabytes", () => {
+  it("hashes a text of several megabytes", () => {
     for (const length of [3_000_000, 2_500_000]) {
       const text = JSON.stringify(["x".repeat(length)]);
       expect(contentHash(text)).toBe(sha256(text));
     }
   });
 
-  it("refuses a long text as a short one, with the place of the fault", () => {
+  it("rejects a long text like a short one and names the position of the fault", () => {
     const long = `{"a":"${"x".repeat(100_000)}","b":01}`;
     const place = long.length - 2;
     expect(() => contentHash(long)).toThrow(
@@ -130,7 +126,7 @@ describe("contentHash", () => {
     expect(() => contentHash(`{"z":1,"z":"${"x".repeat(100_000)}"}`)).toThrow(/twice|double/i);
   });
 
-  it("of prompts and tools can be recomputed from their events by anyone", async () => {
+  it("can be recomputed for prompts and tools from their events alone", async () => {
     const events: TraceEvent[] = [];
     const add: Tool = {
       name: "add",
@@ -176,7 +172,7 @@ describe("contentHash", () => {
     ]);
   });
 
-  it("changes with every option, and not with the order of keys", async () => {
+  it("changes with every option but not with the order of keys", async () => {
     const hashOf = async (options: object): Promise<string> => {
       const events: TraceEvent[] = [];
       const agent = createAgent({
@@ -205,7 +201,7 @@ describe("contentHash", () => {
     expect(await hashOf({ modelOptions: {} })).toBe(hashes[0]);
   });
 
-  it("of a tool's input that is more than JSON tells it apart", async () => {
+  it("distinguishes tool inputs that hold more than JSON", async () => {
     const hashes: string[] = [];
     const tool: Tool = { name: "t", description: "", parameters: z.object({ at: z.any() }), handler: () => 1 };
     const eventBus = {

@@ -4,6 +4,7 @@ import {
   isContextNotFoundError,
   isSnapshotDisabledError,
   journalCall,
+  runFrame,
   runWith,
   type AgentSnapshot,
   type TraceEvent,
@@ -48,15 +49,19 @@ describe("enableSnapshot", () => {
     ["development", true],
     ["test", true],
     ["production", false],
-    ["staging", false],
-    [undefined, false],
+    ["staging", true],
+    ["", true],
+    [undefined, true],
   ])("with NODE_ENV %s is %s, read when the run starts, unless it is given", async (environment, on) => {
     inEnvironment(environment);
     expect(await isOn()).toEqual({ context: on, event: on });
     expect(await isOn({ enableSnapshot: !on })).toEqual({ context: !on, event: !on });
   });
 
-  it.each(["production", undefined])("makes dumpSnapshot throw where it is off (NODE_ENV %s)", async (environment) => {
+  it.each([
+    ["production", {}],
+    [undefined, { enableSnapshot: false }],
+  ])("makes dumpSnapshot throw where it is off (NODE_ENV %s, options %o)", async (environment, options) => {
     inEnvironment(environment);
     await runWith(() => {
       try {
@@ -68,12 +73,31 @@ describe("enableSnapshot", () => {
           name: "SnapshotDisabledError",
           code: "ERR_REWIND_SNAPSHOT_DISABLED",
           source: "dump",
+          message: expect.stringContaining('where NODE_ENV is "production"') as string,
         });
       }
-    });
+    }, options);
   });
 
-  it("refuses a snapshot in production before anything runs, and says how to allow it", async () => {
+  it.each([undefined, "", "staging"])("with NODE_ENV %o, dumps and replays without an option", async (environment) => {
+    inEnvironment(environment);
+    const snapshot = await runWith(async () => {
+      await ask(1);
+      return dumpSnapshot();
+    });
+    expect(await runWith(() => ask(2), { snapshot })).toBe(1);
+  });
+
+  it("covers an agent that is called outside of a run", async () => {
+    const outside = async (environment: string | undefined): Promise<boolean | undefined> => {
+      inEnvironment(environment);
+      return runFrame({ id: "alone", input: null }, () => getContext()?.enableSnapshot);
+    };
+    expect(await outside(undefined)).toBe(true);
+    expect(await outside("production")).toBe(false);
+  });
+
+  it("rejects a snapshot in production before anything runs and says how to allow it", async () => {
     const snapshot = await recording();
     inEnvironment("production");
     let ran = false;
@@ -91,20 +115,19 @@ describe("enableSnapshot", () => {
     expect(await run({ enableSnapshot: true })).toBe(1);
   });
 
-  it("off, with a snapshot given, still replays, occurrence by occurrence; only the dump is off", async () => {
+  it("still replays a given snapshot, occurrence by occurrence, when it is off; only dumping is off", async () => {
     const snapshot = await recording();
-    inEnvironment("staging");
     await runWith(
       async () => {
         expect(await ask(2)).toBe(1);
         expect(await ask(2)).toBe(2);
         expect(() => dumpSnapshot()).toThrow(/enableSnapshot/);
       },
-      { snapshot },
+      { snapshot, enableSnapshot: false },
     );
   });
 
-  it("outside of a run there is nothing to dump", () => {
+  it("has no effect outside of a run, where there is nothing to dump", () => {
     try {
       dumpSnapshot();
       expect.unreachable();

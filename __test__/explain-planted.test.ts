@@ -2,7 +2,7 @@ import { journalCall, replay, runWith, type AgentSnapshot, type ReplayMissError 
 import { dumpSnapshot } from "agent-rewind/debugger";
 import { expect, it } from "vitest";
 
-/** A request with a leaf at each of many places. */
+/** A request with a leaf at each of many paths. */
 function requestOf(entry: number, planted?: string): object {
   const leaf = (pointer: string): string =>
     `${planted === pointer ? "another" : "the"} value of ${pointer} in ${entry}`;
@@ -18,7 +18,7 @@ function requestOf(entry: number, planted?: string): object {
 }
 const PLACES = Array.from({ length: 50 }, (_, at) => `/input/section ${Math.floor(at / 5)}~1~0/${at % 5}/leaf`);
 
-it("each of 50 planted differences is named by its JSON pointer, among 200 recorded requests", async () => {
+it("a miss names each of 50 planted differences by its JSON pointer among 200 recorded requests", async () => {
   let snapshot: AgentSnapshot | undefined;
   const ask = (entry: number, planted?: string): Promise<number> =>
     journalCall({ kind: "step", name: "s", request: requestOf(entry, planted) }, () => entry);

@@ -69,7 +69,7 @@ async function missOf(program: () => Promise<unknown>, snapshot: AgentSnapshot):
 
 const differencesOf = (error: ReplayMissError): Difference[] => error.explanation?.differences ?? [];
 
-describe("a miss is explained", () => {
+describe("the explanation of a miss", () => {
   it.each<[string, Variant, Partial<Difference>]>([
     [
       "a date",
@@ -85,7 +85,7 @@ describe("a miss is explained", () => {
     ["an option", { temperature: 1 }, { pointer: "/options/temperature", part: "options" }],
     ["the model", { modelId: "n" }, { pointer: "/model/id", part: "model" }],
     ["a tool", { description: "finds more" }, { pointer: "/tools/0/description", part: "tools" }],
-  ])("by the place and the kind of what differs: %s", async (_what, variant, difference) => {
+  ])("names the path and the kind of the difference: %s", async (_what, variant, difference) => {
     const recorded = await recordingOf(agent());
     for (const snapshot of [recorded, parseSnapshot(stringifySnapshot(recorded))]) {
       const error = await missOf(agent(variant), snapshot);
@@ -96,19 +96,19 @@ describe("a miss is explained", () => {
     }
   });
 
-  it("by what came and what went", async () => {
+  it("lists added and removed members", async () => {
     const error = await missOf(agent({ field: "answer" }), await recordingOf(agent()));
     const changes = differencesOf(error).map(({ pointer, change, part }) => [pointer, change, part]);
     expect(changes).toContainEqual(["/schema/properties/answer", "added", "schema"]);
     expect(changes).toContainEqual(["/schema/properties/result", "removed", "schema"]);
   });
 
-  it("says how to leave out what changes from run to run", async () => {
+  it("suggests how to exclude values that change from run to run", async () => {
     const error = await missOf(agent({ instruction: "Report for 2026-11-29" }), await recordingOf(agent()));
     expect(error.message).toContain("options.normalize");
   });
 
-  it("with the nearest of many requests of its kind", async () => {
+  it("compares with the nearest of many requests of the same kind", async () => {
     const lookup = (id: number, page: number): Promise<number> =>
       journalCall({ kind: "lookup", name: "rows", request: { id, page, note: "the same in all" } }, () => id);
     const snapshot = await recordingOf(async () => {
@@ -121,7 +121,7 @@ describe("a miss is explained", () => {
     ]);
   });
 
-  it("tells a request that was used up from one that differs", async () => {
+  it("distinguishes a used-up request from a different one", async () => {
     const ask = (): Promise<number> => journalCall({ kind: "k", name: "n", request: 1 }, () => 1);
     const error = await missOf(
       async () => {
@@ -134,13 +134,13 @@ describe("a miss is explained", () => {
     expect(differencesOf(error)).toEqual([]);
   });
 
-  it("by the frame and the hash only, where requests were not kept", async () => {
+  it("names only the frame and the hash if requests were not recorded", async () => {
     const error = await missOf(agent({ temperature: 1 }), await recordingOf(agent(), { requests: false }));
     expect(error.explanation).toBeUndefined();
     expect(error.message).toContain("root/agent:reporter:0");
   });
 
-  it("in the report and to onMiss too", async () => {
+  it("is also in the report and passed to onMiss", async () => {
     const snapshot = await recordingOf(agent());
     const asked: Miss[] = [];
     let report: ReplayReport | undefined;

@@ -18,8 +18,8 @@ import {
   type Step,
 } from "./support/fork.js";
 
-describe("drop", () => {
-  it("makes a call again, and what was started after it had ended", async () => {
+describe("forkSnapshot: drop", () => {
+  it("executes the dropped call again and every call that started after it had ended", async () => {
     const source = await record(abcd);
     for (const [name, made] of [
       ["a", "abcd"],
@@ -33,7 +33,7 @@ describe("drop", () => {
     }
   });
 
-  it("leaves what was in flight at that time, finished or not", async () => {
+  it("keeps calls that were in flight at that time, finished or not", async () => {
     const program =
       (a1: () => Promise<string>, b2: () => Promise<string>, started: (name: string) => void): Program =>
       async (step) => {
@@ -72,13 +72,13 @@ describe("drop", () => {
       expect(frameOf(fork, "root/agent:b:0")).toMatchObject({ state: { status: "running" } });
       expect(frameOf(fork, "root/agent:b:0").endOrder).toBeUndefined();
     }
-    // Before b1's end only a1 and b1 had started; that of a1 came later, and stays.
+    // Only a1 and b1 had started before the end of b1. The call a1 ended later and stays.
     for (const fork of forks(source, { at: "root/agent:b:0/step:b1:0", drop: true })) {
       expect((await replayed(again, fork)).made.toSorted()).toEqual(["a2", "b1", "b2", "b3"]);
     }
   });
 
-  it("takes a sub-agent out with all in it, and what came after", async () => {
+  it("removes a sub-agent with everything inside it and after it", async () => {
     const agent = (name: string, step: Step): Promise<string> =>
       runFrame({ id: name, input: { name } }, async () => {
         const [seen, setSeen] = equipMemory<string[]>("seen", []);
@@ -123,7 +123,7 @@ describe("drop", () => {
     }
   });
 
-  it("keeps the turn of other occurrences of the same request", async () => {
+  it("keeps the positions of other occurrences of the same request", async () => {
     const gates = [gate(), gate(), gate()];
     let started = 0;
     // All three start before any of them ends.
@@ -139,9 +139,9 @@ describe("drop", () => {
         ),
       );
     const source = await record(live);
-    const again: Program<string[]> = (step) => Promise.all([0, 1, 2].map(() => step("same", () => "made again")));
+    const again: Program<string[]> = (step) => Promise.all([0, 1, 2].map(() => step("same", () => "executed again")));
     for (const occurrence of [0, 1, 2]) {
-      const expected = ["answer 0", "answer 1", "answer 2"].with(occurrence, "made again");
+      const expected = ["answer 0", "answer 1", "answer 2"].with(occurrence, "executed again");
       const { contentHash = "" } = callsIn(parsed(source).root)[0] ?? {};
       for (const target of [at("same", occurrence), { contentHash, occurrence }]) {
         for (const fork of forks(source, { at: target, drop: true })) {
@@ -151,7 +151,7 @@ describe("drop", () => {
     }
   });
 
-  it("keeps the turn of sub-agents with the same input", async () => {
+  it("keeps the positions of sub-agents with the same input", async () => {
     const workers = (step: Step): Promise<string[]> =>
       Promise.all([0, 1, 2].map(() => runFrame({ id: "worker", input: { same: true } }, () => step<string>("work"))));
     let number = 0;
@@ -165,7 +165,7 @@ describe("drop", () => {
     }
   });
 
-  it("moves the output of the row on: the last one that is left stands there", async () => {
+  it("updates the journal row to the last remaining output", async () => {
     const program: Program = async (step) => {
       for (let round = 0; round < 3; round += 1) await step("same", () => round);
     };
@@ -179,7 +179,7 @@ describe("drop", () => {
     expect((await replayed(program, fork)).made).toEqual(["same"]);
   });
 
-  it("of a call that has not ended takes nothing with it", async () => {
+  it("of a call that has not ended removes nothing else", async () => {
     const program =
       (wait: () => Promise<string>): Program =>
       async (step) => {
@@ -197,7 +197,7 @@ describe("drop", () => {
     }
   });
 
-  it("of a failed call makes it again; failures that were handled stay what they were", async () => {
+  it("of a failed call executes it again and keeps failures that were handled", async () => {
     let failing = true;
     const program: Program<string[]> = async (step) => {
       const attempt = (name: string): Promise<string> =>
@@ -209,7 +209,7 @@ describe("drop", () => {
     };
     const source = await record(program);
     failing = false;
-    // "second" is the last thing before the one that is taken out, and had been handled all the same.
+    // "second" is the last call before the dropped one, but its failure was handled.
     for (const fork of forks(source, { at: at("fallback"), drop: true })) {
       expect(await replayed(program, fork)).toEqual({
         result: ["no first", "between!", "no second", "fallback!"],
@@ -224,7 +224,7 @@ describe("drop", () => {
     }
   });
 
-  it("keeps failures handled whose frame has to run again", async () => {
+  it("keeps failures handled in frames that have to run again", async () => {
     const gates = { failed: gate(), slow: gate() };
     const program =
       (wait: Promise<void>): Program =>
@@ -257,7 +257,7 @@ describe("drop", () => {
         made: ["slow"],
       });
     }
-    // A failure that ended the run is tried again, in the fork as in its source.
+    // A failure that ended the run is retried in the fork as in its source.
     let failing = true;
     const ending: Program = async (step) => {
       await step("a");
@@ -276,7 +276,7 @@ describe("drop", () => {
     }
   });
 
-  it("closes nothing that its parent had closed: such frames run again with it", async () => {
+  it("reopens frames that the end of their parent had closed, if the parent runs again", async () => {
     const program: Program = async (step) => {
       await runFrame({ id: "outer", input: {} }, async () => {
         void runFrame({ id: "left", input: {} }, async () => {
@@ -301,13 +301,13 @@ describe("drop", () => {
     }
   });
 
-  it("cannot take out the root, nor leave nothing to change", async () => {
+  it("rejects dropping the root and changes without effect", async () => {
     const source = await record(abcd);
     expect(forkError(source, { at: "root", drop: true })).toMatchObject({ path: "changes.drop", at: "root" });
   });
 });
 
-describe("in a reborn agent", () => {
+describe("forkSnapshot in a reborn agent", () => {
   const again: Program = (step) =>
     runFrame<number, unknown>({ id: "again", input: 0 }, async (round) => {
       const [log, setLog] = equipMemory<string[]>("log", []);
@@ -322,7 +322,7 @@ describe("in a reborn agent", () => {
     return [...generations.map(({ id }) => id), generation?.id];
   };
 
-  it("a drop goes back to the generation that it is in", async () => {
+  it("returns to the generation of the dropped call", async () => {
     const source = await record(again);
     const expected = ["said 0", "said 1", "said 2"];
     for (const [round, made, left] of [
@@ -336,14 +336,15 @@ describe("in a reborn agent", () => {
         expect(await replayed(again, fork)).toEqual({ result: expected, made });
       }
     }
-    // The last thing in a generation: nothing was started after it there, and yet later ones have to go.
+    // This is the last call in its generation. Nothing started after it there, but later generations have to be
+    // removed.
     for (const fork of forks(source, { at: { callId: `${frame}/step:check:0`, occurrence: 1 }, drop: true })) {
       expect(generationsOf(fork)).toEqual([0, 1]);
       expect(await replayed(again, fork)).toEqual({ result: expected, made: ["check", "ask 2", "check"] });
     }
   });
 
-  it("a changed output in an earlier generation goes back to that", async () => {
+  it("returns to an earlier generation whose output is changed", async () => {
     const source = await record(again);
     for (const fork of forks(source, { at: `${frame}/step:ask 1:0`, output: "changed" })) {
       expect(generationsOf(fork)).toEqual([0, 1]);
@@ -359,7 +360,7 @@ describe("in a reborn agent", () => {
     expect(forkError(source, both)).toMatchObject({ path: "changes.1", at: `${frame}/step:ask 2:0` });
   });
 
-  it("an edited key stays edited when generations go", async () => {
+  it("keeps edited memory keys when generations are removed", async () => {
     const [edited] = forks(await record(again), { at: frame, memory: { log: ["mine"] } }) as [AgentSnapshot];
     for (const fork of forks(edited, { at: `${frame}/step:ask 1:0`, drop: true })) {
       expect(await replayed(again, fork)).toEqual({

@@ -28,7 +28,7 @@ import {
 import { result, scriptedModel, textOf } from "./support/scripted-model.js";
 import { recorded } from "./support/traces.js";
 
-describe("output", () => {
+describe("forkSnapshot: output", () => {
   const steered: Program<string> = async (step) => {
     const choice = await step("choose", () => "left");
     return step(`go ${choice}`);
@@ -44,7 +44,7 @@ describe("output", () => {
     }
   });
 
-  it("replaces one occurrence, be it the last or not", async () => {
+  it("replaces one occurrence, whether or not it is the last", async () => {
     const program: Program<number[]> = async (step) => [
       await step("n", () => 0),
       await step("n", () => 1),
@@ -74,7 +74,7 @@ describe("output", () => {
     ],
     ["a key __proto__", JSON.parse('{"__proto__":{"polluted":true}}')],
     ["null", null],
-  ])("may be %s", async (_what, output) => {
+  ])("can be %s", async (_what, output) => {
     const program: Program = (step) => step("value", () => new Set([1]) as unknown);
     for (const fork of forks(await record(program), { at: at("value"), output })) {
       const back = await replayed(program, fork);
@@ -83,7 +83,7 @@ describe("output", () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  it("takes the place of a failure, of a value that could not be recorded, and of what is still missing", async () => {
+  it("replaces a failure, a value that could not be recorded, and a missing output", async () => {
     const program: Program = async (step) => {
       const failed = await step<unknown>("failing", () => Promise.reject(new Error("no"))).catch(() => "caught");
       const value = await step<unknown>("function", () => () => {});
@@ -120,7 +120,7 @@ describe("output", () => {
     expect(forkError(source, { at: prompt, output: "two" }).message).toContain('{ role: "assistant", content: "…" }');
   });
 
-  it("beside drop keeps the call, and takes out what came after", async () => {
+  it("combined with drop keeps the call and removes everything after it", async () => {
     const program: Program<string[]> = async (step) => [await step("a"), await step("b"), await step("c")];
     const source = await record(program);
     const expected = { result: ["a!", "other", "c!"], made: ["c"] };
@@ -134,7 +134,7 @@ describe("output", () => {
     }
   });
 
-  it("counts in frames that had completed, also where their results are reused", async () => {
+  it("applies to calls in completed frames, also when their results are reused", async () => {
     const inner = (name: string, step: Step): Promise<string> =>
       runFrame({ id: name, input: {} }, () => step(`in ${name}`));
     const program: Program<string[]> = async (step) => [await inner("x", step), await inner("y", step)];
@@ -151,7 +151,7 @@ describe("output", () => {
   });
 });
 
-describe("error", () => {
+describe("forkSnapshot: error", () => {
   const program: Program<unknown> = async (step) => {
     await step("a");
     return step("b").catch((error: unknown) => error);
@@ -187,7 +187,7 @@ describe("error", () => {
     }
   });
 
-  it("of a sub-agent is thrown where results are reused", async () => {
+  it("of a sub-agent is thrown when its result is reused", async () => {
     const careful: Program<unknown> = (step) =>
       runFrame({ id: "x", input: {} }, () => step("a")).catch((error: unknown) => error);
     for (const fork of forks(await record(careful), { at: "root/agent:x:0", error: new RangeError("no x") })) {
@@ -197,7 +197,7 @@ describe("error", () => {
   });
 });
 
-describe("memory", () => {
+describe("forkSnapshot: memory", () => {
   const busy: Program<unknown[]> = async (step) =>
     runFrame({ id: "busy", input: {} }, async () => {
       const [count, setCount] = equipMemory("count", 0);
@@ -214,27 +214,30 @@ describe("memory", () => {
     ["changed to what it was at the start", { count: 0 }, [0, "k"]],
     ["taken out", { kept: undefined }, [0, "fresh"]],
     ["both", { count: 7, kept: "other" }, [7, "other"]],
-  ])("%s wins, at the start and as it stands", async (_what, memory, expected) => {
-    const again: Program<unknown[]> = (step) =>
-      runFrame({ id: "busy", input: {} }, async () => {
-        const [count] = equipMemory("count", 0);
-        const [kept] = equipMemory("kept", "fresh");
-        await step("work");
-        return [count, kept];
-      });
-    for (const fork of forks(await record(busy), { at: frame, memory })) {
-      expect(await replayed(again, fork)).toEqual({ result: expected, made: [] });
-      expect((await replayed(again, fork, { memory: "start" })).result).toEqual(expected);
-      const [count] = "count" in memory ? expected : [1];
-      expect((await replayed(again, fork, { memory: "dump" })).result).toEqual([count, expected[1]]);
-      // And in a fork of the fork, whatever else that changes.
-      for (const second of [forkSnapshot(fork, []), forkSnapshot(fork, { at: `${frame}/step:work:0`, drop: true })]) {
-        expect((await replayed(again, second)).result).toEqual(expected);
+  ])(
+    "%s wins over the recorded value, at the start of the frame and as the current value",
+    async (_what, memory, expected) => {
+      const again: Program<unknown[]> = (step) =>
+        runFrame({ id: "busy", input: {} }, async () => {
+          const [count] = equipMemory("count", 0);
+          const [kept] = equipMemory("kept", "fresh");
+          await step("work");
+          return [count, kept];
+        });
+      for (const fork of forks(await record(busy), { at: frame, memory })) {
+        expect(await replayed(again, fork)).toEqual({ result: expected, made: [] });
+        expect((await replayed(again, fork, { memory: "start" })).result).toEqual(expected);
+        const [count] = "count" in memory ? expected : [1];
+        expect((await replayed(again, fork, { memory: "dump" })).result).toEqual([count, expected[1]]);
+        // The change also survives in a fork of the fork with other changes.
+        for (const second of [forkSnapshot(fork, []), forkSnapshot(fork, { at: `${frame}/step:work:0`, drop: true })]) {
+          expect((await replayed(again, second)).result).toEqual(expected);
+        }
       }
-    }
-  });
+    },
+  );
 
-  it("is added where there was none, with keys of any name", async () => {
+  it("adds keys of any name to a frame without memory", async () => {
     const plain: Program = (step) =>
       runFrame({ id: "plain", input: {} }, async () => {
         await step("work");
@@ -250,7 +253,7 @@ describe("memory", () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  it("of the root and of old dumps is what is read", async () => {
+  it("changes the memory that the root and frames of old dumps read", async () => {
     const read = (): Promise<unknown> => runWith(() => equipMemory("k", "initial")[0], { snapshot });
     let snapshot = forkSnapshot(await record(async () => equipMemory("k", "v")), { at: "root", memory: { k: "root" } });
     expect(await read()).toBe("root");
@@ -262,7 +265,7 @@ describe("memory", () => {
     expect(frameOf(snapshot, old.callId).memory).toEqual({ attempts: 9 });
   });
 
-  it("is that of the start in frames that lost something, and nowhere else", async () => {
+  it("returns to the memory at the start only in frames that lost calls", async () => {
     const counting = (name: string, step: Step): Promise<number> =>
       runFrame({ id: name, input: {} }, async () => {
         const [count, setCount] = equipMemory("count", 0);
@@ -277,19 +280,19 @@ describe("memory", () => {
       expect(frameOf(fork, "root/agent:x:0").memory).toEqual({ count: 1 });
       expect(frameOf(fork, "root/agent:y:0").memory).toEqual({ count: 0 });
     }
-    // All that it had recorded is gone: it starts as it had started.
+    // All recorded calls of the frame are removed, so it starts with its original memory.
     for (const fork of forks(source, { at: "root/agent:y:0/step:y1:0", drop: true })) {
       expect(await replayed(program, fork)).toEqual({ result: [0, 0], made: ["y1", "y2"] });
     }
   });
 
-  it("beside drop is what the sub-agent starts anew with", async () => {
+  it("combined with drop is the memory that the sub-agent starts with", async () => {
     for (const fork of forks(await record(busy), { at: frame, drop: true, memory: { count: 5 } })) {
       expect(await replayed(busy, fork)).toEqual({ result: [5, "k"], made: ["work"] });
     }
   });
 
-  it("belongs to frames", async () => {
+  it("is rejected for anything but frames", async () => {
     const error = forkError(await record(busy), { at: `${frame}/step:work:0`, memory: { count: 1 } });
     expect(error).toMatchObject({ path: "changes.memory", known: [frame] });
     expect(error.message).toContain(JSON.stringify(frame));

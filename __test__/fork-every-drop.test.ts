@@ -42,7 +42,9 @@ const nothingElse: { name: string; make: () => Setting }[] = [
   { name: "a reborn agent with sub-agents", make: rebornScenario },
 ];
 
-/** The agent of the recorded scenario: three generations, each with a sub-agent and a prompt that depend on its memory. */
+/**
+ * The agent of the recorded scenario: three generations, each with a sub-agent and a prompt that depend on its memory.
+ */
 function rebornScenario(): Scenario {
   const helperModel = scriptedModel("fake-helper", (messages) => result(`help for ${textOf(messages[0])}`));
   const model = scriptedModel("fake-retry", (messages) =>
@@ -79,8 +81,8 @@ function rebornScenario(): Scenario {
 }
 
 /**
- * Takes out each call and each frame of a snapshot, and checks that just what was taken out is made again.
- * @returns how many there were.
+ * Drops each call and each frame of a snapshot, and checks that exactly the dropped calls are executed again.
+ * @returns the number of drops.
  */
 async function checkEveryDrop(source: AgentSnapshot, make: () => Setting): Promise<number> {
   const { root } = parsed(source);
@@ -119,15 +121,15 @@ async function checkEveryDrop(source: AgentSnapshot, make: () => Setting): Promi
   return cases.length;
 }
 
-describe.each(nothingElse)("in $name", ({ make }) => {
-  it("each drop makes again what it took out, and nothing else", async () => {
+describe.each(nothingElse)("forkSnapshot in $name", ({ make }) => {
+  it("each drop executes exactly the dropped calls again", async () => {
     const scenario = make();
     const { model } = scenario;
     const source = await record(() => scenario.run(), { ...(model && { model }) });
     expect(await checkEveryDrop(source, make)).toBeGreaterThan(4);
   }, 60_000);
 
-  it("a fork keeps what was asked: it can be hashed by other rules", async () => {
+  it("a fork keeps the requests, so they can be hashed by other rules", async () => {
     const scenario = make();
     const { model } = scenario;
     const source = await record(() => scenario.run(), { ...(model && { model }) });
@@ -143,7 +145,7 @@ describe.each(nothingElse)("in $name", ({ make }) => {
   });
 });
 
-it("in a snapshot of a run that was going on, a drop adds to what was not made yet", async () => {
+it("in the snapshot of an unfinished run, a drop adds to the calls that were not executed yet", async () => {
   const latency = (text: string): number => (text.length * 7) % 5;
   let dump: AgentSnapshot | undefined;
   const going = tree({
@@ -172,7 +174,7 @@ describe("a fork of a restored snapshot", () => {
     ["d-parallel-5", () => parallel()],
     ["f-reborn-3", rebornScenario],
   ] as const)(
-    "of %s, recorded by @rejelly/core, makes again what was dropped, and nothing else",
+    "of %s, recorded by @rejelly/core, executes exactly the dropped calls again",
     async (name, make) => {
       expect(await checkEveryDrop(restoreSnapshot(recorded(name).jsonl), make)).toBeGreaterThan(4);
     },
@@ -183,7 +185,7 @@ describe("a fork of a restored snapshot", () => {
     ["parallel agents", () => parallel()],
     ["a reborn agent", rebornScenario],
   ] as const)(
-    "of %s, recorded here, too",
+    "of %s, recorded by this package, does the same",
     async (_what, make) => {
       const events: object[] = [];
       await runWith(() => make().run(), { eventBus: { emit: (event) => void events.push(event) } });

@@ -19,8 +19,8 @@ import { nested } from "./support/scenarios.js";
 import { recorded } from "./support/traces.js";
 import { tree } from "./support/tree.js";
 
-describe("a fork", () => {
-  it("names its source, and keeps its other fields", async () => {
+describe("forkSnapshot", () => {
+  it("names its source in the fork and keeps the other fields", async () => {
     const source = await runWith(async () => {
       await abcd(steps().step);
       return dumpSnapshot({ metadata: { ticket: 7 } });
@@ -37,7 +37,7 @@ describe("a fork", () => {
     expect(again.provenance.forkedFrom).toEqual({ processId: fork.processId, timestamp: fork.timestamp });
   });
 
-  it("without changes is a copy that shares nothing", async () => {
+  it("without changes returns a copy that shares nothing", async () => {
     const { run, model } = tree();
     for (const source of [
       await record(run, { model }),
@@ -55,14 +55,14 @@ describe("a fork", () => {
     }
   });
 
-  it("leaves its source's handle alone: that replays, unparsed, as before", async () => {
+  it("does not touch the handle of its source, which still replays unparsed", async () => {
     const source = await record(abcd);
     Object.freeze(source);
     forks(source, { at: at("a"), output: "other" });
     expect(await replayed(abcd, source)).toEqual({ result: ["a!", "b!", "c!", "d!"], made: [] });
   });
 
-  it("is made of a snapshot whose frames were looked at and edited, too", async () => {
+  it("also forks a snapshot whose frames were read and edited", async () => {
     const source = await record(abcd);
     source.root.memory["note"] = "kept";
     for (const fork of forks(source, { at: at("c"), drop: true })) {
@@ -72,8 +72,8 @@ describe("a fork", () => {
   });
 });
 
-describe("a fork of a fork", () => {
-  it("adds its changes to those before", async () => {
+describe("forkSnapshot of a fork", () => {
+  it("adds its changes to the earlier ones", async () => {
     const source = await record(abcd);
     const [first] = forks(source, { at: at("a"), output: "1" }) as [AgentSnapshot];
     const [second] = forks(first, { at: at("c"), drop: true }) as [AgentSnapshot];
@@ -84,7 +84,7 @@ describe("a fork of a fork", () => {
     expect(third.provenance.forkedFrom?.processId).toBe(second.processId);
   });
 
-  it("and one of the run that a fork led to", async () => {
+  it("also forks the snapshot of a run that replayed a fork", async () => {
     const fork = forkSnapshot(await record(abcd), { at: at("b"), output: "B" });
     const dump = await runWith(
       async () => {
@@ -98,8 +98,8 @@ describe("a fork of a fork", () => {
   });
 });
 
-describe("in a snapshot without lists of calls", () => {
-  /** Rows only, as old dumps and hand-made snapshots have them. */
+describe("forkSnapshot of a snapshot without lists of calls", () => {
+  /** Journal rows only, as in old dumps and handmade snapshots. */
   async function handMade(program: Program): Promise<AgentSnapshot> {
     const snapshot = await record(program);
     for (const { frame, generation } of framesIn(snapshot.root).map((each) => ({
@@ -120,7 +120,7 @@ describe("in a snapshot without lists of calls", () => {
     return rows.find((row) => row.output === output)?.contentHash ?? "";
   };
 
-  it("a dropped row goes alone", async () => {
+  it("drops only the row itself", async () => {
     const source = await handMade(twice);
     const contentHash = hashOf(source, "same!");
     for (const fork of forks(source, { at: { contentHash, frame: "root" }, drop: true })) {
@@ -134,7 +134,7 @@ describe("in a snapshot without lists of calls", () => {
     expect(error).toMatchObject({ path: "changes.at", known: ["root", "root/agent:inner:0"] });
   });
 
-  it("an output holds for every time that it is asked for; what a row cannot hold, once", async () => {
+  it("uses an output for every occurrence of the request, and an output that a row cannot hold only once", async () => {
     const source = await handMade(twice);
     const target = { contentHash: hashOf(source, "same!"), frame: "root" };
     for (const output of ["new", { list: [] }, null]) {
@@ -153,17 +153,17 @@ describe("in a snapshot without lists of calls", () => {
     }
   });
 
-  it("a dropped sub-agent is made again, alone", async () => {
+  it("executes only a dropped sub-agent again", async () => {
     for (const fork of forks(await handMade(twice), { at: "root/agent:inner:0", drop: true })) {
       expect((await replayed(twice, fork)).made).toEqual(["same"]);
     }
   });
 
-  it("names the contentHash for want of callIds", async () => {
+  it("names the contentHash because there are no callIds", async () => {
     expect(forkError(await handMade(abcd), { at: at("a"), drop: true }).message).toContain("give their contentHash");
   });
 
-  it("takes dumps of @rejelly/core", async () => {
+  it("accepts dumps of @rejelly/core", async () => {
     const { dump } = recorded("c-nested-3");
     const checker = framesIn(dump("end").root).find(({ agentId }) => agentId === "checker");
     const [contentHash = ""] = Object.keys(checker?.journal.tool ?? {});
@@ -174,13 +174,13 @@ describe("in a snapshot without lists of calls", () => {
   });
 });
 
-describe("forkSnapshot refuses", () => {
+describe("forkSnapshot rejects", () => {
   const source = record(async (step) => {
     for (const name of ["search", "fetch", "summarise"]) await step(name);
     await runFrame({ id: "writer", input: {} }, () => step("search"));
   });
 
-  it("an unknown name, and lists what there is, the nearest first", async () => {
+  it("an unknown name, and lists the existing names, the nearest first", async () => {
     const error = forkError(await source, [{ at: "root/step:serch:0", drop: true }]);
     expect(error).toMatchObject({ path: "changes.0.at", at: "root/step:serch:0" });
     expect(error.known).toHaveLength(6);
@@ -190,7 +190,7 @@ describe("forkSnapshot refuses", () => {
     );
   });
 
-  it("an unknown name among many, with how many more there are", async () => {
+  it("an unknown name among many, and says how many more there are", async () => {
     const many = await record(async (step) => {
       for (let index = 0; index < 30; index += 1) await step(`step ${index}`);
     });
@@ -201,7 +201,7 @@ describe("forkSnapshot refuses", () => {
     expect(error.message.split('", "')).toHaveLength(20);
   });
 
-  it("an unknown contentHash, frame or kind, with those that there are", async () => {
+  it("an unknown contentHash, frame or kind, and lists the existing ones", async () => {
     const snapshot = await source;
     const { contentHash = "" } = callsIn(parsed(snapshot).root)[0] ?? {};
     expect(forkError(snapshot, { at: { contentHash: "0".repeat(64) }, drop: true }).known).toContain(contentHash);
@@ -224,7 +224,7 @@ describe("forkSnapshot refuses", () => {
     expect(tooFar.message).toContain("2, from 0 to 1");
   });
 
-  it("a change of what another change takes out", async () => {
+  it("a change of a call that another change drops", async () => {
     const changes: ForkChange[] = [
       { at: at("search"), drop: true },
       { at: at("fetch"), output: "x" },
@@ -275,7 +275,7 @@ describe("forkSnapshot refuses", () => {
       "the value at /run cannot be recorded: function",
     ],
     [
-      "an error that is none",
+      "a value that is not an error",
       { at: at("search"), error: "no" },
       "changes.error",
       "expected an Error, or { name, message }",
@@ -299,7 +299,7 @@ describe("forkSnapshot refuses", () => {
     expect(error.message).toContain(message);
   });
 
-  it("what is no snapshot, with its faults", () => {
+  it("a value that is not a snapshot, and lists its faults", () => {
     expect(() => forkSnapshot({ root: {} } as AgentSnapshot, [])).toThrow(/^Invalid Snapshot format: /);
   });
 });

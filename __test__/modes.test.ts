@@ -31,8 +31,8 @@ async function recordingOf(program: () => Promise<unknown>): Promise<AgentSnapsh
   });
 }
 
-describe("replay", () => {
-  it("answers everything, and lets nothing reach the world", async () => {
+describe("mode: replay", () => {
+  it("answers everything and makes no live call", async () => {
     const snapshot = await recordingOf(() => step("a", () => 1));
     const made = vi.fn();
     expect(await replay(() => step("a", made), { snapshot })).toBe(1);
@@ -77,7 +77,7 @@ describe("replay", () => {
     });
   });
 
-  it("rejects at the end even if the agent swallowed the miss, or failed with something else", async () => {
+  it("rejects at the end even if the agent caught the miss or failed with another error", async () => {
     const snapshot = await recordingOf(() => step("a", () => 1));
     const swallowing = (): Promise<unknown> => step("b", () => 2).catch(() => "swallowed");
     await expect(replay(swallowing, { snapshot })).rejects.toSatisfy(isReplayMissError);
@@ -88,7 +88,7 @@ describe("replay", () => {
     await expect(replay(renaming, { snapshot })).rejects.toSatisfy(isReplayMissError);
   });
 
-  it("never turns a miss into a tool's output, also when the tool's own call misses", async () => {
+  it("never turns a miss into the output of a tool, even if a call inside the tool misses", async () => {
     const model = scriptedModel("m", (messages) => (messages.length > 1 ? result("done") : toolCall("t", "outer", {})));
     const inner = (name: string) => (): Promise<string> => step(name, () => "x");
     const agent = (name: string): (() => Promise<unknown>) => {
@@ -106,7 +106,7 @@ describe("replay", () => {
     const snapshot = await recordingOf(agent("first"));
     const requests = model.calls.length;
     expect(await replay(agent("first"), { snapshot })).toEqual({ result: "done" });
-    // The tool itself is answered from the recording, so what it would ask now is not asked.
+    // The tool itself is answered from the recording, so its handler does not run and makes no calls.
     expect(await replay(agent("second"), { snapshot })).toEqual({ result: "done" });
     const other = createAgent({
       id: "a",
@@ -121,7 +121,7 @@ describe("replay", () => {
     expect(model.calls.length).toBe(requests);
   });
 
-  it("replays every failure, those too that ended the run", async () => {
+  it("replays every failure, including those that ended the run", async () => {
     const failing = (): Promise<never> =>
       step("a", () => {
         throw new RangeError("recorded");
@@ -144,7 +144,7 @@ describe("replay", () => {
     // A call that nobody waits for would be in flight at the dump.
     const race = async (calls: Promise<never>[]): Promise<never> => {
       const [first] = await Promise.allSettled([Promise.race(calls), ...calls]);
-      throw first.status === "rejected" ? first.reason : new Error("nobody failed");
+      throw first.status === "rejected" ? first.reason : new Error("no call failed");
     };
     const program = async (): Promise<unknown> => {
       const caught = (error: Error): string => error.constructor.name;
@@ -165,14 +165,14 @@ describe("replay", () => {
   });
 });
 
-describe("resume", () => {
+describe("mode: resume", () => {
   const program = async (): Promise<unknown[]> => [
     await step("a", () => "new a"),
     await step("b", () => "new b"),
     await step("c", () => "new c"),
   ];
 
-  it("is the default with a snapshot: hits replay, the rest is made and journaled", async () => {
+  it("is the default with a snapshot: replays hits, executes and journals the rest", async () => {
     const snapshot = await recordingOf(() => step("b", () => "old b"));
     const resumed = async (): Promise<AgentSnapshot> => {
       expect(await program()).toEqual(["new a", "old b", "new c"]);
@@ -183,7 +183,7 @@ describe("resume", () => {
     }
   });
 
-  it("lets onMiss decide call by call", async () => {
+  it("lets onMiss decide for each call", async () => {
     const snapshot = await recordingOf(() => step("b", () => "old b"));
     const asked: Miss[] = [];
     const onMiss = (miss: Miss): "live" | "error" => {
@@ -202,7 +202,7 @@ describe("resume", () => {
     });
   });
 
-  it("keeps a divergence local: siblings go on replaying", async () => {
+  it("keeps a divergence local: siblings continue to replay", async () => {
     const worker =
       (changed: number) =>
       (id: number): Promise<unknown> =>
@@ -225,7 +225,7 @@ describe("resume", () => {
     expect(frames[1]?.unused).toEqual({ calls: 1, frames: 0 });
   });
 
-  it("completedFrames: reuse takes recorded results without running handlers", async () => {
+  it('takes recorded results with completedFrames: "reuse" and does not run the handlers', async () => {
     const ran: string[] = [];
     const child = (name: string) =>
       createAgent({
@@ -247,21 +247,21 @@ describe("resume", () => {
       { snapshot, completedFrames: "reuse" },
     );
     expect(ran).toEqual(["first", "second"]);
-    // What was taken over is in the new recording too.
+    // The new recording contains the carried-over results too.
     expect(await replay(family("fourth"), { snapshot: dump })).toEqual(["by first", 1]);
   });
 });
 
-describe("live", () => {
-  it("makes every call, whatever snapshot there is", async () => {
+describe("mode: live", () => {
+  it("executes every call even if there is a snapshot", async () => {
     const snapshot = await recordingOf(() => step("a", () => "old"));
     expect(await runWith(() => step("a", () => "new"), { snapshot, mode: "live" })).toBe("new");
     expect(await live(() => step("a", () => "new"))).toBe("new");
   });
 });
 
-describe("the report", () => {
-  it("counts, tells what was saved, and comes as an event too", async () => {
+describe("the replay report", () => {
+  it("counts calls and savings, and is emitted as an event too", async () => {
     const model = scriptedModel("m", () => result("x"), { latency: () => 5 });
     const agent = createAgent({
       id: "a",
@@ -291,14 +291,14 @@ describe("the report", () => {
     expect(events.find(({ type }) => type === "replay:report")?.report).toEqual(report);
   });
 
-  it("of a run that was only made counts its calls", async () => {
+  it("counts the calls of a run without replay", async () => {
     let report: ReplayReport | undefined;
     await runWith(() => step("a", () => 1), { onReport: (given) => (report = given) });
     expect(report).toMatchObject({ mode: "live", replayed: 0, live: 1, missed: 0 });
   });
 });
 
-describe("options that do not fit", () => {
+describe("options that do not fit the mode", () => {
   it.each([
     [{ mode: "rewind" }, /options\.mode must be one of "live", "resume", "replay"/],
     [{ mode: "replay" }, /needs options\.snapshot/],
@@ -308,7 +308,7 @@ describe("options that do not fit", () => {
     [{ mode: "live", onMiss: () => "live" }, /options\.onMiss/],
     [{ maxDepth: 0 }, /options\.maxDepth/],
     [{ maxDepth: 1_000 }, /options\.maxDepth.*1 to 999/],
-  ])("%j is refused with what would", async (options, message) => {
+  ])("are rejected with a hint: %j", async (options, message) => {
     await expect(runWith(() => 1, options as object)).rejects.toThrow(message);
   });
 });

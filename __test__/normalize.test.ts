@@ -25,7 +25,7 @@ interface World {
   requestId: string;
 }
 
-/** An agent whose prompt and tool calls hold what changes from day to day. */
+/** An agent whose prompt and tool calls contain values that change from day to day. */
 function diary(world: World): { run(): Promise<unknown>; sent: string[] } {
   const sent: string[] = [];
   const model = scriptedModel("m", (messages) => {
@@ -72,8 +72,8 @@ async function replayed(world: World, snapshot: AgentSnapshot, normalize?: Norma
   return value;
 }
 
-describe("normalize", () => {
-  it("leaves what changes out of the hashes, and changes nothing that is sent", async () => {
+describe("the normalize option", () => {
+  it("excludes changing values from the hashes and changes nothing that is sent", async () => {
     const rules = [dates, requestIds];
     const live = diary(first);
     await runWith(() => live.run(), { normalize: rules });
@@ -84,14 +84,14 @@ describe("normalize", () => {
     await expect(replayed(second, await recordingOf(first))).rejects.toThrow(/The recording has no answer/);
   });
 
-  it("is part of what a snapshot records", async () => {
+  it("is part of the recorded snapshot", async () => {
     const snapshot = await recordingOf(first, [dates]);
     expect(snapshot.normalize).toEqual([{ id: "dates", definition: expect.stringContaining("pattern") }]);
     expect(parseSnapshot(stringifySnapshot(snapshot)).normalize).toEqual(snapshot.normalize);
     expect((await recordingOf(first)).normalize).toBeUndefined();
   });
 
-  it("hashes a snapshot anew that was recorded under other rules, or under none", async () => {
+  it("recomputes the hashes of a snapshot recorded with other rules or without rules", async () => {
     const rules = [dates, requestIds];
     for (const snapshot of [
       await recordingOf(first),
@@ -105,7 +105,7 @@ describe("normalize", () => {
     await expect(replayed(second, strict)).rejects.toThrow(/The recording has no answer/);
   });
 
-  it("says so where that cannot be done, before anything runs", async () => {
+  it("rejects snapshots that cannot be rehashed before anything runs", async () => {
     const snapshot = await recordingOf(first, undefined, false);
     expect(await replayed(first, snapshot)).toBe("entry 2");
     const error: unknown = await replayed(first, snapshot, [dates]).catch((caught: unknown) => caught);
@@ -113,7 +113,7 @@ describe("normalize", () => {
     expect((error as Error).message).toMatch(/recorded under other rules.*was not kept/);
   });
 
-  it("takes functions, which see the whole document", async () => {
+  it("accepts functions that see the complete document", async () => {
     const rule: NormalizeRule = {
       id: "first-message",
       apply: (document, kind) =>
@@ -123,7 +123,7 @@ describe("normalize", () => {
     expect(await replayed(second, snapshot, [rule])).toBe("entry 2");
   });
 
-  it("finds frames by normalized props, with their memory", async () => {
+  it("finds frames with their memory by normalized props", async () => {
     const program = (day: string) => (): Promise<unknown> =>
       Promise.all(
         [1, 2].map((id) =>
@@ -145,7 +145,7 @@ describe("normalize", () => {
     ]);
   });
 
-  it("blanks by pointers, wildcards and escapes included", async () => {
+  it("blanks values by JSON pointers, including wildcards and escapes", async () => {
     const ask = (request: unknown) => (): Promise<unknown> =>
       journalCall({ kind: "k", name: "n", request }, () => "made");
     const normalize: NormalizeRule[] = [
@@ -203,7 +203,7 @@ describe("normalize", () => {
     [[{ id: "a", pattern: "x" }], /regular expression/],
     [[{ id: "a", pointer: "x" }], /JSON pointer/],
     [[{ id: "a", apply: 1 }], /function/],
-  ])("refuses rules that are none: %j", async (normalize, message) => {
+  ])("rejects invalid rules: %j", async (normalize, message) => {
     await expect(runWith(() => 1, { normalize: normalize as never })).rejects.toThrow(message);
   });
 });

@@ -6,8 +6,8 @@ import { createTraceWriter, dumpSnapshot, restoreSnapshot } from "../ts/debugger
 
 const nothing = (): void => undefined;
 
-describe("a misspelt option is refused, for it would be left out in silence", () => {
-  it("by runWith and its verbs, before anything has run", async () => {
+describe("a misspelled option is rejected instead of being silently ignored", () => {
+  it("by runWith and its modes before anything runs", async () => {
     let ran = false;
     const run = (): void => {
       ran = true;
@@ -33,7 +33,7 @@ describe("a misspelt option is refused, for it would be left out in silence", ()
     await expect(agent()).rejects.toThrow('promptAgent: options.modelOption is unknown; did you mean "modelOptions"?');
   });
 
-  it("by functions of snapshots and traces", async () => {
+  it("by functions for snapshots and traces", async () => {
     expect(() => restoreSnapshot([], { spanID: "s" } as object)).toThrow('did you mean "spanId"?');
     expect(() => createTraceWriter("nowhere", { synk: "off" } as object)).toThrow('did you mean "sync"?');
     const dump = (): unknown => dumpSnapshot({ meta_data: {} } as object);
@@ -41,6 +41,6 @@ describe("a misspelt option is refused, for it would be left out in silence", ()
   });
 });
 
-it("lets names pass that are like none of its own, which may be another library's", async () => {
+it("unless its name is similar to no known option, because it may belong to another library", async () => {
   await expect(runWith(() => 1, { telemetryProvider: {} } as object)).resolves.toBe(1);
 });

@@ -19,15 +19,15 @@ import { deferred } from "./support/deferred.js";
 const step = <T>(request: unknown, make: () => T | Promise<T>): Promise<T> =>
   journalCall({ kind: "step", name: "step", request }, make);
 const never = (): never => {
-  throw new Error("made again");
+  throw new Error("executed again");
 };
 
-/** Runs a program and gives what it gave, and a dump taken after it. */
+/** Runs a program and returns its result with a dump taken after it. */
 async function record<T>(program: () => Promise<T>): Promise<{ value: T; snapshot: AgentSnapshot }> {
   return runWith(async () => ({ value: await program(), snapshot: dumpSnapshot() }));
 }
 
-describe("what an agent left running before it was reborn", () => {
+describe("code that an agent left running before it was reborn", () => {
   it("makes no call, starts no agent and sets no memory in the new generation", async () => {
     const go = deferred();
     const left: Promise<unknown>[] = [];
@@ -60,7 +60,7 @@ describe("what an agent left running before it was reborn", () => {
     const frame = snapshot.root.children["root/agent:phoenix:0"];
     expect(frame?.calls?.map(({ callId }) => callId)).toEqual(["root/agent:phoenix:0/step:step:0"]);
     expect(frame?.children).toEqual({});
-    // A replay begins with the last generation, where nothing is left over.
+    // A replay starts with the last generation, where no code of the first is running.
     const again = await replay(
       () =>
         runFrame({ id: "phoenix", input: {} }, async () => {
@@ -75,10 +75,10 @@ describe("what an agent left running before it was reborn", () => {
   });
 });
 
-it("an agent that is reborn beyond its recording gets no answer of the generation before", async () => {
+it("an agent that is reborn beyond its recording receives no answers of the earlier generation", async () => {
   const program = (rounds: number, made: number[]) => () =>
     runFrame({ id: "phoenix", input: { round: 0 } }, async ({ round }): Promise<unknown> => {
-      // Asked twice in a generation that was recorded, of which a changed program asks once.
+      // The recorded generation asks twice. The changed program asks once.
       const answer = await step("the same", () => made.push(round));
       if (rounds === 0) await step("the same", () => made.push(round));
       return round < rounds ? reborn({ round: round + 1 }) : answer;
@@ -89,7 +89,7 @@ it("an agent that is reborn beyond its recording gets no answer of the generatio
   expect(made).toEqual([1]);
 });
 
-it("sub-agents of one input take their recordings in the order of their starts, however others are numbered", async () => {
+it("sub-agents with the same input replay in the order of their starts, whatever the numbers of other sub-agents", async () => {
   const sub = (input: string, make: () => string): Promise<string> =>
     runFrame({ id: "sub", input: { input } }, () => step(input, make));
   const { snapshot } = await record(async () => [
@@ -97,7 +97,7 @@ it("sub-agents of one input take their recordings in the order of their starts, 
     await sub("other", () => "other"),
     await sub("same", () => "second"),
   ]);
-  // One more comes before: the first of the two is number 2 now, which was the second.
+  // Another sub-agent comes first now, so the first of the two has number 2, which was the number of the second.
   const again = await resume(
     async () => [
       await sub("new", () => "new"),
@@ -122,7 +122,7 @@ describe("a failure that the program had handled", () => {
     return caught;
   };
 
-  it("stays handled in dumps of a resumed run that has not come so far again", async () => {
+  it("stays handled in dumps of a resumed run that has not handled it again yet", async () => {
     const { snapshot } = await record(failing([]));
     let middle: AgentSnapshot | undefined;
     await resume(
@@ -142,7 +142,7 @@ describe("a failure that the program had handled", () => {
     }
   });
 
-  it("is handled too where it was made anew, and what came after it was replayed", async () => {
+  it("stays handled when it happened live and the following call was replayed", async () => {
     const { snapshot } = await record(async () => {
       await step("first", () => 1);
       await step("second", () => 2);
@@ -163,7 +163,7 @@ describe("a failure that the program had handled", () => {
     expect(made).toEqual([]);
   });
 
-  it("is tried again once a changed program has ended with it; before, where that is asked for", async () => {
+  it('is retried after a changed program ended with it, and earlier with failures: "retry"', async () => {
     const { snapshot } = await record(failing([]));
     const rethrowing = (made: string[]) => async (): Promise<void> => {
       await runFrame({ id: "worker", input: {} }, async () => {

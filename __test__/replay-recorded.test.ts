@@ -11,10 +11,10 @@ const scenarios = [
   { name: "d-parallel-5", make: () => parallel() },
 ] satisfies { name: Parameters<typeof recorded>[0]; make: () => Scenario }[];
 
-describe.each(scenarios)("$name, recorded by @rejelly/core, replayed here", ({ name, make }) => {
+describe.each(scenarios)("a replay of $name, recorded by @rejelly/core", ({ name, make }) => {
   const { events, jsonl, cuts } = recorded(name);
 
-  it.each(cuts)("$why: makes at most the calls that are owed", async ({ options, callsStillOwed }) => {
+  it.each(cuts)("makes at most the remaining calls: $why", async ({ options, callsStillOwed }) => {
     for (const trace of [events, jsonl]) {
       const scenario = make();
       const result = await runWith(() => scenario.run(), { snapshot: restoreSnapshot(trace, options) });
@@ -26,8 +26,8 @@ describe.each(scenarios)("$name, recorded by @rejelly/core, replayed here", ({ n
   });
 });
 
-describe.each(scenarios)("$name, recorded anew", ({ make }) => {
-  it("replays its own dump without a call", async () => {
+describe.each(scenarios)("$name, recorded by this package", ({ make }) => {
+  it("replays its own dump without a live call", async () => {
     const { dumpSnapshot } = await import("agent-rewind/debugger");
     const live = make();
     const snapshot = await runWith(async () => {

@@ -19,7 +19,7 @@ import { result, scriptedModel, textOf, toolCall } from "./support/scripted-mode
 
 const Result = z.object({ result: z.string() });
 
-/** Runs `program`, dumps at its end, and gives the handle and a copy of it that went through JSON. */
+/** Runs `program` and dumps at its end. Returns the handle and a copy parsed from JSON. */
 async function recordingOf(
   program: () => Promise<unknown>,
   options: Parameters<typeof runWith>[1] = {},
@@ -38,11 +38,11 @@ async function recordingOf(
 const step = <T>(name: string, make: () => T | Promise<T>): Promise<T> =>
   journalCall({ kind: "step", name, request: name }, make);
 const unreached = (): never => {
-  throw new Error("made again");
+  throw new Error("executed again");
 };
 
 describe("a replay", () => {
-  it("answers three identical prompts with their three answers, in order", async () => {
+  it("answers three identical prompts with their three answers in order", async () => {
     const answers = ["blue", "green", "red"];
     const model = scriptedModel("voter-model", () => result(answers[model.calls.length - 1] ?? "none"));
     const vote = (): Promise<string[]> =>
@@ -66,7 +66,7 @@ describe("a replay", () => {
     }
   });
 
-  it("asks again once more than was recorded", async () => {
+  it("executes live the one call beyond the recorded ones", async () => {
     let made = 0;
     const [snapshot] = await recordingOf(() => step("a", () => ++made));
     await runWith(
@@ -78,7 +78,7 @@ describe("a replay", () => {
     );
   });
 
-  it("gives every hit as a fresh copy", async () => {
+  it("returns every hit as a fresh copy", async () => {
     const recordings = await recordingOf(() => step("a", () => ({ list: [1] })));
     for (const snapshot of recordings) {
       for (let round = 0; round < 2; round += 1) {
@@ -94,7 +94,7 @@ describe("a replay", () => {
     }
   });
 
-  it("brings strings back letter for letter, whatever they look like", async () => {
+  it("restores strings exactly, whatever they look like", async () => {
     const strings = [
       '{"a": 1}',
       "[1.0]",
@@ -138,7 +138,7 @@ describe("a replay", () => {
     }
   });
 
-  it("brings back what JSON lacks", async () => {
+  it("restores values that JSON lacks", async () => {
     const value = {
       undefined: undefined,
       date: new Date(0),
@@ -159,7 +159,7 @@ describe("a replay", () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  it("makes again what could not be recorded, and nothing else", async () => {
+  it("executes again only calls whose output could not be recorded", async () => {
     let made = 0;
     const program = async (): Promise<void> => {
       await step("plain", () => 1);
@@ -186,7 +186,7 @@ describe("a replay", () => {
     }
   });
 
-  it("counts memory that feeds the prompt once", async () => {
+  it("applies memory changes that feed the prompt only once", async () => {
     const model = scriptedModel("m", (messages) => result(textOf(messages[0])));
     const agent = createAgent({
       id: "counter",
@@ -209,12 +209,12 @@ describe("a replay", () => {
       );
       expect(model.calls.length).toBe(made);
       expect(again.root.children["root/agent:counter:0"]?.memory).toEqual({ count: 1 });
-      // As the document has it, on demand.
+      // The behavior of the original documentation is available as an option.
       await runWith(async () => expect(await agent()).toBe("round 1"), { snapshot, memory: "dump" });
     }
   });
 
-  it("gives an agent without recorded calls the dumped memory, and edited keys always", async () => {
+  it("starts an agent without recorded calls with the dumped memory, and always applies edited keys", async () => {
     const seen: unknown[] = [];
     const idle = createAgent({
       id: "idle",
@@ -248,7 +248,7 @@ describe("a replay", () => {
     expect(seen).toEqual([50, [50, "k"]]);
   });
 
-  it("enters the generation that it was in", async () => {
+  it("starts in the generation that was running at the dump", async () => {
     let made = 0;
     const agent = createAgent<{ round: number }, unknown>({
       id: "again",
@@ -279,7 +279,7 @@ describe("a replay", () => {
     }
   });
 
-  it("replays a handled failure as itself, and makes the call again that ended the run", async () => {
+  it("replays a handled failure as itself and retries the failure that ended the run", async () => {
     class QuotaError extends Error {
       override name = "QuotaError";
       code = "QUOTA";
@@ -318,7 +318,7 @@ describe("a replay", () => {
     }
   });
 
-  it("gives the memory of an agent's own snapshot to runWith", async () => {
+  it("passes the memory of an agent's own snapshot to runWith", async () => {
     const agent = createAgent({
       id: "alone",
       handler: async () => {
@@ -336,7 +336,7 @@ describe("a replay", () => {
     expect(spy).not.toHaveBeenCalled();
   });
 
-  it("races come out as recorded, also under fake timers", async () => {
+  it("ends races as recorded, also under fake timers", async () => {
     const delays = { slow: 120, fast: 1, middle: 60 };
     const program = async (wait: (name: keyof typeof delays) => Promise<void>): Promise<unknown> => {
       const order: string[] = [];
@@ -398,7 +398,7 @@ describe("a replay", () => {
     }
   });
 
-  it("that fails early loses nothing: a dump amid it keeps what was not reached", async () => {
+  it("that fails early loses nothing: a dump in the middle keeps the calls not reached yet", async () => {
     const agent = (failAt: number, made: string[]) =>
       createAgent({
         id: "long",
@@ -423,7 +423,7 @@ describe("a replay", () => {
       );
     const made: string[] = [];
     let snapshot = await dumpOf(8, made);
-    // Attempts to mend it that fail earlier and earlier, each dumped over the one before.
+    // Each attempt fails earlier than the one before, and its dump replaces the earlier dump.
     for (const failAt of [5, 2, 0]) {
       snapshot = await dumpOf(failAt, made, snapshot);
       snapshot = parseSnapshot(stringifySnapshot(snapshot));
@@ -433,7 +433,7 @@ describe("a replay", () => {
     expect(made).toEqual(Array.from({ length: 10 }, (_, at) => `part ${at}`));
   });
 
-  it("refuses a tool's output that cannot come back, as a failure like any other", async () => {
+  it("rejects a tool output that cannot be restored, like any other failure", async () => {
     const tool: Tool = {
       name: "open",
       description: "",

@@ -32,10 +32,10 @@ const Result = z.object({ result: z.string() });
 const step = <T>(request: unknown, make: () => T | Promise<T>): Promise<T> =>
   journalCall({ kind: "step", name: "step", request }, make);
 const never = (): never => {
-  throw new Error("made again");
+  throw new Error("executed again");
 };
 
-/** A trace restored from memory and from its lines: the two must not differ. */
+/** Restores a trace from memory and from its lines. The results must be equal. */
 function restoredBothWays(events: readonly TraceEvent[], kept: readonly TraceEvent[] = events): AgentSnapshot {
   const [fromMemory, fromLines] = [
     restoreSnapshot(kept),
@@ -47,12 +47,12 @@ function restoredBothWays(events: readonly TraceEvent[], kept: readonly TraceEve
   return fromMemory;
 }
 
-/** The same from memory, from lines and from bytes, be it a snapshot or an error. */
+/** Restores from memory, lines and bytes. All three return the same snapshot or the same error. */
 function sameBothWays(events: readonly object[], options: RestoreOptions = {}): void {
   const outcome = (trace: readonly TraceEvent[] | string | Buffer): unknown => {
     try {
       const snapshot = restoreSnapshot(trace, options);
-      // Whatever becomes of the bytes, the snapshot stays.
+      // A later change of the bytes does not change the snapshot.
       if (Buffer.isBuffer(trace)) trace.fill("}");
       const { root, warnings, normalize } = snapshot;
       return { root, warnings, normalize };
@@ -66,7 +66,7 @@ function sameBothWays(events: readonly object[], options: RestoreOptions = {}): 
   expect(outcome(Buffer.from(lines))).toEqual(expected);
 }
 
-/** Cut, shuffled, doubled, renumbered, of two runs, and with ends that tell otherwise than starts. */
+/** Cut, shuffled, duplicated, renumbered and mixed traces, and traces whose ends contradict their starts. */
 function sameInAnyDisorder(events: readonly TraceEvent[]): void {
   const withEach = (change: (event: TraceEvent, index: number) => object): object[] =>
     events.map((event, index) => ({ ...event, ...change(event, index) }));
@@ -97,18 +97,18 @@ function sameInAnyDisorder(events: readonly TraceEvent[]): void {
   }
 }
 
-describe("a trace in memory gives what its lines give", () => {
-  it.each(readdirSync(TRACES))("%s, whole, and without any one of its events", (name) => {
+describe("a trace in memory and its lines restore the same snapshot", () => {
+  it.each(readdirSync(TRACES))("for %s, complete and without any one event", (name) => {
     const lines = readFileSync(new URL(`${name}/trace.jsonl`, TRACES), "utf8")
       .trim()
       .split("\n");
     const events = lines.map((line) => JSON.parse(line) as TraceEvent);
     expect(restoredBothWays(events).root.callId).toMatch(/^root/);
-    // What a lost event had told is taken from others, which are read for it then.
+    // Facts of a lost event come from other events, which are read for that purpose.
     for (let index = 1; index < events.length; index += 1) restoredBothWays(events, events.toSpliced(index, 1));
   });
 
-  it("a run with all there is, whole, and without any one of its events", async () => {
+  it("for a run with all features, complete and without any one event", async () => {
     const bus = recorder();
     const model = scriptedModel("m", () => result("answer"));
     const tool: Tool = { name: "t", description: "", parameters: z.looseObject({}), handler: () => new Date(0) };
@@ -138,7 +138,7 @@ describe("a trace in memory gives what its lines give", () => {
     sameInAnyDisorder(events);
   });
 
-  it("a batch of tools, whose outputs are told twice", async () => {
+  it("for a batch of tools, whose outputs are in two kinds of events", async () => {
     const bus = recorder();
     let asked = 0;
     const calls = [1, 2].map((n) => ({ id: `c${n}`, name: "t", arguments: `{"n":${n}}` }));
@@ -158,7 +158,7 @@ describe("a trace in memory gives what its lines give", () => {
     const batch = events.find((event) => event.type === "tools:execute:end");
     expect(batch?.toolResults.map(({ success }) => success)).toEqual([true, false]);
     sameInAnyDisorder(events);
-    // Told by the batch alone.
+    // Only the batch reports them.
     const ofTools = events.flatMap((event, index) => (event.type === "tool:call:end" ? [index] : []));
     for (const index of ofTools) restoredBothWays(events, events.toSpliced(index, 1));
     const { root } = restoredBothWays(events.filter(({ type }) => !type.startsWith("tool:call")));
@@ -166,15 +166,15 @@ describe("a trace in memory gives what its lines give", () => {
   });
 });
 
-it("bytes in shared memory are a trace too", () => {
+it("for bytes in shared memory", () => {
   const lines = readFileSync(new URL("b-tool-loop/trace.jsonl", TRACES));
   const shared = new Uint8Array(new SharedArrayBuffer(lines.length));
   shared.set(lines);
   expect(restoreSnapshot(shared).root).toEqual(restoreSnapshot(lines).root);
 });
 
-describe("a trace alone", () => {
-  it("tells what calls had taken, and so what a replay saves", async () => {
+describe("a trace without a dump", () => {
+  it("contains the usage and durations of calls, so a replay can report its savings", async () => {
     const bus = recorder();
     const tool: Tool = { name: "t", description: "", parameters: z.looseObject({}), handler: () => 1 };
     const program = async (): Promise<void> => {
@@ -193,7 +193,7 @@ describe("a trace alone", () => {
     expect(report?.saved.milliseconds).toBeCloseTo(total ?? Number.NaN, 6);
   });
 
-  it("recorded by @rejelly/core too: usage, finish reason and duration of its model calls, duration of its tools", () => {
+  it("of @rejelly/core does so too: usage, finish reason and duration of model calls, duration of tools", () => {
     const trace = readFileSync(new URL("b-tool-loop/trace.jsonl", TRACES), "utf8");
     const { root } = restoreSnapshot(trace);
     const ofKind = (kind: string): CallRecord[] => (root.calls ?? []).filter((call) => call.kind === kind);
@@ -208,7 +208,7 @@ describe("a trace alone", () => {
     for (const { meta } of ofKind("tool")) expect(meta).toEqual({ durationMs: expect.any(Number) });
   });
 
-  it("brings back first values of memory that vary from run to run, also of a run that was killed", async () => {
+  it("restores initial memory values that vary from run to run, also of a killed run", async () => {
     let session = 0;
     const program = async (make: (id: string) => string): Promise<string> => {
       const [runId] = equipMemory("run", `run ${(session += 1)}`);
@@ -226,7 +226,7 @@ describe("a trace alone", () => {
     expect(await replay(() => program(never), { snapshot: restoredBothWays(killed) })).toBe(told);
   });
 
-  it("of a resumed run has the whole usage and the memory", async () => {
+  it("of a resumed run contains the complete usage and memory", async () => {
     const model = scriptedModel("m", () => result("answer"));
     const ask = createAgent<{ n: number }, unknown>({
       id: "ask",

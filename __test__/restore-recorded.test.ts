@@ -24,7 +24,7 @@ function view(frame: AgentFrameSnapshot): FrameView {
   };
 }
 
-/** The tree that the truth tells of: hashes are rows, so each counts once, and failed tools have none. */
+/** The tree that the truth describes. Rows are hashes, so each counts once, and failed tools have no row. */
 function expectedView(frames: FrameTruth[], parent: string | null): FrameView[] {
   return frames
     .filter(({ parentAgentSpan }) => parentAgentSpan === parent)
@@ -42,17 +42,17 @@ function agentFrames(snapshot: AgentSnapshot): AgentFrameSnapshot[] {
   return snapshot.root.agentId === "" ? Object.values(snapshot.root.children) : [snapshot.root];
 }
 
-/** What the documented truth is compared by. */
+/** The values by which a snapshot is compared with the documented truth. */
 function comparable(frame: AgentFrameSnapshot): unknown {
   const { callId, agentId, journal, state, memory, children } = frame;
   const entries = Object.entries(children).map(([key, child]) => [key, comparable(child)]);
   return { callId, agentId, journal, state, memory, children: Object.fromEntries(entries) };
 }
 
-describe.each(scenarioNames)("%s, recorded by @rejelly/core", (name) => {
+describe.each(scenarioNames)("restoreSnapshot of %s, recorded by @rejelly/core", (name) => {
   const scenario = recorded(name);
 
-  it("is restored whole: the right tree, status, memory and rows", () => {
+  it("restores the whole run: the right tree, status, memory and rows", () => {
     const snapshot = restoreSnapshot(scenario.events);
     expect(agentFrames(snapshot).map(view)).toEqual(expectedView(scenario.frames, null));
     if (scenario.truth !== undefined) {
@@ -61,7 +61,7 @@ describe.each(scenarioNames)("%s, recorded by @rejelly/core", (name) => {
     expect(snapshot.warnings ?? []).toEqual([]);
   });
 
-  it("is restored alike from events, text and bytes, also after a round trip, sharing nothing", () => {
+  it("restores the same from events, text and bytes, also after a round trip, sharing nothing", () => {
     const events = structuredClone(scenario.events);
     const snapshot = restoreSnapshot(events);
     const roots = [scenario.jsonl, Buffer.from(scenario.jsonl)].map((trace) => restoreSnapshot(trace).root);
@@ -71,7 +71,7 @@ describe.each(scenarioNames)("%s, recorded by @rejelly/core", (name) => {
     expect(events).toEqual(scenario.events);
   });
 
-  it.each(scenario.cuts)("cut $why holds what was there by then", ({ options, eventsKept }) => {
+  it.each(scenario.cuts)("contains everything up to the cut: $why", ({ options, eventsKept }) => {
     const snapshot = restoreSnapshot(scenario.events, options);
     const kept = scenario.events.slice(0, eventsKept ?? undefined);
     expect(view(snapshot.root)).toEqual(view(restoreSnapshot(kept).root));
@@ -79,7 +79,7 @@ describe.each(scenarioNames)("%s, recorded by @rejelly/core", (name) => {
     expect(snapshot.provenance).toMatchObject({ source: "restore", ...options });
   });
 
-  it("its own dumps are accepted", async () => {
+  it("accepts the dumps of the recording package", async () => {
     for (const which of ["mid", "end"] as const) {
       expect(await runWith(() => "ran", { snapshot: scenario.dump(which) })).toBe("ran");
     }
@@ -91,7 +91,7 @@ function rowsOf(frame: AgentFrameSnapshot): string[] {
   return [...own, ...Object.values(frame.children).flatMap(rowsOf)].toSorted();
 }
 
-/** Hashes that had an output by the end of these events; one row a hash and agent. */
+/** The hashes that have an output by the end of these events: one row per hash and agent. */
 function rowsEndedIn(events: TraceEvent[]): string[] {
   const parents = new Map(events.map(({ trace }) => [trace.spanId, trace.parentSpanId]));
   const agents = new Set(events.filter(({ type }) => type === "agent:start").map(({ trace }) => trace.spanId));

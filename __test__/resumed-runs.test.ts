@@ -1,4 +1,4 @@
-// What a resumed run records is as good as what the first run recorded.
+// The recording of a resumed run is as complete as that of the first run.
 import { setImmediate as nextMacrotask } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -33,8 +33,10 @@ function world(): World {
   };
 }
 
-describe("a race between a replayed and a made call", () => {
-  /** `slow` is in flight at the dump; in the resumed run it ends while `second` of three is waited for. */
+describe("a race between a replayed and a live call", () => {
+  /**
+   * `slow` is in flight at the dump. In the resumed run, it ends while the program waits for `second` of three calls.
+   */
   async function program({ call }: World, at: (place: string) => void, slow: () => unknown): Promise<string[]> {
     const order: string[] = [];
     const note = (name: string) => () => void order.push(name);
@@ -50,7 +52,7 @@ describe("a race between a replayed and a made call", () => {
     return order;
   }
 
-  it("comes out as it did when the resumed run is replayed, also through JSON", async () => {
+  it("has the same winner when the resumed run is replayed, also from JSON", async () => {
     let dump: AgentSnapshot | undefined;
     let ready = (): void => undefined;
     const whenReady = new Promise<void>((resolve) => (ready = resolve));
@@ -104,7 +106,7 @@ describe("a race between a replayed and a made call", () => {
   });
 });
 
-describe("agents that a resumed run had come to, but not to their ends", () => {
+describe("agents that a resumed run had started but not finished", () => {
   async function program({ call }: World, answered = (_question: string): void => undefined): Promise<unknown> {
     const agent = (id: string, questions: string[]): Promise<string> =>
       runFrame({ id, input: {} }, async () => {
@@ -121,7 +123,7 @@ describe("agents that a resumed run had come to, but not to their ends", () => {
     return won;
   }
 
-  it("end in the order in which they had ended, and are not asked again", async () => {
+  it("end in the recorded order and make no live call", async () => {
     let whole: AgentSnapshot | undefined;
     await runWith(
       async () => {
@@ -155,7 +157,7 @@ describe("a failure that the first run had handled", () => {
     return [failed, await call("next")];
   }
 
-  it("is not made again when the resumed run was killed before it had gone on", async () => {
+  it("is not retried when the resumed run was killed before it continued", async () => {
     const recorded: TraceEvent[] = [];
     const bus = createEventBus();
     bus.subscribe("*", (event) => recorded.push(event));
@@ -179,7 +181,7 @@ describe("a failure that the first run had handled", () => {
     }
   });
 
-  it("is made again when it ended the run that was resumed", async () => {
+  it("is retried when it ended the resumed run", async () => {
     const events: TraceEvent[] = [];
     const bus = createEventBus();
     bus.subscribe("*", (event) => events.push(event));
@@ -195,8 +197,8 @@ describe("a failure that the first run had handled", () => {
   });
 });
 
-describe("a failure that the program has gone on after, to a tool", () => {
-  /** How the tool is asked for; its middleware lets it pass when the test says so. */
+describe("a failure after which the program called a tool", () => {
+  /** Runs the program. The tool's middleware waits until the test lets it continue. */
   async function asked(caught: boolean): Promise<{ snapshots: AgentSnapshot[]; program: (world: World) => unknown }> {
     let pass!: () => void;
     const passing = new Promise<void>((resolve) => void (pass = resolve));
@@ -234,7 +236,7 @@ describe("a failure that the program has gone on after, to a tool", () => {
     return { snapshots, program };
   }
 
-  it("is not made again, though the tool waits for its middleware", async () => {
+  it("is not retried while the tool waits for its middleware", async () => {
     const { snapshots, program } = await asked(true);
     for (const snapshot of snapshots) {
       expect(JSON.stringify(snapshot.root)).not.toContain("fallback");
@@ -244,7 +246,7 @@ describe("a failure that the program has gone on after, to a tool", () => {
     }
   });
 
-  it("is made again where it has not", async () => {
+  it("is retried if the program did not continue", async () => {
     const { snapshots, program } = await asked(false);
     for (const snapshot of snapshots) {
       const again = world();
@@ -254,12 +256,12 @@ describe("a failure that the program has gone on after, to a tool", () => {
   });
 });
 
-it("what a frame had borrowed is its own from then on, though the program had not looked at it", async () => {
+it("answers of an earlier frame belong to the frame that borrowed them, even if the program had not used them yet", async () => {
   const worker = ({ call }: World, input: object, looks: boolean): Promise<unknown> =>
     runFrame({ id: "worker", input }, async () => {
       const same = call("same", () => `made for ${JSON.stringify(input)}`);
       if (looks) return same;
-      // Its turn comes later.
+      // The call follows later.
       return dumpSnapshot();
     });
   const snapshot = await runWith(async () => {
@@ -272,8 +274,8 @@ it("what a frame had borrowed is its own from then on, though the program had no
   expect(again.made).toEqual([]);
 });
 
-describe("what the resumed run has not come to", () => {
-  it("is in its dump, after all that has happened, and is not made again", async () => {
+describe("recorded calls that the resumed run has not reached", () => {
+  it("are carried over into its dump after everything that happened, and are not executed again", async () => {
     const steps = async ({ call }: World, until?: string): Promise<AgentSnapshot> => {
       for (const name of ["a", "b", "c"]) {
         await call(name);
@@ -284,7 +286,7 @@ describe("what the resumed run has not come to", () => {
     const snapshot = await runWith(() => steps(world()), { enableSnapshot: true });
     let early = await resume(() => steps(world(), "a"), { snapshot, enableSnapshot: true });
     expect(early.root.calls?.map(({ unreached }) => unreached)).toEqual([undefined, true, true]);
-    // However often it is cut short.
+    // Repeated interruptions do not change that.
     for (let index = 0; index < 50; index++) {
       early = await resume(() => steps(world(), "a"), { snapshot: early, enableSnapshot: true });
     }

@@ -9,7 +9,7 @@ interface Note {
   text: string;
 }
 
-/** An agent that asks a tool twice for the same, and counts in its memory. */
+/** An agent that makes the same tool call twice and counts in its memory. */
 function noteTaker(log: string[] = []): { run(): Promise<unknown>; log: string[] } {
   const read: Tool = {
     name: "read",
@@ -49,8 +49,8 @@ async function replayed(snapshot: AgentSnapshot): Promise<{ result: unknown; cal
 const recorded = { first: "note a #1", second: "note a #2", count: 0 };
 const FIELDS = ["processId", "timestamp", "root", "provenance", "version"];
 
-describe("a snapshot", () => {
-  it("has the documented fields, in order, as its own", async () => {
+describe("a dumped snapshot", () => {
+  it("has the documented fields in order as own properties", async () => {
     const snapshot = await dumped({ reason: "test" });
     expect(Object.keys(snapshot)).toEqual([...FIELDS, "metadata"]);
     expect(snapshot.version).toBe(1);
@@ -82,7 +82,7 @@ describe("a snapshot", () => {
     expect(printed).toBe(inspect(copy, { depth: null }));
   });
 
-  it("also when frozen", async () => {
+  it("looks the same when frozen", async () => {
     const snapshot = Object.freeze(await dumped());
     const copy = JSON.parse(stringifySnapshot(snapshot)) as AgentSnapshot;
     expect(JSON.parse(JSON.stringify(snapshot))).toEqual(copy);
@@ -91,7 +91,7 @@ describe("a snapshot", () => {
     expect(await replayed(snapshot)).toEqual({ result: recorded, calls: [] });
   });
 
-  it("replays alike from the handle, and after a round trip through JSON", async () => {
+  it("replays equally from the handle and after a JSON round trip", async () => {
     const snapshot = await dumped();
     expect(await replayed(snapshot)).toEqual({ result: recorded, calls: [] });
     const text = stringifySnapshot(snapshot);
@@ -101,7 +101,7 @@ describe("a snapshot", () => {
     expect(stringifySnapshot(parseSnapshot(text))).toBe(text);
   });
 
-  it("is a deep copy: the run does not change it, and it does not change the run", async () => {
+  it("is a deep copy, independent of the run", async () => {
     await runWith(async () => {
       const [, set] = equipMemory("list", [1]);
       await journalCall({ kind: "step", name: "a", request: 1 }, () => ({ value: 1 }));
@@ -118,14 +118,14 @@ describe("a snapshot", () => {
     });
   });
 
-  it("replays as edited: outputs, memory, and rows taken out", async () => {
+  it("replays edits: changed outputs, changed memory and removed rows", async () => {
     const snapshot = await dumped();
     const frame = snapshot.root.children["root/agent:notes:0"];
     const row = Object.values(frame?.journal.tool ?? {})[0];
     if (frame === undefined || row === undefined) throw new Error("not recorded");
     (row.output as Note).text = "edited";
     frame.memory["count"] = 40;
-    // The row holds the last answer; the one before stands with the calls.
+    // The row contains the last answer, the list of calls the one before.
     expect(await replayed(snapshot)).toEqual({
       result: { first: "note a #1", second: "edited", count: 40 },
       calls: [],
@@ -140,7 +140,7 @@ describe("a snapshot", () => {
     expect(result).toEqual({ first: "note a #1", second: "note a #1", count: 0 });
   });
 
-  it("replays what was put in the place of its root, and its own root no more", async () => {
+  it("replays a replaced root instead of its own", async () => {
     const snapshot = await dumped();
     const { root } = JSON.parse(stringifySnapshot(snapshot)) as AgentSnapshot;
     root.children = {};
@@ -149,7 +149,7 @@ describe("a snapshot", () => {
     expect((JSON.parse(stringifySnapshot(snapshot)) as AgentSnapshot).root.children).toEqual({});
   });
 
-  it("keeps changes of its other fields without its root being parsed", async () => {
+  it("keeps changes of other fields without parsing its root", async () => {
     const snapshot = await dumped();
     snapshot.metadata = { note: "kept" };
     const copy = JSON.parse(stringifySnapshot(snapshot)) as AgentSnapshot;
@@ -158,7 +158,7 @@ describe("a snapshot", () => {
     await expect(replayed(snapshot)).rejects.toThrow(/^Invalid Snapshot format: version: /);
   });
 
-  it("answers from a row that was made by hand any number of times", async () => {
+  it("answers any number of calls from a handmade row", async () => {
     const snapshot = await dumped();
     const frame = snapshot.root.children["root/agent:notes:0"];
     if (frame === undefined) throw new Error("not recorded");
@@ -169,7 +169,7 @@ describe("a snapshot", () => {
     });
   });
 
-  it("refuses metadata that is not JSON", async () => {
+  it("rejects metadata that is not JSON", async () => {
     await runWith(() => {
       expect(() => dumpSnapshot({ metadata: { callback: () => {} } })).toThrow(TypeError);
     });

@@ -15,7 +15,7 @@ async function dumpOf(program: () => Promise<unknown>): Promise<AgentSnapshot> {
   return snapshot as AgentSnapshot;
 }
 
-describe("a snapshot that is read and written again", () => {
+describe("a snapshot that is parsed and stringified again", () => {
   it("is the same text", async () => {
     const snapshot = await dumpOf(() =>
       runFrame({ id: "a", input: {} }, async () => {
@@ -27,7 +27,7 @@ describe("a snapshot that is read and written again", () => {
     expect(stringifySnapshot(parseSnapshot(text))).toBe(text);
   });
 
-  it("still knows which keys of its memory were edited, added or taken out", async () => {
+  it("still knows which memory keys were edited, added or removed", async () => {
     const program = (seen: unknown[]) => () =>
       runFrame({ id: "a", input: {} }, async () => {
         for (const key of ["kept", "edited", "gone", "added"]) {
@@ -60,13 +60,13 @@ describe("a snapshot that is read and written again", () => {
   });
 });
 
-describe("a row that no call names", () => {
+describe("a row that no call refers to", () => {
   const tool: Tool = { name: "t", description: "", parameters: z.looseObject({}), handler: () => "made" };
 
-  it("answers any number of times, also in a dump of a run that was answered from it", async () => {
+  it("answers any number of calls, also in a dump of the run that it answered", async () => {
     const bare = await dumpOf(() => callTool(tool, {}));
     const old = JSON.parse(stringifySnapshot(bare)) as AgentSnapshot;
-    // As recordings without a list of calls are.
+    // Like recordings without a list of calls.
     delete old.root.calls;
     const row = Object.values(old.root.journal.tool)[0];
     Object.assign(row ?? {}, { output: "recorded" });

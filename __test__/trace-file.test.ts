@@ -1,4 +1,4 @@
-// What a trace file holds of a run, and what is read back from it.
+// The content of the trace file of a run, and the events read from it.
 
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,7 +37,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** An agent that uses its tool so many times, each for 1 KB of text; gives the events as the bus had them. */
+/** An agent that uses its tool a given number of times, each for 1 KB of text. Returns the events from the bus. */
 async function recordTurns(turns: number, change?: (event: TraceEvent) => TraceEvent): Promise<TraceEvent[]> {
   const events: TraceEvent[] = [];
   const writer = createTraceWriter(path);
@@ -79,23 +79,23 @@ const linesOf = (file: string): string[] => readFileSync(file, "utf8").trimEnd()
 const isTurn = ({ type }: TraceEvent): boolean => type === "turn:start" || type === "turn:end";
 
 describe("a trace file", () => {
-  it("gives back the events as they were emitted", async () => {
+  it("is read as the events that were emitted", async () => {
     const events = await recordTurns(8);
     expect(await all()).toEqual(asJson(events));
     expect(JSON.stringify(await all())).toBe(JSON.stringify(events));
   });
 
-  it("holds each message of a conversation once", async () => {
+  it("contains each message of a conversation once", async () => {
     await recordTurns(12);
     const text = readFileSync(path, "utf8");
     for (let page = 0; page < 11; page++) {
-      // By the conversations of both agents, and by the events of the tools beside them.
+      // Once per agent. The events of the tools contain the text too, but are not counted here.
       const inMessages = text.split("\n").filter((line) => line.includes(`"turn:`) && line.includes(`page ${page} x`));
       expect(inMessages).toHaveLength(2);
     }
   });
 
-  it("grows with the turns, not with their square", async () => {
+  it("grows linearly with the number of turns", async () => {
     await recordTurns(10);
     const short = statSync(path).size;
     rmSync(path);
@@ -103,14 +103,14 @@ describe("a trace file", () => {
     expect(statSync(path).size / short).toBeLessThan(4.5);
   });
 
-  it("is restored as the events in memory are", async () => {
+  it("restores like the events in memory", async () => {
     const events = await recordTurns(6);
     const fromFile = await restoreSnapshotFromFile(path);
     expect(fromFile.root).toEqual(restoreSnapshot(events).root);
     expect(Object.keys(fromFile.root.children)).toHaveLength(2);
   });
 
-  it("is exported in full", async () => {
+  it("can be exported in full", async () => {
     const events = await recordTurns(6);
     const full = join(folder, "full.jsonl");
     await exportTrace(path, full);
@@ -118,8 +118,8 @@ describe("a trace file", () => {
     expect(linesOf(path)).not.toEqual(linesOf(full));
   });
 
-  it("holds a conversation in full where its messages are not those of before", async () => {
-    // Equal, but not identical, and changed.
+  it("contains a conversation in full if its messages are not the earlier ones", async () => {
+    // Equal but not identical, and changed.
     const copied = (event: TraceEvent): TraceEvent => (isTurn(event) ? (asJson(event) as TraceEvent) : event);
     await recordTurns(3, copied);
     expect(linesOf(path).filter((line) => line.includes("messagesDelta"))).toEqual([]);
@@ -135,7 +135,7 @@ describe("a trace file", () => {
     expect(read.filter(isTurn).some(({ messages }) => messages[0]?.content === "another")).toBe(true);
   });
 
-  it("holds what was said at each moment of messages that are changed, and of a list that grows", async () => {
+  it("keeps the state of each moment of messages that are changed and of a list that grows", async () => {
     const writer = createTraceWriter(path);
     const said: string[] = [];
     const messages: Message[] = [{ role: "user", content: "one" }];
@@ -160,19 +160,19 @@ describe("a trace file", () => {
   });
 });
 
-describe("a hole in a trace file", () => {
+describe("a gap in a trace file", () => {
   async function faultsWithout(keep: (line: string, index: number) => boolean): Promise<string[]> {
     await recordTurns(5);
     writeFileSync(path, linesOf(path).filter(keep).join("\n"));
     const faults: TraceReadError[] = [];
     const read = (await all({ onFault: (fault) => faults.push(fault) })) as TraceEvent[];
     expect(faults.every((fault) => isTraceReadError(fault) && fault.path === path)).toBe(true);
-    // What is left of such a turn is given.
+    // The remaining part of such a turn is returned.
     expect(read.filter((event) => "messagesDelta" in event)).toHaveLength(faults.length);
     return faults.map(({ message }) => message.replace(/^.*cannot be read: /, ""));
   }
 
-  it("is told where a turn is missing that others build on", async () => {
+  it("is reported where a turn is missing that others build on", async () => {
     let turns = 0;
     const faults = await faultsWithout(
       (line) => !(line.includes('"turn:start"') && line.includes("Delta") && ++turns === 1),
@@ -180,12 +180,12 @@ describe("a hole in a trace file", () => {
     expect(faults[0]).toMatch(/^it adds to \d+ messages, and the turns before it hold \d+\./);
   });
 
-  it("is told where the first turn is missing", async () => {
+  it("is reported where the first turn is missing", async () => {
     const faults = await faultsWithout((line) => !line.includes('"messages":'));
     expect(faults[0]).toMatch(/^it adds to \d+ messages, and the turn that holds them is not in the file\./);
   });
 
-  it("is told where a message was changed", async () => {
+  it("is reported where a message was changed", async () => {
     await recordTurns(5);
     let done = false;
     const changed = linesOf(path).map((line) => {
@@ -197,7 +197,7 @@ describe("a hole in a trace file", () => {
     await expect(all()).rejects.toThrow("the messages that it adds to are not those of the turns before it");
   });
 
-  it("is thrown with the line, where nobody takes it", async () => {
+  it("is thrown with its line number if no warning callback is given", async () => {
     await recordTurns(2);
     writeFileSync(path, `${linesOf(path).join("\n")}\n{"type":"turn:st`);
     const count = linesOf(path).length;
@@ -206,7 +206,7 @@ describe("a hole in a trace file", () => {
   });
 });
 
-it("events that the writer dropped make no hole in a conversation", async () => {
+it("dropped events of the writer leave no gap in a conversation", async () => {
   const events: TraceEvent[] = [];
   const writer = createTraceWriter(path, { maxBuffered: 4_000 });
   const turn = (messages: Message[]): TraceEvent =>
@@ -223,7 +223,7 @@ it("events that the writer dropped make no hole in a conversation", async () => 
     const event = turn([...messages]);
     events.push(event);
     writer.emit(event);
-    // Lets the buffer empty itself from time to time.
+    // Lets the buffer drain from time to time.
     if (round % 7 === 6) await writer.flush();
   }
   await writer.close();

@@ -18,7 +18,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleProgram, temporaryFolder } from "./support/process.js";
 import { callsOfTheTree, tree } from "./support/tree.js";
 
-// Editors start their writers in reverse order, and end interleaved.
+// Editors start their writers in reverse order, and their ends interleave.
 const startAfter = (index: number): number => 10 - 2 * index;
 const latency = (text: string): number => (text.includes("topic 2") ? 12 : text.includes("topic 4") ? 3 : 7);
 
@@ -69,7 +69,7 @@ describe("a tree of three levels with five parallel branches", () => {
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  /** Runs the tree again, and gives the calls that it really made. */
+  /** Runs the tree again and returns its live calls. */
   async function again(snapshot: AgentSnapshot): Promise<{ model: number; tool: number }> {
     const replay = tree({ startAfter: () => 0, latency: () => 1 });
     expect(await runWith(() => replay.run(), { snapshot, model: replay.model })).toEqual(expected);
@@ -81,31 +81,31 @@ describe("a tree of three levels with five parallel branches", () => {
     tool: callsOfTheTree.tool - finishedInTheMiddle.tool,
   });
 
-  it("replays from its end without a call", async () => {
+  it("replays from its end without a live call", async () => {
     expect(await again(end)).toEqual({ model: 0, tool: 0 });
   });
 
-  it("replays from the middle, in-flight branches included, with no finished call made again", async () => {
+  it("replays from the middle with branches in flight and repeats no finished call", async () => {
     expect(finishedInTheMiddle.model).toBeGreaterThan(0);
     expect(owed().model).toBeGreaterThan(0);
     expect(await again(middle)).toEqual(owed());
   });
 
-  it("holds the branches that were still running", () => {
+  it("contains the branches that were still running", () => {
     const director = Object.values(middle.root.children)[0];
     const editors = Object.values(director?.children ?? {});
     expect(editors).toHaveLength(5);
     expect(editors.map(({ state }) => state.status)).toContain("running");
   });
 
-  it("replays from a file, and from the file in another process", async () => {
+  it("replays from a file, also in another process", async () => {
     expect(await again(await readSnapshot(middlePath))).toEqual(owed());
     const program = await bundleProgram("support/replay-tree.ts", folder);
     const { stdout } = await promisify(execFile)(process.execPath, [program, middlePath]);
     expect(JSON.parse(stdout)).toEqual({ result: expected, ...owed() });
   });
 
-  it("replays from its trace: from the events, from the file, and from before each branch's end", async () => {
+  it("replays from its trace: from the events, from the file and from before each branch's end", async () => {
     expect(await again(restoreSnapshot(trace.events as never))).toEqual({ model: 0, tool: 0 });
     expect(await again(await restoreSnapshotFromFile(tracePath))).toEqual({ model: 0, tool: 0 });
     const events = trace.events as { type: string; trace: { spanId: string } }[];
@@ -121,22 +121,22 @@ describe("a tree of three levels with five parallel branches", () => {
     }
   });
 
-  it("gives the same tree by dump and by restore", () => {
+  it("is the same by dump and by restore", () => {
     const restored = restoreSnapshot(trace.events as never);
     expect(journals(restored.root)).toEqual(journals(end.root));
   });
 });
 
-/** All frames' journals, memory and status by callId. */
+/** Journals, memory and status of all frames by callId. */
 function journals(root: AgentSnapshot["root"], all: Record<string, unknown> = {}): Record<string, unknown> {
-  // The root differs by design: a single root agent is the root of what is restored.
+  // The root differs by design: a single root agent becomes the root of the restored snapshot.
   if (root.agentId !== "") all[root.callId] = { journal: root.journal, memory: root.memory, state: root.state };
   for (const child of Object.values(root.children)) journals(child, all);
   return all;
 }
 
-describe("the trace collector", () => {
-  it("collects the events of runs without a bus of their own", async () => {
+describe("collectTrace", () => {
+  it("collects the events of runs without their own bus", async () => {
     const collected = collectTrace();
     const live = tree();
     await runWith(() => live.run(), { model: live.model });

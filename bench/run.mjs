@@ -1,4 +1,4 @@
-// npm run bench -- [--quick] [--json] [--only NAME[,NAME]]: the figures that the package holds itself to.
+// npm run bench -- [--quick] [--json] [--only NAME[,NAME]]: measures the figures that the package promises.
 
 import { parseArgs } from "node:util";
 
@@ -8,9 +8,9 @@ import { machine } from "./lib/machine.mjs";
 import { formatFigure, formatMachine } from "./lib/report.mjs";
 
 const USAGE = `npm run bench -- [options]
-  --quick             fewer samples and smaller sizes: a look, not a figure to quote
+  --quick             fewer samples and smaller sizes, for a quick look
   --json              one JSON document instead of tables
-  --only NAME[,NAME]  some of: ${figures.map(({ name }) => name).join(", ")}`;
+  --only NAME[,NAME]  one or more of: ${figures.map(({ name }) => name).join(", ")}`;
 
 const { values: options } = parseArgs({
   options: {
@@ -47,7 +47,7 @@ async function main(chosen) {
   const short = held.filter((row) => !row.holds);
   print(`\n${held.length - short.length} of ${held.length} limits hold.`);
   if (options.json) console.log(JSON.stringify({ machine: about, quick: options.quick, figures: results }, null, 2));
-  // A limit that is missed is a finding; a figure that cannot be measured is a fault.
+  // A missed limit is a result. A figure that cannot be measured is an error.
   if (results.some(({ error }) => error !== undefined)) process.exitCode = 1;
 }
 

@@ -1,5 +1,5 @@
 // node proof/generated-programs.mjs: records random agent programs under random schedules, replays every recording, and
-// holds the replays against what must be: nothing wrong, nothing repeated.
+// checks the replays: no wrong result, no repeated call.
 
 import { parseArgs } from "node:util";
 

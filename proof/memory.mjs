@@ -1,12 +1,12 @@
-// node proof/memory.mjs [RUNS] [MORE_RUNS]: what runs leave in memory does not grow with their number.
-// Compares heap and resident memory after 10,000 runs with dumps, and after 100,000.
+// node proof/memory.mjs [RUNS] [MORE_RUNS]: checks that the memory that runs leave behind does not grow with their
+// number. Compares heap and resident memory after 10,000 and after 100,000 runs with dumps.
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const LIMIT = 1.2;
 const counts = process.argv.length > 2 ? process.argv.slice(2) : ["10000", "100000"];
 const program = fileURLToPath(new URL("memory/process.mjs", import.meta.url));
-// Else V8's own young generation grows for a while, which is nothing that was left behind.
+// Without this flag, V8's young generation grows for a while, which is not memory left by runs.
 const flags = ["--expose-gc", "--max-semi-space-size=4"];
 const printed = execFileSync(process.execPath, [...flags, program, ...counts], { encoding: "utf8" });
 const [first, last] = JSON.parse(printed);

@@ -1,5 +1,5 @@
-// node proof/mutation-audit.mjs: alters what a recorded program asks, one thing at a time. A strict replay must never
-// give an answer to what was not asked so.
+// node proof/mutation-audit.mjs: changes the requests of a recorded program, one thing at a time. A strict replay must
+// never answer a changed request.
 
 import { parseArgs } from "node:util";
 

@@ -1,5 +1,5 @@
-// npm run test:panics: a panic in any kind of export is an error in JavaScript, and the process lives.
-// Builds an addon with exports that panic on purpose, in a folder of its own.
+// npm run test:panics: checks that a panic in any kind of export becomes a JavaScript error and the process survives.
+// Builds an addon with exports that panic on purpose, in a temporary folder.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,7 +30,10 @@ await main(async () => {
   }
 });
 
-/** Its own target folder: what the exports look like is kept beside the build, and must not reach the next one. */
+/**
+ * Uses a separate target folder, because the types of the exports are cached next to the build and must not reach the
+ * next build.
+ */
 function build(output) {
   const files = ["--js", "binding.cjs", "--dts", "binding.d.cts", "--output-dir", output];
   const args = ["build", "--platform", "--features", "panics", "--target-dir", at("target/panics"), ...files];

@@ -1,5 +1,5 @@
 // node proof/scale.mjs: records runs of growing size, dumps and writes them, restores them from their traces, replays
-// them, and prints how the time grows; and what is beyond the limits.
+// them, and prints the growth of the time, and the errors beyond the limits.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -40,7 +40,7 @@ async function main() {
       if (options.only !== undefined && options.only !== name) continue;
       console.log(`\n${name}: ${title}; milliseconds`);
       const sizes = SIZES[name].map((size) => (options.quick ? Math.floor(size / 10) : size));
-      // The first run is slower: code is compiled.
+      // The first run is slower because code is compiled.
       await measure(name, Math.min(sizes[0], 1_000), folder);
       const rows = [];
       for (const n of sizes) rows.push(await measure(name, n, folder));
@@ -52,7 +52,7 @@ async function main() {
   withinLimits();
   console.log("\nBeyond the limits:");
   for (const { what, name, code, message } of await limits()) {
-    // A path to the thousandth frame is long.
+    // The path of the thousandth frame is long.
     const text = message.length > 120 ? `${message.slice(0, 60)} … ${message.slice(-60)}` : message;
     console.log(`  ${what}: ${name}${code === undefined ? "" : ` (${code})`}: ${text}`);
   }

@@ -13,7 +13,7 @@ const reports = [];
 for (const [name, make] of chosen) reports.push(await audit(name, make));
 
 const width = Math.max(...reports.map(({ name }) => name.length));
-console.log(`${"scenario".padEnd(width)}  calls  replays  made again  wrong results`);
+console.log(`${"scenario".padEnd(width)}  calls  replays    repeated  wrong results`);
 for (const { name, calls, replays, repeated, wrong } of reports) {
   console.log(
     `${name.padEnd(width)}  ${String(calls).padStart(5)}  ${String(replays).padStart(7)}  ${String(repeated).padStart(10)}  ${String(wrong).padStart(13)}`,

@@ -1,6 +1,6 @@
-// npm run bench:instructions [-- --write]: counts the instructions of the core's hot functions with valgrind, and
-// compares them with those written down in crates/core/benches/instructions.json. A time wants a quiet machine; a count
-// does not. Where valgrind is missing, or counts would be others by themselves, it says so and does nothing.
+// npm run bench:instructions [-- --write]: counts the instructions of the core's hot functions with valgrind and
+// compares them with crates/core/benches/instructions.json. Unlike a time, a count does not need a quiet machine.
+// Prints a reason and does nothing if valgrind is missing or the counts would not be comparable.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,9 +10,9 @@ import { run } from "./lib/run.mjs";
 import { main } from "./lib/steps.mjs";
 
 const KNOWN = "crates/core/benches/instructions.json";
-/** By how much of itself a count may differ. */
+/** The relative difference that a count may have. */
 const TOLERANCE = 0.05;
-/** What chooses its instructions by the processor: the digest, and the search for bytes. */
+/** Functions that select their instructions by processor: the digest and the search for bytes. */
 const CHOSEN_AT_RUN_TIME = /\b(sha2|memchr)::/;
 
 await main(async () => {
@@ -59,7 +59,7 @@ function compare(counts, rustc) {
   throw new Error(`instructions differ by more than ${TOLERANCE * 100} %: ${wrong.join(", ")}; ${advice}`);
 }
 
-/** The instructions of the program's own functions, within what it measures. */
+/** The instructions of the program's own functions within the measured part. */
 function countInstructions(program, name) {
   const folder = mkdtempSync(join(tmpdir(), "agent-rewind-instructions-"));
   try {
@@ -73,8 +73,8 @@ function countInstructions(program, name) {
 }
 
 /**
- * Adds up the costs of functions by themselves. In that format a line names the object or the function that the costs
- * below it are of, once in full and then by its number; what follows `calls=` is the cost of another function.
+ * Adds up the costs of each function itself. In this format, a line names the object or the function that the following
+ * costs belong to, first in full and then by number. The line after `calls=` is the cost of another function.
  */
 function ownInstructions(profile, program) {
   const names = { ob: new Map(), fn: new Map() };

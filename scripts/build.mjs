@@ -1,5 +1,5 @@
-// npm run build [-- --debug]: builds everything, whether it is up to date or not.
-// npm run build -- --target TRIPLE [FLAGS OF napi build]: the addon for another platform, and nothing else.
+// npm run build [-- --debug]: builds everything, whether or not it is up to date.
+// npm run build -- --target TRIPLE [FLAGS OF napi build]: builds only the addon for another platform.
 import { buildAddon } from "./lib/addon.mjs";
 import { buildContract, buildDist } from "./lib/dist.mjs";
 import { installDependencies } from "./lib/prepare.mjs";

@@ -1,5 +1,7 @@
-// npm run check:types: fails unless native/binding.*, index.d.ts and docs/api are what their sources generate.
+// npm run check:types: fails unless native/binding.*, index.d.ts and docs/api-report match their sources, and typedoc
+// accepts the doc comments.
 import { buildApiDocs } from "./lib/api-docs.mjs";
+import { buildApiReport } from "./lib/api-report.mjs";
 import { buildAddon } from "./lib/addon.mjs";
 import { buildContract } from "./lib/dist.mjs";
 import { installDependencies } from "./lib/prepare.mjs";
@@ -9,5 +11,6 @@ await main(async () => {
   await installDependencies();
   await step("check native/binding.*", () => buildAddon({ profile: "release", check: true }));
   await step("check index.d.ts", () => buildContract({ check: true }));
-  await step("check docs/api", () => buildApiDocs({ check: true }));
+  await step("check docs/api-report", () => buildApiReport({ check: true }));
+  await step("check doc comments", () => buildApiDocs({ check: true }));
 });

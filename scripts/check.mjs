@@ -1,5 +1,5 @@
-// npm run check: formatting, lints and types. `npm run format` mends the first.
-import { command } from "./lib/paths.mjs";
+// npm run check: formatting, lints and types. `npm run format` fixes the formatting.
+import { at, command } from "./lib/paths.mjs";
 import { prepare } from "./lib/prepare.mjs";
 import { ChildFailed, run, runNode } from "./lib/run.mjs";
 import { main, step } from "./lib/steps.mjs";
@@ -12,10 +12,12 @@ const checks = {
   "cargo fmt": () => cargo("fmt", "--all", "--check"),
   "cargo clippy": () =>
     cargo("clippy", "--package=agent-rewind-core", "--all-targets", "--all-features", "--", "--deny=warnings"),
-  // What it exports is registered outside of tests only, and seems unused in them.
+  // The exports are registered only outside of tests, so they seem unused in tests.
   "cargo clippy of the binding": () => cargo("clippy", "--package=agent-rewind", "--lib", "--", "--deny=warnings"),
+  "rooms of the core": () => runNode(at("scripts/check-rooms.mjs")),
   oxfmt: () => node("oxfmt", "--check"),
   oxlint: () => node("oxlint", "--type-aware", "--deny-warnings"),
+  "arrows between the rooms of ts/": () => runNode("scripts/check-arrows-ts.mjs"),
   tsc: () => node("typescript"),
   "tsc of the tests": () => node("typescript", "--project", "__test__"),
 };

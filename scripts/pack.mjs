@@ -1,6 +1,5 @@
-// npm run pack: writes the tarballs to publish into npm/.
-// One for each addon in native/ (a release gathers those of all targets there first), and the main
-// one, which names the platform packages of all targets as its optional dependencies.
+// npm run pack: writes the tarballs to publish into npm/: one for each addon in native/ (a release gathers those of all
+// targets there first), and the main one, which has the platform packages of all targets as optional dependencies.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { at, command, readJson } from "./lib/paths.mjs";
@@ -26,7 +25,7 @@ async function createPlatformFolders() {
   return readdirSync(at(OUT)).map((name) => `${OUT}/${name}`);
 }
 
-/** Puts the addon and the licences into a platform's folder; false if it hasn't been built. */
+/** Copies the addon and the licenses into a platform's folder. Returns false if the addon is not built. */
 function addAddon(folder) {
   const manifest = readJson(folder, "package.json");
   if (!existsSync(at("native", manifest.main))) return false;
@@ -36,7 +35,7 @@ function addAddon(folder) {
   return true;
 }
 
-/** A copy of what npm would pack here, its package.json made ready for users. */
+/** A copy of the files that npm would pack here, with a package.json for users. */
 async function createMainFolder(platforms) {
   const folder = `${OUT}/main`;
   const listed = JSON.parse(await askNpm(["pack", "--dry-run", "--json", "--ignore-scripts"]));

@@ -1,3 +1,3 @@
-// prepublishOnly. Published from here the package would not name its platform packages.
+// prepublishOnly. A package published from this folder would not name its platform packages.
 console.error("error: publish the tarballs that `npm run pack` writes into npm/, not this folder");
 process.exitCode = 1;

@@ -1,4 +1,4 @@
-// npm run example [-- ARGS]: runs the files agent, from a fresh clone too.
+// npm run example [-- ARGS]: runs the files agent, also from a fresh clone.
 import { prepare } from "./lib/prepare.mjs";
 import { runNode } from "./lib/run.mjs";
 import { main } from "./lib/steps.mjs";

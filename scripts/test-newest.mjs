@@ -1,5 +1,5 @@
-// npm run test:newest [-- NODE_MAJOR]: the packed package on a newer Node.js, with the newest vitest and clients that npm
-// has. They are installed into .nodes/newest/ anew each time.
+// npm run test:newest [-- NODE_MAJOR]: tests the packed package on a newer Node.js with the newest vitest and clients
+// on npm, which are installed into .nodes/newest/ each time.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { fetchNode } from "./lib/node-versions.mjs";
 import { at, command } from "./lib/paths.mjs";
@@ -18,7 +18,7 @@ await main(async () => {
   mkdirSync(at(FOLDER), { recursive: true });
   writeFileSync(at(FOLDER, "package.json"), "{}");
   const tarballs = readdirSync(at("npm")).filter((name) => name.endsWith(".tgz"));
-  // All at once: npm then refuses what the ranges of the package's peers do not take.
+  // All at once, so that npm rejects versions outside the peer ranges of the package.
   const names = [...tarballs.map((name) => at("npm", name)), ...NEWEST.map((name) => `${name}@latest`)];
   const flags = ["--prefix", at(FOLDER), "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   await step("install the newest clients", () => runNpm(["install", ...flags, ...names]));

@@ -1,5 +1,5 @@
-// npm run test:nodes -- 22 24 26 [--only VITEST_FILTER]…: the TypeScript tests on other versions of Node.js.
-// Their binaries come from npm, into .nodes/, and stay there.
+// npm run test:nodes -- 22 24 26 [--fast] [--only VITEST_FILTER]…: runs the TypeScript tests on
+// other versions of Node.js. Their binaries are installed from npm into .nodes/ and stay there.
 import { delimiter, dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { fetchNode } from "./lib/node-versions.mjs";
@@ -10,7 +10,7 @@ import { main, step } from "./lib/steps.mjs";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { only: { type: "string", multiple: true, default: [] } },
+  options: { fast: { type: "boolean", default: false }, only: { type: "string", multiple: true, default: [] } },
 });
 
 await main(async () => {
@@ -31,7 +31,9 @@ await main(async () => {
 });
 
 function test(node) {
-  // Child processes that call for "node" get this one too.
+  // Child processes that run "node" get this version too.
   const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` };
-  return run(node, [command("vitest"), "run", "--project=unit", ...values.only], { env });
+  const projects = values.fast ? ["fast"] : ["fast", "slow"];
+  const flags = projects.map((name) => `--project=${name}`);
+  return run(node, [command("vitest"), "run", ...flags, ...values.only], { env });
 }

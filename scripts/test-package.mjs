@@ -1,4 +1,4 @@
-// npm run test:package: packs, installs the tarballs elsewhere and uses them.
+// npm run test:package: packs, installs the tarballs in another folder and uses them.
 import { command } from "./lib/paths.mjs";
 import { runNode } from "./lib/run.mjs";
 import { main, step } from "./lib/steps.mjs";

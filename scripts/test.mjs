@@ -1,5 +1,6 @@
-// npm test [-- VITEST ARGS]: all tests, Rust then TypeScript, from a fresh clone too.
+// npm test [-- VITEST ARGS]: all tests, Rust then TypeScript, also from a fresh clone.
 // npm run test:rust, npm run test:js [-- VITEST ARGS]: one half.
+// npm run test:fast [-- VITEST ARGS]: TypeScript without the slow files.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,20 +10,21 @@ import { ChildFailed, run, runNode } from "./lib/run.mjs";
 import { main, step } from "./lib/steps.mjs";
 
 const [first, ...rest] = process.argv.slice(2);
-const half = first === "--rust" || first === "--js" ? first : undefined;
-const vitestArgs = half === undefined ? process.argv.slice(2) : rest;
+const part = ["--rust", "--js", "--fast"].includes(first) ? first : undefined;
+const vitestArgs = part === undefined ? process.argv.slice(2) : rest;
+const projects = part === "--fast" ? ["fast"] : ["fast", "slow"];
 
 await main(async () => {
   const counts = [];
   const failures = [];
-  // Failed tests of one half don't keep the other from being run; anything else does.
+  // Failed tests of one half do not prevent the other half from running. Other failures do.
   const test = async (name, action) => {
     const { failure, ...count } = await step(name, action);
     counts.push(count);
     if (failure !== undefined) failures.push(failure);
   };
-  if (half !== "--js") await test("test Rust", testRust);
-  if (half !== "--rust") {
+  if (part === undefined || part === "--rust") await test("test Rust", testRust);
+  if (part !== "--rust") {
     await prepare();
     await test("test TypeScript", testTypeScript);
   }
@@ -31,7 +33,7 @@ await main(async () => {
   if (failures.length > 0) throw failures[0];
 });
 
-/** Runs all of the core's tests and counts them. */
+/** Runs all tests of the core and counts them. */
 async function testRust() {
   let output = "";
   const args = ["test", "--workspace", "--no-fail-fast"];
@@ -55,7 +57,8 @@ async function testTypeScript() {
   const report = join(folder, "report.json");
   try {
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-    const failure = await failureOf(runNode(command("vitest"), ["run", "--project=unit", ...reporters, ...vitestArgs]));
+    const args = ["run", ...projects.map((name) => `--project=${name}`), ...reporters, ...vitestArgs];
+    const failure = await failureOf(runNode(command("vitest"), args));
     if (failure !== undefined && !existsSync(report)) throw failure;
     const result = JSON.parse(readFileSync(report, "utf8"));
     return {
@@ -69,7 +72,7 @@ async function testTypeScript() {
   }
 }
 
-/** The failure of a child that ended by itself. */
+/** The failure of a child that exited by itself. */
 async function failureOf(child) {
   try {
     await child;

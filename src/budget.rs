@@ -1,4 +1,4 @@
-use agent_rewind_core::usage::{Budget, Usage};
+use agent_rewind_core::model::{Budget, Usage};
 use napi_derive::napi;
 
 /// What a frame had used at one moment. Later usage does not change it, and taking it costs nothing.

@@ -1,11 +1,13 @@
 //! Faults of the core as JavaScript errors: a stable code, and the details as JSON in the reason,
 //! from which TypeScript makes the error classes.
 
-use agent_rewind_core::error::{Fault, RestoreError, RestoreErrorKind, SnapshotError};
 use agent_rewind_core::fork::ForkError;
 use agent_rewind_core::hash::RequestTailError;
 use agent_rewind_core::json::{JsonError, JsonErrorKind, JsonStr};
 use agent_rewind_core::redact::RuleError;
+use agent_rewind_core::restore::{RestoreError, RestoreErrorKind};
+use agent_rewind_core::snapshot::SnapshotError;
+use agent_rewind_core::util::Fault;
 use napi::{Error, Status};
 
 /// Stable codes, the same in every version.

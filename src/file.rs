@@ -4,7 +4,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use agent_rewind_core::file::{FileError, Sink, replace_file};
+use agent_rewind_core::util::file::{FileError, Sink, replace_file};
 use napi_derive::napi;
 
 #[napi(object)]

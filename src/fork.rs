@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use agent_rewind_core::fork::{Change, MemoryEdits, NewOutcome, Target, fork, rehash};
-use agent_rewind_core::frame::Frame;
-use agent_rewind_core::journal::{Kind, RequestHash, Value};
 use agent_rewind_core::json::{JsonStr, JsonText};
+use agent_rewind_core::model::Frame;
+use agent_rewind_core::model::{Kind, RequestHash, Value};
 use napi_derive::napi;
 
 use crate::error::{Result, fork_error};

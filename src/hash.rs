@@ -2,7 +2,7 @@ use std::cell::{Cell, RefCell};
 
 use agent_rewind_core::hash;
 use agent_rewind_core::json;
-use agent_rewind_core::request::{PromptTail, Prompting};
+use agent_rewind_core::model::{PromptTail, Prompting};
 use napi_derive::napi;
 
 use crate::error::{Result, json_error, request_error};

@@ -1,10 +1,11 @@
 use std::sync::Arc;
 
-use agent_rewind_core::error::{RestoreError, SnapshotError};
 use agent_rewind_core::json::JsonText;
-use agent_rewind_core::restore::{self, EventTable, Origin, RestoreOptions as CoreOptions};
+use agent_rewind_core::restore::{
+    self, EventTable, Origin, RestoreError, RestoreOptions as CoreOptions,
+};
 use agent_rewind_core::snapshot::{
-    self, Anchor, Snapshot, read_snapshot, stream_frame, write_frame,
+    self, Anchor, Snapshot, SnapshotError, read_snapshot, stream_frame, write_frame,
 };
 use napi::bindgen_prelude::{Buffer, ObjectFinalize};
 use napi::{Env, Error};

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use agent_rewind_core::journal::Value;
 use agent_rewind_core::json::{JsonError, JsonErrorKind, JsonStr, JsonText};
+use agent_rewind_core::model::Value;
 
 use crate::error::{Result, json_error};
 use crate::utf8;

@@ -1,4 +1,4 @@
-export { dumpSnapshot } from "./snapshot/dump.js";
+export { dumpSnapshot } from "./runtime/run/dump.js";
 export {
   parseSnapshot,
   readSnapshot,

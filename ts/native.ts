@@ -13,16 +13,17 @@ import {
 import type * as Binding from "../native/binding.cjs";
 
 export type Native = typeof Binding;
-export type FrameHandle = Binding.FrameHandle;
+// Types of what crosses the binding have the prefix Native.
+export type NativeFrameHandle = Binding.FrameHandle;
 export type NativeForkChange = Binding.ForkChange;
-export type FileFailure = Binding.FileFailure;
-export type SnapshotHandle = Binding.SnapshotHandle;
-export type TextSink = Binding.TextSink;
-export type Conversation = Binding.Conversation;
-export type RequestTail = Binding.RequestTail;
-export type Begun = Binding.Begun;
-export type FrameStart = Binding.FrameStart;
-export type RecordedState = Binding.RecordedState;
+export type NativeFileFailure = Binding.FileFailure;
+export type NativeSnapshotHandle = Binding.SnapshotHandle;
+export type NativeTextSink = Binding.TextSink;
+export type NativeConversation = Binding.Conversation;
+export type NativeRequestTail = Binding.RequestTail;
+export type NativeBegun = Binding.Begun;
+export type NativeFrameStart = Binding.FrameStart;
+export type NativeRecordedState = Binding.RecordedState;
 
 function load(): Native {
   try {

@@ -1,4 +1,4 @@
-// A provider of the AI SDK, against a server: by the middleware, and by its fetch.
+// A provider of the AI SDK against a local server, recorded by the middleware and by the provider's fetch option.
 import { createOpenAI } from "@ai-sdk/openai";
 import { rewindEmbeddingModel, rewindMiddleware, wrapTools } from "agent-rewind/ai-sdk";
 import { rewindFetch } from "agent-rewind/fetch";
@@ -12,32 +12,36 @@ import { chatCompletion, chatStream, json, modelServer } from "../support/model-
 import { record, replayed } from "../support/recorded.js";
 
 const HOW = {
-  "by the middleware": (baseURL: string) =>
+  "through the middleware": (baseURL: string) =>
     wrapLanguageModel({
       model: createOpenAI({ baseURL, apiKey: "sk-key" }).chat("gpt-x"),
       middleware: rewindMiddleware(),
     }),
-  "by its fetch": (baseURL: string) => createOpenAI({ baseURL, apiKey: "sk-key", fetch: rewindFetch() }).chat("gpt-x"),
+  "through its fetch": (baseURL: string) =>
+    createOpenAI({ baseURL, apiKey: "sk-key", fetch: rewindFetch() }).chat("gpt-x"),
 };
 
 describe.each(Object.entries(HOW))("%s", (_how, modelOf) => {
-  it.each([undefined, 1, 5])("streams the same parts, from a wire in pieces of %s bytes", async (cut) => {
-    await using server = await modelServer(() => ({ body: chatStream(), ...(cut === undefined ? {} : { cut }) }));
-    const program = async () => {
-      const { fullStream } = streamText({ model: modelOf(server.url), prompt: "hi", onError: () => {} });
-      const parts = [];
-      for await (const part of fullStream) parts.push(part);
-      return JSON.parse(JSON.stringify(parts)) as object[];
-    };
-    const { value, snapshot, text } = await record(program);
-    await server.stop();
-    expect(JSON.stringify(value)).toContain("🌍");
-    expect(await replayed(program, snapshot)).toEqual(value);
-    expect(server.requests).toHaveLength(1);
-    expect(text).not.toContain("sk-key");
-  });
+  it.each([undefined, 1, 5])(
+    "streams the same parts on replay when the network splits them into pieces of %s bytes",
+    async (cut) => {
+      await using server = await modelServer(() => ({ body: chatStream(), ...(cut === undefined ? {} : { cut }) }));
+      const program = async () => {
+        const { fullStream } = streamText({ model: modelOf(server.url), prompt: "hi", onError: () => {} });
+        const parts = [];
+        for await (const part of fullStream) parts.push(part);
+        return JSON.parse(JSON.stringify(parts)) as object[];
+      };
+      const { value, snapshot, text } = await record(program);
+      await server.stop();
+      expect(JSON.stringify(value)).toContain("🌍");
+      expect(await replayed(program, snapshot)).toEqual(value);
+      expect(server.requests).toHaveLength(1);
+      expect(text).not.toContain("sk-key");
+    },
+  );
 
-  it("generates the same, and fails the same", async () => {
+  it("replays generateText and its failures", async () => {
     await using server = await modelServer((_request, index) =>
       index === 0 ? json(chatCompletion("yes")) : json({ error: { message: "no" } }, { status: 401 }),
     );
@@ -53,7 +57,7 @@ describe.each(Object.entries(HOW))("%s", (_how, modelOf) => {
   });
 });
 
-it("embeddings are replayed", async () => {
+it("replays embeddings", async () => {
   await using server = await modelServer(() =>
     json({ data: [{ embedding: [1, 2] }], usage: { prompt_tokens: 1 }, model: "e" }),
   );
@@ -69,7 +73,7 @@ it("embeddings are replayed", async () => {
 });
 
 describe("types", () => {
-  it("fit all three versions, and keep those of tools", () => {
+  it("accept models of all three SDK versions and keep the types of tools", () => {
     const middleware = rewindMiddleware({ timing: "recorded" });
     expectTypeOf(middleware).toExtend<NonNullable<Parameters<typeof wrapLanguageModel>[0]["middleware"]>>();
     expectTypeOf(middleware).toExtend<NonNullable<Parameters<typeof ai5.wrapLanguageModel>[0]["middleware"]>>();

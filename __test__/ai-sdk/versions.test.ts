@@ -1,4 +1,4 @@
-// What a user of the AI SDK sees on replay equals what was seen live, in its versions 5, 6 and 7.
+// On replay, a user of the AI SDK 5, 6 or 7 sees the same as in the live run.
 import { isReplayMissError, isStreamCutError, runWith, type AgentSnapshot } from "agent-rewind";
 import { rewindEmbeddingModel, rewindMiddleware, wrapTools } from "agent-rewind/ai-sdk";
 import { dumpSnapshot } from "agent-rewind/debugger";
@@ -9,7 +9,7 @@ import { z } from "zod";
 import { record, replayed } from "../support/recorded.js";
 import { response, sdkModel, type SdkModel } from "../support/sdk-model.js";
 
-/** The three are used alike. */
+/** The tests use all three versions through one type. */
 type Sdk = typeof ai6;
 const VERSIONS: [name: string, sdk: Sdk, version: SdkModel["specificationVersion"]][] = [
   ["5", (await import("ai5")) as unknown as Sdk, "v2"],
@@ -38,7 +38,7 @@ describe.each(VERSIONS)("AI SDK %s", (_name, sdk, version) => {
   }
   const stopWhen = sdk.stepCountIs(3);
 
-  it("generateText: text, reasoning, files, tool calls, dates and metadata", async () => {
+  it("generateText replays text, reasoning, files, tool calls, dates and metadata", async () => {
     const model = sdkModel(version);
     const { tools, executed } = weatherTool();
     const program = async () => {
@@ -87,7 +87,7 @@ describe.each(VERSIONS)("AI SDK %s", (_name, sdk, version) => {
     expect([model.calls.length, executed.length]).toEqual([2, 1]);
   });
 
-  it("streamText: each part, in order", async () => {
+  it("streamText replays each part in order", async () => {
     const model = sdkModel(version);
     const { tools, executed } = weatherTool();
     const program = async () => {
@@ -103,7 +103,7 @@ describe.each(VERSIONS)("AI SDK %s", (_name, sdk, version) => {
     expect([model.calls.length, executed.length]).toEqual([2, 1]);
   });
 
-  it("an error in the stream is a part of it", async () => {
+  it("replays an error in the stream as a part of the stream", async () => {
     const boom = Object.assign(new Error("overloaded"), { code: 529 });
     const model = sdkModel(version, () => [
       { type: "stream-start", warnings: [] },
@@ -126,7 +126,7 @@ describe.each(VERSIONS)("AI SDK %s", (_name, sdk, version) => {
     expect([error.message, error.code]).toEqual(["overloaded", 529]);
   });
 
-  it("a stream left early is recorded with what came", async () => {
+  it("records the received parts of a stream that the program stops reading", async () => {
     const model = sdkModel(version);
     const wrapped = wrap(model) as unknown as SdkModel;
     const first = async (count: number) => {
@@ -146,7 +146,7 @@ describe.each(VERSIONS)("AI SDK %s", (_name, sdk, version) => {
     expect(isStreamCutError(error)).toBe(true);
   });
 
-  it("a stream that is not at its end is replayed as far as it was read, and made again on resume", async () => {
+  it("replays the part of an unfinished stream that was read, and calls the model again on resume", async () => {
     const model = sdkModel(version);
     const program = (parts: number) => async () => {
       const { fullStream } = sdk.streamText({ model: wrap(model), prompt: "hi" });
@@ -167,7 +167,7 @@ describe.each(VERSIONS)("AI SDK %s", (_name, sdk, version) => {
     expect(model.calls).toHaveLength(2);
   });
 
-  it("failures that the SDK tries again are tried again on replay", async () => {
+  it("retries failures on replay as the SDK retried them live", async () => {
     const model = sdkModel(version);
     const { doGenerate } = model;
     let tries = 0;
@@ -187,7 +187,7 @@ describe.each(VERSIONS)("AI SDK %s", (_name, sdk, version) => {
     expect(tries).toBe(2);
   });
 
-  it("calls that differ in anything have recordings of their own; equal ones their answers in order", async () => {
+  it("records different calls separately and replays equal calls in order", async () => {
     const model = sdkModel(version);
     const variants: object[] = [
       { prompt: "hi", system: "Be brief." },
@@ -212,7 +212,7 @@ describe.each(VERSIONS)("AI SDK %s", (_name, sdk, version) => {
     expect(await replayed(twice, pair.snapshot)).toEqual(pair.value);
   });
 
-  it("the parts come when they came, if that is asked for", async () => {
+  it("replays parts with their recorded timing if the option asks for it", async () => {
     const late = () =>
       new ReadableStream<object>({
         async start(controller) {
@@ -239,7 +239,7 @@ describe.each(VERSIONS)("AI SDK %s", (_name, sdk, version) => {
     expect(took).toBeGreaterThanOrEqual((chunks.at(-1)?.[1] ?? Infinity) - 2);
   });
 
-  it("embeddings", async () => {
+  it("replays embeddings", async () => {
     let calls = 0;
     const model = {
       specificationVersion: version,
@@ -265,7 +265,7 @@ describe.each(VERSIONS)("AI SDK %s", (_name, sdk, version) => {
   });
 });
 
-/** As data, without the times that the SDK itself takes. */
+/** The result as plain data, without the times that the SDK measures itself. */
 function comparable(part: object): object {
   const data = JSON.parse(
     JSON.stringify(part, (key, value: unknown) => (/Ms$|^performance$/.test(key) ? undefined : value)),
@@ -284,7 +284,7 @@ describe("tools", () => {
     return outputs;
   };
 
-  it("that give several outputs, that fail, and that are executed elsewhere", async () => {
+  it("replays tools with several outputs, failing tools and provider-executed tools", async () => {
     let made = 0;
     const tools = wrapTools({
       several: {
@@ -315,11 +315,11 @@ describe("tools", () => {
     ]);
     expect(await replayed(program, snapshot)).toEqual(value);
     expect(made).toBe(2);
-    // Outside of runs they are as they were.
+    // Outside of runs the tools are unchanged.
     expect(await run(tools, "several")).toEqual((value as unknown[])[0]);
   });
 
-  it("are one call with what they call", async () => {
+  it("records a tool together with the calls inside it as one call", async () => {
     const model = sdkModel("v3");
     const wrapped = ai6.wrapLanguageModel({ model: model as never, middleware: rewindMiddleware() });
     const tools = wrapTools({

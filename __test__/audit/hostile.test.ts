@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string): string => join(folder, name);
 const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-it("a log that is put aside file by file while it is verified is right", async () => {
+it("verifyLog accepts a log whose files are rotated while it reads them", async () => {
   const log = openAuditLog(at("busy.jsonl"), { maxBytes: 1_024 });
   const write = (): void => void log.append({ text: "x".repeat(300) });
   for (let round = 0; round < 20; round++) {
@@ -30,7 +30,7 @@ it("a log that is put aside file by file while it is verified is right", async (
   expect(new Set(report.files).size).toBe(report.files.length);
 });
 
-it("whole lines that were changed are no bytes of a killed process", async () => {
+it("verifyLog does not treat changed complete lines as the partial write of a killed process", async () => {
   const log = openAuditLog(at("lines.jsonl"));
   log.append({ a: 1 });
   log.close();
@@ -38,7 +38,7 @@ it("whole lines that were changed are no bytes of a killed process", async () =>
   expect(await verifyLog(log.path)).toMatchObject({ ok: false, problem: { kind: "unreadable", line: 1 } });
 });
 
-it("hashes are redacted too where they are none of what was sent", () => {
+it("hash mode redacts agent names and session ids, which are written as text", () => {
   const secret = `ghp_${"A1b2C3d4E5f6G7h8I9j0".repeat(2).slice(0, 36)}`;
   const log = openAuditLog(at("hashes.jsonl"), { mode: "hashes", redact: createRedactor() });
   log.append({ agentName: secret, sessionId: `session ${secret}`, messages: [{ role: "user", content: secret }] });
@@ -48,12 +48,12 @@ it("hashes are redacted too where they are none of what was sent", () => {
   expect(text).toMatch(/"agentName":"\[redacted:github-key:/);
 });
 
-it("redact has to be a redactor", () => {
+it("openAuditLog rejects a redact option that is not a redactor", () => {
   expect(() => openAuditLog(at("none.jsonl"), { redact: 5 as unknown as Redactor })).toThrow(/must be a redactor/);
 });
 
 it.each(["", "garbage", "null", '{"pid":0}', '{"pid":-1,"host":"x"}', '{"pid":"1","host":"x"}'])(
-  "a lock file that no writer wrote locks nothing: %j",
+  "openAuditLog ignores a lock file that no writer wrote: %j",
   (text) => {
     writeFileSync(at("locked.jsonl.lock"), text);
     const log = openAuditLog(at("locked.jsonl"));

@@ -24,8 +24,8 @@ async function problemOf(
   return [problem?.kind, problem?.line];
 }
 
-describe("an audit log", () => {
-  it("holds its records, chained, for its owner only", async () => {
+describe("openAuditLog", () => {
+  it("writes chained records to a file that only the owner can read", async () => {
     const path = newPath();
     const lines = written(path, 5);
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -41,7 +41,7 @@ describe("an audit log", () => {
     expect(readdirSync(join(path, ".."))).toEqual(["audit.jsonl"]);
   });
 
-  it("goes on where it ended", async () => {
+  it("continues an existing log", async () => {
     const path = newPath();
     written(path, 2);
     const log = openAuditLog(path);
@@ -53,7 +53,7 @@ describe("an audit log", () => {
     expect(await verifyLog(path)).toMatchObject({ ok: true, records: 3 });
   });
 
-  it("takes what is no JSON, and refuses what is no object", () => {
+  it("accepts values that JSON lacks and rejects values that are not objects", () => {
     const path = newPath();
     const log = openAuditLog(path);
     const cycle: Record<string, unknown> = { text: "a\nb\u2028\ud83d" };
@@ -65,7 +65,7 @@ describe("an audit log", () => {
     expect(linesOf(path)[1]).toContain("part of");
   });
 
-  it("in the mode of hashes holds no content", async () => {
+  it("writes no content in hash mode", async () => {
     const path = newPath();
     written(path, 3, { mode: "hashes" });
     const text = readFileSync(path, "utf8");
@@ -83,7 +83,7 @@ describe("an audit log", () => {
     expect(await verifyLog(path)).toMatchObject({ ok: true, records: 3 });
   });
 
-  it("can be redacted", () => {
+  it("redacts records", () => {
     const path = newPath();
     const token = ["gh", "p_aB3dE5gH7jK9mN1pQ2sT4vW6xZ8yC0fL1234"].join("");
     const log = openAuditLog(path, { redact: createRedactor() });
@@ -95,7 +95,7 @@ describe("an audit log", () => {
     expect(text).toContain('"messageHash":"0000000000000001"');
   });
 
-  it("is continued in further files, each with the last hash of the one before", async () => {
+  it("rotates into further files, each starting with the last hash of the file before", async () => {
     const path = newPath();
     written(path, 40, { maxBytes: 2_000 });
     written(path, 40, { maxBytes: 2_000 });
@@ -118,7 +118,7 @@ describe("an audit log", () => {
     expect(await verifyLog(path, { partial: true })).toMatchObject({ ok: true });
   });
 
-  it("whose file was put aside by a process that then died is gone on with", async () => {
+  it("continues a log whose rotation was interrupted by the death of the process", async () => {
     const path = newPath();
     written(path, 20, { maxBytes: 2_000 });
     const files = (await verifyLog(path)).files;
@@ -130,7 +130,7 @@ describe("an audit log", () => {
     expect(await verifyLog(path)).toMatchObject({ ok: true });
   });
 
-  it("refuses wrong options, and files that are none", () => {
+  it("rejects wrong options and files that are not audit logs", () => {
     const path = newPath();
     for (const options of [{ mode: "x" }, { sync: "x" }, { key: "" }])
       expect(() => openAuditLog(path, options as never)).toThrow(TypeError);
@@ -145,7 +145,7 @@ describe("an audit log", () => {
 });
 
 describe("verifyLog", () => {
-  it("names the line that was changed", async () => {
+  it("names the changed line", async () => {
     const path = newPath();
     const lines = written(path, 5);
     for (const [index, line] of lines.entries()) {
@@ -164,7 +164,7 @@ describe("verifyLog", () => {
     }
   });
 
-  it("names what was removed, put elsewhere, doubled or inserted", async () => {
+  it("detects removed, moved, duplicated and inserted records", async () => {
     const path = newPath();
     const lines = written(path, 5);
     const [a, b, c, d, e, f] = lines as [string, string, string, string, string, string];
@@ -209,13 +209,13 @@ describe("verifyLog", () => {
     expect((await problemOf(path))[1]).toBeGreaterThanOrEqual(3);
   });
 
-  it("finds a tail that was cut off or rewritten by a head that was kept, the latter by a key too", async () => {
+  it("detects a truncated or rewritten tail from a saved head, and a rewritten one from the key too", async () => {
     const path = newPath();
     const lines = written(path, 5);
     const { head } = (await verifyLog(path)) as AuditReport & { head: { seq: number; hash: string } };
     expect(await verifyLog(path, { head })).toMatchObject({ ok: true });
     write(path, lines.slice(0, 4));
-    // Without a head nothing tells of lines that were cut off.
+    // Without a saved head, nothing shows that lines were cut off.
     expect(await verifyLog(path)).toMatchObject({ ok: true, records: 3 });
     expect(await problemOf(path, { head })).toEqual(["truncated", 4]);
     written(path, 5);
@@ -223,7 +223,7 @@ describe("verifyLog", () => {
     expect(await problemOf(path, { head })).toEqual(["rewritten", 6]);
   });
 
-  it("needs the key of a log that has one, and then every change shows", async () => {
+  it("requires the key of a keyed log and then detects every change", async () => {
     const path = newPath();
     written(path, 3, { key: "pepper" });
     expect(await verifyLog(path, { key: "pepper" })).toMatchObject({ ok: true, keyed: true });
@@ -234,7 +234,7 @@ describe("verifyLog", () => {
     await expect(verifyLog(join(folder, "none.jsonl"))).rejects.toThrow(/There is no audit log/);
   });
 
-  it("a log cut at any byte verifies up to its last whole line, and goes on", async () => {
+  it("accepts a log cut at any byte up to its last complete line, and openAuditLog continues it", async () => {
     const path = newPath();
     const whole = `${written(path, 2).join("\n")}\n`;
     const bytes = Buffer.from(whole);
@@ -244,9 +244,9 @@ describe("verifyLog", () => {
       if (length % 5 !== 0 && !near(length)) continue;
       writeFileSync(path, bytes.subarray(0, length));
       const before = await verifyLog(path);
-      // A line is whole without its newline.
+      // A line is complete without its newline.
       expect(before).toMatchObject({ ok: true, lines: ends.filter((end) => end <= length).length });
-      // Twice: the line that tells of the first may be cut off itself.
+      // Continue twice, because the cut may also hit the line that reports the first cut.
       const log = openAuditLog(path);
       log.append(boundary(7));
       log.close();
@@ -261,13 +261,13 @@ describe("verifyLog", () => {
     }
   });
 
-  it("is not taken in by a damaged line that looks like one that was cut off", async () => {
+  it("does not treat a damaged line as a line cut off by a killed process", async () => {
     const path = newPath();
     const lines = written(path, 3);
     write(path, lines.with(3, (lines[3] as string).replace("question", "Question")));
     expect(await problemOf(path)).toEqual(["changed", 4]);
     expect(caught(() => openAuditLog(path))).toMatchObject({ code: "ERR_REWIND_AUDIT_BROKEN" });
-    // The bytes of a killed process are told of, and cannot be changed later either.
+    // The log reports the bytes of a killed process. A later change of them is detected too.
     written(path.replace("audit", "torn"), 1);
     const torn = path.replace("audit", "torn");
     appendFileSync(torn, '{"seq":2,"ti');

@@ -21,7 +21,7 @@ import { result, scriptedModel, toolCall } from "../support/scripted-model.js";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const { bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { bin: Record<string, string> };
 
-/** What `npx agent-rewind` starts. */
+/** The program that `npx agent-rewind` starts. */
 export const BIN: string = join(root, bin["agent-rewind"] as string);
 
 export interface Ended {
@@ -47,7 +47,7 @@ export function cli(args: readonly string[], { cwd, input, env }: CliOptions = {
   return { code: status, out: stdout, err: stderr };
 }
 
-/** Runs a line of shell, in which `rewind` is the command. */
+/** Runs a shell line in which `rewind` is the command. */
 export function shell(line: string, cwd: string): Promise<Ended> {
   const script = `set -o pipefail; rewind() { "${process.execPath}" "${BIN}" "$@"; }; ${line}`;
   const child = spawn("bash", ["-c", script], { cwd, stdio: ["ignore", "pipe", "pipe"] });
@@ -58,7 +58,7 @@ export function shell(line: string, cwd: string): Promise<Ended> {
   return new Promise((resolve) => child.on("close", (code) => resolve({ code, out, err })));
 }
 
-/** Records a run with a sub-agent, a tool, a failure that was handled and a call in flight. */
+/** Records a run with a sub-agent, a tool, a handled failure and a call in flight. */
 export async function record(
   snapshotFile: string,
   traceFile: string,

@@ -1,4 +1,4 @@
-// A callback watches; whatever it does, the run is as it would be without it.
+// A callback only observes. Whatever it does, the run is the same as without it.
 import { runWith, createAgent, equipInstruction, promptAgent } from "agent-rewind";
 import { ContextManager, type SnapshotHookData } from "agent-rewind/context";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -18,7 +18,7 @@ const agent = createAgent({
   },
 });
 
-/** Runs an agent of one call under a callback, and gives what the model was asked and answered. */
+/** Runs an agent of one call with a callback. Returns the request and the answer of the model. */
 async function run(manager: ContextManager): Promise<{ asked: unknown; answer: string }> {
   const model = scriptedModel("m", () => result("fine"));
   const { result: answer } = await runWith(() => agent({ question: "why?" }), { model });
@@ -36,21 +36,24 @@ const FAULTS: Record<string, (data: SnapshotHookData) => unknown> = {
   },
 };
 
-describe("a callback that fails", () => {
-  it.each(Object.entries(FAULTS))("%s: its error goes to onError, the run is the same", async (_how, callback) => {
-    const plain = await run(new ContextManager());
-    const onError = vi.fn<(error: unknown, data: unknown) => void>();
-    const manager = new ContextManager({ onError });
-    const seen = vi.fn<(data: SnapshotHookData) => void>();
-    manager.registerSnapshotCallback(callback);
-    manager.registerSnapshotCallback(seen);
-    expect(JSON.stringify(await run(manager))).toBe(JSON.stringify(plain));
-    expect(onError).toHaveBeenCalledTimes(1);
-    expect(onError.mock.calls[0]?.[1]).toBe(seen.mock.calls[0]?.[0]);
-    expect(seen).toHaveBeenCalledTimes(1);
-  });
+describe("a capture callback that fails", () => {
+  it.each(Object.entries(FAULTS))(
+    "does not change the run and sends its error to onError: %s",
+    async (_how, callback) => {
+      const plain = await run(new ContextManager());
+      const onError = vi.fn<(error: unknown, data: unknown) => void>();
+      const manager = new ContextManager({ onError });
+      const seen = vi.fn<(data: SnapshotHookData) => void>();
+      manager.registerSnapshotCallback(callback);
+      manager.registerSnapshotCallback(seen);
+      expect(JSON.stringify(await run(manager))).toBe(JSON.stringify(plain));
+      expect(onError).toHaveBeenCalledTimes(1);
+      expect(onError.mock.calls[0]?.[1]).toBe(seen.mock.calls[0]?.[0]);
+      expect(seen).toHaveBeenCalledTimes(1);
+    },
+  );
 
-  it("is shown once each by console.warn", async () => {
+  it("is reported once by console.warn", async () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
     const manager = new ContextManager();
     for (let index = 0; index < 2; index++) {
@@ -63,8 +66,8 @@ describe("a callback that fails", () => {
   });
 });
 
-describe("a callback that takes its time", () => {
-  it("does not hold up the run, and is told in order", async () => {
+describe("a slow capture callback", () => {
+  it("does not delay the run and receives the snapshots in order", async () => {
     const manager = new ContextManager();
     const gate = deferred();
     const told: unknown[] = [];
@@ -80,7 +83,7 @@ describe("a callback that takes its time", () => {
     expect(told).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it("that never ends fills a bounded queue, and says so once", async () => {
+  it("fills a bounded queue if it never returns, and is reported once", async () => {
     const onError = vi.fn<(error: unknown) => void>();
     const manager = new ContextManager({ onError, historyLimit: 0 });
     const hanging = vi.fn<() => Promise<never>>(() => new Promise(() => {}));
@@ -96,8 +99,8 @@ describe("a callback that takes its time", () => {
   });
 });
 
-describe("registering", () => {
-  it("gives the undoing", () => {
+describe("registering a capture callback", () => {
+  it("returns the function that removes it", () => {
     const manager = new ContextManager();
     const seen = vi.fn<() => void>();
     const unregister = manager.registerSnapshotCallback(seen);
@@ -109,7 +112,7 @@ describe("registering", () => {
     expect(() => manager.registerSnapshotCallback("no" as unknown as () => void)).toThrow(TypeError);
   });
 
-  it("inside of a callback begins with the next boundary", () => {
+  it("takes effect at the next boundary when a callback registers another one", () => {
     const manager = new ContextManager();
     const later = vi.fn<() => void>();
     const unregister = manager.registerSnapshotCallback(() => {
@@ -122,7 +125,7 @@ describe("registering", () => {
     expect(later).toHaveBeenCalledTimes(1);
   });
 
-  it("a callback that captures is not told of what it captures itself, also later on", async () => {
+  it("does not deliver to a callback the captures that the callback makes itself, not even later", async () => {
     const manager = new ContextManager();
     const other = vi.fn<() => void>();
     const own = vi.fn<() => Promise<void>>(async () => {
@@ -139,8 +142,8 @@ describe("registering", () => {
   });
 });
 
-describe("a blocking callback", () => {
-  it("stops the call by throwing: nothing is sent, and nobody else is told", async () => {
+describe("a blocking capture callback", () => {
+  it("stops the call by throwing: nothing is sent and no other callback runs", async () => {
     const model = scriptedModel("m", () => result("fine"));
     const manager = new ContextManager();
     const seen = vi.fn<() => void>();
@@ -161,7 +164,7 @@ describe("a blocking callback", () => {
     await manager.close();
   });
 
-  it("stops what is captured by hand", () => {
+  it("stops a manual capture", () => {
     const manager = new ContextManager();
     manager.registerSnapshotCallback(
       () => {

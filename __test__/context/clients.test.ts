@@ -1,4 +1,4 @@
-// The vendors' own clients against a server on this machine.
+// The official clients of the vendors against a local server.
 import Anthropic from "@anthropic-ai/sdk";
 import {
   createAgent,
@@ -73,8 +73,8 @@ const CALLS: Record<string, () => Promise<unknown>> = {
     anthropic().messages.stream({ model: "claude-opus-9", max_tokens: 9, messages }).finalMessage(),
 };
 
-describe("a client with the captured fetch", () => {
-  it.each(Object.keys(CALLS))("%s: what is captured is what the server received, byte for byte", async (name) => {
+describe("captureFetch in a client", () => {
+  it.each(Object.keys(CALLS))("captures exactly the bytes that the server received: %s", async (name) => {
     await CALLS[name]?.();
     expect(server.received).toHaveLength(1);
     expect(captured).toHaveLength(1);
@@ -90,7 +90,7 @@ describe("a client with the captured fetch", () => {
     expect(JSON.stringify(data)).not.toContain("secret");
   });
 
-  it("is told before the request leaves", async () => {
+  it("captures before the request leaves", async () => {
     const order: string[] = [];
     fails = () => {
       order.push("received");
@@ -112,7 +112,7 @@ describe("a client with the captured fetch", () => {
     expect(second.headers["anthropic-version"]).toBe(first.headers["anthropic-version"]);
   });
 
-  it("tells retries apart", async () => {
+  it("distinguishes retries", async () => {
     fails = ({ headers }) => Number(headers["x-stainless-retry-count"]) < 2;
     await CALLS["openai chat"]?.();
     await CALLS["anthropic messages"]?.();
@@ -120,7 +120,7 @@ describe("a client with the captured fetch", () => {
     expect(captured.map(({ body }) => body)).toEqual(server.received.map(({ body }) => body.toString("utf8")));
   });
 
-  it("tells of a thousand requests a thousand times, in order", { timeout: 60_000 }, async () => {
+  it("captures a thousand requests a thousand times, in order", { timeout: 60_000 }, async () => {
     const client = openai();
     for (let turn = 0; turn < 1_000; turn++) {
       await client.chat.completions.create({ model: "gpt-4o", messages: [{ role: "user", content: `turn ${turn}` }] });
@@ -144,7 +144,7 @@ describe("a client with the captured fetch", () => {
     expect(server.received).toHaveLength(0);
   });
 
-  it("lets everything through that goes to no model", async () => {
+  it("passes on requests that do not go to a model without capturing them", async () => {
     const through = manager.captureFetch();
     await through(`${server.url}/x`);
     const post = (path: string, body: string): Promise<Response> =>
@@ -156,7 +156,7 @@ describe("a client with the captured fetch", () => {
     expect(server.received).toHaveLength(4);
   });
 
-  it("reads bodies of all kinds that have a length", async () => {
+  it("reads bodies of all kinds with a known length", async () => {
     const through = manager.captureFetch();
     const text = '{"model":"m","messages":[]}';
     const bytes = Buffer.from(text);
@@ -173,8 +173,8 @@ describe("a client with the captured fetch", () => {
   });
 });
 
-describe("a client in a run", () => {
-  /** A model of the runtime over a real client. */
+describe("captureFetch in a run", () => {
+  /** A runtime model on top of a real client. */
   const adapter = (client: OpenAI): ModelAdapter => ({
     id: "gpt-4o",
     async *stream(list) {
@@ -193,7 +193,7 @@ describe("a client in a run", () => {
       return choices[0]?.message.content ?? "";
     });
 
-  it("is captured once, with what joins it to the journal and the trace; replays are marked", async () => {
+  it("captures a call once, with the ids that link it to journal and trace, and marks replays", async () => {
     fails = ({ headers }) => headers["x-stainless-retry-count"] === "0";
     const bus = recorder();
     const client = openai();
@@ -236,7 +236,7 @@ describe("a client in a run", () => {
     },
   });
 
-  it("is captured once where an agent of the runtime uses it", async () => {
+  it("captures a call once when an agent of the runtime uses the client", async () => {
     await runWith(() => agent(), { model: adapter(openai()) });
     expect(captured).toHaveLength(1);
     expect(captured[0]).toMatchObject({
@@ -247,7 +247,7 @@ describe("a client in a run", () => {
     expect(captured[0]?.body).toBe(server.received[0]?.body.toString("utf8"));
   });
 
-  it("captures a model that goes past the fetch too, and says so", async () => {
+  it("captures a model that bypasses the fetch too, and warns about it", async () => {
     const onError = vi.fn<(error: unknown) => void>();
     const own = new ContextManager({ onError });
     const seen: SnapshotHookData[] = [];

@@ -1,4 +1,4 @@
-// A server on this machine that answers as the vendors' APIs do, and keeps what it received.
+// A local server that answers like the APIs of the vendors and keeps the requests it received.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -19,7 +19,7 @@ interface Body {
   model?: string;
 }
 
-/** `fails`: whether a request is answered with an error that clients try again after. */
+/** `fails`: true if a request is answered with an error that clients retry. */
 export async function modelServer(fails: (received: Received) => boolean = () => false): Promise<ModelServer> {
   const received: Received[] = [];
   const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-// Fitting conversations into budgets.
+// process(): fits conversations into budgets of tokens.
 import { ContextManager, type OptimizerStrategy } from "agent-rewind/context";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
@@ -31,7 +31,7 @@ const text = fc.oneof(
   fc.integer({ min: 0, max: 500 }).map((length) => "你😀".repeat(length / 2)),
 );
 
-/** A step of a conversation: something said, or tool calls and their results, in the form of one of the APIs. */
+/** A step of a conversation in the form of one of the APIs: a message, or tool calls and their results. */
 const step: fc.Arbitrary<(id: () => string) => Message[]> = fc.oneof(
   text.map((content) => () => [{ role: "user", content }]),
   text.map((content) => () => [{ role: "assistant", content }]),
@@ -74,7 +74,7 @@ const conversation = fc
     return system === undefined ? body : [{ role: "system", content: system }, ...body];
   });
 
-/** Tool results without their call before them, and calls without their results behind them. */
+/** Tool results without a call before them, and calls without results after them. */
 function orphans(messages: readonly Message[]): string[] {
   const open = new Set<string>();
   const found: string[] = [];
@@ -98,7 +98,7 @@ function orphans(messages: readonly Message[]): string[] {
 }
 
 describe.each(STRATEGIES)("%s", (strategy) => {
-  it("never gives an empty list, and never parts a tool call from its results", () => {
+  it("never returns an empty list and never separates a tool call from its results", () => {
     fc.assert(
       fc.property(conversation, (messages) => {
         const before = structuredClone(messages);
@@ -114,7 +114,7 @@ describe.each(STRATEGIES)("%s", (strategy) => {
     );
   });
 
-  it("comes within the budget where that is possible, and keeps instructions and the end", () => {
+  it("fits the budget where possible and keeps the instructions and the last messages", () => {
     fc.assert(
       fc.property(conversation, (messages) => {
         const manager = managerOf(strategy);
@@ -122,7 +122,7 @@ describe.each(STRATEGIES)("%s", (strategy) => {
         const kept = messages.filter(({ role }) => role === "system");
         expect(sent.filter(({ role }) => role === "system")).toEqual(kept);
         expect(sent.at(-1)?.role).toBe(messages.at(-1)?.role);
-        // The least that has to stay: instructions, and the last message with what it answers.
+        // The minimum that stays: the instructions, and the last message together with the messages it answers.
         const least = managerOf("truncate", { compactThreshold: 1e-9 }).process(messages).tokensAfter;
         if (least <= LIMIT * 0.8) expect(tokensAfter).toBeLessThanOrEqual(LIMIT * 0.8);
       }),
@@ -134,7 +134,7 @@ describe.each(STRATEGIES)("%s", (strategy) => {
 const long = (role: string): Message => ({ role, content: "word ".repeat(200) });
 
 describe("process", () => {
-  it("drops the oldest first", () => {
+  it("drops the oldest messages first", () => {
     const messages = [{ role: "system", content: "s" }, ...Array.from({ length: 10 }, () => long("user"))];
     const { messages: sent, optimized, tokensSaved } = managerOf("truncate").process(messages);
     expect(sent[0]).toBe(messages[0]);
@@ -144,7 +144,7 @@ describe("process", () => {
     expect(tokensSaved).toBe(4 * 254);
   });
 
-  it("keeps the latest turns of a sliding window", () => {
+  it("keeps the latest turns with the sliding-window strategy", () => {
     const messages = Array.from({ length: 6 }, (_, index) => [
       { role: "user", content: `q${index} ${"word ".repeat(220)}` },
       { role: "assistant", content: `a${index}` },
@@ -153,7 +153,7 @@ describe("process", () => {
     expect(sent).toEqual(messages.slice(-4));
   });
 
-  it("shortens the outputs of tools, the oldest first, and leaves what is said", () => {
+  it("shortens tool outputs, oldest first, and leaves other messages", () => {
     const messages: Message[] = [0, 1, 2, 3].flatMap((index) => [
       { role: "assistant", content: null, tool_calls: [{ id: `${index}`, function: { name: "t", arguments: "{}" } }] },
       { role: "tool", tool_call_id: `${index}`, content: `start ${"word ".repeat(index === 0 ? 4_000 : 100)}` },
@@ -166,7 +166,7 @@ describe("process", () => {
     expect(outputs.map((output) => output.length < 500)).toEqual([true, true, false, false]);
   });
 
-  it("cuts outputs at the end only if nothing else helps, and not inside of a character", () => {
+  it("truncates the end only if nothing else helps, and never inside a character", () => {
     const call = {
       role: "assistant",
       content: null,
@@ -181,7 +181,7 @@ describe("process", () => {
     );
   });
 
-  it("takes the pre-snapshot before, each with its own ledger, and tells no callback", () => {
+  it("captures a pre-snapshot with its own ledger and does not run callbacks", () => {
     const messages = Array.from({ length: 10 }, () => long("user"));
     const seen = vi.fn<() => void>();
     const at = (snapshotTiming: "pre_optimization" | "post_optimization" | "both") => {
@@ -205,7 +205,7 @@ describe("process", () => {
     expect(seen).not.toHaveBeenCalled();
   });
 
-  it("changes nothing where it may not", () => {
+  it("changes nothing if there is nothing it may change", () => {
     const messages = Array.from({ length: 20 }, () => long("user"));
     for (const manager of [managerOf("truncate", { autoCompact: false }), managerOf("non_destructive")]) {
       const { messages: sent, optimized, warnings } = manager.process(messages);

@@ -1,4 +1,4 @@
-// The model calls of runs are captured by themselves.
+// Automatic capture of the model calls in runs.
 import { createAgent, equipInstruction, equipTool, journalCall, promptAgent, runWith } from "agent-rewind";
 import { ContextManager, detectDrift, requestOf, verifySnapshot, type SnapshotHookData } from "agent-rewind/context";
 import { contentHash, dumpSnapshot } from "agent-rewind/debugger";
@@ -35,8 +35,8 @@ function watching(options: ConstructorParameters<typeof ContextManager>[0] = {})
   return { manager, captured };
 }
 
-describe("automatic capture", () => {
-  it("tells of each model call of an agent once, before it is made, with what joins it", async () => {
+describe("automatic capture of model calls", () => {
+  it("captures each model call of an agent once, before it is executed, with the ids that link it to the run", async () => {
     const { manager, captured } = watching();
     const bus = recorder();
     const scripted = model();
@@ -70,7 +70,7 @@ describe("automatic capture", () => {
     await manager.close();
   });
 
-  it("tells of replayed calls too, marked, with the same hashes", async () => {
+  it("captures replayed calls too, marked, with the same hashes", async () => {
     const { manager, captured } = watching();
     const scripted = model();
     const program = async () => {
@@ -90,7 +90,7 @@ describe("automatic capture", () => {
     await manager.close();
   });
 
-  it("a blocking callback stops a replayed call as well, and the failure is the call's", async () => {
+  it("lets a blocking callback stop a replayed call, which then fails with the callback's error", async () => {
     const scripted = model();
     const program = async () => {
       await agent({ question: "why?" });
@@ -111,7 +111,7 @@ describe("automatic capture", () => {
     expect(scripted.calls).toHaveLength(2);
   });
 
-  it("sees journaled calls that hold a conversation, and no others", async () => {
+  it("captures only journaled calls that contain a conversation", async () => {
     const { manager, captured } = watching();
     const request = { model: "m-1", messages: [{ role: "user", content: "hi" }], temperature: 1 };
     await runWith(async () => {
@@ -125,7 +125,7 @@ describe("automatic capture", () => {
     await manager.close();
   });
 
-  it("keeps parallel agents apart, each with its ledger", async () => {
+  it("keeps parallel agents apart, each with its own ledger", async () => {
     const { manager, captured } = watching();
     const scripted = scriptedModel("m", () => result("fine"), { latency: (messages) => messages.length });
     const agents = Array.from({ length: 5 }, (_, index) =>
@@ -144,7 +144,7 @@ describe("automatic capture", () => {
     await manager.close();
   });
 
-  it("ends with close, with the last callback, and is off where it is not wanted", async () => {
+  it("ends with close or with the last callback, and can be turned off", async () => {
     const closed = watching();
     await closed.manager.close();
     const off = watching({ automatic: false });

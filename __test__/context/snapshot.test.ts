@@ -22,7 +22,7 @@ const BODY =
   '{"model":"gpt-4o","messages":[{"role":"user","content":"hi","n":1.0}],"system":"Be brief.","temperature":0.50,"tools":[{"name":"t"}]}';
 
 describe("a captured snapshot", () => {
-  it("shares nothing with the caller, and cannot be changed", () => {
+  it("shares nothing with the caller and is immutable", () => {
     const messages = [{ role: "user", content: "hi", parts: [{ a: 1 }] }];
     const tools = [{ name: "t" }];
     const data = manager.captureLlmBoundary(messages, tools);
@@ -47,7 +47,7 @@ describe("a captured snapshot", () => {
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
-  it("gives every hash so that it can be computed anew", () => {
+  it("has hashes that can be recomputed from its content", () => {
     const messages = [
       { role: "system", content: "é" },
       { content: "hi", role: "user" },
@@ -66,7 +66,7 @@ describe("a captured snapshot", () => {
     });
   });
 
-  it("takes a request apart from its text, its numbers as they are written", () => {
+  it("reads a request from its text and keeps the spelling of numbers", () => {
     const data = manager.captureRequestText(BODY);
     expect(data.messages).toEqual([{ role: "user", content: "hi", n: 1 }]);
     expect(data.messageSha256).toBe(sha256('[{"content": "hi", "n": 1.0, "role": "user"}]'));
@@ -80,7 +80,7 @@ describe("a captured snapshot", () => {
     expect(verifySnapshot(roundTrip(data))).toEqual({ valid: true, faults: [] });
   });
 
-  it("refuses what is no request, and what cannot be written", () => {
+  it("rejects values that are not requests or cannot be written as JSON", () => {
     const named = (name: string, code: string): unknown => expect.objectContaining({ name, code });
     expect(() => manager.captureRequestText("[1]")).toThrow(named("CaptureError", "ERR_REWIND_CAPTURE") as Error);
     expect(() => manager.captureRequestText("{")).toThrow(named("RewindError", "ERR_REWIND_INVALID_JSON") as Error);
@@ -96,7 +96,7 @@ describe("a captured snapshot", () => {
     );
   });
 
-  it("verifies as JSON, and says which hash is not right", () => {
+  it("verifies from JSON and names the wrong hash", () => {
     const data = roundTrip(manager.captureLlmBoundary([{ role: "user", content: "hi", x: -0, y: 2n ** 64n }]));
     expect(verifySnapshot(data)).toEqual({ valid: true, faults: [] });
     const plain = roundTrip(manager.captureLlmBoundary([{ role: "user", content: "hi" }]));
@@ -108,14 +108,14 @@ describe("a captured snapshot", () => {
     ]);
   });
 
-  it("is understood by the package's other copy", () => {
+  it("is accepted by the other copy of the package (ESM, CommonJS)", () => {
     const required = createRequire(import.meta.url)("agent-rewind/context") as typeof import("agent-rewind/context");
     const data = manager.captureRequestText(BODY);
     expect(required.verifySnapshot(data).valid).toBe(true);
     expect(required.requestOf(data)).toEqual({ body: BODY });
   });
 
-  it("counts with the user's own function", () => {
+  it("counts tokens with the user's function", () => {
     const counting = new ContextManager({ countTokens: (text) => text.length });
     const { ledger } = counting.captureLlmBoundary(
       [
@@ -129,7 +129,7 @@ describe("a captured snapshot", () => {
     expect(ledger).toMatchObject({ turnCount: 1, messageCount: 3, toolCallCount: 1 });
   });
 
-  it("counts tool calls by the rule of thumb too", () => {
+  it("counts tokens of tool calls by the default estimate too", () => {
     const { ledger } = manager.captureLlmBoundary([
       {
         role: "assistant",
@@ -142,7 +142,7 @@ describe("a captured snapshot", () => {
     expect(ledger.history).toBe(3 + (4 + 1 + 3 + 10) + (4 + 10 + 2 + 1) + (4 + 2));
   });
 
-  it("tells what is tracked apart", () => {
+  it("counts tracked segments separately", () => {
     const own = new ContextManager();
     own.track("rules", 100);
     own.track("systemPrompt", "You are helpful.");
@@ -161,7 +161,7 @@ describe("a captured snapshot", () => {
   });
 });
 
-describe("drift", () => {
+describe("contextDrift", () => {
   const history = [
     { role: "system", content: "Today is 2026-11-28." },
     { role: "user", content: "hi" },
@@ -169,19 +169,19 @@ describe("drift", () => {
   const capture = (messages: unknown[], tools: unknown[] = [{ name: "t", description: "d" }]) =>
     manager.captureLlmBoundary(messages, tools);
 
-  it("is none between equal requests, also as JSON", () => {
+  it("finds no drift between equal requests, also from JSON", () => {
     const drift = detectDrift(capture(history), roundTrip(capture(structuredClone(history))));
     expect(drift).toMatchObject({ changed: false, differences: [], cache: { broken: false, reusableMessages: 2 } });
     expect(drift).not.toHaveProperty("first");
   });
 
-  it("leaves the cache whole where messages are appended", () => {
+  it("reports an intact cache prefix when messages are appended", () => {
     const drift = detectDrift(capture(history), capture([...history, { role: "assistant", content: "ho" }]));
     expect(drift).toMatchObject({ changed: true, messagesChanged: true, toolsChanged: false, first: "/messages/2" });
     expect(drift.cache).toEqual({ broken: false, reusableMessages: 2 });
   });
 
-  it("says where the cached beginning breaks, and by which kind of value", () => {
+  it("names the message where the cached prefix breaks and the kind of value that changed", () => {
     const dated = [{ role: "system", content: "Today is 2026-11-29." }, history[1]];
     expect(detectDrift(capture(history), capture(dated))).toMatchObject({
       first: "/messages/0/content",
@@ -197,7 +197,7 @@ describe("drift", () => {
     expect(reordered).toMatchObject({ changed: false, cache: { broken: true, segment: "tools", nature: "key-order" } });
   });
 
-  it("sees the model, the system prompt and the parameters of whole requests", () => {
+  it("compares the model, the system prompt and the parameters of complete requests", () => {
     const text = (changes: object) => manager.captureRequestText(JSON.stringify({ ...JSON.parse(BODY), ...changes }));
     const base = text({});
     expect(detectDrift(base, text({ temperature: 1 }))).toMatchObject({
@@ -214,7 +214,7 @@ describe("drift", () => {
 });
 
 describe("configuration", () => {
-  it("has the defaults of the source, and refuses what it does not know", () => {
+  it("has the defaults of the source and rejects unknown options", () => {
     expect(createManagerConfig()).toMatchObject({
       snapshotTiming: "post_optimization",
       monitorEnabled: false,
@@ -235,16 +235,16 @@ describe("configuration", () => {
 
   it("is read from the environment", () => {
     const env = {
-      PRAISONAI_CONTEXT_MONITOR: "true",
-      PRAISONAI_CONTEXT_MONITOR_PATH: "/x/context.json",
-      PRAISONAI_CONTEXT_MONITOR_FORMAT: "json",
-      PRAISONAI_CONTEXT_MONITOR_FREQUENCY: "overflow",
-      PRAISONAI_CONTEXT_MONITOR_WRITE_MODE: "sync",
-      PRAISONAI_CONTEXT_REDACT: "false",
-      PRAISONAI_CONTEXT_AUTO_COMPACT: "0",
-      PRAISONAI_CONTEXT_THRESHOLD: "0.5",
-      PRAISONAI_CONTEXT_STRATEGY: "truncate",
-      PRAISONAI_CONTEXT_OUTPUT_RESERVE: "1000",
+      AGENT_REWIND_CONTEXT_MONITOR: "true",
+      AGENT_REWIND_CONTEXT_MONITOR_PATH: "/x/context.json",
+      AGENT_REWIND_CONTEXT_MONITOR_FORMAT: "json",
+      AGENT_REWIND_CONTEXT_MONITOR_FREQUENCY: "overflow",
+      AGENT_REWIND_CONTEXT_MONITOR_WRITE_MODE: "sync",
+      AGENT_REWIND_CONTEXT_REDACT: "false",
+      AGENT_REWIND_CONTEXT_AUTO_COMPACT: "0",
+      AGENT_REWIND_CONTEXT_THRESHOLD: "0.5",
+      AGENT_REWIND_CONTEXT_STRATEGY: "truncate",
+      AGENT_REWIND_CONTEXT_OUTPUT_RESERVE: "1000",
     };
     expect(managerConfigFromEnv({ outputReserve: 2000 }, env)).toEqual({
       ...createManagerConfig(),
@@ -260,8 +260,8 @@ describe("configuration", () => {
       outputReserve: 2000,
     });
     expect(managerConfigFromEnv({}, {})).toEqual(createManagerConfig());
-    expect(() => managerConfigFromEnv({}, { PRAISONAI_CONTEXT_THRESHOLD: "much" })).toThrow(
-      /PRAISONAI_CONTEXT_THRESHOLD=much/,
+    expect(() => managerConfigFromEnv({}, { AGENT_REWIND_CONTEXT_THRESHOLD: "much" })).toThrow(
+      /AGENT_REWIND_CONTEXT_THRESHOLD=much/,
     );
   });
 });

@@ -1,11 +1,11 @@
-// Bodies that are aborted: what they fail with, and when they had ended before.
+// Aborted bodies: the error they fail with, and bodies that had ended before the abort.
 import { journalCall, replay } from "agent-rewind";
 import { rewindFetch } from "agent-rewind/fetch";
 import { expect, it } from "vitest";
 
 import { recorded, settle } from "../support/fetch-by-hand.js";
 
-it("a body that had failed before it was aborted, and is read after that, has failed", async () => {
+it("keeps the first failure of a body that is aborted after it failed and read after that", async () => {
   let broken: ReadableStreamDefaultController<Uint8Array> | undefined;
   const made = async (_input: unknown, init?: RequestInit): Promise<Response> => {
     const { signal } = init ?? {};
@@ -36,7 +36,7 @@ it.each([
   ["a time-out", () => AbortSignal.timeout(5), "TimeoutError"],
   ["an error", () => AbortSignal.abort(new RangeError("enough")), "RangeError: enough"],
   ["none", () => AbortSignal.abort(), "AbortError: This operation was aborted"],
-])("a body that is aborted with %s for a reason fails with it again", async (_, signalOf, expected) => {
+])("replays the reason of the abort: %s", async (_, signalOf, expected) => {
   const made = async (_input: unknown, init?: RequestInit): Promise<Response> => {
     const { signal } = init ?? {};
     const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
@@ -60,7 +60,7 @@ it.each([
   for (const snapshot of snapshots) expect(await replay(program, { snapshot })).toBe(value);
 });
 
-it("an empty body that has come is read as such after an abort", async () => {
+it("reads an empty body that arrived before the abort", async () => {
   const fetch = rewindFetch(async () => new Response(""));
   const program = async (): Promise<string> => {
     const controller = new AbortController();

@@ -1,4 +1,4 @@
-// Requests that a resumed run makes again for their bodies.
+// Requests that a resumed run sends again because their bodies were not completely recorded.
 import { captureContext, journalCall, replay, resume } from "agent-rewind";
 import { dumpSnapshot, restoreSnapshot, type AgentSnapshot } from "agent-rewind/debugger";
 import { rewindFetch } from "agent-rewind/fetch";
@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 
 import { manual, recorded, settle } from "../support/fetch-by-hand.js";
 
-describe("what won a race, and is asked again for its body, wins again", () => {
-  /** The winner's body is on its way when the dump is taken. */
+describe("a request that won a race and is sent again for its body wins again", () => {
+  /** The body of the winner is still arriving when the dump is taken. */
   async function resumed(
     program: (source: ReturnType<typeof manual>) => Promise<string>,
     direct: (source: ReturnType<typeof manual>) => Promise<void>,
@@ -38,7 +38,7 @@ describe("what won a race, and is asked again for its body, wins again", () => {
     return { value: again.value, asked: source.asked };
   }
 
-  it("over one that was aborted", async () => {
+  it("against an aborted request", async () => {
     const program = async ({ fetch: plain }: ReturnType<typeof manual>): Promise<string> => {
       const fetch = rewindFetch(plain);
       const controller = new AbortController();
@@ -46,7 +46,7 @@ describe("what won a race, and is asked again for its body, wins again", () => {
       const winner = await Promise.race([loser, fetch("http://host/winner")]);
       controller.abort();
       await loser.catch(() => {});
-      // What fails is handled where something is begun after it.
+      // A failure counts as handled if something starts after it.
       await journalCall({ kind: "step", name: "after", request: {} }, () => "aborted");
       return winner.text();
     };
@@ -55,7 +55,7 @@ describe("what won a race, and is asked again for its body, wins again", () => {
     expect(asked).toEqual(["/loser", "/winner", "/winner"]);
   });
 
-  it("and nothing else waits for it: its request may wait for that", async () => {
+  it("without blocking other calls, which the request itself may wait for", async () => {
     const source = manual();
     let context: ReturnType<typeof captureContext>;
     const program = async (): Promise<string[]> => {
@@ -122,7 +122,7 @@ describe("what won a race, and is asked again for its body, wins again", () => {
   });
 });
 
-it("a request that is asked again for its body has no place in the order before it is answered again", async () => {
+it("a request that is sent again for its body has no position in the order until it is answered again", async () => {
   const source = manual();
   const fetch = rewindFetch(source.fetch);
   const order: string[] = [];
@@ -162,8 +162,8 @@ it("a request that is asked again for its body has no place in the order before 
   expect(source.asked).toEqual(["/a", "/b", "/a", "/b"]);
 });
 
-describe("an answer whose body nobody has read", () => {
-  it("is not asked for again by who resumes a run that was killed after it", async () => {
+describe("a response whose body was not read", () => {
+  it("is not requested again when a run is resumed that was killed after the response", async () => {
     let made = 0;
     const fetch = rewindFetch(async () => new Response(`body ${++made}`, { status: 201 }));
     const program = async (): Promise<unknown> => {
@@ -180,7 +180,7 @@ describe("an answer whose body nobody has read", () => {
     expect(made).toBe(1);
   });
 
-  it("is asked for again if a part of it had come when the run was killed", async () => {
+  it("is requested again if part of the body had arrived when the run was killed", async () => {
     let made = 0;
     const fetch = rewindFetch(async () => {
       const status = made++ === 0 ? 200 : 429;
@@ -199,7 +199,7 @@ describe("an answer whose body nobody has read", () => {
     expect(await resume(program, { snapshot: restoreSnapshot(killed) })).toEqual([429, "busy"]);
   });
 
-  it("keeps its head in its place where asking for the body fails", async () => {
+  it("keeps the position of its head when the request for the body fails", async () => {
     let made = 0;
     const fetch = rewindFetch(async () => {
       if (made++ > 0) throw new TypeError("the network is down");
@@ -220,7 +220,7 @@ describe("an answer whose body nobody has read", () => {
     expect(made).toBe(1 + snapshots.length);
   });
 
-  it("and tells of an error that the program went on after is not asked for again", async () => {
+  it("with an error status is not requested again if the program continued after it", async () => {
     let made = 0;
     const fetch = rewindFetch(async () => new Response("busy", { status: 503 + made++ }));
     const program = async (): Promise<number[]> => [

@@ -1,4 +1,4 @@
-// What a client's user sees on replay equals what was seen live.
+// On replay, the user of a client sees the same as in the live run.
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import { rewindFetch } from "agent-rewind/fetch";
@@ -63,7 +63,7 @@ const CLIENTS: Record<string, { body: string; ask: (url: string) => Promise<unkn
 };
 
 describe.each(Object.entries(CLIENTS))("%s", (_name, { body, ask }) => {
-  it.each([undefined, 1, 2, 3, 7, 64])("in pieces of %s bytes", async (cut) => {
+  it.each([undefined, 1, 2, 3, 7, 64])("streamed in pieces of %s bytes", async (cut) => {
     await using server = await modelServer(() => ({ body, ...(cut === undefined ? {} : { cut }) }));
     const { value, snapshot, text } = await record(() => ask(server.url));
     await server.stop();
@@ -74,7 +74,7 @@ describe.each(Object.entries(CLIENTS))("%s", (_name, { body, ask }) => {
   });
 });
 
-it("a client that takes no fetch is recorded by the global one", async () => {
+it("records a client without a fetch option through the global fetch", async () => {
   await using server = await modelServer(() => ({ body: geminiStream() }));
   const gemini = new GoogleGenAI({ apiKey: "key", httpOptions: { baseUrl: server.url } });
   const ask = async (): Promise<unknown> =>
@@ -93,7 +93,7 @@ it("a client that takes no fetch is recorded by the global one", async () => {
 describe("failures", () => {
   const ask = (url: string) => outcome(openai(url).chat.completions.create({ model: "gpt-x", messages: MESSAGES }));
 
-  it.each([400, 401, 404, 429, 500, 503])("replays status %s as the client's own error", async (status) => {
+  it.each([400, 401, 404, 429, 500, 503])("replays status %s as the error of the client", async (status) => {
     const answer: Scripted = json(
       { error: { message: `no ${status}`, type: "some_error", code: "some_code" } },
       { status, headers: { "x-request-id": "req_1" } },
@@ -113,7 +113,7 @@ describe("failures", () => {
     expect(await replayed(() => ask(server.url), snapshot)).toEqual(value);
   });
 
-  it("takes a client's own retries for one request, and replays the last", async () => {
+  it("treats the client's own retries as one request and replays the last one", async () => {
     const retry = { "retry-after-ms": "1" };
     await using server = await modelServer((_request, index) =>
       index < 2
@@ -133,7 +133,7 @@ describe("failures", () => {
     expect(await replayed(twice, snapshot)).toEqual(value);
   });
 
-  it("replays the failure that a client gives up with, however often it tries", async () => {
+  it("replays the failure that a client gives up with, however often it retries", async () => {
     const busy = json({ error: { message: "busy" } }, { status: 503, headers: { "retry-after-ms": "1" } });
     await using server = await modelServer(() => busy);
     const patient = new Anthropic({ apiKey: "key", baseURL: server.url, fetch, maxRetries: 2 });

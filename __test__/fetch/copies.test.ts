@@ -1,4 +1,4 @@
-// Two copies of the package in one process: the run of one is seen by the fetch of the other.
+// Two copies of the package in one process: the fetch of one copy finds the run of the other.
 import { createRequire } from "node:module";
 import { expect, it } from "vitest";
 
@@ -7,7 +7,7 @@ import { record, replayed } from "../support/recorded.js";
 
 const { rewindFetch } = createRequire(import.meta.url)("agent-rewind/fetch") as typeof import("agent-rewind/fetch");
 
-it("is recorded and replayed", async () => {
+it("records and replays a fetch of one copy in a run of the other", async () => {
   await using server = await modelServer(() => ({ body: "text" }));
   const program = async () => (await rewindFetch()(server.url)).text();
   const { value, snapshot } = await record(program);

@@ -1,4 +1,4 @@
-// The wire cut at every byte of a stream: what a client's user sees on replay is what was seen live, part for part.
+// Streams cut at every byte: the user of a client sees the same parts on replay as in the live run.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,13 +10,13 @@ import { CLIENT_STREAMS, type ClientStream } from "../support/client-streams.js"
 import { record, replayed } from "../support/recorded.js";
 
 const fetch = rewindFetch();
-/** As many at once as there are sockets to spare. */
+/** The number of parallel requests, limited by the available sockets. */
 const AT_ONCE = 50;
 
-/** What is asked of the server: the stream in two pieces, or its beginning and then no connection. */
+/** The way a stream is served: in two pieces, or its beginning followed by a closed connection. */
 type Cut = "split" | "broken";
 
-/** Serves a stream; where it is cut stands in the path. */
+/** Serves a stream. The request path contains the position of the cut. */
 async function cuttingServer(
   body: Buffer,
 ): Promise<{ url: string; stop: () => Promise<void>; requests: () => number }> {
@@ -25,7 +25,7 @@ async function cuttingServer(
     requests += 1;
     const [, cut, place] = (request.url ?? "").split("/");
     request.resume();
-    // What differs from answer to answer would hide what differs from cut to cut.
+    // Values that differ from response to response would hide differences between cuts.
     response.sendDate = false;
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.flushHeaders();
@@ -59,7 +59,7 @@ async function seen(asked: Promise<AsyncIterable<unknown>>): Promise<Seen> {
   return { parts };
 }
 
-/** What is seen of the stream cut at each of its places, by their order. */
+/** The parts seen for each cut position of the stream, in order of the positions. */
 async function atEveryByte({ common, own, ask }: ClientStream, cut: Cut, url: string): Promise<Seen[]> {
   const all: Seen[] = [];
   const from = Buffer.byteLength(common);
@@ -78,11 +78,11 @@ async function atEveryByte({ common, own, ask }: ClientStream, cut: Cut, url: st
 describe.each(Object.entries(CLIENT_STREAMS))("%s", (_name, stream) => {
   const body = Buffer.from(stream.common + stream.own);
 
-  it("in two pieces, at every byte", { timeout: 60_000 }, async () => {
+  it("replays the same parts for every split into two pieces", { timeout: 60_000 }, async () => {
     const server = await cuttingServer(body);
     const { value, snapshot } = await record(() => atEveryByte(stream, "split", server.url));
     await server.stop();
-    // The client sees the same parts wherever the pieces meet.
+    // The client sees the same parts wherever the stream is split.
     const [whole] = value;
     expect(whole?.parts.length).toBeGreaterThan(2);
     for (const [at, parts] of value.entries()) expect(parts, `split at ${at}`).toEqual(whole);
@@ -90,11 +90,11 @@ describe.each(Object.entries(CLIENT_STREAMS))("%s", (_name, stream) => {
     expect(server.requests()).toBe(Buffer.byteLength(stream.own));
   });
 
-  it("broken off at every byte", { timeout: 60_000 }, async () => {
+  it("replays the same parts for every position where the connection breaks", { timeout: 60_000 }, async () => {
     const server = await cuttingServer(body);
     const { value, snapshot } = await record(() => atEveryByte(stream, "broken", server.url));
     await server.stop();
-    // Some clients have seen all that they want before the last byte.
+    // Some clients have received everything they need before the last byte.
     expect(value.filter(({ error }) => error !== undefined).length).toBeGreaterThan(value.length / 2);
     const again = await replayed(() => atEveryByte(stream, "broken", server.url), snapshot);
     for (const [at, parts] of value.entries()) expect(again[at], `broken off at ${at}`).toEqual(parts);

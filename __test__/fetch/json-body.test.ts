@@ -1,4 +1,4 @@
-// A replayed response with a body of JSON makes the stream of it only for who wants one: nobody may notice.
+// A replayed response with a JSON body creates its stream only on demand. No caller may notice that.
 import { runWith } from "agent-rewind";
 import { dumpSnapshot, type AgentSnapshot } from "agent-rewind/debugger";
 import { rewindFetch } from "agent-rewind/fetch";
@@ -64,12 +64,12 @@ describe("a replayed body of JSON", () => {
   const names = Object.keys(STEPS);
   const pairs = names.flatMap((first) => names.map((second) => [first, second] as const));
 
-  it.each(pairs)("is read by %s and then %s as a live one is", async (first, second) => {
+  it.each(pairs)("can be read by %s and then %s like a live one", async (first, second) => {
     const steps = [first, second, "used", "locked"];
     expect(await outcomes(await replayed(), steps)).toEqual(await outcomes(live(), steps));
   });
 
-  it("is of a response like all others", async () => {
+  it("belongs to a normal Response", async () => {
     const response = await replayed();
     expect(response).toBeInstanceOf(Response);
     expect(Object.prototype.toString.call(response)).toBe("[object Response]");
@@ -88,20 +88,20 @@ describe("a replayed body of JSON", () => {
     expect([copy.url, copy.status, copy.clone().url]).toEqual([URL_ASKED, 418, URL_ASKED]);
   });
 
-  it("is not shared between those who read it", async () => {
+  it("is not shared between its readers", async () => {
     const first = (await (await replayed()).json()) as { list: unknown[] };
     first.list.length = 0;
     expect(await (await replayed()).json()).toEqual(JSON.parse(TEXT));
   });
 
-  it.each(["text", "json", "arrayBuffer", "body"])("fails by %s once its request was aborted", async (name) => {
+  it.each(["text", "json", "arrayBuffer", "body"])("fails with %s after its request was aborted", async (name) => {
     const controller = new AbortController();
     const response = await replayed({ signal: controller.signal });
     controller.abort(new Error("changed my mind"));
     await expect(STEPS[name]?.(response)).rejects.toThrow("changed my mind");
   });
 
-  it("is whole for who has read it before its request was aborted", async () => {
+  it("stays complete for a reader that finished before the abort", async () => {
     const controller = new AbortController();
     const response = await replayed({ signal: controller.signal });
     const text = await response.text();
@@ -110,7 +110,7 @@ describe("a replayed body of JSON", () => {
     expect(response.bodyUsed).toBe(true);
   });
 
-  it("is of the Response that the program has put in the place of Node's", async () => {
+  it("belongs to the program's own Response class if the program replaced the global one", async () => {
     class Mine extends Response {}
     vi.stubGlobal("Response", Mine);
     try {
@@ -124,7 +124,7 @@ describe("a replayed body of JSON", () => {
     expect(await replayed()).not.toBeInstanceOf(Mine);
   });
 
-  it.each(["#", "#part"])("has the URL without its fragment %s, as a live one", async (fragment) => {
+  it.each(["#", "#part"])("has the URL without the fragment %s, like a live one", async (fragment) => {
     const asked = (): Promise<Response> => rewindFetch(async () => live())(`${URL_ASKED}${fragment}`);
     expect((await runWith(asked, { snapshot, mode: "replay" })).url).toBe(URL_ASKED);
   });

@@ -1,4 +1,4 @@
-// Answers that are handed out before their bodies are at an end, among others that end meanwhile.
+// Responses that are delivered before their bodies end, racing with other calls that end meanwhile.
 import { journalCall, replay } from "agent-rewind";
 import { dumpSnapshot } from "agent-rewind/debugger";
 import { rewindFetch } from "agent-rewind/fetch";
@@ -6,11 +6,11 @@ import { describe, expect, it } from "vitest";
 
 import { manual, recorded, settle } from "../support/fetch-by-hand.js";
 
-describe("of two requests, the one whose head comes first", () => {
+describe("the first response head of two requests", () => {
   const fast = "http://host/fast";
   const slow = "http://host/slow";
 
-  it("wins on replay too, where the other is cancelled before the winner's body has ended", async () => {
+  it("also wins on replay when the loser is cancelled before the winner's body has ended", async () => {
     const source = manual();
     const fetch = rewindFetch(source.fetch);
     const program = async (): Promise<string> => {
@@ -32,7 +32,7 @@ describe("of two requests, the one whose head comes first", () => {
     expect(source.asked).toHaveLength(2);
   });
 
-  it("wins on replay too, where the other is aborted meanwhile", async () => {
+  it("also wins on replay when the loser is aborted meanwhile", async () => {
     const source = manual();
     const fetch = rewindFetch(source.fetch);
     const program = async (): Promise<string> => {
@@ -53,7 +53,7 @@ describe("of two requests, the one whose head comes first", () => {
     expect(source.asked).toHaveLength(2);
   });
 
-  it("and the bodies keep their places among each other and other calls", async () => {
+  it("and the two bodies keep their positions relative to each other and to other calls", async () => {
     const source = manual();
     const fetch = rewindFetch(source.fetch);
     const ends = new Map<string, () => void>();
@@ -91,7 +91,7 @@ describe("of two requests, the one whose head comes first", () => {
     expect(value).toEqual(order);
     for (const snapshot of snapshots) {
       expect(await replay(program, { snapshot })).toEqual(order);
-      // And so have the recordings of a run that is resumed.
+      // The recordings of a resumed run keep them too.
       const resumed = await recorded(program, async () => {}, snapshot);
       expect(resumed.value).toEqual(order);
       for (const again of resumed.snapshots) expect(await replay(program, { snapshot: again })).toEqual(order);
@@ -100,8 +100,8 @@ describe("of two requests, the one whose head comes first", () => {
   });
 });
 
-it("a dump right at a body's end does not take the place of the whole of it", async () => {
-  // Whatever of the microtasks between the end and its journaling it is taken at.
+it("a dump taken just when a body ends does not prevent recording the complete body", async () => {
+  // The dump is taken at each of the microtasks between the end of the body and its journaling.
   for (let turns = 0; turns < 30; turns++) {
     const source = manual();
     const fetch = rewindFetch(source.fetch);

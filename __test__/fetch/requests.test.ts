@@ -1,4 +1,4 @@
-// Which requests are the same.
+// Which requests are equal and share their recordings.
 import { callTool, isReplayMissError, journalCall, resume, runWith } from "agent-rewind";
 import { dumpSnapshot } from "agent-rewind/debugger";
 import { rewindFetch } from "agent-rewind/fetch";
@@ -39,7 +39,7 @@ function asker(url: string) {
 const counting = () => modelServer((_request, index) => json(chatCompletion(`answer ${index}`)));
 
 describe("requests of a client", () => {
-  it("that differ in anything have recordings of their own, none of which answers another", async () => {
+  it("that differ in any part are recorded separately and never answer each other", async () => {
     await using server = await counting();
     const ask = asker(server.url);
     const askAll = async (list: Params[]) => {
@@ -56,12 +56,12 @@ describe("requests of a client", () => {
       const missed = await replayed(() => ask(other), snapshot).catch((error: unknown) => error);
       expect(isReplayMissError(missed)).toBe(true);
     }
-    // Another order of the keys is the same request.
+    // The order of keys does not matter.
     const { messages, model } = BASE;
     expect(await replayed(() => ask({ temperature: 0.5, messages, model }), snapshot)).toBe(value[1]);
   });
 
-  it("that are equal get their answers in order, one after the other and in parallel", async () => {
+  it("that are equal are answered in order, sequentially and in parallel", async () => {
     await using server = await counting();
     const ask = asker(server.url);
     const inTurn = async () => [await ask(BASE), await ask(BASE), await ask(BASE)];
@@ -75,7 +75,7 @@ describe("requests of a client", () => {
     expect(server.requests).toHaveLength(6);
   });
 
-  it("miss with a diff that names what changed", async () => {
+  it("miss with a diff that names the change", async () => {
     await using server = await counting();
     const ask = asker(server.url);
     const { snapshot } = await record(() => ask(BASE));
@@ -88,7 +88,7 @@ describe("requests of a client", () => {
     );
   });
 
-  it("carry no key into the recording", async () => {
+  it("are recorded without their keys", async () => {
     await using server = await counting();
     const program = async () => {
       await asker(server.url)(BASE);
@@ -104,7 +104,7 @@ describe("requests of a client", () => {
   });
 });
 
-describe("bodies", () => {
+describe("request bodies", () => {
   const bytes = (seed: number) => Uint8Array.from({ length: 500 }, (_, index) => (index * seed) % 256);
   const form = (seed: number) => {
     const data = new FormData();
@@ -139,7 +139,7 @@ describe("bodies", () => {
     },
   };
 
-  it.each(Object.entries(BODIES))("are told apart by content: %s", async (_name, make) => {
+  it.each(Object.entries(BODIES))("are distinguished by content: %s", async (_name, make) => {
     await using server = await modelServer((request) => ({ body: `${request.body.length}` }));
     const ask = (seed: number) => async () => (await fetch(server.url, { method: "POST", ...make(seed) })).text();
     const { value, snapshot } = await record(ask(1));
@@ -149,7 +149,7 @@ describe("bodies", () => {
     await expect(replayed(ask(2), snapshot)).rejects.toThrow("The recording has no answer for the fetch call");
   });
 
-  it("of a multipart form have their boundary left out", async () => {
+  it("of multipart forms are hashed without their boundary", async () => {
     await using server = await modelServer(() => ({ body: "ok" }));
     const ask = (seed: number) => async () =>
       (
@@ -159,7 +159,7 @@ describe("bodies", () => {
     expect(await replayed(ask(13), snapshot)).toBe("ok");
   });
 
-  it("that a client uploads are sent as they are", async () => {
+  it("uploaded by a client are sent unchanged", async () => {
     await using server = await modelServer(() => json({ id: "file-1" }));
     const client = new OpenAI({ apiKey: "k", baseURL: server.url, fetch, maxRetries: 0 });
     const upload = (text: string) => async () =>
@@ -170,7 +170,7 @@ describe("bodies", () => {
     await expect(replayed(upload("other content"), snapshot)).rejects.toThrow("no answer");
   });
 
-  it("of a Request object count too, and it is sent", async () => {
+  it("of Request objects are hashed and sent too", async () => {
     await using server = await modelServer((request) => ({ body: `${request.method} ${request.body}` }));
     const ask = (body: string) => async () => (await fetch(new Request(server.url, { method: "PUT", body }))).text();
     const { value, snapshot } = await record(ask("one"));
@@ -180,7 +180,7 @@ describe("bodies", () => {
   });
 });
 
-it.each([5, true, {}, null])("a body of %j is taken as fetch takes it", async (body) => {
+it.each([5, true, {}, null])("converts a request body of %j as fetch does", async (body) => {
   const sent = async (...args: Parameters<typeof globalThis.fetch>) => {
     const request = new Request(...args);
     return new Response(`${request.method} ${request.headers.get("content-type")} ${await request.text()}`);
@@ -193,8 +193,8 @@ it.each([5, true, {}, null])("a body of %j is taken as fetch takes it", async (b
   expect(await replayed(() => ask(rewindFetch(sent)), snapshot)).toBe(plain);
 });
 
-describe("outside of runs", () => {
-  it("is the fetch that was given", async () => {
+describe("rewindFetch", () => {
+  it("is the given fetch outside of runs", async () => {
     await using server = await modelServer(() => ({ body: "plain" }));
     const given = (...args: Parameters<typeof globalThis.fetch>) => globalThis.fetch(...args);
     expect(await (await rewindFetch(given)(server.url)).text()).toBe("plain");
@@ -213,7 +213,7 @@ describe("outside of runs", () => {
     }
   });
 
-  it("is what the program went on with after a failure, also while its body is read", async () => {
+  it("marks an earlier failure as handled when the program sends a request, also while a body is read", async () => {
     const ask = rewindFetch(async () => new Response("plain"));
     const made: string[] = [];
     const program = async (amid: () => void): Promise<string> => {
@@ -234,7 +234,7 @@ describe("outside of runs", () => {
     expect(made).toHaveLength(1);
   });
 
-  it("records nothing of what a journaled call fetches: it is part of that call's answer", async () => {
+  it("does not record requests inside a journaled call, because its answer covers them", async () => {
     await using server = await modelServer(() => ({ body: "plain" }));
     const tool = {
       name: "get",

@@ -1,4 +1,4 @@
-// Agents that return before bodies in them have ended, or what they had begun has.
+// Agents that return before their response bodies or started calls have ended.
 import {
   callTool,
   captureContext,
@@ -18,8 +18,8 @@ import { z } from "zod";
 
 import { manual, recorded, settle } from "../support/fetch-by-hand.js";
 
-describe("a frame that returns before a body in it has ended", () => {
-  it("had handled what failed in it: that is not tried again", async () => {
+describe("a frame that returns before a response body in it has ended", () => {
+  it("has handled its failures: they are not retried", async () => {
     let tried = 0;
     const fetch = rewindFetch(async () => new Response("body"));
     const asker = async (): Promise<string> => {
@@ -37,7 +37,7 @@ describe("a frame that returns before a body in it has ended", () => {
     expect(tried).toBe(1);
   });
 
-  it("had no use for what failed in agents that it did not wait for: that is not tried again", async () => {
+  it("has handled the failures of agents that it did not wait for: they are not retried", async () => {
     let tried = 0;
     const fetch = rewindFetch(async () => new Response("body"));
     const failing = (): never => {
@@ -50,7 +50,7 @@ describe("a frame that returns before a body in it has ended", () => {
     };
     const inFrame = (): Promise<number> =>
       runFrame({ id: "asker", input: {} }, async () => {
-        // Nothing is begun after the failure: only the return tells that it was of no use.
+        // Nothing starts after the failure. Only the return of the frame shows that the failure did not matter.
         const asking = fetch("http://host/");
         void runFrame({ id: "other", input: {} }, other);
         await settle();
@@ -61,7 +61,7 @@ describe("a frame that returns before a body in it has ended", () => {
     expect(tried).toBe(1);
   });
 
-  it("leaves in flight what its end cuts short", async () => {
+  it("leaves calls in flight that its end cuts off", async () => {
     const fetch = rewindFetch(async () => new Response("body"));
     const waiting = ({ signal }: CallInfo): Promise<never> =>
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
@@ -76,7 +76,7 @@ describe("a frame that returns before a body in it has ended", () => {
       await settle();
     });
     for (const { root } of snapshots) {
-      // The agent is all that a trace tells of.
+      // The trace reports only the agent.
       const asker = root.children["root/agent:asker:0"] ?? root;
       const other = asker.children["root/agent:asker:0/agent:other:0"];
       const [call] = other?.calls ?? [];
@@ -107,7 +107,7 @@ describe("a frame that returns before a body in it has ended", () => {
       return name;
     });
 
-  it.each([true, false])("keeps its place among other calls; the body is read: %s", async (reads) => {
+  it.each([true, false])("keeps its position among other calls; the body is read: %s", async (reads) => {
     let made = 0;
     const run = program(
       rewindFetch(async () => new Response(`body ${++made}`)),
@@ -124,7 +124,7 @@ describe("a frame that returns before a body in it has ended", () => {
     expect(made).toBe(1);
   });
 
-  it("records the body that a resumed run has asked for after it", async () => {
+  it("records the body that a resumed run requests after the frame returned", async () => {
     let made = 0;
     const fetch = rewindFetch(async () => new Response(`body ${++made}`));
     const { snapshots } = await recorded(program(fetch, step, false));
@@ -137,7 +137,7 @@ describe("a frame that returns before a body in it has ended", () => {
   });
 });
 
-describe("what an agent has left running when it ended", () => {
+describe("a call that an agent left running when it ended", () => {
   const calls = (snapshot: AgentSnapshot): string[] =>
     Object.values(snapshot.root.children)
       .flatMap(({ calls: own = [] }) => own)
@@ -149,14 +149,14 @@ describe("what an agent has left running when it ended", () => {
   const endsOf = (events: TraceEvent[]): unknown[] =>
     events.filter(({ type }) => /^call:(answer|end)$/.test(type)).map((event) => (event as { callId?: string }).callId);
 
-  it("is not told in the trace, though it fetches: equal calls would take its answers", async () => {
+  it("is not in the trace, even if it fetches, because equal calls would receive its answers", async () => {
     const fetch = rewindFetch(async () => new Response("body"));
     let got: string[] = [];
     let left: Promise<void> = Promise.resolve();
     const program = async (): Promise<string> => {
       got = [];
       await runFrame({ id: "leaver", input: {} }, async () => {
-        // It is in flight when the agent ends, and for ever.
+        // It is in flight when the agent ends and never finishes.
         void same(() => new Promise(() => {})).then(
           (answer) => got.push(`first: ${answer}`),
           () => {},
@@ -182,7 +182,7 @@ describe("what an agent has left running when it ended", () => {
     }
   });
 
-  it("does not keep open the frames above it", async () => {
+  it("does not keep the parent frames open", async () => {
     const source = manual();
     const fetch = rewindFetch(source.fetch);
     let context: ReturnType<typeof captureContext>;
@@ -204,7 +204,7 @@ describe("what an agent has left running when it ended", () => {
     expect(states).toEqual([["completed"]]);
   });
 
-  it("is told as it is recorded, as long as a body holds the agent's frame open", async () => {
+  it("is in the trace as in the dump while a body keeps the agent's frame open", async () => {
     const source = manual();
     const fetch = rewindFetch(source.fetch);
     const search = {
@@ -247,7 +247,7 @@ describe("what an agent has left running when it ended", () => {
       expect(calls(snapshot)).toEqual(calls(dumped as AgentSnapshot));
       expect(await replay(program, { snapshot })).toBe(value);
       await left;
-      // The first is in flight still, and the second is given its own.
+      // The first call is still in flight, and the second receives its own answer.
       expect(got).toEqual(["second: for the second", "found"]);
     }
     expect(source.asked).toEqual(["/"]);

@@ -1,4 +1,5 @@
-// Answers with an error status are failures: replayed where the program went on, asked for again where it ended.
+// Responses with an error status are failures: replayed if the program continued after them, retried if they ended the
+// run.
 import Anthropic from "@anthropic-ai/sdk";
 import { resume, runFrame, runWith, type TraceEvent } from "agent-rewind";
 import { dumpSnapshot, restoreSnapshot, type AgentSnapshot } from "agent-rewind/debugger";
@@ -16,7 +17,7 @@ const busy = json(
   { status: 503, headers: { "retry-after-ms": "1" } },
 );
 
-/** A model that is busy for questions with "busy" in them, while it is told to be. */
+/** A model that is busy for questions containing "busy" while `busy` is set. */
 async function busyModel(): Promise<ModelServer & { busy: boolean }> {
   const server: ModelServer = await modelServer(({ body }) =>
     state.busy && body.includes("busy") ? busy : json(chatCompletion("fine")),
@@ -31,7 +32,7 @@ const ask = async ({ url }: ModelServer, content: string, maxRetries = 0): Promi
   return answer.choices[0]?.message.content;
 };
 
-/** The dump and the trace of a program that fails. */
+/** The dump and the trace of a failing program. */
 async function failed(program: () => Promise<unknown>): Promise<AgentSnapshot[]> {
   const events: TraceEvent[] = [];
   let dumped: string | undefined;
@@ -42,7 +43,7 @@ async function failed(program: () => Promise<unknown>): Promise<AgentSnapshot[]>
   return [JSON.parse(dumped ?? "") as AgentSnapshot, restoreSnapshot(events)];
 }
 
-it("a client's retries are one call in a trace too, and what came of the last counts", async () => {
+it("a client's retries are one call in the trace too, and the outcome of the last retry counts", async () => {
   const retry = { "retry-after-ms": "1" };
   await using server = await modelServer((_request, index) =>
     index < 2
@@ -58,13 +59,13 @@ it("a client's retries are one call in a trace too, and what came of the last co
   expect(snapshot.root.calls).toHaveLength(2);
   expect(snapshot.warnings).toBeUndefined();
   expect(await runWith(program, { snapshot, mode: "replay" })).toEqual(value);
-  // Killed while the client waits to try again: it is in flight.
+  // Killed while the client waits for its next retry: the call is in flight.
   const second = events.findIndex(({ type }, at) => type === "call:start" && at > 3);
   const killed = restoreSnapshot(events.slice(0, second + 1));
   expect(killed.root.calls?.map(({ endOrder }) => endOrder)).toEqual([undefined]);
 });
 
-it("what a fetch of one's own gives for a network error is replayed as such", async () => {
+it("replays the result that a custom fetch returns for a network error", async () => {
   const program = async (): Promise<unknown[]> => {
     const response = await rewindFetch(async () => Response.error())("https://model.test/");
     return [response.type, response.status, response.ok, response.body, await response.text(), [...response.headers]];
@@ -74,8 +75,8 @@ it("what a fetch of one's own gives for a network error is replayed as such", as
   expect(await runWith(program, { snapshot, mode: "replay" })).toEqual(value);
 });
 
-describe("an error status that a run ended with", () => {
-  it.each([0, 2])("is asked for again on resume, and nothing else is (%i retries)", async (retries) => {
+describe("an error status that ended the run", () => {
+  it.each([0, 2])("is retried on resume, and nothing else is (%i retries)", async (retries) => {
     await using server = await busyModel();
     const program = async () => [await ask(server, "first", retries), await ask(server, "busy", retries)];
     for (const snapshot of await failed(program)) {
@@ -94,7 +95,7 @@ describe("an error status that a run ended with", () => {
     }
   });
 
-  it("in an agent's frame too", async () => {
+  it("is retried in an agent's frame too", async () => {
     await using server = await busyModel();
     const program = async () => [
       await ask(server, "first"),
@@ -109,7 +110,7 @@ describe("an error status that a run ended with", () => {
     }
   });
 
-  it("whose body nobody has read too", async () => {
+  it("is retried if its body was not read too", async () => {
     await using server = await busyModel();
     const status = async (path: string) =>
       (await fetch(`${server.url}/${path}`, { method: "POST", body: path })).status;
@@ -129,7 +130,7 @@ describe("an error status that a run ended with", () => {
   });
 });
 
-it("an error status that the program went on after is replayed, also on resume", async () => {
+it("an error status after which the program continued is replayed, also on resume", async () => {
   await using server = await busyModel();
   const program = async () => [await outcome(ask(server, "busy")), await ask(server, "second")];
   const events: TraceEvent[] = [];
@@ -145,7 +146,7 @@ it("an error status that the program went on after is replayed, also on resume",
   expect(server.requests).toHaveLength(2);
 });
 
-it("an answer with an error status is what it was, whatever is in it", async () => {
+it("replays a response with an error status, whatever it contains", async () => {
   const bytes = new Uint8Array([0, 255, 1]);
   await using server = await modelServer(() => ({ status: 404, body: bytes, headers: { "x-mine": "1" } }));
   const mine = rewindFetch(undefined, { responseHeaders: ["x-mine"] });
@@ -168,7 +169,7 @@ it("an answer with an error status is what it was, whatever is in it", async () 
   expect(await runWith(program, { snapshot, mode: "replay" })).toEqual(value);
 });
 
-it.each([200, 500])("under redaction, bytes come back as what stands in their place (%i)", async (status) => {
+it.each([200, 500])("replays the redacted placeholder of a response as bytes (%i)", async (status) => {
   const bytes = Uint8Array.from({ length: 3000 }, (_, at) => (at * 7919) % 256);
   await using server = await modelServer(() => ({ status, body: bytes, headers: { "content-type": "image/png" } }));
   const program = async () => {
@@ -188,14 +189,14 @@ it.each([200, 500])("under redaction, bytes come back as what stands in their pl
 it.each<[string, (url: string) => Promise<unknown>]>([
   ["OpenAI", (url) => new OpenAI({ apiKey: "key", baseURL: url, fetch, maxRetries: 2 }).models.list()],
   ["Anthropic", (url) => new Anthropic({ apiKey: "key", baseURL: url, fetch, maxRetries: 2 }).models.list()],
-])("a client of %s that gave up gives up at once on replay, without its pauses", async (_name, list) => {
+])("a client of %s that gave up also gives up on replay, without its pauses", async (_name, list) => {
   await using server = await modelServer(() => busy);
   const program = () => outcome(list(server.url));
   const { value, snapshot } = await runWith(async () => ({ value: await program(), snapshot: dumpSnapshot() }));
   expect(value).toMatchObject({ error: { status: 503 } });
   expect(server.requests).toHaveLength(3);
   await server.stop();
-  // The replay itself takes no timers: what is waited for would not end.
+  // The replay uses no timers: with fake timers, waiting would never end.
   vi.useFakeTimers({ toFake: ["setTimeout"] });
   try {
     expect(await runWith(program, { snapshot, mode: "replay" })).toEqual(value);

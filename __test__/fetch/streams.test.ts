@@ -1,4 +1,4 @@
-// Bodies on their way: when they come, how they end, and who reads them.
+// Streamed bodies: their timing, their ends and their readers.
 import { isStreamCutError, runFrame, runWith } from "agent-rewind";
 import { dumpSnapshot } from "agent-rewind/debugger";
 import { rewindFetch } from "agent-rewind/fetch";
@@ -18,7 +18,7 @@ async function chunksOf(response: Response): Promise<string[]> {
   return chunks;
 }
 
-/** A fetch whose body comes when the test says so. */
+/** A fetch whose body arrives when the test says so. */
 function manual(): {
   fetch: typeof globalThis.fetch;
   push(text: string): void;
@@ -40,7 +40,7 @@ function manual(): {
 }
 
 describe("while recording", () => {
-  it("each chunk is handed on before the next has come", async () => {
+  it("passes on each chunk before the next one arrives", async () => {
     const source = manual();
     const { snapshot } = await record(async () => {
       const response = await rewindFetch(source.fetch)("http://host/");
@@ -56,7 +56,7 @@ describe("while recording", () => {
     expect(await replayed(program, snapshot)).toEqual(["one", "two"]);
   });
 
-  it("the chunks keep their bounds, also within a letter", async () => {
+  it("keeps the boundaries of chunks, even inside a character", async () => {
     await using server = await modelServer(() => ({ body: "é語🌍", cut: 1 }));
     const program = async () => chunksOf(await fetch(server.url));
     const { value, snapshot } = await record(program);
@@ -65,7 +65,7 @@ describe("while recording", () => {
     expect(await replayed(program, snapshot)).toEqual(value);
   });
 
-  it("bytes that are no text come back", async () => {
+  it("records bytes that are not text", async () => {
     const body = Uint8Array.from({ length: 256 }, (_, index) => index);
     await using server = await modelServer(() => ({ body, cut: 50, headers: { "content-type": "audio/x" } }));
     const program = async () => new Uint8Array(await (await fetch(server.url)).arrayBuffer());
@@ -75,8 +75,8 @@ describe("while recording", () => {
   });
 });
 
-describe("a stream that is left early", () => {
-  it("is recorded with what came, ends the request, and cannot be read on", async () => {
+describe("a stream that its reader leaves early", () => {
+  it("is recorded up to there, ends the request and has no further chunks on replay", async () => {
     const source = manual();
     const client = rewindFetch(source.fetch);
     const first = async () => {
@@ -92,7 +92,7 @@ describe("a stream that is left early", () => {
     expect(isStreamCutError(error)).toBe(true);
   });
 
-  it("by an abort fails as it did", async () => {
+  it("by an abort fails in the same way on replay", async () => {
     await using server = await modelServer(() => ({ body: "some", endless: true }));
     const program = (abort: boolean) => async () => {
       const controller = new AbortController();
@@ -106,13 +106,13 @@ describe("a stream that is left early", () => {
     expect(value).toMatchObject({ text: "some", rest: { error: { name: "AbortError" } } });
     await server.stop();
     expect(await replayed(program(true), snapshot)).toEqual(value);
-    // Nobody aborts now: the recording has no more than this.
+    // Nobody aborts during the replay: the recording simply ends here.
     expect(await replayed(program(false), snapshot)).toEqual(value);
   });
 });
 
 describe("on replay", () => {
-  it("aborts are honored: before, while the answer is awaited, and while the body is read", async () => {
+  it("honors an abort before the request, while waiting for the response and while reading the body", async () => {
     await using server = await modelServer(() => ({ body: "some text", cut: 4 }));
     const { snapshot } = await record(async () => (await fetch(server.url)).text());
     await server.stop();
@@ -137,7 +137,7 @@ describe("on replay", () => {
     await expect(replayed(reading, snapshot)).rejects.toBe(reason);
   });
 
-  it("the pieces come when they came, if that is asked for", async () => {
+  it("delivers the chunks with their recorded timing if the option asks for it", async () => {
     const source = manual();
     const { snapshot } = await record(async () => {
       const response = await rewindFetch(source.fetch)("http://host/");
@@ -159,7 +159,7 @@ describe("on replay", () => {
     expect(took).toBeGreaterThanOrEqual((chunks.at(-1)?.[1] ?? Infinity) - 2);
   });
 
-  it("a response is what it was: status, headers, URL, clone", async () => {
+  it("restores status, headers and URL, and can clone the response", async () => {
     const headers = { "content-type": "text/plain", "x-request-id": "r1", "set-cookie": "a=b", "x-mine": "1" };
     await using server = await modelServer((request) =>
       request.path === "/old"
@@ -190,7 +190,7 @@ describe("on replay", () => {
     expect(text).not.toContain("a=b");
   });
 
-  it("a response without a body has none", async () => {
+  it("restores a response without a body", async () => {
     await using server = await modelServer(() => ({ status: 204, body: "" }));
     const program = async () => {
       const response = await fetch(server.url, { method: "DELETE" });
@@ -202,7 +202,7 @@ describe("on replay", () => {
   });
 });
 
-describe("the context", () => {
+describe("the run context", () => {
   it("stays open for a stream that is read after its agent has ended", async () => {
     await using server = await modelServer(() => ({ body: "a b c", cut: 1 }));
     const program = async () => {
@@ -217,10 +217,10 @@ describe("the context", () => {
     expect(await replayed(program, snapshot)).toBe(value);
   });
 
-  it("is that of the client's making, where a callback has lost it", async () => {
+  it("is taken from the creation of the client if a callback has lost it", async () => {
     await using server = await modelServer(() => ({ body: "x" }));
     const outside = deferred<() => Promise<string>>();
-    // Made before the run: whoever calls from here has no context.
+    // This client is created before the run, so calls from here have no context.
     const caller = outside.promise.then((call) => call());
     const program = async () => {
       const client = rewindFetch();

@@ -1,4 +1,4 @@
-// Responses without a body are whole when their head is there.
+// Responses without a body are complete as soon as their head arrives.
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
-describe("the status of a response without a body is replayed, however early the dump", () => {
+describe("replays the status of a response without a body, however early the dump is taken", () => {
   it.each([
     ["HEAD", "/", 200],
     ["GET", "/204", 204],

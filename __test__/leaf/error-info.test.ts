@@ -4,7 +4,7 @@ import { z } from "zod";
 import * as errors from "../../ts/errors/index.js";
 import { errorInfoText, fromErrorInfo, toErrorInfo } from "../../ts/values/error-info.js";
 
-/** As a recording gives it back. */
+/** Records an error and restores it from the recording. */
 function roundTrip(error: unknown): any {
   return fromErrorInfo(JSON.parse(errorInfoText(error)));
 }
@@ -33,7 +33,7 @@ describe("toErrorInfo and fromErrorInfo", () => {
     new DOMException("stop", "AbortError"),
     vm.runInNewContext("new SyntaxError('foreign')") as Error,
     z.string().safeParse(1).error,
-  ])("keep name, message, stack and text of %s", (error) => {
+  ])("preserve name, message, stack and string form of %s", (error) => {
     const back = roundTrip(error);
     expect(back).toBeInstanceOf(Error);
     expect(back.name).toBe(error?.name);
@@ -43,7 +43,7 @@ describe("toErrorInfo and fromErrorInfo", () => {
     expect(toErrorInfo(back)).toEqual(toErrorInfo(error));
   });
 
-  it("give classes of JavaScript back", () => {
+  it("restore built-in error classes", () => {
     expect(roundTrip(new TypeError("a"))).toBeInstanceOf(TypeError);
     expect(roundTrip(vm.runInNewContext("new URIError('a')"))).toBeInstanceOf(URIError);
     const aggregate = roundTrip(new AggregateError([new RangeError("a"), 7], "b"));
@@ -52,7 +52,7 @@ describe("toErrorInfo and fromErrorInfo", () => {
     expect(aggregate.errors[1]).toBe(7);
   });
 
-  it("keep own fields that can be recorded, and leave others out", () => {
+  it("preserve own fields that can be recorded and omit the others", () => {
     const socket = { on: () => 1 };
     const error = Object.assign(new Error("x"), { code: "E", socket, body: "y".repeat(20_000), gone: undefined });
     expect(toErrorInfo(error)).toMatchObject({ details: { code: "E" } });
@@ -61,7 +61,7 @@ describe("toErrorInfo and fromErrorInfo", () => {
     expect(Object.keys(roundTrip(new HttpError("a", 404, {})))).toEqual(["status", "headers"]);
   });
 
-  it("keep fields of all kinds, at the places of what they are in", () => {
+  it("preserve fields of all types, at their paths in the error", () => {
     const fields = {
       "a/b~c": [new Date(0), { none: undefined }],
       big: 10n ** 30n,
@@ -76,14 +76,14 @@ describe("toErrorInfo and fromErrorInfo", () => {
     }
   });
 
-  it("keep fields named __proto__ as data", () => {
+  it("preserve fields named __proto__ as data", () => {
     const error = Object.defineProperty(new Error("x"), "__proto__", { value: { a: 1 }, enumerable: true });
     const back = roundTrip(error);
     expect(Object.getOwnPropertyDescriptor(back, "__proto__")?.value).toEqual({ a: 1 });
     expect(Object.getPrototypeOf(back)).toBe(Error.prototype);
   });
 
-  it("keep the chain of causes, up to 16", () => {
+  it("preserve the chain of causes up to 16 levels", () => {
     let error = new Error("0");
     for (let level = 1; level <= 40; level++) error = new Error(String(level), { cause: error });
     const messages: string[] = [];
@@ -93,7 +93,7 @@ describe("toErrorInfo and fromErrorInfo", () => {
     expect(roundTrip(new Error("a", { cause: { reason: 5n } })).cause).toEqual({ reason: 5n });
   });
 
-  it("end at cycles", () => {
+  it("stop at circular references", () => {
     const first = new Error("first");
     const second = new Error("second", { cause: first });
     first.cause = second;
@@ -104,7 +104,7 @@ describe("toErrorInfo and fromErrorInfo", () => {
     expect(toErrorInfo(self).errors).toEqual([]);
   });
 
-  it("bound what grows by branching", () => {
+  it("limit the size of branching causes", () => {
     let error = new AggregateError([], "leaf");
     for (let level = 0; level < 15; level++)
       error = new AggregateError([error, error, error], "node", { cause: error });
@@ -121,11 +121,11 @@ describe("toErrorInfo and fromErrorInfo", () => {
     [{ code: 1, at: new Date(0) }],
     [[1, undefined]],
     [{ name: "X", message: "y" }],
-  ])("give %o back, thrown without being an error", (thrown) => {
+  ])("restore the thrown value %o, which is not an error", (thrown) => {
     expect(roundTrip(thrown)).toStrictEqual(thrown);
   });
 
-  it("give an Error for what cannot be recorded", () => {
+  it("replace values that cannot be recorded by an Error", () => {
     const back = roundTrip(Symbol("s"));
     expect(back).toBeInstanceOf(Error);
     expect(String(back)).toBe("Symbol(s)");
@@ -199,7 +199,7 @@ describe("errors of this package", () => {
   const guards = errors as unknown as Record<string, (value: unknown) => boolean>;
   const classes = errors as unknown as Record<string, new (...args: never[]) => Error>;
 
-  it("are all here", () => {
+  it("are all covered by this test", () => {
     expect(Object.keys(samples).toSorted()).toEqual(
       Object.keys(errors)
         .filter((name) => name.endsWith("Error") && !name.startsWith("is"))
@@ -207,7 +207,7 @@ describe("errors of this package", () => {
     );
   });
 
-  it.each(Object.entries(samples))("%s has a stable name and code, and comes back with its class", (name, error) => {
+  it.each(Object.entries(samples))("%s has a stable name and code and is restored as its class", (name, error) => {
     expect(error).toMatchObject({ name, code: expect.stringMatching(/^ERR_REWIND_[A-Z_]+$/) as unknown });
     expect(error).toBeInstanceOf(errors.RewindError);
     expect(error.stack).toMatch(new RegExp(`^${name}: `));
@@ -218,7 +218,7 @@ describe("errors of this package", () => {
     expect(String(back)).toBe(String(error));
   });
 
-  it.each(Object.keys(samples).filter((name) => name !== "RewindError"))("is%s compares the name alone", (name) => {
+  it.each(Object.keys(samples).filter((name) => name !== "RewindError"))("is%s compares only the name", (name) => {
     const guard = guards[`is${name}`];
     expect(guard?.(samples[name])).toBe(true);
     expect(guard?.(roundTrip(samples[name]))).toBe(true);
@@ -227,7 +227,7 @@ describe("errors of this package", () => {
     for (const other of [new Error("x"), null, undefined, name, {}]) expect(guard?.(other)).toBe(false);
   });
 
-  it("keep their texts that callers match on", () => {
+  it("keep message texts that callers match on", () => {
     expect(new errors.AbortError("user left").message).toBe("Operation aborted: user left");
     expect(new errors.AbortError().message).toBe("Operation aborted");
     expect(new errors.AbortError(new Error("late")).message).toBe("Operation aborted: late");
@@ -240,13 +240,13 @@ describe("errors of this package", () => {
     ).toBe("Invalid Snapshot format: root.state.status: Required, version: expected 1");
   });
 
-  it("do not take an error of another package for their own", () => {
+  it("do not accept an error of another package as their own", () => {
     const foreign = Object.assign(new Error("x"), { name: "LimitError", code: "E_OTHER" });
     expect(roundTrip(foreign)).not.toBeInstanceOf(errors.RewindError);
     expect(roundTrip(foreign).name).toBe("LimitError");
   });
 
-  it("isAbortError takes the platform's AbortError", () => {
+  it("isAbortError accepts the AbortError of the platform", () => {
     const controller = new AbortController();
     controller.abort();
     expect(errors.isAbortError(controller.signal.reason)).toBe(true);

@@ -18,7 +18,7 @@ function event(type: TraceEventType, _seq = 0): TraceEvent {
 }
 
 describe("createEventBus", () => {
-  it("delivers inside emit, by type, to many and to all, in order of subscription", () => {
+  it("delivers during emit, by type, to several subscribers and to all-type subscribers, in order of subscription", () => {
     const bus = createEventBus();
     const seen: string[] = [];
     bus.subscribe("*", ({ type }) => seen.push(`all ${type}`));
@@ -32,7 +32,7 @@ describe("createEventBus", () => {
     expect(seen.slice(5)).toEqual(["all sys:log"]);
   });
 
-  it("delivers once to subscribeOnce, also when it emits again", () => {
+  it("delivers to subscribeOnce only once, even if the subscriber emits again", () => {
     const bus = createEventBus();
     const once = vi.fn(() => bus.emit(event("sys:log", 1)));
     bus.subscribeOnce("sys:log", once);
@@ -43,7 +43,7 @@ describe("createEventBus", () => {
     expect(bus.hasSubscribers).toBe(false);
   });
 
-  it("knows whether anybody listens", () => {
+  it("reports with hasSubscribers if anybody listens", () => {
     const bus = createEventBus();
     expect(bus.hasSubscribers).toBe(false);
     const unsubscribe = bus.subscribe("agent:end", () => {});
@@ -56,7 +56,7 @@ describe("createEventBus", () => {
     expect(bus.hasSubscribers).toBe(false);
   });
 
-  it("lets subscribers come and go while it delivers", () => {
+  it("allows subscribing and unsubscribing during delivery", () => {
     const bus = createEventBus();
     const seen: string[] = [];
     const late = (): unknown => seen.push("late");
@@ -74,7 +74,7 @@ describe("createEventBus", () => {
     expect(seen.slice(2)).toEqual(["second", "late"]);
   });
 
-  it("stops when it is reset while it delivers", () => {
+  it("stops the delivery when it is reset by a subscriber", () => {
     const bus = createEventBus();
     const last = vi.fn();
     bus.subscribe("*", () => bus.reset());
@@ -83,7 +83,7 @@ describe("createEventBus", () => {
     expect(last).not.toHaveBeenCalled();
   });
 
-  it("keeps what a subscriber throws from the emitter and from other subscribers, and says it once", () => {
+  it("keeps errors of a subscriber away from the emitter and other subscribers, and reports them once", () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
     const bus = createEventBus();
     const other = vi.fn();
@@ -101,7 +101,7 @@ describe("createEventBus", () => {
     );
   });
 
-  it("tells onError all that is thrown and rejected", async () => {
+  it("passes all thrown errors and rejections to onError", async () => {
     const onError = vi.fn(() => {
       throw new Error("from onError");
     });
@@ -118,7 +118,7 @@ describe("createEventBus", () => {
     expect(onError).toHaveBeenCalledWith(expect.objectContaining({ message: "rejected" }), event("sys:log", 3));
   });
 
-  it("narrows the event by its type", () => {
+  it("narrows the event type by its name", () => {
     const bus = createEventBus();
     const hashes: string[] = [];
     bus.subscribe("turn:end", (turn) => {
@@ -130,7 +130,7 @@ describe("createEventBus", () => {
 });
 
 describe("getGlobalEventBus", () => {
-  it("is one per process, under a registered symbol", () => {
+  it("returns one bus per process, under a registered symbol", () => {
     expect(getGlobalEventBus()).toBe(getGlobalEventBus());
     expect((globalThis as Record<symbol, unknown>)[Symbol.for("agent-rewind/event-bus@1")]).toBe(getGlobalEventBus());
   });

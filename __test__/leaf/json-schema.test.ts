@@ -6,12 +6,12 @@ import * as early4 from "zod3/v4";
 import { zodToJsonSchema } from "zod-to-json-schema";
 import { toJsonSchema } from "../../ts/schema/index.js";
 
-/** The reference: what recordings were hashed with. */
+/** The reference implementation. Existing recordings were hashed with its output. */
 function reference(schema: z3.ZodTypeAny): unknown {
   return JSON.parse(JSON.stringify(zodToJsonSchema(schema as never, { $refStrategy: "none" })));
 }
 
-/** Written once for both majors: where they differ in types, not in words. */
+/** Written once for both major versions of zod, which differ in their types but not in the calls used here. */
 const BOTH: Record<string, (z: any) => unknown> = {
   "an object": (z) => z.object({ a: z.string(), b: z.number(), c: z.boolean() }),
   "an empty object": (z) => z.object({}),
@@ -201,13 +201,13 @@ enum NumberEnum {
   Two,
 }
 
-/** Where the majors themselves say other things for the same words. */
+/** The two major versions produce different output for the same calls. */
 const MEANT_OTHERWISE: Record<string, (expected: any) => void> = {
   "a key of undefined": (expected) => {
     expected.required = ["a"];
   },
   coercion: (expected) => {
-    // Undefined is coerced to a value in zod 3, and the key thereby optional.
+    // In zod 3, undefined is coerced to a value, which makes the key optional.
     expected.required = ["a"];
   },
 };
@@ -215,27 +215,27 @@ const MEANT_OTHERWISE: Record<string, (expected: any) => void> = {
 describe("toJsonSchema", () => {
   const cases = Object.entries(BOTH);
 
-  it.each(cases)("gives for %s of zod 3 what zod-to-json-schema gives", (_name, make) => {
+  it.each(cases)("matches zod-to-json-schema for %s of zod 3", (_name, make) => {
     const schema = make(z3) as z3.ZodTypeAny;
     expect(toJsonSchema(schema)).toEqual(reference(schema));
   });
 
-  it.each(cases)("gives for %s of zod 4 the same", (name, make) => {
+  it.each(cases)("produces the same for %s of zod 4", (name, make) => {
     const expected = reference(make(z3) as z3.ZodTypeAny);
     MEANT_OTHERWISE[name]?.(expected);
     expect(toJsonSchema(make(z4))).toEqual(expected);
   });
 
-  // The first zod 4 lost a description with the next check; that is its own doing.
+  // The first zod 4 releases lost a description when another check followed. That is their own bug.
   const kept = cases.filter(([name]) => name !== "descriptions");
 
-  it.each(kept)("gives for %s of the first zod 4 the same", (name, make) => {
+  it.each(kept)("produces the same for %s of the first zod 4 releases", (name, make) => {
     const expected = reference(make(z3) as z3.ZodTypeAny);
     MEANT_OTHERWISE[name]?.(expected);
     expect(toJsonSchema(make(early4))).toEqual(expected);
   });
 
-  it("is draft-07 with closed objects", () => {
+  it("produces draft-07 with closed objects", () => {
     expect(toJsonSchema(z4.object({ q: z4.string() }))).toEqual({
       type: "object",
       properties: { q: { type: "string" } },
@@ -245,7 +245,7 @@ describe("toJsonSchema", () => {
     });
   });
 
-  it("takes the words that only zod 4 has", () => {
+  it("supports the schema types that only zod 4 has", () => {
     expect(
       toJsonSchema(
         z4.object({
@@ -299,7 +299,7 @@ describe("toJsonSchema", () => {
     });
   });
 
-  it("asks for the keys that zod 4 asks for", () => {
+  it("requires the same keys as zod 4", () => {
     const string = z4.string();
     const keys = {
       plain: string,
@@ -321,7 +321,7 @@ describe("toJsonSchema", () => {
     expect(toJsonSchema(z4.object(keys))?.["required"]).toEqual(required.map(([key]) => key));
   });
 
-  it("takes schemas of zod 4 that contain themselves by a getter", () => {
+  it("supports zod 4 schemas that contain themselves by a getter", () => {
     const category = z4.object({
       name: z4.string(),
       get inner(): z4.ZodArray<any> {
@@ -333,7 +333,7 @@ describe("toJsonSchema", () => {
     });
   });
 
-  it("takes schemas of zod/mini", () => {
+  it("supports schemas of zod/mini", () => {
     const schema = mini.object({
       a: mini.string().check(mini.minLength(2), mini.describe("told")),
       b: mini.optional(mini.number()),
@@ -354,7 +354,7 @@ describe("toJsonSchema", () => {
     });
   });
 
-  it("asks for what zod 4 requires, where zod 3 does not", () => {
+  it("requires the keys that zod 4 requires and zod 3 does not", () => {
     expect(toJsonSchema(z4.object({ a: z4.any(), b: z4.unknown() }))).toHaveProperty("required", ["a", "b"]);
     expect(toJsonSchema(z3.object({ a: z3.any() }))).not.toHaveProperty("required");
   });
@@ -362,7 +362,7 @@ describe("toJsonSchema", () => {
   it.each([
     ["zod 3", z3 as any],
     ["zod 4", z4 as any],
-  ])("leaves out defaults of %s that change, and keeps the rest", (_name, z) => {
+  ])("omits defaults of %s that change and keeps the others", (_name, z) => {
     let count = 0;
     const schema = z.object({
       id: z.string().default(() => `id-${count++}`),
@@ -380,19 +380,19 @@ describe("toJsonSchema", () => {
     expect(JSON.stringify(toJsonSchema(schema)).match(/"default":/g)).toHaveLength(2);
   });
 
-  it("is JSON, also with bounds and literals of BigInt", () => {
+  it("produces JSON, also for BigInt bounds and literals", () => {
     const schema = toJsonSchema(z4.object({ a: z4.bigint().min(5n), b: z4.literal(2n ** 70n) }));
     expect(schema).toMatchObject({
       properties: { a: { type: "integer", minimum: 5 }, b: { type: "integer", const: "1180591620717411303424" } },
     });
   });
 
-  it("gives the same object for the same schema", () => {
+  it("returns the same object for the same schema", () => {
     const schema = z4.object({ a: z4.string() });
     expect(toJsonSchema(schema)).toBe(toJsonSchema(schema));
   });
 
-  it("takes Standard JSON Schema of other libraries, and knows nothing of the rest", () => {
+  it("uses the Standard JSON Schema of other libraries and returns undefined for other values", () => {
     const json = { type: "string" };
     const standard = {
       "~standard": { version: 1, vendor: "v", validate: () => ({ value: 1 }), jsonSchema: { input: () => json } },
@@ -402,7 +402,7 @@ describe("toJsonSchema", () => {
     for (const none of [undefined, null, 7, "x", {}, () => 1]) expect(toJsonSchema(none)).toBeUndefined();
   });
 
-  it("says so when a schema nests without end", () => {
+  it("throws a clear error for a schema that nests endlessly", () => {
     const endless = (): z4.ZodType => z4.lazy(() => z4.object({ a: endless() }));
     expect(() => toJsonSchema(endless())).toThrow(/nests without end/);
   }, 60_000);

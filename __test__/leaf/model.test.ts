@@ -8,7 +8,7 @@ async function* streamOf(...events: StreamEvent[]): AsyncGenerator<StreamEvent> 
 }
 
 describe("collectStream", () => {
-  it("puts text, reasoning, extra, usage and finish together", async () => {
+  it("assembles text, reasoning, extra, usage and finish", async () => {
     const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3 };
     const collected = await collectStream(
       streamOf(
@@ -58,7 +58,7 @@ describe("collectStream", () => {
     expect(rawText).toBe("");
   });
 
-  it("keeps text beside tool calls", async () => {
+  it("keeps text next to tool calls", async () => {
     const { message } = await collectStream(
       streamOf(
         { type: "text", content: "let me see" },
@@ -68,7 +68,7 @@ describe("collectStream", () => {
     expect(message.content).toBe("let me see");
   });
 
-  it("ends normally without finish, also when nothing came", async () => {
+  it("accepts a stream without a finish event, even an empty one", async () => {
     expect(await collectStream(streamOf())).toEqual({
       message: { role: "assistant", content: "" },
       rawText: "",
@@ -80,7 +80,7 @@ describe("collectStream", () => {
     });
   });
 
-  it("skips events that it does not know, and tells of all", async () => {
+  it("skips unknown events but passes all events to the observer", async () => {
     const onEvent = vi.fn();
     const events = [{ type: "ping" } as unknown as StreamEvent, { type: "text", content: "a" } as const];
     expect((await collectStream(streamOf(...events), onEvent)).rawText).toBe("a");
@@ -133,17 +133,20 @@ describe("parseAnswer", () => {
     ["a block that holds fences", '```json\n{"code":"```js\\nx\\n```"}\n```', { code: "```js\nx\n```" }],
     ["JSON in prose", 'The answer is {"a":{"b":[1]}} as wanted.', { a: { b: [1] } }],
     ["the longest of several", 'See [1] and {"answer":"}]\\"","n":[2]}.', { answer: '}]"', n: [2] }],
-    ["JSON after brackets that are none", 'If {x} is [y, then {"a":1}', { a: 1 }],
+    ["JSON after brackets that are not JSON", 'If {x} is [y, then {"a":1}', { a: 1 }],
     ["null", "null", null],
   ])("reads %s", (_name, text, expected) => {
     expect(parseAnswer(text)).toEqual({ ok: expected });
   });
 
-  it.each(["", "no JSON here", "{broken", '{"a":}', "[".repeat(100_000)])("says why it cannot read %#", (text) => {
-    expect(parseAnswer(text)).toEqual({ error: expect.any(String) as unknown });
-  });
+  it.each(["", "no JSON here", "{broken", '{"a":}', "[".repeat(100_000)])(
+    "says why it cannot read input %#",
+    (text) => {
+      expect(parseAnswer(text)).toEqual({ error: expect.any(String) as unknown });
+    },
+  );
 
-  it("leaves __proto__ a key", () => {
+  it("keeps __proto__ as a plain key", () => {
     const parsed = parseAnswer('x {"__proto__":{"a":1}}') as { ok: object };
     expect(Object.keys(parsed.ok)).toEqual(["__proto__"]);
     expect(({} as { a?: unknown }).a).toBeUndefined();

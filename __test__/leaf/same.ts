@@ -1,8 +1,8 @@
 const VIEWS = new Set(["Uint8Array", "Buffer", "ArrayBuffer"]);
 
 /**
- * Whether two values are the same to a program: types, order in Map and Set, -0, NaN and invalid dates included;
- * only the order of an object's keys does not count.
+ * True if two values are the same to a program. Compares types, the order in Map and Set, -0, NaN and invalid dates.
+ * Ignores only the order of an object's keys.
  */
 export function same(left: unknown, right: unknown): boolean {
   if (Object.is(left, right)) return true;

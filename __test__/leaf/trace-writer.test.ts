@@ -50,8 +50,8 @@ function silenced(): ReturnType<typeof vi.spyOn> {
 const MODES: TraceSync[] = ["off", "batch", "each"];
 
 describe.each(MODES)("createTraceWriter with sync %o", (sync) => {
-  it("appends one line an event, in order", async () => {
-    // Syncing each takes milliseconds each.
+  it("appends one line per event, in order", async () => {
+    // With sync, each event takes some milliseconds.
     const count = sync === "each" ? 50 : 3000;
     const writer = createTraceWriter(path, { sync });
     for (let _seq = 0; _seq < count; _seq++) writer.emit(event({ _seq, message: "x".repeat(300) }));
@@ -62,7 +62,7 @@ describe.each(MODES)("createTraceWriter with sync %o", (sync) => {
     expect(lines()).toHaveLength(count + 1);
   });
 
-  it("writes without being flushed", async () => {
+  it("writes without an explicit flush", async () => {
     const writer = createTraceWriter(path, { sync });
     writer.emit(event());
     await vi.waitFor(() => expect(lines()).toHaveLength(1));
@@ -71,7 +71,7 @@ describe.each(MODES)("createTraceWriter with sync %o", (sync) => {
     await writer.close();
   });
 
-  it("appends to what is there, and starts anew after a line that was cut", async () => {
+  it("appends to an existing file and starts a new line after a truncated one", async () => {
     writeFileSync(path, '{"a":1}\n{"cut":"of');
     const writer = createTraceWriter(path, { sync });
     writer.emit(event({ _seq: 7 }));
@@ -85,7 +85,7 @@ describe.each(MODES)("createTraceWriter with sync %o", (sync) => {
     expect(readFileSync(path, "utf8")).not.toContain("\n\n");
   });
 
-  it("keeps what could not be written, tells it, and writes it when it can", async () => {
+  it("keeps events that could not be written, reports the failure, and writes them when it can", async () => {
     const warn = silenced();
     const blocked = join(folder, "no-folder", "trace.jsonl");
     writeFileSync(join(folder, "no-folder"), "a file is in the way");
@@ -103,7 +103,7 @@ describe.each(MODES)("createTraceWriter with sync %o", (sync) => {
     expect(warn).toHaveBeenCalledTimes(1);
   });
 
-  it("rejects close too, when the file cannot be written to the end", async () => {
+  it("rejects close if the file cannot be written to the end", async () => {
     silenced();
     const writer = createTraceWriter(folder, { sync });
     writer.emit(event());
@@ -132,7 +132,7 @@ describe("createTraceWriter", () => {
     void writer.close();
   });
 
-  it("has written and synced by default, once flush resolves", async () => {
+  it("has written and synced all events by default when flush resolves", async () => {
     const writer = createTraceWriter(path);
     const flushed: Promise<void>[] = [];
     for (let count = 1; count <= 20; count++) {
@@ -144,7 +144,7 @@ describe("createTraceWriter", () => {
     await writer.close();
   });
 
-  it("drops events rather than grow without limit, and writes a gap in their place", async () => {
+  it("drops events instead of growing without limit, and writes a gap event in their place", async () => {
     const line = Buffer.byteLength(`${JSON.stringify(event({ _seq: 0 }))}\n`);
     const writer = createTraceWriter(path, { maxBuffered: 3 * line });
     for (let _seq = 0; _seq < 8; _seq++) writer.emit(event({ _seq }));
@@ -156,21 +156,21 @@ describe("createTraceWriter", () => {
     expect(gap).toEqual({ type: "gap", count: 5, schemaVersion: 1, timestamp: expect.any(Number) as unknown });
   });
 
-  it("lets an event through that is larger than the buffer", async () => {
+  it("accepts an event larger than the buffer", async () => {
     const writer = createTraceWriter(path, { maxBuffered: 10 });
     writer.emit(event({ _seq: 0 }));
     await writer.close();
     expect(lines()).toHaveLength(1);
   });
 
-  it("drops nothing in a burst that the disk can take", async () => {
+  it("drops nothing in a burst that the disk can handle", async () => {
     const writer = createTraceWriter(path, { sync: "off", maxBuffered: 512 * 1024 });
     for (let _seq = 0; _seq < 4000; _seq++) writer.emit(event({ _seq, message: "x".repeat(1000) }));
     await writer.close();
     expect(lines()).toHaveLength(4000);
   });
 
-  it("writes events that JSON.stringify refuses, with types where the event has a place", async () => {
+  it("writes events that JSON.stringify rejects, and adds types where the event has a field for them", async () => {
     const cycle: Record<string, unknown> = { n: 1 };
     cycle["self"] = cycle;
     const writer = createTraceWriter(path);
@@ -197,7 +197,7 @@ describe("createTraceWriter", () => {
     expect(lines()).toHaveLength(5);
   });
 
-  it("keeps what an event was when it was emitted", async () => {
+  it("writes an event as it was when it was emitted", async () => {
     const writer = createTraceWriter(path);
     const changing = event({ message: "before" });
     writer.emit(changing);
@@ -206,7 +206,7 @@ describe("createTraceWriter", () => {
     expect(lines()[0]).toMatchObject({ message: "before" });
   });
 
-  it("takes a file URL, works unbound on a bus, and is disposable", async () => {
+  it("accepts a file URL, works as an unbound bus subscriber, and is disposable", async () => {
     const bus = createEventBus();
     {
       await using writer = createTraceWriter(pathToFileURL(path));
@@ -217,13 +217,13 @@ describe("createTraceWriter", () => {
     expect(lines()).toHaveLength(1);
   });
 
-  it("refuses wrong options", () => {
+  it("rejects wrong options", () => {
     expect(() => createTraceWriter(path, { sync: "always" as TraceSync })).toThrow(/"off", "batch" or "each"/);
     expect(() => createTraceWriter(path, { maxBuffered: 0 })).toThrow(RangeError);
     expect(existsSync(path)).toBe(false);
   });
 
-  it("leaves one listener on the process for all writers, and none behind", async () => {
+  it("uses one exit listener for all writers and removes it with the last one", async () => {
     const before = process.listenerCount("exit");
     const writers = Array.from({ length: 20 }, (_, index) => createTraceWriter(join(folder, `${index}.jsonl`)));
     expect(process.listenerCount("exit")).toBe(before + 1);
@@ -231,7 +231,7 @@ describe("createTraceWriter", () => {
     expect(process.listenerCount("exit")).toBe(before);
   });
 
-  it("does not end a line of another writer", async () => {
+  it("does not break a line of another writer", async () => {
     const writer = createTraceWriter(path, { sync: "each" });
     writer.emit(event({ _seq: 0 }));
     appendFileSync(path, '{"other":1}\n');
@@ -241,7 +241,7 @@ describe("createTraceWriter", () => {
   });
 });
 
-describe.each(["off", "batch"] as const)("at the end of the process, with sync %o", (sync) => {
+describe.each(["off", "batch"] as const)("createTraceWriter at the end of the process, with sync %o", (sync) => {
   function run(end: string): ReturnType<typeof spawnSync> {
     const script = join(folder, "run.test.mjs");
     const source = new URL("../../ts/trace/writer.ts", import.meta.url);
@@ -257,12 +257,12 @@ describe.each(["off", "batch"] as const)("at the end of the process, with sync %
     return spawnSync(process.execPath, [script], { cwd: new URL("../..", import.meta.url), encoding: "utf8" });
   }
 
-  it("what is buffered is written by process.exit", () => {
+  it("writes buffered events on process.exit", () => {
     expect(run("process.exit(3);").status).toBe(3);
     expect(lines()).toHaveLength(5);
   });
 
-  it("nothing flushed is lost by SIGKILL", () => {
+  it("loses no flushed event on SIGKILL", () => {
     run('await writer.flush(); writer.emit({ type: "sys:log", _seq: 5 }); process.kill(process.pid, "SIGKILL");');
     expect(
       lines()
@@ -285,7 +285,7 @@ describe("collectTrace", () => {
     expect(bus.hasSubscribers).toBe(false);
   });
 
-  it("ends with its block", () => {
+  it("stops at the end of its using block", () => {
     const bus = createEventBus();
     {
       using trace = collectTrace(bus);

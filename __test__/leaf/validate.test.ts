@@ -26,7 +26,7 @@ describe("validateWith", () => {
   it.each([
     ["zod 3", z3 as any],
     ["zod 4", z4 as any],
-  ])("awaits refinements of %s, each once", async (_name, z) => {
+  ])("awaits asynchronous refinements of %s and runs each once", async (_name, z) => {
     let calls = 0;
     const schema = z.string().refine(async (text: string) => {
       calls++;
@@ -61,12 +61,12 @@ describe("validateWith", () => {
     expect(await validateWith(asFunction, 1)).toEqual({ value: 4 });
   });
 
-  it("says what it expects of a schema", async () => {
+  it("names the expected kinds of schema in its error", async () => {
     for (const none of [undefined, null, {}, [], "x"])
       await expect(validateWith(none, 1)).rejects.toThrow(/Standard Schema/);
   });
 
-  it("passes on what a schema's own functions throw", async () => {
+  it("passes on errors thrown by the schema's own functions", async () => {
     const schema = z4.string().transform(() => {
       throw new RangeError("from the schema");
     });

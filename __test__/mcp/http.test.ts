@@ -1,4 +1,4 @@
-// Servers over HTTP, which are gone when the client is replayed.
+// MCP servers over HTTP that are stopped before the client is replayed.
 import { isReplayMissError, journalCall, resume, runWith } from "agent-rewind";
 import { dumpSnapshot, type AgentSnapshot } from "agent-rewind/debugger";
 import { rewindTransport } from "agent-rewind/mcp";
@@ -13,8 +13,8 @@ type Program = (transport: Transport) => Promise<unknown>;
 
 const wrapped = (server: McpHttpServer): Transport => rewindTransport(server.transport() as Transport);
 
-/** As a client sees it that does not ask for `setProtocolVersion`. */
-const untold = (server: McpHttpServer): Transport =>
+/** A transport as seen by a client that does not call `setProtocolVersion`. */
+const withoutVersion = (server: McpHttpServer): Transport =>
   new Proxy(wrapped(server), {
     get: (target, key) => (key === "setProtocolVersion" ? undefined : (Reflect.get(target, key) as unknown)),
   });
@@ -40,7 +40,7 @@ const failure = async (request: Promise<unknown>): Promise<unknown> =>
     ({ message, code }: { message: string; code: unknown }) => ({ message, code }),
   );
 
-/** All kinds of requests; ids of requests are counted from `first` on. */
+/** Sends all kinds of requests. Request ids start at `first`. */
 const tour =
   (first = 0): Program =>
   async (transport) => {
@@ -64,7 +64,7 @@ const tour =
 const KINDS: HttpKind[] = ["streamable HTTP", "streamable HTTP without sessions", "SSE"];
 
 describe.each(KINDS)("%s", (kind) => {
-  it("is replayed without a request, whatever the ids are", async () => {
+  it("replays without a request, whatever the request ids are", async () => {
     await using server = await mcpHttpServer(kind);
     const { value, snapshot } = await record(tour(), server);
     expect(value).toMatchObject({
@@ -85,7 +85,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect(server.requests).toHaveLength(resumed);
   });
 
-  it("tells progress and messages again, before the answer", async () => {
+  it("repeats progress and messages before the answer", async () => {
     await using server = await mcpHttpServer(kind);
     const program: Program = async (transport) => {
       const client = newClient();
@@ -107,8 +107,8 @@ describe.each(KINDS)("%s", (kind) => {
 
   it.each([
     ["", wrapped],
-    [", for a client of before 1.13, which tells no version", untold],
-  ])("goes on with the server where the recording ends, under ids of its own%s", async (_name, wrap) => {
+    [", for a client before 1.13, which does not report its version", withoutVersion],
+  ])("continues with the server where the recording ends, with new request ids%s", async (_name, wrap) => {
     await using server = await mcpHttpServer(kind);
     const adding =
       (more: number): Program =>
@@ -128,7 +128,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect(isReplayMissError(miss)).toBe(true);
   });
 
-  it("that is gone fails as it did", async () => {
+  it("replays the failure of a stopped server", async () => {
     const server = await mcpHttpServer(kind);
     await server.stop();
     const program: Program = async (transport) => failure(newClient().connect(transport));
@@ -138,23 +138,26 @@ describe.each(KINDS)("%s", (kind) => {
   });
 });
 
-it.each(["streamable HTTP", "SSE"] as const)("what a server over %s asks is part of the answer", async (kind) => {
-  await using server = await mcpHttpServer(kind);
-  let asked = 0;
-  const program: Program = async (transport) => {
-    const client = newClient({ capabilities: { sampling: {} } });
-    client.setRequestHandler(CreateMessageRequestSchema, async () => {
-      const text = await journalCall({ kind: "chat", name: "m", request: {} }, () => `yes ${++asked}`);
-      return { model: "m", role: "assistant" as const, content: { type: "text" as const, text } };
-    });
-    await client.connect(transport);
-    const answer = await call(client, "ask", { question: "really?" });
-    await client.close();
-    return answer;
-  };
-  const { value, snapshot } = await record(program, server);
-  expect(value).toBe("the model says: yes 1");
-  await server.stop();
-  expect(await replayed(program, server, snapshot)).toBe(value);
-  expect(asked).toBe(1);
-});
+it.each(["streamable HTTP", "SSE"] as const)(
+  "records requests of a server over %s to the client as part of the tool's answer",
+  async (kind) => {
+    await using server = await mcpHttpServer(kind);
+    let asked = 0;
+    const program: Program = async (transport) => {
+      const client = newClient({ capabilities: { sampling: {} } });
+      client.setRequestHandler(CreateMessageRequestSchema, async () => {
+        const text = await journalCall({ kind: "chat", name: "m", request: {} }, () => `yes ${++asked}`);
+        return { model: "m", role: "assistant" as const, content: { type: "text" as const, text } };
+      });
+      await client.connect(transport);
+      const answer = await call(client, "ask", { question: "really?" });
+      await client.close();
+      return answer;
+    };
+    const { value, snapshot } = await record(program, server);
+    expect(value).toBe("the model says: yes 1");
+    await server.stop();
+    expect(await replayed(program, server, snapshot)).toBe(value);
+    expect(asked).toBe(1);
+  },
+);

@@ -1,4 +1,4 @@
-// An MCP server for tests: `createServer()` in this process, or as a program over its standard input and output.
+// An MCP server for tests: `createServer()` in the same process, or a program on standard input and output.
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js";
@@ -6,8 +6,8 @@ import { pathToFileURL } from "node:url";
 import { z } from "zod";
 
 /**
- * @param {{ name?: string, log?: (line: string) => void, isBroken?: () => boolean }} [options] `log` is told of each
- *   request for a tool; while it `isBroken`, the tool and the resource "flaky" fail.
+ * @param {{ name?: string, log?: (line: string) => void, isBroken?: () => boolean }} [options] `log` receives each
+ * request for a tool. While it `isBroken`, the tool and the resource "flaky" fail.
  */
 export function createServer({ name = "tools", log = () => {}, isBroken = () => false } = {}) {
   const server = new McpServer({ name, version: "1.0.0" }, { capabilities: { logging: {} } });

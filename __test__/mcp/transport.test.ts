@@ -1,4 +1,4 @@
-// The client of the SDK over the wrapped transport, with servers in this process and in one of their own.
+// The client of the MCP SDK over the wrapped transport, with servers in this process and in a child process.
 import { isReplayMissError, journalCall, resume, runFrame, runWith, type TraceEvent } from "agent-rewind";
 import { dumpSnapshot, restoreSnapshot, type AgentSnapshot } from "agent-rewind/debugger";
 import { rewindTransport } from "agent-rewind/mcp";
@@ -16,14 +16,14 @@ const PROGRAM = fileURLToPath(new URL("server.mjs", import.meta.url));
 type Transport = Parameters<Client["connect"]>[0];
 type Program = (transport: Transport) => Promise<unknown>;
 
-/** Records a program over a transport, and gives what it gave and the snapshot. */
+/** Records a program over a transport. Returns its result and the snapshot. */
 async function record(program: Program, transport: Transport): Promise<{ value: unknown; snapshot: AgentSnapshot }> {
   return runWith(async () => ({ value: await program(rewindTransport(transport)), snapshot: dumpSnapshot() }), {
     enableSnapshot: true,
   });
 }
 
-/** A server that must not be asked. */
+/** A transport to a server that must not be called. */
 const gone = (): Transport => ({
   start: () => Promise.reject(new Error("the server is gone")),
   send: () => Promise.reject(new Error("the server is gone")),
@@ -34,7 +34,7 @@ async function replayed(program: Program, snapshot: AgentSnapshot): Promise<unkn
   return runWith(() => program(rewindTransport(gone())), { snapshot, mode: "replay", enableSnapshot: true });
 }
 
-/** A transport to a server in this process, and what its tools were asked. */
+/** A transport to a server in this process, and the log of its tool calls. */
 function inMemory(options: { name?: string; isBroken?: () => boolean } = {}): {
   transport: Transport;
   asked: string[];
@@ -56,7 +56,7 @@ async function connected(transport: Transport, options: ConstructorParameters<ty
 const textOf = (result: object): string => (result as { content: { text: string }[] }).content[0]?.text ?? "";
 const call = async (client: Client, name: string, input: object = {}): Promise<string> =>
   textOf(await client.callTool({ name, arguments: input as Record<string, unknown> }));
-/** What a failed request tells. */
+/** The visible parts of a failed request. */
 const failure = async (request: Promise<unknown>): Promise<object> =>
   request.then(
     () => ({ succeeded: true }),
@@ -87,8 +87,8 @@ const tour: Program = async (transport) => {
 describe.each([
   ["in this process", () => inMemory().transport],
   ["in a process of its own", stdio],
-])("a server %s", (_name, transport) => {
-  it("is recorded, and replayed without it", async () => {
+])("an MCP server %s", (_name, transport) => {
+  it("is recorded and replayed without the server", async () => {
     const { value, snapshot } = await record(tour, transport());
     expect(value).toMatchObject({
       added: "3",
@@ -101,7 +101,7 @@ describe.each([
   });
 });
 
-it("a server that dies is dead on replay too, and asked again on resume", async () => {
+it("that dies is also dead on replay and is called again on resume", async () => {
   const program: Program = async (transport) => {
     const client = await connected(transport);
     let closed = 0;
@@ -135,7 +135,7 @@ it("a server that dies is dead on replay too, and asked again on resume", async 
   expect(asked).toEqual(["add 2 3"]);
 });
 
-describe("what a run failed with is asked again on resume, and what it went on after is not", () => {
+describe("a failure of an MCP server", () => {
   const reading: Program = async (transport) => {
     const { contents } = await (await connected(transport)).readResource({ uri: "file:///flaky" });
     return (contents[0] as { text: string }).text;
@@ -149,7 +149,7 @@ describe("what a run failed with is asked again on resume, and what it went on a
   it.each([
     ["an error of the server", reading, "flaky resource"],
     ["a result that is an error", calling, "flaky"],
-  ])("%s", async (_name, program, line) => {
+  ])("is retried on resume if it ended the run: %s", async (_name, program, line) => {
     let broken = true;
     const { transport, asked } = inMemory({ isBroken: () => broken });
     const events: TraceEvent[] = [];
@@ -167,7 +167,7 @@ describe("what a run failed with is asked again on resume, and what it went on a
     }
   });
 
-  it("where the program went on", async () => {
+  it("is replayed if the program continued after it", async () => {
     const program: Program = async (transport) => {
       const client = await connected(transport);
       const told = [
@@ -184,10 +184,10 @@ describe("what a run failed with is asked again on resume, and what it went on a
   });
 });
 
-it("parallel calls get their own answers, in the recorded order, whatever their ids are", async () => {
+it("parallel calls receive their own answers in the recorded order, whatever the request ids are", async () => {
   const order = (first: number) => async (transport: Transport) => {
     const client = await connected(transport);
-    // Ids are counted from here on.
+    // Ids start here.
     for (let at = 0; at < first; at++) await client.ping();
     const ended: string[] = [];
     const waits = [60, 1, 30].map(async (ms) => {
@@ -204,7 +204,7 @@ it("parallel calls get their own answers, in the recorded order, whatever their 
   expect(resumed).toMatchObject({ answers: ["60", "1", "30"] });
 });
 
-it("two servers are told apart, by their names or by those that are given to them", async () => {
+it("distinguishes two servers by their own names or by given names", async () => {
   const both = (name: string | undefined, given: boolean) => async (make: (name?: string) => Transport) => {
     const wrap = (server: string): Transport => rewindTransport(make(name ?? server), given ? { server } : {});
     const [a, b] = await Promise.all([connected(wrap("a")), connected(wrap("b"))]);
@@ -226,7 +226,7 @@ it("two servers are told apart, by their names or by those that are given to the
   }
 });
 
-it("a changed argument misses, and says what differs", async () => {
+it("reports a changed argument as a miss that names the difference", async () => {
   const adding =
     (b: number): Program =>
     async (transport) =>
@@ -238,7 +238,7 @@ it("a changed argument misses, and says what differs", async () => {
   expect(String(miss)).toContain("/input/b: a number (recorded 2, now 3)");
 });
 
-it("on resume the server is started for the first call that is new, and greeted as it had been", async () => {
+it("starts the server on resume for the first new call, with the recorded initialization", async () => {
   const adding =
     (more: boolean): Program =>
     async (transport) => {
@@ -253,7 +253,7 @@ it("on resume the server is started for the first call that is new, and greeted 
   expect(await resume(() => adding(true)(rewindTransport(stdio())), { snapshot })).toEqual(["3", "7", "1"]);
 });
 
-it("progress and messages come again, before their answer", async () => {
+it("repeats progress and messages before their answer", async () => {
   const program: Program = async (transport) => {
     const client = new Client({ name: "test", version: "1.0.0" });
     const seen: unknown[] = [];
@@ -274,7 +274,7 @@ it("progress and messages come again, before their answer", async () => {
   }
 });
 
-it("what is cancelled or late is so on replay, at once", async () => {
+it("replays cancelled and late requests immediately", async () => {
   const program: Program = async (transport) => {
     const client = await connected(transport);
     const controller = new AbortController();
@@ -294,7 +294,7 @@ it("what is cancelled or late is so on replay, at once", async () => {
   expect(await replayed(program, snapshot)).toEqual(value);
 });
 
-it("what the server asks of the client's model is part of the tool's answer", async () => {
+it("records requests of the server to the client's model as part of the tool's answer", async () => {
   let asked = 0;
   const program: Program = async (transport) => {
     const client = new Client({ name: "test", version: "1.0.0" }, { capabilities: { sampling: {} } });
@@ -311,14 +311,14 @@ it("what the server asks of the client's model is part of the tool's answer", as
   expect(asked).toBe(1);
 });
 
-it("a server that cannot be started fails the same way", async () => {
+it("replays the failure of a server that cannot be started", async () => {
   const program: Program = async (transport) => failure(connected(transport));
   const { value, snapshot } = await record(program, new StdioClientTransport({ command: "/no/such/program" }));
   expect(value).toMatchObject({ code: "ENOENT" });
   expect(await replayed(program, snapshot)).toEqual(value);
 });
 
-it("an agent that is aborted takes its request back", async () => {
+it("cancels the request of an aborted agent", async () => {
   const { transport } = inMemory();
   await expect(
     runWith(
@@ -335,14 +335,14 @@ it("an agent that is aborted takes its request back", async () => {
   ).resolves.toBe("2");
 });
 
-it("outside of runs it is the transport that was given, with all that it has", async () => {
+it("outside of runs, rewindTransport returns the given transport with all its members", async () => {
   const inner = stdio();
   const transport = rewindTransport(inner);
   const client = await connected(transport);
   expect(await call(client, "count")).toBe("1");
   expect(transport.pid).toBe(inner.pid);
   expect(transport.pid).toBeGreaterThan(0);
-  // Its calls in a run are recorded, though it was connected before.
+  // Its calls in a run are recorded although it was connected before the run.
   const { value, snapshot } = await runWith(
     async () => ({ value: await call(client, "count"), snapshot: dumpSnapshot() }),
     { enableSnapshot: true },
@@ -352,7 +352,7 @@ it("outside of runs it is the transport that was given, with all that it has", a
   await client.close();
 });
 
-it("refuses what is no transport", () => {
+it("rejects values that are not transports", () => {
   expect(() => rewindTransport({} as never)).toThrow("has no start()");
   expect(() => rewindTransport(gone(), { server: "" })).toThrow("options.server");
 });

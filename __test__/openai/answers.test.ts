@@ -1,4 +1,4 @@
-// What an endpoint sends, as events of a model.
+// Converts the responses of an endpoint to the events of a model.
 import { createOpenAIModel, type OpenAIModelOptions } from "agent-rewind/openai";
 import { expect, it } from "vitest";
 import { assembled } from "../support/streaming.js";
@@ -14,7 +14,7 @@ async function toolCallsOf(chunks: readonly unknown[]) {
   return (assembled(await asked(stream([...chunks, finish("tool_calls")]))) as { toolCalls: unknown }).toolCalls;
 }
 
-it("streams text, reasoning, usage and the reason of the finish", async () => {
+it("streams text, reasoning, usage and the finish reason", async () => {
   const usage = {
     prompt_tokens: 100,
     completion_tokens: 20,
@@ -53,7 +53,7 @@ it.each([
   ["of a cache, in words of its own", { prompt_tokens: 5, prompt_cache_hit_tokens: 3 }, { cachedTokens: 3 }],
   ["without a total", { prompt_tokens: 5, completion_tokens: 2 }, undefined],
   ["that is no number", { prompt_tokens: "5", completion_tokens: null, total_tokens: 5 }, undefined],
-])("takes usage %s", async (_how, usage, details) => {
+])("reads usage %s", async (_how, usage, details) => {
   const events = await asked(stream([delta({ content: "x" }), finish(), { usage }]));
   const { usage: taken } = events.find((event) => event.type === "usage")!;
   expect(taken.details).toEqual(details);
@@ -61,7 +61,7 @@ it.each([
   expect(taken.totalTokens).toBe("completion_tokens" in usage && usage.completion_tokens === 2 ? 7 : 5);
 });
 
-it("takes the last of the sums that come with every chunk, once", async () => {
+it("uses the last of the running totals that come with every chunk, once", async () => {
   const sums = [1, 2, 3].map((n) => ({
     ...delta({ content: "x" }),
     usage: { prompt_tokens: 4, completion_tokens: n },
@@ -116,11 +116,11 @@ it.each<[string, object[]]>([
       fragment(undefined, "b", "g", '{"y":2}'),
     ],
   ],
-])("puts parallel tool calls together that come %s", async (_how, chunks) => {
+])("assembles parallel tool calls that arrive %s", async (_how, chunks) => {
   expect(await toolCallsOf(chunks)).toEqual(TWO);
 });
 
-it("takes calls without ids, two of the same tool too, and inputs that are objects", async () => {
+it("accepts calls without ids, two calls of the same tool, and inputs that are objects", async () => {
   const withObject = delta({ tool_calls: [{ function: { name: "f", arguments: { x: 1 } } }] });
   expect(
     await toolCallsOf([fragment(undefined, undefined, "f", "{}"), fragment(undefined, undefined, "f", "[]")]),
@@ -131,7 +131,7 @@ it("takes calls without ids, two of the same tool too, and inputs that are objec
   expect(await toolCallsOf([withObject])).toEqual([{ id: "", name: "f", arguments: '{"x":1}' }]);
 });
 
-it("takes content that is a list of texts and thoughts", async () => {
+it("accepts content that is a list of texts and thoughts", async () => {
   const parts = [
     { type: "thinking", thinking: [{ type: "text", text: "Hm." }] },
     { type: "text", text: "Yes" },
@@ -143,14 +143,14 @@ it("takes content that is a list of texts and thoughts", async () => {
   });
 });
 
-it("leaves out other choices than the first", async () => {
+it("ignores choices other than the first", async () => {
   const other = { choices: [{ index: 1, delta: { content: "no" }, finish_reason: "stop" }] };
   expect(assembled(await asked(stream([other, delta({ content: "yes" }), finish(), other])))).toMatchObject({
     text: "yes",
   });
 });
 
-it("takes whole answers: where it asked for one, and where the endpoint cannot stream", async () => {
+it("accepts complete responses, requested or from an endpoint that cannot stream", async () => {
   const message = {
     role: "assistant",
     content: "ok",
@@ -180,7 +180,7 @@ it.each([
   ["content_filter", "ERR_REWIND_OPENAI_INCOMPLETE"],
   ["length", "ERR_REWIND_OPENAI_INCOMPLETE"],
   ["error", "ERR_REWIND_OPENAI_STREAM"],
-])("fails with an answer that ended by %s, and keeps what came of it", async (reason, code) => {
+])("fails with an answer that ended by %s and keeps the received part", async (reason, code) => {
   const failure = await failureOf(asked(stream([delta({ content: "Half" }), finish(reason)])));
   expect(failure).toMatchObject({
     name: "OpenAIModelError",
@@ -192,7 +192,7 @@ it.each([
   });
 });
 
-it("takes what came before the limit of tokens, where told", async () => {
+it("returns the part before the token limit if the option allows it", async () => {
   const events = await asked(stream([delta({ content: "Half" }), finish("length")]), { lengthLimit: "accept" });
   expect(events).toEqual([
     { type: "text", content: "Half" },
@@ -200,7 +200,7 @@ it("takes what came before the limit of tokens, where told", async () => {
   ]);
 });
 
-it("reckons costs by the table of prices", async () => {
+it("calculates costs from the price table", async () => {
   const prices = { m: { prompt: 2.5, cachedPrompt: 1.25, completion: 10 }, other: { prompt: 1, completion: 1 } };
   const { calculateCost } = createOpenAIModel({ model: "m", prices });
   const usage = { promptTokens: 1000, completionTokens: 100, totalTokens: 1100, details: { cachedTokens: 600 } };

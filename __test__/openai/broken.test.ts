@@ -1,4 +1,4 @@
-// Answers that do not arrive as they should: nothing that is cut off may pass for an answer.
+// Responses that arrive incompletely: a truncated response must never pass for an answer.
 import type { ServerResponse } from "node:http";
 import { createOpenAIModel } from "agent-rewind/openai";
 import { describe, expect, it, vi } from "vitest";
@@ -15,7 +15,7 @@ const CHUNKS = [
   { choices: [], usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } },
 ];
 const BYTES = Buffer.from(sse(CHUNKS));
-/** Before it, no reason of the finish has come. */
+/** Before this text, no finish reason has arrived. */
 const FINISHED = Buffer.from(sse(CHUNKS.slice(0, 5))).length - "data: [DONE]\n\n".length;
 
 const EVENT_STREAM = { "content-type": "text/event-stream" };
@@ -24,7 +24,7 @@ function model(endpoint: Awaited<ReturnType<typeof startEndpoint>>, stream = tru
   return createOpenAIModel({ model: "m", client: endpoint.client({ logLevel: "off" }), stream });
 }
 
-/** All places, so that no two calls of one endpoint are at work at once but a few. */
+/** Every position. Only a few calls of one endpoint run at once. */
 async function atEvery(last: number, check: (place: number) => Promise<void>): Promise<void> {
   const places = Array.from({ length: last + 1 }, (_, place) => place);
   await Promise.all(
@@ -35,12 +35,12 @@ async function atEvery(last: number, check: (place: number) => Promise<void>): P
 }
 
 describe.each([
-  // Destroyed: the length of the body was not known, and its end never came.
+  // The connection is destroyed: the length of the body was not known, and its end never came.
   ["destroyed", EVENT_STREAM],
-  // Without framing, the end of the connection is the end of the body: nothing tells that it is too early.
+  // Without framing, the end of the connection is the end of the body. Nothing shows that it came too early.
   ["closed, where that ends the body", { ...EVENT_STREAM, connection: "close", "transfer-encoding": "identity" }],
 ])("a connection %s after any byte", (_how, headers) => {
-  it("gives a typed error or the whole answer", async () => {
+  it("returns a typed error or the complete answer", async () => {
     const endpoint = await startEndpoint((request, response) => {
       response.useChunkedEncodingByDefault = headers === EVENT_STREAM;
       response.writeHead(200, headers);
@@ -61,7 +61,7 @@ describe.each([
       if (Array.isArray(outcome)) {
         wholeOnes++;
         expect(place).toBeGreaterThanOrEqual(FINISHED);
-        // Without the chunk of the usage the answer is whole all the same.
+        // Without the usage chunk, the answer is still complete.
         expect(outcome.filter(({ type }) => type !== "usage")).toEqual(whole.filter(({ type }) => type !== "usage"));
       } else {
         expect(outcome).toMatchObject({
@@ -74,7 +74,7 @@ describe.each([
   }, 120_000);
 });
 
-it("pieces of any size give the same answer", async () => {
+it("returns the same answer for pieces of any size", async () => {
   let cut = 0;
   const endpoint = await startEndpoint(async (_request, response) => {
     response.writeHead(200, EVENT_STREAM);
@@ -85,7 +85,7 @@ it("pieces of any size give the same answer", async () => {
   for (cut = 1; cut < BYTES.length; cut++) expect(await eventsOf(model(endpoint))).toEqual(whole);
 }, 120_000);
 
-it("an answer byte by byte is the same answer", async () => {
+it("returns the same answer byte by byte", async () => {
   const endpoint = await startEndpoint(async (_request, response) => {
     response.writeHead(200, EVENT_STREAM);
     for (const byte of BYTES) await written(response, Buffer.from([byte]));
@@ -94,7 +94,7 @@ it("an answer byte by byte is the same answer", async () => {
   expect(await eventsOf(model(endpoint))).toEqual(await wholeAnswer());
 }, 60_000);
 
-it("a whole answer that is cut off after any byte is a typed error", async () => {
+it("returns a typed error for a complete response that is truncated after any byte", async () => {
   const body = Buffer.from(JSON.stringify({ choices: [{ message: { content: "ok" }, finish_reason: "stop" }] }));
   let cut = 0;
   const endpoint = await startEndpoint((_request, response) => {
@@ -121,17 +121,17 @@ it.each<[string, string, RegExp]>([
   ["null", `${good}data: null\n\n`, /is not what it should be: null/],
   ["a number", `${good}data: 7\n\n`, /is not what it should be: 7/],
   ["a list", `${good}data: []\n\n`, /is not what it should be: \[\]/],
-  ["choices that are none", `${good}data: {"choices":"no"}\n\n`, /is not what it should be: \{"choices":"no"\}/],
-  ["a choice that is none", `${good}data: {"choices":[null]}\n\n`, /is not what it should be/],
+  ["an invalid list of choices", `${good}data: {"choices":"no"}\n\n`, /is not what it should be: \{"choices":"no"\}/],
+  ["an invalid choice", `${good}data: {"choices":[null]}\n\n`, /is not what it should be/],
   [
-    "a tool call that is none",
+    "an invalid tool call",
     `${good}data: {"choices":[{"delta":{"tool_calls":[7]}}]}\n\n`,
     /a tool call that is none: 7/,
   ],
   ["an error", `${good}data: {"error":{"message":"overloaded","code":"server_error"}}\n\n`, /overloaded/],
   ["an error that is a text", `${good}data: {"error":"overloaded"}\n\n`, /overloaded/],
   ["nothing more, but the end", `${good}data: [DONE]\n\n`, /broke off: it ended without a finish_reason\.$/],
-])("a chunk that is %s is a typed error that keeps what had come", async (_what, text, message) => {
+])("returns a typed error with the received part for a chunk that is %s", async (_what, text, message) => {
   const endpoint = await startEndpoint(broken(text));
   expect(await failureOf(eventsOf(model(endpoint)))).toMatchObject({
     name: "OpenAIModelError",
@@ -142,7 +142,7 @@ it.each<[string, string, RegExp]>([
   });
 });
 
-it("deltas of odd forms are no reason to fail", async () => {
+it("accepts deltas of unusual forms", async () => {
   const odd = [
     {},
     { choices: null },
@@ -153,7 +153,7 @@ it("deltas of odd forms are no reason to fail", async () => {
   expect(await eventsOf(model(endpoint))).toHaveLength(2);
 });
 
-it("a page in the place of a stream says so", async () => {
+it("reports a web page that arrives instead of a stream", async () => {
   const endpoint = await startEndpoint(broken("<html>Log in</html>", { "content-type": "text/html" }));
   expect(await failureOf(eventsOf(model(endpoint)))).toMatchObject({
     code: "ERR_REWIND_OPENAI_STREAM",
@@ -173,7 +173,7 @@ it.each([
     { status: 502, message: expect.stringContaining("502") },
   ],
   ["that is empty", ((_request, response) => response.writeHead(401).end()) as Handler, { status: 401 }],
-])("an error's body %s", async (_what, handler, expected) => {
+])("reads the body %s of an error response", async (_what, handler, expected) => {
   const endpoint = await startEndpoint(handler);
   const failure = await failureOf(eventsOf(model(endpoint)));
   expect(failure).toMatchObject({
@@ -185,7 +185,7 @@ it.each([
   expect(failure["cause"]).toBeInstanceOf(Error);
 });
 
-it("an endpoint that is not there", async () => {
+it("reports an endpoint that does not exist", async () => {
   const failure = await failureOf(
     eventsOf(
       createOpenAIModel({
@@ -210,7 +210,7 @@ describe("an abort", () => {
     expect(endpoint.requests).toEqual([]);
   });
 
-  it("while the endpoint thinks, or streams, ends the call and the connection", async () => {
+  it("ends the call and the connection while the endpoint thinks or streams", async () => {
     for (const text of ["", good]) {
       const arrived = deferred();
       const closed = deferred();

@@ -12,7 +12,7 @@ export async function eventsOf(
   return events;
 }
 
-/** What a call fails with. */
+/** The error that a call fails with. */
 export async function failureOf(call: Promise<unknown>): Promise<Record<string, any>> {
   return call.then(
     (value) => {

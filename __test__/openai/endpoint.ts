@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 export interface EndpointRequest {
   readonly body: Record<string, any>;
   readonly headers: IncomingHttpHeaders;
-  /** Number of the request, from 0. */
+  /** The number of the request, from 0. */
   readonly index: number;
 }
 
@@ -15,11 +15,11 @@ export type Handler = (request: EndpointRequest, response: ServerResponse) => vo
 export interface Endpoint {
   readonly requests: EndpointRequest[];
   readonly baseURL: string;
-  /** A client of the package `openai` for this endpoint, without retries unless told. */
+  /** A client of the `openai` package for this endpoint, by default without retries. */
   client(options?: ClientOptions): OpenAI;
 }
 
-/** An endpoint on this machine. The handler may be replaced while it runs. */
+/** A local endpoint. Its handler can be replaced while it runs. */
 export async function startEndpoint(handler: Handler): Promise<Endpoint & { handler: Handler }> {
   const requests: EndpointRequest[] = [];
   const server = createServer((incoming, response) => {
@@ -69,7 +69,7 @@ export function json(body: unknown, status = 200, headers: Record<string, string
 export const delta = (part: object): object => ({ choices: [{ index: 0, delta: part, finish_reason: null }] });
 export const finish = (reason = "stop"): object => ({ choices: [{ index: 0, delta: {}, finish_reason: reason }] });
 
-/** A call of a tool, or a piece of one. */
+/** A tool call, or a piece of one. */
 export function fragment(index: number | undefined, id: string | undefined, name: string, input: string): object {
   const called = { ...(name === "" ? {} : { name }), arguments: input };
   return delta({

@@ -1,4 +1,4 @@
-// The real client in runs that are recorded and replayed.
+// The real OpenAI client in recorded and replayed runs.
 import {
   createAgent,
   equipInstruction,
@@ -40,7 +40,7 @@ const agent = createAgent({
   },
 });
 
-/** Asks for two tools at once, then answers. */
+/** Calls two tools at once, then answers. */
 const counting: Handler = (request, response) => {
   const results = request.body["messages"].filter((message: { role: string }) => message.role === "tool");
   const asking = [
@@ -104,7 +104,7 @@ it("replays a run from its dump, from the dump's JSON and from its trace, with t
   expect(aggregate).toMatchObject({ promptTokens: 20, completionTokens: 4, callCount: 2, costs: { microdollars: 40 } });
 });
 
-it("replays without a client, and so without a key", async () => {
+it("replays without a client and therefore without a key", async () => {
   const { result, snapshot } = await recorded(counting);
   const client = (): never => {
     throw new Error("no key");
@@ -130,7 +130,7 @@ it("hashes the model options and the settings of the adapter", async () => {
 });
 
 describe("retries of the client", () => {
-  it.each([429, 503])("after %i are attempts of one call", async (status) => {
+  it.each([429, 503])("after status %i are attempts of one call", async (status) => {
     const refusedOnce = (request: EndpointRequest, response: Parameters<Handler>[1]): void => {
       const isRetry = Number(request.headers["x-stainless-retry-count"]) > 0;
       const refuse = json({ error: { message: "later" } }, status, { "retry-after-ms": "1" });
@@ -147,7 +147,7 @@ describe("retries of the client", () => {
     expect(endpoint.requests).toHaveLength(4);
   });
 
-  it("that are all refused are one failed call, which is replayed as itself", async () => {
+  it("that all fail are one failed call, which is replayed as a failure", async () => {
     const handler = json({ error: { message: "later", code: "rate_limited" } }, 429, { "retry-after-ms": "1" });
     const { error, snapshot, endpoint, model, run } = await recorded(handler, { maxRetries: 2 });
     expect(endpoint.requests).toHaveLength(3);
@@ -164,7 +164,7 @@ describe("retries of the client", () => {
   });
 });
 
-it("an abort of the run is an AbortError, and the call is made again on resuming", async () => {
+it("aborts the call with the run and calls again on resume", async () => {
   const controller = new AbortController();
   const endpoint = await startEndpoint((_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -181,7 +181,7 @@ it("an abort of the run is an AbortError, and the call is made again on resuming
   });
 });
 
-it("a refusal reaches the program as the cause of its failure", async () => {
+it("passes a refusal to the program as the cause of its failure", async () => {
   const handler = stream([delta({ refusal: "No." }), finish()]);
   const failure = await failureOf(recorded(handler).then(({ error }) => Promise.reject(error as Error)));
   expect(failure).toMatchObject({ name: "ModelCallError", cause: { code: "ERR_REWIND_OPENAI_REFUSAL" } });

@@ -1,4 +1,4 @@
-// What an endpoint is sent.
+// The requests that the adapter sends to an endpoint.
 import type { Message, StreamOptions } from "agent-rewind";
 import { createOpenAIModel, type OpenAIModelOptions } from "agent-rewind/openai";
 import { describe, expect, it } from "vitest";
@@ -73,7 +73,7 @@ it("sends all kinds of messages", async () => {
   expect(back["messages"][2]).toMatchObject({ reasoning_content: "Hm." });
 });
 
-it("sends model options, tools and their choice, and asks for the usage", async () => {
+it("sends model options, tools and tool choice, and requests usage", async () => {
   const body = await bodyOf(
     { tools: [tool], toolChoice: "required", additionalOptions: { seed: 7 } },
     { modelOptions: { temperature: 0, seed: 1 } },
@@ -105,14 +105,14 @@ it("sends model options, tools and their choice, and asks for the usage", async 
   expect(await bodyOf({}, { includeUsage: false })).not.toHaveProperty("stream_options");
 });
 
-it("makes tools strict where asked to, and where the schema allows", async () => {
+it("makes tools strict if requested and if the schema allows it", async () => {
   const loose = { ...tool, name: "loose", parameters: looseSchema };
   const { tools } = await bodyOf({ tools: [tool, loose] }, { strictTools: true });
   expect(tools.map((one: any) => one.function.strict)).toEqual([true, undefined]);
 });
 
-describe("asks for an answer that fits a schema", () => {
-  it("strictly where the schema allows", async () => {
+describe("a request for an answer that fits a schema", () => {
+  it("uses strict mode if the schema allows it", async () => {
     const { response_format: format } = await bodyOf({ schema: strictSchema });
     expect(format).toEqual({
       type: "json_schema",
@@ -159,7 +159,7 @@ describe("asks for an answer that fits a schema", () => {
     expect(format.json_schema.strict).toBe(strict);
   });
 
-  it("by a JSON object, with the schema in the first system message", async () => {
+  it("uses JSON mode with the schema in the first system message", async () => {
     const messages: Message[] = [
       { role: "system", content: "Be brief." },
       { role: "user", content: "What?" },
@@ -173,7 +173,7 @@ describe("asks for an answer that fits a schema", () => {
     expect(without["messages"].map((message: Message) => message.role)).toEqual(["system", "user"]);
   });
 
-  it("by words where the answer is no object, and not at all where it is any text", async () => {
+  it("uses instructions if the answer is not an object, and nothing if any text is allowed", async () => {
     const list = await bodyOf({ schema: { type: "array", items: { type: "string" } } });
     expect(list).not.toHaveProperty("response_format");
     expect(list["messages"][0].content).toContain('{"type":"array"');
@@ -183,7 +183,7 @@ describe("asks for an answer that fits a schema", () => {
     expect(text["messages"]).toEqual([{ role: "user", content: "What?" }]);
   });
 
-  it("by a tool, whose input is the answer", async () => {
+  it("uses a tool whose input is the answer", async () => {
     const endpoint = await startEndpoint(
       stream([
         fragment(0, "c0", "look", '{"city":"Rome"}'),
@@ -219,7 +219,7 @@ describe("asks for an answer that fits a schema", () => {
   }
 });
 
-describe("refuses", () => {
+describe("rejects", () => {
   it.each<[Partial<OpenAIModelOptions>, RegExp]>([
     [{ model: "" }, /options\.model must be a string that is not empty/],
     [{ client: {} as never }, /options\.client must be a client/],
@@ -234,7 +234,7 @@ describe("refuses", () => {
     expect(() => createOpenAIModel({ model: "m", ...options })).toThrow(message);
   });
 
-  it("parts of messages that it cannot send, before anything is sent", async () => {
+  it("message parts that it cannot send, before it sends anything", async () => {
     const endpoint = await startEndpoint(answered);
     const model = createOpenAIModel({ model: "m", client: endpoint.client() });
     const messages = [{ role: "user", content: [{ type: "audio" }] }] as unknown as Message[];
@@ -246,7 +246,7 @@ describe("refuses", () => {
 });
 
 describe("the client", () => {
-  it("is made when it is first needed, and once", async () => {
+  it("is created once when it is first needed", async () => {
     const endpoint = await startEndpoint(answered);
     let made = 0;
     const model = createOpenAIModel({ model: "m", client: () => (made++, endpoint.client()) });
@@ -256,7 +256,7 @@ describe("the client", () => {
     expect(made).toBe(1);
   });
 
-  it("is made of the package openai where none is given", async () => {
+  it("is created from the openai package if none is given", async () => {
     const { baseURL, requests } = await startEndpoint(answered);
     const model = createOpenAIModel({
       model: "m",
@@ -267,7 +267,7 @@ describe("the client", () => {
     expect(requests[0]!.headers).toMatchObject({ authorization: "Bearer k", "x-team": "t" });
   });
 
-  it("that cannot be made is a typed error, and is tried again", async () => {
+  it("reports a failed creation with a typed error and tries again", async () => {
     const endpoint = await startEndpoint(answered);
     let made = 0;
     const client = () => {

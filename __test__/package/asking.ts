@@ -1,10 +1,10 @@
-// The text of test programs whose clients ask the server at `process.env.SERVER`.
+// The source of test programs whose clients call the server at `process.env.SERVER`.
 import type { Asking } from "./cycle.js";
 
-/** What a program has beside the tests "openai" and "anthropic". */
+/** The files that a program has in addition to the tests "openai" and "anthropic". */
 export interface More {
   imports: string;
-  /** May use `SERVER`, `options` of a client, and the prompt: as `content`, and as `messages`. */
+  /** The code can use `SERVER`, `options` of a client, and the prompt as `content` and as `messages`. */
   tests: string;
 }
 

@@ -15,19 +15,19 @@ interface Manifest {
   bin?: Record<string, string>;
 }
 
-/** A project of somebody who has Node.js and no more. */
+/** A project on a machine that has nothing but Node.js. */
 export interface Consumer {
   folder: string;
-  /** Runs a script of `consumer/` and gives what it prints as JSON. */
+  /** Runs a script of `consumer/` and parses its output as JSON. */
   run(script: string, env?: Record<string, string>): unknown;
 }
 
 export interface InstallOptions {
-  /** With the platform package, which npm adds on a supported machine. */
+  /** Installs the platform package too, which npm adds on a supported machine. */
   platform: boolean;
-  /** The name that the package is installed under; by default its own. */
+  /** The name under which the package is installed. Defaults to its own name. */
   alias?: string;
-  /** What else is installed: name to the development dependency of this repository that it is. */
+  /** Other installed packages: maps a name to the development dependency of this repository to install. */
   others?: Record<string, string>;
 }
 
@@ -46,7 +46,7 @@ export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
 }
 
-/** Installs the tarballs into an empty folder: no network, no install scripts, no compiler. */
+/** Installs the tarballs into an empty folder without network, install scripts or a compiler. */
 export function install({ platform, alias, others = {} }: InstallOptions): Consumer {
   const folder = mkdtempSync(join(tmpdir(), "agent-rewind-consumer-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -74,14 +74,14 @@ export function install({ platform, alias, others = {} }: InstallOptions): Consu
   return { folder, run: (script, more) => JSON.parse(node([script], more)) as unknown };
 }
 
-/** Runs a script out of node_modules and gives its exit code and all that it printed. */
+/** Runs a script from node_modules. Returns its exit code and all output. */
 export function runTool(script: string, args: string[], cwd = root): { code: number | null; text: string } {
   const path = join(root, "node_modules", script);
   const child = spawnSync(process.execPath, [path, ...args], { cwd, encoding: "utf8" });
   return { code: child.status, text: child.stdout + child.stderr };
 }
 
-/** npm's own script: what PATH has is a launcher, which wants a shell. */
+/** The script of npm itself. The npm in PATH is a launcher that needs a shell. */
 function npmScript(): string {
   const script = process.env["npm_execpath"];
   if (script === undefined) throw new Error("run these tests by `npm run test:package`");

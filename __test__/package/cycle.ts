@@ -1,10 +1,10 @@
-// The life of tests with a recording: made, replayed, stale, mended, missing.
+// The life cycle of a recorded test: recorded, replayed, stale, fixed, missing.
 import { expect } from "vitest";
 
 import { chatCompletion, json, modelServer } from "../support/model-server.js";
 import { expectPassed, type VitestProject } from "../support/vitest-project.js";
 
-/** A program of tests that ask for a prompt; what they ask, they ask the server at `process.env.SERVER`. */
+/** A program of tests that send a prompt to the server at `process.env.SERVER`. */
 export type Asking = (prompt: string) => string;
 
 const server = () =>
@@ -16,8 +16,8 @@ const server = () =>
   });
 
 /**
- * Takes a project with the one test file `a.test.mjs` through it.
- * @param tests their names; each makes one request.
+ * Takes a project with the single test file `a.test.mjs` through the cycle.
+ * @param tests the test names; each test makes one request.
  */
 export async function liveThrough(project: VitestProject, asking: Asking, tests: readonly string[]): Promise<void> {
   const all = (status: string): Record<string, string> => Object.fromEntries(tests.map((name) => [name, status]));

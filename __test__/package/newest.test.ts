@@ -1,4 +1,4 @@
-// The packed package with the newest vitest and clients, on a newer Node.js. `npm run test:newest` installs them.
+// The packed package with the newest vitest and clients on a newer Node.js, installed by `npm run test:newest`.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -38,10 +38,10 @@ test("ai", async ({ recording }) => {
 `,
 });
 
-test("the newest vitest, AI SDK and clients", async () => {
+test("works with the newest vitest, AI SDK and clients", async () => {
   const major = (name: string): number =>
     Number.parseInt(JSON.parse(readFileSync(join(folder, "node_modules", name, "package.json"), "utf8")).version);
-  // What the tests of the other projects have, or later.
+  // The same versions as in the tests of the other projects, or later ones.
   expect(major("vitest")).toBeGreaterThan(4);
   expect(major("ai")).toBeGreaterThan(6);
   const runner = { node, vitest: join(folder, "node_modules/vitest/vitest.mjs") };

@@ -8,7 +8,7 @@ const RECORDED_ONCE = { calls: 1, sums: [3, 3] };
 
 const installed = ({ folder }: Consumer): string => join(folder, "node_modules", packageJson.name);
 
-test("brings the build and no more", () => {
+test("contains the build and nothing else", () => {
   const folder = installed(install({ platform: true }));
   expect(readdirSync(folder).toSorted()).toEqual([
     "LICENSE-APACHE",
@@ -22,7 +22,7 @@ test("brings the build and no more", () => {
   expect(readdirSync(join(folder, "native")).toSorted()).toEqual(["binding.cjs", "binding.d.cts"]);
 });
 
-test("brings an addon of less than 2,000,000 bytes", () => {
+test("contains an addon of less than 2,000,000 bytes", () => {
   const { folder } = install({ platform: true });
   const packages = readdirSync(join(folder, "node_modules")).filter((name) => name.startsWith(`${packageJson.name}-`));
   const addons = packages.flatMap((name) =>
@@ -35,7 +35,7 @@ test("brings an addon of less than 2,000,000 bytes", () => {
   expect(addons.filter((addon) => statSync(addon).size >= 2_000_000)).toEqual([]);
 });
 
-test("names a platform package for each target, and runs nothing at install", () => {
+test("names a platform package for each target and runs nothing at install", () => {
   const manifest = readManifest(installed(install({ platform: true })));
   const platforms = Object.entries(manifest.optionalDependencies ?? {});
   expect(platforms).toHaveLength(packageJson.napi.targets.length);
@@ -78,7 +78,7 @@ test.each([
   { zod: "zod", module: "node16", resolution: "node16", files: ["types.mts", "types.cts"] },
   { zod: "zod3", module: "preserve", resolution: "bundler", files: ["types.mts"] },
   { zod: undefined, module: "nodenext", resolution: "nodenext", files: ["types-without-zod.mts"] },
-])("type-checks with $zod, module $module", ({ zod, module, resolution, files }) => {
+])("type-checks with $zod and module $module", ({ zod, module, resolution, files }) => {
   const others = { "@types/node": "@types/node", ...(zod && { zod }) };
   const { folder } = install({ platform: true, others });
   const options = ["--noEmit", "--strict", "--skipLibCheck", "false", "--target", "es2022"];
@@ -87,7 +87,7 @@ test.each([
   expect(checked).toEqual({ code: 0, text: "" });
 });
 
-test("without its platform package, says which one to install", () => {
+test("names the platform package to install if it is missing", () => {
   const { platform, arch } = process;
   expect(install({ platform: false }).run("missing.cjs")).toEqual({
     code: "ERR_REWIND_NATIVE_MISSING",
@@ -95,20 +95,20 @@ test("without its platform package, says which one to install", () => {
   });
 });
 
-test("brings a command", () => {
+test("installs a command", () => {
   const folder = installed(install({ platform: true }));
   const command = join(folder, readManifest(folder).bin?.[packageJson.name] as string);
   expect(execFileSync(process.execPath, [command, "--version"], { encoding: "utf8" })).toBe(`${packageJson.version}\n`);
 });
 
-test("publint finds no fault", () => {
+test("passes publint", () => {
   const { text } = runTool("publint/src/cli.js", ["run", mainTarball, "--strict"]);
   expect(text).toContain("All good!");
 });
 
-test("attw resolves its types everywhere", () => {
+test("passes attw: its types resolve everywhere", () => {
   const attw = (...args: string[]) => runTool("@arethetypeswrong/cli/dist/index.js", [...args, mainTarball]);
-  // vitest itself cannot be required.
+  // vitest itself cannot be loaded by require.
   expect(attw("--exclude-entrypoints=vitest", "--profile=node16")).toMatchObject({ code: 0 });
   expect(attw("--entrypoints=vitest", "--profile=esm-only")).toMatchObject({ code: 0 });
 });

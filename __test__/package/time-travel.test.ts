@@ -10,7 +10,7 @@ const REPLAYED = { value: FOUND, model: 0, tool: 0 };
 test("the code of docs/time-travel.md type-checks and runs as it stands", () => {
   const others = { "@types/node": "@types/node", zod: "zod" };
   const consumer = install({ platform: true, alias: "@rejelly/core", others });
-  const files = writePage("time-travel.md", consumer.folder);
+  const files = writePage("docs/time-travel.md", consumer.folder);
   const options = [
     "--strict",
     "--skipLibCheck",
@@ -23,7 +23,7 @@ test("the code of docs/time-travel.md type-checks and runs as it stands", () => 
     "node",
   ];
   expect(runTool("typescript/bin/tsc", [...options, ...files], consumer.folder)).toEqual({ code: 0, text: "" });
-  expect(consumer.run(join(consumer.folder, "time-travel.mjs"), { NODE_ENV: "development" })).toEqual({
+  expect(consumer.run(join(consumer.folder, "time-travel.mjs"))).toEqual({
     required: ["function", "function"],
     record: { value: { reason: "before migration" }, model: 2, tool: 1 },
     again: REPLAYED,

@@ -1,4 +1,4 @@
-// The packed package in a project with vitest and clients of its own.
+// The packed package in a project with its own vitest and clients.
 import { expect, test } from "vitest";
 
 import { vitestProject } from "../support/vitest-project.js";
@@ -7,7 +7,7 @@ import { install } from "./consumer.js";
 import { liveThrough } from "./cycle.js";
 
 test.each([{ openai: "openai" }, { openai: "openai7" }])(
-  "with $openai: records, replays without a server, names a changed prompt, is mended, and makes nothing under CI",
+  "with $openai: records, replays without a server, names a changed prompt, updates, and records nothing under CI",
   async ({ openai }) => {
     const others = { vitest: "vitest", openai, "@anthropic-ai/sdk": "@anthropic-ai/sdk" };
     const { folder } = install({ platform: true, others });

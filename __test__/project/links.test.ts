@@ -1,4 +1,4 @@
-// Every relative link of the documentation leads to a file, and its fragment to a heading of it.
+// Every relative link of the documentation leads to a file, and its fragment to a heading of that file.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
@@ -12,14 +12,14 @@ const pages = [
     .map((name) => join(root, "docs", name)),
 ];
 
-/** What stands in a page outside of its code. */
+/** The text of a page outside of its code. */
 function proseOf(page: string): string {
   return readFileSync(page, "utf8")
     .replaceAll(/^```[\s\S]*?^```$/gm, "")
     .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ""));
 }
 
-/** The fragments by which a host of Markdown finds the headings of a page. */
+/** The fragments that a Markdown host generates for the headings of a page. */
 function anchorsOf(page: string): Set<string> {
   const seen = new Map<string, number>();
   const anchors = new Set<string>();
@@ -52,7 +52,7 @@ it.each(pages.map((page) => relative(root, page)))("the relative links of %s res
   expect(brokenLinksOf(join(root, page))).toEqual([]);
 });
 
-it("a link to a missing file or heading is found", () => {
+it("a link to a missing file or heading is reported", () => {
   const text = "[a](docs/replay.md) [b](docs/no.md) [c](#in-tests) [d](docs/replay.md#no) [e](https://example.com/no)";
   expect(brokenLinksOf(join(root, "README.md"), text)).toEqual(["docs/no.md", "docs/replay.md#no"]);
 });

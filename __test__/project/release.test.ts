@@ -7,13 +7,13 @@ const root = join(import.meta.dirname, "../..");
 const text = (path: string): string => readFileSync(join(root, path), "utf8");
 const manifest = JSON.parse(text("package.json")) as { version: string; napi: { targets: string[] } };
 
-it("a release builds every platform that the package names, and no other", () => {
+it("a release builds exactly the platforms that the package names", () => {
   const built = [...text(".github/workflows/release.yml").matchAll(/^ {10}- target: (\S+)$/gm)].map(
     (match) => match[1],
   );
   expect(new Set(built)).toEqual(new Set(manifest.napi.targets));
 });
 
-it("npm and Rust name the same version", () => {
+it("npm and Cargo name the same version", () => {
   expect(/^version = "(.*)"$/m.exec(text("Cargo.toml"))?.[1]).toBe(manifest.version);
 });

@@ -1,4 +1,4 @@
-// A recording's file holds all that a replay needs.
+// The files of a recording contain everything that a replay needs.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { replay, runWith, type AgentSnapshot } from "agent-rewind";
@@ -32,8 +32,8 @@ async function recordRich(): Promise<AgentSnapshot> {
   );
 }
 
-describe("a run with everything in it", () => {
-  it.each(["with its timing", "without"])("is replayed %s", async (timing) => {
+describe("the recording of a run with all features", () => {
+  it.each(["with its timing", "without"])("replays %s", async (timing) => {
     const paths = pathsIn();
     writeRecording(paths, recordingText(await recordRich(), "rich", []));
     if (timing === "without") rmSync(paths.timing);
@@ -44,7 +44,7 @@ describe("a run with everything in it", () => {
     expect([made, model.calls]).toEqual([[], []]);
   });
 
-  it("is written alike each time, but for its timing", async () => {
+  it("is written identically each time except for its timing", async () => {
     const [first, second] = [await recordRich(), await recordRich()].map((snapshot) =>
       recordingText(snapshot, "rich", []),
     );
@@ -52,7 +52,7 @@ describe("a run with everything in it", () => {
     expect(first?.timing).not.toBe(second?.timing);
   });
 
-  it("is written alike after it was read", async () => {
+  it("is written identically after it was read", async () => {
     const paths = pathsIn();
     const text = recordingText(await recordRich(), "rich", []);
     writeRecording(paths, text);
@@ -61,13 +61,13 @@ describe("a run with everything in it", () => {
     expect(again.timing).toBe(text.timing);
   });
 
-  it("has each message of a conversation once", async () => {
+  it("contains each message of a conversation once", async () => {
     const { main } = recordingText(await recordRich(), "rich", []);
     expect(main.split("You lead, after 0 rounds.")).toHaveLength(2);
     expect(main).toContain('"after":"prompt:rich:0"');
   });
 
-  it("is replayed without the timing that is not its own", async () => {
+  it("replays without its timing file if that belongs to another recording", async () => {
     const paths = pathsIn();
     writeRecording(paths, recordingText(await recordRich(), "rich", []));
     for (const timing of [
@@ -82,7 +82,7 @@ describe("a run with everything in it", () => {
   });
 });
 
-describe("what is large", () => {
+describe("large values in a recording", () => {
   const line = (output: unknown, types?: Record<string, string>): CallLine => ({
     frame: "root",
     call: "x:y:0",
@@ -91,7 +91,7 @@ describe("what is large", () => {
     ...(types === undefined ? {} : { types }),
   });
 
-  it("stands in files of its own, and comes back, whatever it is", () => {
+  it("are stored in separate files and restored, whatever their type", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.string({ unit: "binary" }), fc.string(), (value, text, key) => {
         const long = text.repeat(Math.ceil(9_000 / Math.max(text.length, 1)));
@@ -106,7 +106,7 @@ describe("what is large", () => {
     );
   });
 
-  it("is checked by its hash", () => {
+  it("are checked by their hash", () => {
     const blobs: Blobs = new Map();
     const bytes = Buffer.alloc(300, 1).toString("base64");
     const taken = takeOut(line({ a: bytes }, { "/a": "bytes" }), blobs);

@@ -11,7 +11,7 @@ const START = BODY.indexOf(SECRET);
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 const options = { redact: true } as const;
 
-/** A run that gets a body up to a byte, and then `ends` it; and what is written of it. */
+/** Receives a body up to a byte and then calls `ends`. Returns the run and everything written of it. */
 async function run(cut: number, ends: (reader: Reader, fail: () => void) => Promise<unknown>) {
   let source: ReadableStreamDefaultController<Uint8Array> | undefined;
   const fetch = rewindFetch(async () => {
@@ -31,7 +31,7 @@ async function run(cut: number, ends: (reader: Reader, fail: () => void) => Prom
   let seen: unknown[] = [];
   await runWith(
     async () => {
-      // Not as the run's result: what the program makes of half of a secret is its own.
+      // Not the run's result: a program is responsible for its own use of half a secret.
       seen = await program();
       dumps.push(dumpSnapshot());
     },
@@ -45,7 +45,7 @@ it.each<[string, (reader: Reader, fail: () => void) => Promise<unknown>]>([
   ["cancelled", (reader) => reader.cancel()],
   ["broken off", (reader, fail) => (fail(), reader.read())],
   ["left", async (reader) => reader.releaseLock()],
-])("half of a secret is in nothing that is written of a body that is %s", async (_name, ends) => {
+])("writes no half of a secret when a body is %s", async (_name, ends) => {
   for (let cut = START + 6; cut < START + SECRET.length; cut++) {
     const { written, seen } = await run(cut, ends);
     expect(seen[0]).toBe(BODY.slice(0, cut));
@@ -56,13 +56,13 @@ it.each<[string, (reader: Reader, fail: () => void) => Promise<unknown>]>([
   }
 });
 
-it("what came before it, and the end, are replayed", async () => {
+it("replays the text before the secret, and the end", async () => {
   const { program, after, seen } = await run(START + 20, (reader, fail) => (fail(), reader.read()));
   expect(seen[1]).toBe("Error: broken off");
   expect(await replay(program, { snapshot: after, ...options })).toEqual([BODY.slice(0, START), "Error: broken off"]);
 });
 
-it("a body that has come to its end is kept as it is, but for the whole secret", async () => {
+it("redacts only the secret in a body that ended normally", async () => {
   const { written } = await run(BODY.length - 1, (reader) => reader.cancel());
   for (const text of written) {
     expect(text).not.toContain(SECRET.slice(0, 6));

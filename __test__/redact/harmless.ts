@@ -1,4 +1,4 @@
-// Lines that look a little like secrets, and are none.
+// Lines that look similar to secrets but are not.
 
 const words = ["task", "risk", "disk", "flask", "mask", "desk", "brisk", "husk", "tusk", "whisk"];
 const kinds = ["learn", "image", "video", "forecast", "base"];
@@ -77,7 +77,7 @@ const FIXED = [
   "data:image/gif;base64,R0lGODlhAQABAAAAACw=",
 ];
 
-/** 200 and more. */
+/** 200 lines and more. */
 export function harmlessLines(): string[] {
   const made = words.flatMap((word, index) => [
     ...kinds.map((kind) => `${word}-${kind}-of-the-month-and-${word}-again`),

@@ -7,7 +7,7 @@ import { harmlessLines } from "./harmless.js";
 
 const redactor = createRedactor();
 
-/** The places of a request and its answer in which a secret may stand. */
+/** The places of a request and its answer that can contain a secret. */
 const PLACES: Record<string, (secret: string) => unknown> = {
   content: (secret) => ({ role: "user", content: `use ${secret} for it` }),
   "list part": (secret) => ({ role: "user", content: [{ type: "text", text: `first ${secret}\nthen` }] }),
@@ -26,7 +26,7 @@ const PLACES: Record<string, (secret: string) => unknown> = {
 };
 
 describe("secrets", () => {
-  it.each(secrets())("$rule, $name: in 8 places, none is left", (secret) => {
+  it.each(secrets())("are removed from 8 places: $rule, $name", (secret) => {
     const seen = new Set<string>();
     for (const place of Object.values(PLACES)) {
       const value = place(secret.text);
@@ -41,13 +41,13 @@ describe("secrets", () => {
     expect([...seen]).toHaveLength(1);
   });
 
-  it("are 60 at least, in 8 places each", () => {
+  it("are tested with at least 60 examples in 8 places each", () => {
     expect(secrets().length).toBeGreaterThanOrEqual(60);
     expect(new Set(secrets().map(({ text }) => text)).size).toBe(secrets().length);
     expect(Object.keys(PLACES)).toHaveLength(8);
   });
 
-  it("are found the same in a stream, wherever it is cut", () => {
+  it("are found in a stream wherever it is split", () => {
     const text = secrets()
       .map((secret) => `before ${secret.text} after`)
       .join("\n");
@@ -68,7 +68,7 @@ describe("secrets", () => {
     );
   });
 
-  it("are not held back for ever in a stream", () => {
+  it("are not held back forever in a stream", () => {
     const stream = redactor.stream({ holdBack: 256 });
     let given = 0;
     for (let count = 1; count <= 1_000; count += 1) {
@@ -78,14 +78,14 @@ describe("secrets", () => {
     expect(() => redactor.stream({ holdBack: 10 })).toThrow(RangeError);
   });
 
-  it("keep halves of characters together over chunks", () => {
+  it("do not split surrogate pairs across chunks", () => {
     const stream = redactor.stream();
     expect(stream.push("a\ud83d") + stream.push("\ude00b") + stream.end()).toBe("a😀b");
   });
 });
 
-describe("what is no secret", () => {
-  it("stays as it is: 200 lines and more", () => {
+describe("text without secrets", () => {
+  it("stays unchanged: 200 lines and more", () => {
     const lines = harmlessLines();
     expect(new Set(lines).size).toBeGreaterThanOrEqual(200);
     for (const line of lines) {
@@ -98,7 +98,7 @@ describe("what is no secret", () => {
     expect(redactor.text(whole)).toBe(whole);
   });
 
-  it("stays so byte by byte in JSON text", () => {
+  it("stays unchanged byte by byte in JSON text", () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         expect(redactor.json(json)).toBe(json);
@@ -112,7 +112,7 @@ describe("what is no secret", () => {
 describe("rules", () => {
   const card = ["4111", "1111", "1111", "1111"].join("");
 
-  it("of one's own are patterns and names of members", () => {
+  it("defined by the user are patterns and member names", () => {
     const own = createRedactor({
       key: "pepper",
       rules: [
@@ -133,7 +133,7 @@ describe("rules", () => {
     expect(own.value(out)).toEqual(out);
   });
 
-  it("say when they cannot be used", () => {
+  it("are rejected with a reason if they cannot be used", () => {
     for (const pattern of [/(?<=a)b/, /(a)\1/, /a(?!b)/, /\p{L}/u, /é/i, /a/y]) {
       const error = thrown(() => createRedactor({ rules: [{ id: "x", pattern }] }));
       expect(isRedactError(error)).toBe(true);
@@ -160,18 +160,18 @@ describe("rules", () => {
     expect(own.text(text)).toBe(text);
   });
 
-  it("give a digest to what could be guessed only with a key", () => {
+  it("add a digest of guessable values only with a key", () => {
     expect(redactor.text(card)).toBe("[redacted:card-number]");
     const [one, other] = ["a", "b"].map((key) => createRedactor({ key }).text(card));
     expect(one).toMatch(/^\[redacted:card-number:[0-9a-f]{16}\]$/);
     expect(one).not.toBe(other);
   });
 
-  it("can be left out", () => {
+  it("can be excluded", () => {
     expect(createRedactor({ without: ["card-number"] }).text(card)).toBe(card);
   });
 
-  it("replace a number by a string, in JSON in strings too", () => {
+  it("replace a number by a string, also in JSON inside strings", () => {
     expect(redactor.json(`{"n":${card}}`)).toBe('{"n":"[redacted:card-number]"}');
     const nested = JSON.stringify({ a: `{"n":${card}}` });
     expect(JSON.parse((JSON.parse(redactor.json(nested)) as { a: string }).a)).toEqual({ n: "[redacted:card-number]" });
@@ -181,7 +181,7 @@ describe("rules", () => {
 describe("files", () => {
   const bytes = Buffer.from(Array.from({ length: 3_000 }, (_, at) => (at * 7919) % 251));
 
-  it("in base64 are replaced by size and hash, wherever they stand", () => {
+  it("in base64 are replaced by size and hash anywhere", () => {
     const base64 = bytes.toString("base64");
     const out = redactor.json(
       JSON.stringify([
@@ -197,7 +197,7 @@ describe("files", () => {
     expect(createRedactor({ without: ["base64"] }).text(base64)).toBe(base64);
   });
 
-  it("that were bytes, URLs or BigInts become strings", () => {
+  it("given as bytes, and URLs and BigInts, become strings", () => {
     const out = redactor.value({
       bytes: new Uint8Array(bytes),
       url: new URL("https://a:hunter22@b/"),
@@ -214,7 +214,7 @@ describe("files", () => {
 });
 
 describe("findings", () => {
-  it("name the rule, the place and the span", () => {
+  it("name the rule, the path and the span", () => {
     const key = ["gh", "p_aB3dE5gH7jK9mN1pQ2sT4vW6xZ8yC0fL1234"].join("");
     const json = JSON.stringify({
       "a/b": [0, { c: `é😀 ${key}!` }],
@@ -229,7 +229,7 @@ describe("findings", () => {
     expect(redactor.findInText(`x ${key}`)).toEqual([{ rule: "github-key", pointer: "", span: [2, 42] }]);
   });
 
-  it("and what is no JSON: an error with the place", () => {
+  it("reject values that are not JSON with their path", () => {
     expect(() => redactor.json('{"a":')).toThrow(/at byte 5/);
     expect(() => redactor.value({ a: () => 1 })).toThrow(/at \/a cannot be read: function/);
   });

@@ -46,7 +46,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 interface Program {
   run(): Promise<unknown>;
   model: ScriptedModel;
-  /** What tools and own calls were made with. */
+  /** The inputs of the executed tools and calls. */
   made: string[];
 }
 
@@ -158,10 +158,10 @@ function expectNoLeak(text: string, secret: Secret): void {
 }
 
 describe("a redacted run", () => {
-  it.each(secrets())("writes nothing of $rule, $name, and is replayed without a miss", async (secret) => {
+  it.each(secrets())("writes nothing of $rule, $name and replays without a miss", async (secret) => {
     const live = program(secret.text);
     const { trace, file, value } = await recordingOf(live);
-    // The agent, its tools and the model see what is there.
+    // The agent, its tools and the model see the real values.
     expect(live.made[0]).toBe(secret.text);
     expect(JSON.stringify(live.model.calls[0]?.messages)).toContain(JSON.stringify(secret.text).slice(1, -1));
     expect(JSON.stringify(value)).toContain(JSON.stringify(secret.text).slice(1, -1));
@@ -169,25 +169,25 @@ describe("a redacted run", () => {
       const text = readFileSync(path, "utf8");
       expectNoLeak(text, secret);
       expect(text).toContain(`[redacted:${secret.rule}`);
-      // Nor with the escapes undone.
+      // Not even with escapes undone.
       expectNoLeak(text.replaceAll("\\", ""), secret);
     }
     await replayed(program(secret.text), await readSnapshot(file));
     await replayed(program(secret.text), await restoreSnapshotFromFile(trace));
   });
 
-  it("hands placeholders to the agent when it is replayed", async () => {
+  it("passes placeholders to the agent when it is replayed", async () => {
     const [secret] = secrets() as [Secret];
     const { snapshot } = await recordingOf(program(secret.text));
     const again = await replay(() => program(secret.text).run(), { snapshot, redact: true });
     expectNoLeak(JSON.stringify((again as { answer: unknown }).answer), secret);
     expect(JSON.stringify(again)).toContain("[redacted:openai-key:");
-    // A program that has nothing but placeholders asks the same.
+    // A program that has only placeholders sends the same requests.
     const placeholder = createRedactor().text(secret.text);
     await replayed(program(placeholder), snapshot);
   });
 
-  it("is forked, resumed and dumped again", async () => {
+  it("can be forked, resumed and dumped again", async () => {
     const [secret] = secrets() as [Secret];
     const { snapshot } = await recordingOf(program(secret.text));
     const call = snapshot.root.calls?.find(({ kind }) => kind === "http");
@@ -202,13 +202,13 @@ describe("a redacted run", () => {
       },
       { snapshot: fork, redact: true },
     );
-    // Made from what was replayed, as far as the program knows no better.
+    // Calculated from replayed values, so that the program knows only placeholders.
     expect(again.made).toHaveLength(1);
     expectNoLeak(text, secret);
     await replayed(program(secret.text), parseSnapshot(text));
   });
 
-  it("keeps a hash of what was sent", async () => {
+  it("keeps a hash of the content that was sent", async () => {
     const [secret] = secrets() as [Secret];
     const { snapshot } = await recordingOf(program(secret.text));
     const call = snapshot.root.calls?.find(({ callId }) => callId.includes("http:bad"));
@@ -222,7 +222,7 @@ describe("a redacted run", () => {
     expect(plain.snapshot.redact).toBeUndefined();
   });
 
-  it("goes with rules of its own, with normalize, and with a redactor", async () => {
+  it("works with custom rules, with normalize and with a redactor", async () => {
     const secret = secrets().find(({ rule }) => rule === "card-number") as Secret;
     const redact = { key: "pepper", rules: [{ id: "words", pattern: /first|second/g }], without: ["jwt" as const] };
     const normalize = [{ id: "got", pattern: /got/ }];
@@ -236,8 +236,8 @@ describe("a redacted run", () => {
   });
 });
 
-describe("other rules", () => {
-  it("are refused before anything runs, with both", async () => {
+describe("different redaction rules", () => {
+  it("are rejected before anything runs, and the error names both", async () => {
     const [secret] = secrets() as [Secret];
     const { snapshot, trace } = await recordingOf(program(secret.text), {
       redact: { key: "a", rules: [{ id: "x", pattern: /zzz/ }] },
@@ -263,7 +263,7 @@ describe("other rules", () => {
     await replayed(program(secret.text), snapshot, { redact: { key: "a", rules: [{ id: "x", pattern: /zzz/ }] } });
   });
 
-  it("and what is no rule", async () => {
+  it("and invalid rules are rejected", async () => {
     await expect(runWith(() => 1, { redact: 5 as never })).rejects.toThrow(TypeError);
     await expect(runWith(() => 1, { redact: { rules: [{ id: "x" } as never] } })).rejects.toThrow(
       /^runWith: options.redact.rules.0 \("x"\) must have one of pattern, keys$/,

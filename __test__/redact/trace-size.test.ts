@@ -1,4 +1,4 @@
-// Trace files of redacted runs: nothing of the secrets, and no more bytes a turn than without redaction.
+// Trace files of redacted runs contain no secrets, and no more bytes per turn than without redaction.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const SECRET = `ghp_${"A1b2C3d4E5f6G7h8I9j0".repeat(2).slice(0, 36)}`;
 
-/** Asks for the tool so many times, each time with the secret and some more. */
+/** Calls the tool a given number of times, each time with the secret and more text. */
 const model = (turns: number): ModelAdapter => ({
   id: "m",
   async *stream(messages) {
@@ -66,13 +66,13 @@ async function traceOf(turns: number): Promise<string> {
   return path;
 }
 
-it("grows with its turns, not with their square", async () => {
+it("a redacted trace file grows linearly with the turns", async () => {
   const [short, long] = [await traceOf(10), await traceOf(40)];
   const size = (path: string): number => readFileSync(path).length;
   expect(size(long)).toBeLessThan(4.5 * size(short));
   expect(readFileSync(long, "utf8")).not.toContain(SECRET);
 
-  // And is read back whole.
+  // The complete trace can be read again.
   const lengths: number[] = [];
   for await (const event of readTrace(long)) {
     expect(JSON.stringify(event)).not.toContain(SECRET);

@@ -1,4 +1,4 @@
-// What is not of a call itself fails in its middle: callbacks that throw, recordings that were edited.
+// Failures in the middle of a call that are not its own: callbacks that throw and edited recordings.
 import { journalCall, resume, runWith, type AgentSnapshot, type ReplayReport, type RunWithOptions } from "agent-rewind";
 import { dumpSnapshot, parseSnapshot, stringifySnapshot } from "agent-rewind/debugger";
 import { describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ const recorded = (): Promise<AgentSnapshot> =>
     return dumpSnapshot();
   });
 
-it("what onMiss throws is what the call fails with", async () => {
+it("a call fails with the error that onMiss throws", async () => {
   const mine = new Error("mine");
   const onMiss = (): never => {
     throw mine;
@@ -27,7 +27,7 @@ it.each([
   { durationMs: null },
   { durationMs: "1" },
   { durationMs: 2, usage: { totalTokens: "9" } },
-])("the meta of a call may be edited to %j", async (meta) => {
+])("the meta of a recorded call can be edited to %j", async (meta) => {
   const snapshot = parseSnapshot(stringifySnapshot(await recorded()));
   (snapshot.root.calls as unknown as { meta: unknown }[])[0]!.meta = meta;
   let report: ReplayReport | undefined;
@@ -37,7 +37,7 @@ it.each([
   expect(report?.saved).toMatchObject({ milliseconds: isTimed ? 2 : 0, totalTokens: 0 });
 });
 
-describe("runWith refuses, before anything runs,", () => {
+describe("runWith rejects, before anything runs,", () => {
   it.each<[string, unknown, RegExp]>([
     ["options", null, /options must be an object, received null/],
     ["options", 5, /options must be an object, received number/],
@@ -57,7 +57,7 @@ describe("runWith refuses, before anything runs,", () => {
     expect(ran).toBe(false);
   });
 
-  it("what is no function", async () => {
+  it("callbacks that are not functions", async () => {
     await expect(runWith(5 as unknown as () => number)).rejects.toThrow(/fn must be a function, received number/);
   });
 });

@@ -1,4 +1,4 @@
-// A panic that reached Node would abort the process.
+// A panic that reached Node.js would abort the process.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,7 +20,7 @@ function exportedFunctions(): { name: string; options: string; isAsync: boolean 
   );
 }
 
-it("every export catches panics, or is async, where napi does", () => {
+it("every napi export catches panics or is async, where napi catches them", () => {
   const functions = exportedFunctions();
   expect(functions.length).toBeGreaterThan(30);
   expect(functions.filter(({ options, isAsync }) => !isAsync && !options.includes("catch_unwind"))).toEqual([]);

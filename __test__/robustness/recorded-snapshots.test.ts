@@ -1,4 +1,4 @@
-// Snapshots on the way through what records values: they are none themselves.
+// Snapshots as values in recordings: they are not recorded themselves.
 import {
   callTool,
   createAgent,
@@ -25,8 +25,8 @@ async function traced<T>(fn: () => Promise<T>): Promise<{ result: T; text: strin
   };
 }
 
-describe("a snapshot that is given back", () => {
-  it("by the run is not written into its end", async () => {
+describe("a snapshot that is returned", () => {
+  it("by the run is not written into its end event", async () => {
     const { result, text } = await traced(async () => {
       await work();
       return dumpSnapshot();
@@ -36,7 +36,7 @@ describe("a snapshot that is given back", () => {
     expect(await runWith(work, { snapshot: result, mode: "replay" })).toBe(PART);
   });
 
-  it("beside other values leaves those as they are", async () => {
+  it("next to other values does not change those", async () => {
     const { events } = await traced(async () => ({ answer: await work(), at: new Date(0), snapshot: dumpSnapshot() }));
     const end = events.find(({ type }) => type === "runWith:end") as unknown as { result: unknown };
     expect(end.result).toEqual({ answer: PART, at: "1970-01-01T00:00:00.000Z", snapshot: "[a snapshot]" });
@@ -59,7 +59,7 @@ describe("a snapshot that is given back", () => {
     expect(again.root.children["root/agent:dumper:0"]?.state.status).toBe("running");
   });
 
-  it("by a journaled call is that call's value, which cannot be replayed; a tool may not give it", async () => {
+  it("by a journaled call is its value, which cannot be replayed; a tool must not return it", async () => {
     const call = (): Promise<AgentSnapshot> =>
       journalCall({ kind: "dump", name: "d", request: {} }, () => dumpSnapshot());
     const snapshot = await runWith(async () => {
@@ -72,7 +72,7 @@ describe("a snapshot that is given back", () => {
     expect(isInvalidToolOutputError(error)).toBe(true);
   });
 
-  it("is written by JSON.stringify without being touched", async () => {
+  it("is written by JSON.stringify without being parsed", async () => {
     const { result } = await traced(async () => {
       await work();
       return dumpSnapshot({ metadata: { why: "test" } });
@@ -91,25 +91,28 @@ describe("an agent's result that could not be recorded", () => {
     readonly open = true;
   }
 
-  it.each(["dump", "trace"])("is made again with completedFrames reuse, not replaced by null: %s", async (source) => {
-    let runs = 0;
-    const agent = createAgent({
-      id: "opener",
-      handler: async () => {
-        runs += 1;
-        await work();
-        return new Handle();
-      },
-    });
-    const { result, events } = await traced(async () => {
-      await agent();
-      return dumpSnapshot();
-    });
-    const snapshot = source === "dump" ? result : restoreSnapshot(events);
-    const texts = parseSnapshot(stringifySnapshot(snapshot));
-    for (const from of [snapshot, texts]) {
-      expect(await runWith(() => agent(), { snapshot: from, completedFrames: "reuse" })).toBeInstanceOf(Handle);
-    }
-    expect(runs).toBe(3);
-  });
+  it.each(["dump", "trace"])(
+    'is produced again with completedFrames: "reuse", not replaced by null: %s',
+    async (source) => {
+      let runs = 0;
+      const agent = createAgent({
+        id: "opener",
+        handler: async () => {
+          runs += 1;
+          await work();
+          return new Handle();
+        },
+      });
+      const { result, events } = await traced(async () => {
+        await agent();
+        return dumpSnapshot();
+      });
+      const snapshot = source === "dump" ? result : restoreSnapshot(events);
+      const texts = parseSnapshot(stringifySnapshot(snapshot));
+      for (const from of [snapshot, texts]) {
+        expect(await runWith(() => agent(), { snapshot: from, completedFrames: "reuse" })).toBeInstanceOf(Handle);
+      }
+      expect(runs).toBe(3);
+    },
+  );
 });

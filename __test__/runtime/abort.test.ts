@@ -10,6 +10,7 @@ import {
   promptAgent,
   runFrame,
   runWith,
+  type AbortHandle,
   type ModelAdapter,
   type StreamEvent,
   type Tool,
@@ -30,7 +31,7 @@ const thrownBy = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-/** A signal that has aborted. */
+/** A signal that is already aborted. */
 const aborted = AbortSignal.abort(reason);
 
 function signalHere(): AbortSignal {
@@ -40,7 +41,7 @@ function signalHere(): AbortSignal {
 }
 
 describe("AbortError", () => {
-  it("says what the reason was", () => {
+  it("contains the reason of the abort in its message", () => {
     expect(new AbortError()).toMatchObject({ name: "AbortError", message: "Operation aborted", reason: undefined });
     expect(new AbortError("late")).toMatchObject({ message: "Operation aborted: late", reason: "late" });
     const cause = new RangeError("no time");
@@ -50,8 +51,8 @@ describe("AbortError", () => {
   });
 });
 
-describe("an agent under a signal that has aborted", () => {
-  it("is not run, and rejects with the reason that was given", async () => {
+describe("an agent whose signal is already aborted", () => {
+  it("does not run and rejects with the given reason", async () => {
     let ran = false;
     const agent = createAgent({ id: "a", handler: () => (ran = true) });
     const error = await thrownBy(runWith(() => agent(), { signal: aborted }));
@@ -60,7 +61,7 @@ describe("an agent under a signal that has aborted", () => {
     expect((error as AbortError).reason).toBe(reason);
   });
 
-  it("rejects though its handler returned", async () => {
+  it("rejects although its handler returned", async () => {
     const controller = new AbortController();
     const agent = createAgent({
       id: "a",
@@ -79,7 +80,7 @@ describe("an agent under a signal that has aborted", () => {
   });
 });
 
-describe("runWith under a signal that has aborted", () => {
+describe("runWith with a signal that is already aborted", () => {
   it("does not reject when the function returns", async () => {
     expect(await runWith(() => "fine", { signal: aborted })).toBe("fine");
     const controller = new AbortController();
@@ -113,8 +114,8 @@ describe("runWith under a signal that has aborted", () => {
   });
 });
 
-describe("a signal", () => {
-  it("has the very reason that was given", async () => {
+describe("the signal of a frame", () => {
+  it("has exactly the given reason", async () => {
     for (const given of [reason, new Error("e"), "text", 0, null]) {
       const controller = new AbortController();
       await runWith(
@@ -127,7 +128,7 @@ describe("a signal", () => {
     }
   });
 
-  it("is each agent's own: aborting one aborts those under it, and no other", async () => {
+  it("belongs to one agent: aborting it aborts its sub-agents and no other agent", async () => {
     const signals: Record<string, AbortSignal> = {};
     const both = deferred();
     const leaf = createAgent<{ name: string }, unknown>({
@@ -162,7 +163,7 @@ describe("a signal", () => {
     });
   });
 
-  it("of an agent that has ended never changes", async () => {
+  it("does not change after its agent has ended", async () => {
     const controller = new AbortController();
     const ended: AbortSignal[] = [];
     const agent = createAgent({ id: "a", handler: () => void ended.push(signalHere()) });
@@ -182,6 +183,34 @@ describe("a signal", () => {
     expect(ended.map((signal) => signal.reason as unknown)).toEqual([undefined, "own reason", "later"]);
   });
 
+  it.each(["abort(reason)", "abort.abort(reason)"])(
+    "is aborted by %s, also from outside of the agent",
+    async (form) => {
+      let abort: AbortHandle | undefined;
+      const agent = createAgent({
+        id: "a",
+        handler: async () => {
+          abort = getAbortHandle();
+          expect(abort.signal).toBe(getContextSignal());
+          await new Promise((_resolve, reject) => {
+            abort?.signal.addEventListener("abort", () => reject(new Error("stopped")));
+          });
+        },
+      });
+      await runWith(async () => {
+        const ending = thrownBy(agent());
+        await sleep(1);
+        if (form === "abort(reason)") abort?.("own reason");
+        else abort?.abort("own reason");
+        await ending;
+        expect(abort?.signal.reason).toBe("own reason");
+        expect(getContext()?.signal.aborted).toBe(false);
+      });
+      abort?.("too late");
+      expect(abort?.signal.reason).toBe("own reason");
+    },
+  );
+
   it("of a frame of one's own aborts that frame", async () => {
     const controller = new AbortController();
     await runWith(async () => {
@@ -197,7 +226,7 @@ describe("a signal", () => {
     });
   });
 
-  it("given to a frame of one's own does not cut it off from the run's signal", async () => {
+  it("passed to runFrame does not replace the signal of the run", async () => {
     const controller = new AbortController();
     const own = new AbortController();
     await runWith(
@@ -214,16 +243,19 @@ describe("a signal", () => {
 });
 
 describe("outside of runs and agents", () => {
-  it("there is no signal, and aborting does nothing", () => {
+  it("getContextSignal returns undefined and aborting has no effect", () => {
     expect(getContextSignal()).toBeUndefined();
-    getAbortHandle().abort("nobody");
+    const abort = getAbortHandle();
+    abort("nobody");
+    abort.abort("nobody");
+    expect(abort.signal.aborted).toBe(false);
   });
 });
 
-describe("a model under a signal", () => {
+describe("a model with an abort signal", () => {
   const asker = createAgent({ id: "asker", handler: () => promptAgent(Result) });
 
-  /** A model that aborts the run in the middle of its answer, and then does what `then` says. */
+  /** A model that aborts the run in the middle of its answer and then does the given thing. */
   function abortingModel(controller: AbortController, then: (signal: AbortSignal) => StreamEvent): ModelAdapter {
     return {
       id: "m",
@@ -234,7 +266,7 @@ describe("a model under a signal", () => {
     };
   }
 
-  it("is not called once it has aborted", async () => {
+  it("is not called after the abort", async () => {
     const controller = new AbortController();
     const model = scriptedModel("m", () => result("ok"));
     const bus = { emit: (event: { type: string }) => event.type === "model:call:start" && controller.abort(reason) };
@@ -257,7 +289,7 @@ describe("a model under a signal", () => {
     expect(error).toMatchObject({ name: "AbortError", code: "ERR_REWIND_ABORTED", reason });
   });
 
-  it("that gives up by itself is not wrapped in a model error", async () => {
+  it("that throws an AbortError itself is not wrapped in a model error", async () => {
     const own = new AbortError("no patience");
     const model: ModelAdapter = {
       id: "m",
@@ -268,7 +300,7 @@ describe("a model under a signal", () => {
     expect(await thrownBy(runWith(() => asker(), { model }))).toBe(own);
   });
 
-  it("ends the prompt, not only the tool, when it aborts during a tool call", async () => {
+  it("ends the prompt, not only the tool, when the abort happens during a tool call", async () => {
     const controller = new AbortController();
     const tool: Tool = {
       name: "t",

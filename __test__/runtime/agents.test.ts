@@ -37,7 +37,7 @@ describe("an agent outside of runWith", () => {
     },
   });
 
-  it("is a run of its own, with its frame as the root", async () => {
+  it("is its own run, with its frame as the root", async () => {
     const result = (await solo({ n: 1 })) as Record<string, never>;
     expect(result).toMatchObject({
       n: 1,
@@ -54,7 +54,7 @@ describe("an agent outside of runWith", () => {
     expect(getContext()).toBeUndefined();
   });
 
-  it("is a new run at each call", async () => {
+  it("starts a new run at each call", async () => {
     const [first, second] = (await Promise.all([solo({ n: 1 }), solo({ n: 2 })])) as {
       traceId: string;
       callId: string;
@@ -66,7 +66,7 @@ describe("an agent outside of runWith", () => {
 });
 
 describe("sub-agents", () => {
-  it("are numbered by id under the frame that calls them", async () => {
+  it("are numbered per id under the calling frame", async () => {
     const other = createAgent({ id: "other", handler: () => here().callId });
     const parent = createAgent({
       id: "parent",
@@ -83,7 +83,7 @@ describe("sub-agents", () => {
     );
   });
 
-  it("are found in the dump under their callIds, whatever characters their id has", async () => {
+  it("are found in the dump by their callIds, whatever characters their id has", async () => {
     const ids = ['a "quoted" one', "with/slash:and:colon", "naïve 😀", "\ud83d", "__proto__"];
     const snapshot = await runWith(async () => {
       for (const id of ids) await createAgent({ id, handler: () => id })();
@@ -95,7 +95,7 @@ describe("sub-agents", () => {
     );
   });
 
-  it("get their props and give their result as they are", async () => {
+  it("receive their props and return their result by reference", async () => {
     const props = { map: new Map([[1, () => 2]]) };
     const identity = createAgent<typeof props, typeof props>({ id: "identity", handler: (given) => given });
     expect(await identity(props)).toBe(props);
@@ -109,7 +109,7 @@ describe("sub-agents", () => {
     ["a string", "broken"],
     ["undefined", undefined],
     ["a frozen object", Object.freeze({ code: 7 })],
-  ])("let %s through as the very thing that was thrown", async (_what, thrown) => {
+  ])("pass on %s exactly as thrown", async (_what, thrown) => {
     const thrower = createAgent({
       id: "thrower",
       handler: () => {
@@ -126,7 +126,7 @@ describe("sub-agents", () => {
     expect(await caught(() => runWith(() => parent()))).toBe(thrown);
   });
 
-  it("may fail without their parent failing", async () => {
+  it("can fail without failing their parent", async () => {
     const thrower = createAgent({ id: "thrower", handler: () => Promise.reject(new Error("no")) });
     await runWith(async () => {
       await thrower().catch(() => {});
@@ -137,7 +137,7 @@ describe("sub-agents", () => {
 });
 
 describe("createAgent", () => {
-  it("gives a function with a read-only id, which can be forked", async () => {
+  it("returns a function with a read-only id, which can be forked", async () => {
     const agent = createAgent<number, number>({ id: "double", handler: (n) => 2 * n });
     expect(agent.id).toBe("double");
     expect(() => Object.assign(agent, { id: "other" })).toThrow(TypeError);
@@ -153,13 +153,13 @@ describe("createAgent", () => {
     [{ maxRetries: -1 }, RangeError, /config\.maxRetries/],
     [{ maxTurnSteps: Number.NaN }, RangeError, /config\.maxTurnSteps/],
     [{ maxReborns: "3" }, RangeError, /config\.maxReborns/],
-  ])("refuses %o, naming the field", (wrong, errorClass, message) => {
+  ])("rejects %o and names the field", (wrong, errorClass, message) => {
     const make = (): unknown => createAgent({ id: "a", handler: () => {}, ...wrong } as never);
     expect(make).toThrow(errorClass);
     expect(make).toThrow(message);
   });
 
-  it("puts middlewares around the handler, the first outermost", async () => {
+  it("wraps middlewares around the handler, the first outermost", async () => {
     const log: unknown[] = [];
     const layer = (name: string) => ({
       name,
@@ -191,13 +191,13 @@ describe("createAgent", () => {
   });
 });
 
-describe("nesting", () => {
+describe("nesting of agents", () => {
   const descend: Agent<{ left: number }, number> = createAgent({
     id: "descend",
     handler: async ({ left }) => (left === 0 ? here().depth : descend({ left: left - 1 })),
   });
 
-  it("goes 50 agents deep, and not deeper", async () => {
+  it("is limited to a depth of 50 by default", async () => {
     expect(await runWith(() => descend({ left: 49 }))).toBe(50);
     expect(await descend({ left: 49 })).toBe(50);
     for (const run of [() => runWith(() => descend({ left: 50 })), () => descend({ left: 50 })]) {
@@ -208,20 +208,20 @@ describe("nesting", () => {
     }
   });
 
-  it("goes as deep as runWith's maxDepth says", async () => {
+  it("is limited by the maxDepth option of runWith", async () => {
     expect(await runWith(() => descend({ left: 2 }), { maxDepth: 3 })).toBe(3);
     await expect(runWith(() => descend({ left: 3 }), { maxDepth: 3 })).rejects.toThrow(MaxDepthExceededError);
     expect(await runWith(() => descend({ left: 119 }), { maxDepth: 120 })).toBe(120);
   });
 
-  it("leaves the agent that went too deep able to go on", async () => {
+  it("leaves the calling agent able to continue after the limit was exceeded", async () => {
     const careful = createAgent({ id: "careful", handler: () => descend({ left: 0 }).catch(() => "caught") });
     expect(await runWith(() => careful(), { maxDepth: 1 })).toBe("caught");
   });
 });
 
 describe("runWith", () => {
-  it("gives the function its initial props, and its result back", async () => {
+  it("passes initialProps to the function and returns its result", async () => {
     const props = { a: 1 };
     const fn = (given: unknown): Promise<unknown> => Promise.resolve(given);
     expect(await runWith(fn, { initialProps: props })).toBe(props);
@@ -229,7 +229,7 @@ describe("runWith", () => {
     expect(await runWith(() => "no promise")).toBe("no promise");
   });
 
-  it("gives a replay the recorded props, where it is given none", async () => {
+  it("passes the recorded props to a replay without initialProps", async () => {
     const bus = recorder();
     const initialProps = { when: new Date(0), n: 1 };
     const program = async (props: unknown) => ({
@@ -245,7 +245,7 @@ describe("runWith", () => {
     }
   });
 
-  it("lets any number of agents listen to their signals without a warning", async () => {
+  it("allows any number of agents to listen to their signals without a warning", async () => {
     const warned = vi.fn();
     process.on("warning", warned);
     try {
@@ -268,7 +268,7 @@ describe("runWith", () => {
     }
   });
 
-  it("rejects with what the function throws, also at once", async () => {
+  it("rejects with the error of the function, also with a synchronous one", async () => {
     const error = new Error("at once");
     await expect(
       runWith(() => {
@@ -277,7 +277,7 @@ describe("runWith", () => {
     ).rejects.toBe(error);
   });
 
-  it("is refused inside of a run, an agent or a tool", async () => {
+  it("is rejected inside a run, an agent or a tool", async () => {
     const nested = (): Promise<unknown> =>
       runWith(() => 1).then(
         () => "ran",
@@ -292,7 +292,7 @@ describe("runWith", () => {
     expect(await nested()).toBe("ran");
   });
 
-  it("keeps runs at the same time apart: context, memory, events and counters", async () => {
+  it("keeps parallel runs apart: context, memory, events and counters", async () => {
     const worker = createAgent<{ wait: number }, string>({
       id: "worker",
       handler: async ({ wait }) => {

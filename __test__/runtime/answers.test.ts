@@ -16,7 +16,7 @@ import { z as zod3 } from "zod3";
 import { recorder } from "../support/recorder.js";
 import { scriptedModel, textOf, toolCall, type ScriptedModel } from "../support/scripted-model.js";
 
-/** A model that gives these answers, one a call, the last one again and again. */
+/** A model with one scripted answer per call. The last one repeats. */
 function answering(...texts: string[]): ScriptedModel {
   const model: ScriptedModel = scriptedModel("m", () => ({
     content: texts[Math.min(model.calls.length, texts.length) - 1] ?? "",
@@ -42,25 +42,25 @@ const ask = (schema: Parameters<typeof promptAgent>[0], ...texts: string[]): Pro
 
 const Count = z.object({ count: z.number().int(), names: z.array(z.string().min(2)).default([]) });
 
-describe("an answer", () => {
+describe("a model's answer", () => {
   it.each([
     ["plain JSON", '{"count":1}'],
     ["JSON with white space around it", '\n {"count": 1}\n'],
     ["JSON in a fenced block", 'Here it is:\n```json\n{"count":1}\n```\nDone.'],
     ["a fenced block without a language", '```\n{"count":1}\n```'],
     ["JSON in prose", 'The result is {"count":1}, as you asked.'],
-  ])("is read from %s, and given as the schema makes it", async (_what, text) => {
+  ])("is read from %s and returned as parsed by the schema", async (_what, text) => {
     expect(await ask(Count, text)).toEqual({ count: 1, names: [] });
   });
 
-  it("is text where the schema wants text, whatever the text looks like", async () => {
+  it("is text if the schema requires text, whatever the text looks like", async () => {
     for (const text of ["hello", "42", '{"a": 1}', "", "null", "```json\n1\n```"])
       expect(await ask(z.string(), text)).toBe(text);
     expect(await ask(z.enum(["yes", "no"]), "yes")).toBe("yes");
     expect(await ask(z.number(), "42")).toBe(42);
   });
 
-  it("is checked by the schema of zod 3, and by asynchronous refinements", async () => {
+  it("is checked by zod 3 schemas and by asynchronous refinements", async () => {
     expect(await ask(zod3.object({ count: zod3.number() }) as never, '{"count":2,"more":1}')).toEqual({ count: 2 });
     const even = z.number().refine(async (value) => value % 2 === 0, "must be even");
     expect(await ask(even, "2")).toBe(2);
@@ -69,7 +69,7 @@ describe("an answer", () => {
 });
 
 describe("a wrong answer", () => {
-  it("is asked again with its faults listed, in the same conversation", async () => {
+  it("is requested again in the same conversation with a list of its faults", async () => {
     const model = answering('{"count":1.5,"names":["a","bb"]}', "no JSON at all", '{"count":3}');
     const bus = recorder();
     expect(await runWith(() => agentOf(Count)(), { model, eventBus: bus })).toEqual({ count: 3, names: [] });
@@ -93,7 +93,7 @@ describe("a wrong answer", () => {
     ]);
   });
 
-  it("fails the prompt once maxRetries further answers were wrong too", async () => {
+  it("fails the prompt after maxRetries further wrong answers", async () => {
     for (const [config, attempts] of [
       [{}, 4],
       [{ maxRetries: 1 }, 2],
@@ -108,7 +108,7 @@ describe("a wrong answer", () => {
     }
   });
 
-  it("is replayed, and so are the answers after it, when the snapshot holds them", async () => {
+  it("is replayed together with the answers after it", async () => {
     const agent = agentOf(Count);
     const snapshot = await runWith(
       async () => {
@@ -123,7 +123,7 @@ describe("a wrong answer", () => {
   });
 });
 
-describe("turns", () => {
+describe("turns of a prompt", () => {
   const again: Tool = { name: "again", description: "", parameters: z.object({}), handler: () => "again" };
   const looping = (config: { maxTurnSteps?: number }) =>
     createAgent({
@@ -138,7 +138,7 @@ describe("turns", () => {
   it.each([
     [{}, 10],
     [{ maxTurnSteps: 3 }, 3],
-  ])("are at most as many as maxTurnSteps says: %o", async (config, turns) => {
+  ])("are limited by maxTurnSteps: %o", async (config, turns) => {
     const model: ScriptedModel = scriptedModel("m", () => toolCall(`c${model.calls.length}`, "again", {}));
     const error = await runWith(() => looping(config)(), { model }).catch((thrown: unknown) => thrown);
     expect(isTurnBudgetExceededError(error)).toBe(true);
@@ -146,7 +146,7 @@ describe("turns", () => {
     expect(model.calls).toHaveLength(turns);
   });
 
-  it("may take all of them for the answer", async () => {
+  it("can all be used for the answer", async () => {
     const model = scriptedModel("m", (messages) =>
       messages.length < 4 ? toolCall("c", "again", {}) : { content: '{"count":1}' },
     );

@@ -26,7 +26,7 @@ const Result = z.object({ result: z.string() });
 /** A model whose calls use 10 + 7 tokens and cost 17 microcents. */
 const cheap = scriptedModel("cheap", (messages) => result(textOf(messages[0])));
 cheap.calculateCost = ({ totalTokens }) => ({ microcents: totalTokens });
-/** The same, of a provider and in another currency. */
+/** The same with a provider and in another currency. */
 const dear = scriptedModel("dear", (messages) => result(textOf(messages[0])), { provider: "p" });
 dear.calculateCost = () => ({ euros: 2 });
 
@@ -129,19 +129,19 @@ const frames = {
 };
 
 describe("the budget of a frame", () => {
-  it("is what it used itself, and with its sub-agents", () => {
-    // The leaves run at the same time; each has its own.
+  it("counts its own usage, and its usage including sub-agents", () => {
+    // The leaves run in parallel. Each has its own budget.
     expect(budgets).toEqual([topBudget, leafBudget, leafBudget]);
     expect(afterTop).toEqual(runBudget);
   });
 
-  it("is in the dump, and restored from the trace", () => {
+  it("is in the dump and is restored from the trace", () => {
     expect(budgetsOf(dump.root)).toEqual({ root: runBudget, ...frames });
     const restored = restoreSnapshot(JSON.parse(JSON.stringify(bus.events)) as TraceEvent[]);
     expect(budgetsOf(restored.root)).toEqual(frames);
   });
 
-  it("is told by an event for each use, with the frame's own and aggregate", () => {
+  it("is reported by an event for each use, with the frame's own usage and the aggregate", () => {
     const updates = bus.of("budget:update");
     expect(updates.map(({ agentId, identifiers }) => [agentId, ...identifiers])).toEqual([
       ["top", "model::cheap"],
@@ -169,7 +169,7 @@ describe("the budget of a frame", () => {
     ]);
   });
 
-  it("is the same where snapshots are off", async () => {
+  it("is the same when snapshots are off", async () => {
     await runWith(
       async () => {
         expect(await top()).toEqual([topBudget, leafBudget, leafBudget]);
@@ -181,7 +181,7 @@ describe("the budget of a frame", () => {
 });
 
 describe("the budget of a replay", () => {
-  it("is the recorded one from the start, and replayed calls add nothing to it", async () => {
+  it("is the recorded one from the start, and replayed calls add nothing", async () => {
     const restored = restoreSnapshot(bus.events);
     for (const snapshot of [dump, JSON.parse(JSON.stringify(dump)) as AgentSnapshot, restored]) {
       const seen = recorder();
@@ -201,7 +201,7 @@ describe("the budget of a replay", () => {
     }
   });
 
-  it("grows by what is called beyond the recording", async () => {
+  it("grows with live calls beyond the recording", async () => {
     await runWith(
       async () => {
         await top();
@@ -215,7 +215,7 @@ describe("the budget of a replay", () => {
     );
   });
 
-  it("in the middle of a run is what had been used by then", async () => {
+  it("starts in the middle of a run with the usage up to the dump", async () => {
     const spanId = bus.of("turn:end")[0]?.trace.spanId ?? "";
     const snapshot = restoreSnapshot(bus.events, { spanId });
     expect(budgetsOf(snapshot.root)).toEqual({
@@ -231,8 +231,8 @@ describe("the budget of a replay", () => {
   });
 });
 
-describe("what is not a call of a model", () => {
-  it("adds nothing: failed calls, tools, calls of one's own", async () => {
+describe("calls other than successful model calls", () => {
+  it("add nothing: failed calls, tools, the program's own calls", async () => {
     const failing = scriptedModel("failing", () => Promise.reject(new Error("no")));
     await runWith(
       async () => {

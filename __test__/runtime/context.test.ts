@@ -26,7 +26,7 @@ const storage = (globalThis as unknown as Record<symbol, AsyncLocalStorage<Conte
   Symbol.for("agent-rewind/context@1")
 ] as AsyncLocalStorage<Context>;
 
-/** Calls a function as code does that has lost the context: native callbacks, other queues. */
+/** Calls a function from code that has lost the context, such as native callbacks and foreign queues. */
 const lost = <R>(fn: () => R): R => storage.exit(fn);
 
 const step = (name: string, context?: Context): Promise<string> =>
@@ -35,8 +35,8 @@ const step = (name: string, context?: Context): Promise<string> =>
     () => `did ${name}`,
   );
 
-describe("the context", () => {
-  it("says where the code stands", async () => {
+describe("the run context", () => {
+  it("describes the current position in the run", async () => {
     const bus = recorder();
     const inner = createAgent({
       id: "inner",
@@ -79,7 +79,7 @@ describe("the context", () => {
     );
   });
 
-  it("is not there outside, and captureContext says so", () => {
+  it("is undefined outside of runs, where captureContext throws", () => {
     expect(getContext()).toBeUndefined();
     try {
       captureContext();
@@ -90,7 +90,7 @@ describe("the context", () => {
     }
   });
 
-  it("is that of the frame in which it was captured, wherever it is run", async () => {
+  it("runs code in the frame where it was captured, wherever it is called", async () => {
     const contexts: Context[] = [];
     const agent = createAgent<{ n: number }, void>({ id: "a", handler: () => void contexts.push(captureContext()) });
     await runWith(async () => {
@@ -106,7 +106,7 @@ describe("the context", () => {
     expect(getContext()).toBeUndefined();
   });
 
-  it("gives through what its functions give and throw", async () => {
+  it("passes results and errors of its functions through", async () => {
     await runWith(() => {
       const context = captureContext();
       const add = context.bind((a: number, b: number) => a + b);
@@ -121,7 +121,7 @@ describe("the context", () => {
   });
 });
 
-describe("the context is found again", () => {
+describe("the run context is found again", () => {
   it("in a ReadableStream that is read elsewhere", async () => {
     const agent = createAgent({
       id: "streamer",
@@ -155,7 +155,7 @@ describe("the context is found again", () => {
       expect(
         Object.keys(dumpSnapshot().root.children["root/agent:keeper:0"]?.journal.other?.["step"] ?? {}),
       ).toHaveLength(1);
-      // Read when its agent has ended: it works, and is not recorded.
+      // Read after its agent has ended: it works but is not recorded.
       const reader = ((await agent()) as ReadableStream<string>).getReader();
       expect([await lost(() => reader.read()), await lost(() => reader.read())]).toMatchObject([
         { value: "did pull 1" },
@@ -203,8 +203,8 @@ describe("the context is found again", () => {
   });
 });
 
-describe("a context that is given", () => {
-  it("is where journalCall records, from outside too", async () => {
+describe("an explicit context", () => {
+  it("is the frame where journalCall records, also from outside the run", async () => {
     await runWith(async () => {
       const contexts: Context[] = [];
       const waiting = createAgent({
@@ -221,7 +221,7 @@ describe("a context that is given", () => {
     });
   });
 
-  it("is what the call runs in", async () => {
+  it("is the context in which the call runs", async () => {
     await runWith(async () => {
       const context = captureContext();
       const inside = await lost(() =>
@@ -231,7 +231,7 @@ describe("a context that is given", () => {
     });
   });
 
-  it("is what dumpSnapshot dumps, from outside too", async () => {
+  it("is the run that dumpSnapshot dumps, also from outside the run", async () => {
     await runWith(async () => {
       const context = captureContext();
       await step("a");
@@ -310,7 +310,7 @@ describe("the ESM and the CommonJS copy of the package in one process", () => {
     expect(error.message).toBe('Operation aborted: its parent agent "hasty" ended before this agent did');
   });
 
-  it("know each other's errors", async () => {
+  it("recognize each other's errors", async () => {
     await expect(cjs.promptAgent(z.string())).rejects.toSatisfy(esm.isContextNotFoundError);
     const error = await esm
       .runWith(() => cjs.createAgent({ id: "a", handler: () => cjs.promptAgent(z.string()) })())
@@ -319,7 +319,7 @@ describe("the ESM and the CommonJS copy of the package in one process", () => {
     expect(cjs.isModelNotFoundError(error)).toBe(true);
   });
 
-  it("share the global bus", async () => {
+  it("share the global event bus", async () => {
     const seen = recorder();
     const unsubscribe = cjs.getGlobalEventBus().subscribe("*", seen.emit);
     await esm.createAgent({ id: "a", handler: () => 1 })();
@@ -327,7 +327,7 @@ describe("the ESM and the CommonJS copy of the package in one process", () => {
     expect(seen.of("agent:end")).toHaveLength(1);
   });
 
-  it("use the same model for one prompt, equipped by either", async () => {
+  it("use the same model for one prompt, equipped by either copy", async () => {
     const model = scriptedModel("m", () => result("ok"));
     await cjs.runWith(
       async () => {

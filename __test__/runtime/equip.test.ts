@@ -25,7 +25,7 @@ const lookUp: Tool = {
   handler: ({ key }: { key: string }) => ({ key }),
 };
 
-describe("equipping", () => {
+describe("equip functions", () => {
   const equips = {
     equipSystem: () => equipSystem("late"),
     equipInstruction: () => equipInstruction("late"),
@@ -42,7 +42,7 @@ describe("equipping", () => {
   };
   const model = scriptedModel("m", () => result("ok"));
 
-  it.each(Object.entries(equips))("is refused after the prompt: %s", async (apiName, equip) => {
+  it.each(Object.entries(equips))("throw after the prompt: %s", async (apiName, equip) => {
     const agent = createAgent({
       id: "late",
       model,
@@ -57,7 +57,7 @@ describe("equipping", () => {
     expect(error).toMatchObject({ apiName });
   });
 
-  it("is refused as soon as the prompt has started", async () => {
+  it("throw as soon as the prompt has started", async () => {
     const agent = createAgent({
       id: "hasty",
       model,
@@ -74,7 +74,7 @@ describe("equipping", () => {
     expect(await agent()).toEqual(["fulfilled", true, true]);
   });
 
-  it("is possible again in the next generation, and memory always", async () => {
+  it("work again in the next generation; equipMemory always works", async () => {
     const agent = createAgent<number, unknown>({
       id: "reborn",
       model,
@@ -90,7 +90,7 @@ describe("equipping", () => {
   });
 
   it.each([...Object.entries(equips), ["equipMemory", () => equipMemory("k", 0)] as const])(
-    "needs an agent or a run around it: %s",
+    "require an agent or a run: %s",
     async (apiName, equip) => {
       const error = await thrownBy(equip);
       expect(isContextNotFoundError(error)).toBe(true);
@@ -102,14 +102,14 @@ describe("equipping", () => {
     [undefined, /tool\.name/],
     [{ ...lookUp, name: "" }, /tool\.name/],
     [{ ...lookUp, handler: "no function" }, /equipTool\("look_up"\): tool\.handler/],
-  ])("refuses a tool that is none: %o", async (tool, message) => {
+  ])("reject an invalid tool: %o", async (tool, message) => {
     await runWith(() => {
       expect(() => equipTool(tool as never)).toThrow(TypeError);
       expect(() => equipTool(tool as never)).toThrow(message);
     });
   });
 
-  it("reaches the agent that it is called in, and no other", async () => {
+  it("affect only the agent in which they are called", async () => {
     const child = createAgent({
       id: "child",
       handler: async () => {

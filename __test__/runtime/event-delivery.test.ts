@@ -14,7 +14,7 @@ afterEach(() => {
 const agent = createAgent({ id: "a", handler: () => journalCall({ kind: "k", name: "n", request: 1 }, () => "done") });
 
 describe("the events of a run", () => {
-  it("go to the global bus, also those of an agent outside of runWith", async () => {
+  it("go to the global bus, including those of an agent outside of runWith", async () => {
     const seen = recorder();
     getGlobalEventBus().subscribe("*", seen.emit);
     await runWith(() => agent());
@@ -25,7 +25,7 @@ describe("the events of a run", () => {
     expect(seen.of("agent:start").map(({ trace }) => trace.parentSpanId === "")).toEqual([false, true]);
   });
 
-  it("go to the eventBus of runWith instead, if it has one", async () => {
+  it("go to the eventBus option of runWith instead, if it is set", async () => {
     const seen = recorder();
     const own = recorder();
     getGlobalEventBus().subscribe("*", seen.emit);
@@ -37,7 +37,7 @@ describe("the events of a run", () => {
     expect(seen.events).toEqual([]);
   });
 
-  it("are delivered before the program goes on", async () => {
+  it("are delivered before the program continues", async () => {
     const order: string[] = [];
     const told = createAgent({
       id: "told",
@@ -90,7 +90,7 @@ describe("the events of a run", () => {
         return bus;
       },
     ],
-  ])("do not change the run through %s", async (_what, makeBus) => {
+  ])("do not affect the run through %s", async (_what, makeBus) => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
     const rich = richRun();
     const run = (options: object) =>
@@ -105,7 +105,7 @@ describe("the events of a run", () => {
     expect(replay.model.calls).toEqual([]);
   });
 
-  it("have the trace that runWith is told to join", async () => {
+  it("use the trace that is passed to runWith", async () => {
     const seen = recorder();
     const traceId = "0123456789abcdef0123456789abcdef";
     const parentSpanId = "fedcba9876543210";
@@ -119,7 +119,7 @@ describe("the events of a run", () => {
     expect(await runWith(() => agent(), { snapshot })).toBe("done");
   });
 
-  it("of a replay have the attributes of its trace beside those of the snapshot", async () => {
+  it("of a replay have the attributes of its trace and those of the snapshot", async () => {
     const snapshot = await runWith(async () => {
       await agent();
       return dumpSnapshot({ metadata: { by: "hand" } });
@@ -130,7 +130,7 @@ describe("the events of a run", () => {
     expect(seen.of("agent:start")[0]?.trace.attributes).toEqual({ tenant: "t1" });
   });
 
-  it("of a restored run say so", async () => {
+  it("of a restored run are marked as such", async () => {
     const rich = richRun();
     const seen = recorder();
     await runWith(() => rich.run(), { eventBus: seen, model: rich.model });

@@ -18,7 +18,9 @@ import { recorder } from "../support/recorder.js";
 import { richRun } from "../support/rich-run.js";
 import { result, scriptedModel, toolCall } from "../support/scripted-model.js";
 
-/** Own fields by type: as documented, and as added by this package (which older readers skip). */
+/**
+ * The own fields of each event type: the documented ones, and those added by this package, which older readers skip.
+ */
 const FIELDS: Record<string, { always: string; sometimes?: string; own?: string }> = {
   "runWith:start": {
     always: "config dependencies",
@@ -82,7 +84,7 @@ const BASE = ["type", "agentId", "schemaVersion", "timestamp", "_seq", "trace"];
 const words = (text = ""): string[] => text.split(" ").filter((word) => word !== "");
 
 const bus = recorder();
-/** Each event as it was when it was emitted. */
+/** A copy of each event at the time of its emission. */
 const texts: string[] = [];
 
 beforeAll(async () => {
@@ -103,7 +105,7 @@ beforeAll(async () => {
 });
 
 describe("the fields of an event", () => {
-  it.each(Object.entries(FIELDS))("%s are as documented", (type, { always, sometimes, own }) => {
+  it.each(Object.entries(FIELDS))("are as documented: %s", (type, { always, sometimes, own }) => {
     const found = bus.events.filter((event) => event.type === type);
     expect(found).not.toEqual([]);
     const allowed = new Set([...BASE, ...words(always), ...words(sometimes), ...words(own)]);
@@ -121,20 +123,20 @@ describe("the fields of an event", () => {
     }
   });
 
-  it("of all types of a run are checked here", () => {
+  it("are checked here for all event types of a run", () => {
     const types = new Set(bus.events.map(({ type }) => type as string));
     types.delete("replay:report");
     expect([...types].filter((type) => !(type in FIELDS))).toEqual([]);
   });
 
-  it("are JSON, and do not change after the event was emitted", () => {
+  it("are JSON and do not change after the event was emitted", () => {
     for (const [index, event] of bus.events.entries()) {
       expect(JSON.stringify(event)).toBe(texts[index]);
       expect(JSON.parse(texts[index] ?? "")).toEqual(event);
     }
   });
 
-  it("of runWith tell how it was called, and what it cost", () => {
+  it("of runWith contain its options and its usage", () => {
     const [start] = bus.of("runWith:start");
     const [end, failed] = bus.of("runWith:end");
     const about = {
@@ -158,7 +160,7 @@ describe("the fields of an event", () => {
     expect(failed).not.toHaveProperty("result");
   });
 
-  it("of agents and generations tell what went in and what came out", () => {
+  it("of agents and generations contain their inputs and outputs", () => {
     const leader = bus.of("agent:end").find(({ agentId }) => agentId === "leader");
     expect(leader).toMatchObject({
       props: { round: 0 },
@@ -199,7 +201,7 @@ describe("the fields of an event", () => {
     });
   });
 
-  it("of model calls and budgets tell what was used", () => {
+  it("of model calls and budgets contain the usage", () => {
     const usage = { promptTokens: 10, completionTokens: 7, totalTokens: 17 };
     const [call] = bus.of("model:call:end");
     expect(call).toMatchObject({
@@ -226,7 +228,7 @@ describe("the fields of an event", () => {
     expect(update).toMatchObject({ identifiers: ["model:scripted:rich"], delta: stats, aggregate: stats, own: stats });
   });
 
-  it("of a batch of tools tell of each call, in order", () => {
+  it("of a batch of tools contain each call, in order", () => {
     const [batch] = bus.of("tools:execute:end");
     expect(batch).toMatchObject({
       toolCallsCount: 3,
@@ -263,7 +265,7 @@ describe("the fields of an event", () => {
       },
     ]);
     const calls = bus.of("tool:call:end").filter(({ callId }) => /^l\d$/.test(callId));
-    // They end as they end, before their batch does.
+    // They end in the order of their ends, before their batch ends.
     expect(calls.map(({ callId }) => callId)).toEqual(["l3", "l1", "l2"]);
     for (const { _seq, contentHash, callId } of calls) {
       expect(_seq).toBeLessThan(batch?._seq ?? 0);
@@ -272,8 +274,8 @@ describe("the fields of an event", () => {
   });
 });
 
-describe("what an event holds", () => {
-  it("is not what the program goes on with", async () => {
+describe("the values in an event", () => {
+  it("are copies that the program does not share", async () => {
     const kept: string[] = [];
     const seen = recorder();
     const Answer = z.object({ result: z.string(), list: z.array(z.number()).default([1]) });
@@ -309,7 +311,7 @@ describe("what an event holds", () => {
     expect(seen.events.map((event) => JSON.stringify(event))).toEqual(kept);
   });
 
-  it("is JSON, also where the program's values are not", async () => {
+  it("are JSON even if the program's values are not", async () => {
     const seen = recorder();
     const agent = createAgent<{ when: Date; call: () => void }, unknown>({
       id: "typed",
@@ -329,7 +331,7 @@ describe("what an event holds", () => {
     expect(seen.of("agent:end")).toMatchObject([{ resultTypes: { "/map": "map" } }]);
   });
 
-  it("is whole, also for who starts to listen in the middle", async () => {
+  it("are complete, also for a subscriber that starts in the middle", async () => {
     const { createEventBus } = await import("agent-rewind");
     const late = createEventBus();
     const seen = recorder();

@@ -15,9 +15,9 @@ import { recorder, spanTree, type Recorder } from "../support/recorder.js";
 import { richResult, richRun } from "../support/rich-run.js";
 
 const live = recorder();
-/** From the end of the run: its last generation. */
+/** From the end of the run, in its last generation. */
 const replayed = recorder();
-/** From the end of the first generation: that is replayed, the next one is live. */
+/** From the end of the first generation. That is replayed, and the next one is live. */
 const resumed = recorder();
 let snapshot: AgentSnapshot;
 
@@ -43,7 +43,7 @@ beforeAll(async () => {
   expect([resume.model.calls.length, resume.made]).toEqual([1, ["broken", "look_up <sum up <lead>>"]]);
 });
 
-/** Without what this package adds beside the spans: first values of memory, and the report at the end of a run. */
+/** Drops the events that this package adds to the spans: initial memory values, and the report at the end of a run. */
 const spansOnly = (events: readonly TraceEvent[]): TraceEvent[] =>
   events.filter(({ type }) => type !== "replay:report" && type !== "memory:init");
 
@@ -51,7 +51,7 @@ const indented = (depth: number, lines: string[]): string[] => lines.map((line) 
 const liveTurn = ["turn", "  model:call", "    budget:update"];
 const replayedTurn = ["turn"];
 
-/** The tree of spans, with each generation live or replayed. */
+/** The expected tree of spans, with each generation live or replayed. */
 function treeOf(...generations: string[][]): string[] {
   return ["runWith", "  agent leader", ...indented(2, generations.flat())];
 }
@@ -72,7 +72,7 @@ function firstGeneration(isLive: boolean): string[] {
         "tools:execute",
         "  tool:call look_up",
         "  tool:call delegate",
-        // A tool that is replayed is not run, and starts no agents.
+        // The handler of a replayed tool does not run and starts no agents.
         ...(isLive ? indented(2, [...writer(), ...writer(...turn, "validation:fail")]) : []),
         "  tool:call broken",
         ...turn,
@@ -100,11 +100,11 @@ function secondGeneration(isLive: boolean): string[] {
 }
 
 describe("the events of a run", () => {
-  it("are the spans of the run, its agents, generations, prompts, turns, model calls and tools, each on the one that it belongs to", () => {
+  it("form a tree of run, agents, generations, prompts, turns, model calls and tools, each under its parent span", () => {
     expect(spanTree(spansOnly(live.events))).toEqual(treeOf(firstGeneration(true), secondGeneration(true)));
   });
 
-  it("start and end each span once, the end after the start, and inside of its parent", () => {
+  it("start and end each span once, the end after the start and inside the parent", () => {
     const open = new Map<string, string>();
     const closed = new Set<string>();
     for (const { type, trace } of live.events) {
@@ -123,7 +123,7 @@ describe("the events of a run", () => {
     expect([...open]).toEqual([]);
   });
 
-  it("all have the base fields, and numbers that only grow", () => {
+  it("all have the base fields and increasing numbers", () => {
     const { traceId } = live.events[0]?.trace ?? {};
     expect(traceId).toMatch(/^[0-9a-f]{32}$/);
     expect(TRACE_EVENT_SCHEMA_VERSION).toBe(1);
@@ -142,7 +142,7 @@ describe("the events of a run", () => {
     }
   });
 
-  it("name the agent that they are of", () => {
+  it("name their agent", () => {
     const agentOf = (type: string): string[] => [
       ...new Set(live.events.filter((event) => event.type === type).map(({ agentId }) => agentId ?? "")),
     ];
@@ -155,14 +155,14 @@ describe("the events of a run", () => {
 });
 
 describe("the events of a replay", () => {
-  it("are the same, but for the model calls and what is inside of replayed calls", () => {
+  it("are the same, except for model calls and events inside replayed calls", () => {
     expect(spanTree(spansOnly(replayed.events))).toEqual(treeOf(secondGeneration(false)));
     expect(spanTree(spansOnly(resumed.events))).toEqual(treeOf(firstGeneration(false), secondGeneration(true)));
     for (const type of ["model:call:start", "model:call:end", "budget:update"] as const)
       expect(replayed.of(type)).toEqual([]);
   });
 
-  it("say of each turn and each call that it came from the recording", () => {
+  it("mark each turn and each call as coming from the recording", () => {
     const caches = (events: Recorder): unknown[] => [
       ...events.of("turn:end").map(({ cache }) => cache),
       ...events.of("tool:call:end").map(({ cache }) => cache),
@@ -190,7 +190,7 @@ describe("the events of a replay", () => {
         }));
     expect(turns(resumed)).toEqual(turns(live));
     expect(turns(replayed)).toEqual(turns(live).slice(2));
-    // The model's ids of calls are in the recording; those of callTool are made anew.
+    // The recording contains the call ids of the model. Those of callTool are new.
     const results = (events: Recorder): unknown =>
       events.of("tools:execute:end").map(({ toolResults }) =>
         toolResults.map(({ toolName, input, output, outputTypes, error, contentHash }) => ({
@@ -206,7 +206,7 @@ describe("the events of a replay", () => {
     expect(results(replayed)).toEqual((results(live) as unknown[]).slice(1));
   });
 
-  it("tell where the snapshot came from", () => {
+  it("contain the origin of the snapshot", () => {
     for (const type of ["runWith:start", "runWith:end"] as const) {
       expect(live.of(type)[0]?.restoration).toBeUndefined();
       expect(live.of(type)[0]?.trace.attributes).toBeUndefined();
@@ -226,8 +226,8 @@ describe("the events of a replay", () => {
   });
 });
 
-describe("the spans of an own agent loop", () => {
-  it("hang on each other as the calls do", async () => {
+describe("the spans of a custom agent loop", () => {
+  it("are nested like the calls", async () => {
     const bus = recorder();
     const inner = createAgent({ id: "inner", handler: () => 1 });
     await runWith(

@@ -1,5 +1,5 @@
-// What a conversation hashes is read once: whatever is done to a message afterwards, the hash of the next
-// turn is that of what was sent.
+// Each message of a conversation is hashed once. Whatever happens to a message later, the hash of the next turn is the
+// hash of what was sent.
 
 import { createAgent, equipInstruction, equipTool, promptAgent, runWith, type Message, type Tool } from "agent-rewind";
 import { contentHash, dumpSnapshot } from "agent-rewind/debugger";
@@ -16,7 +16,7 @@ interface Turn {
   messages: readonly Message[];
 }
 
-/** Runs an agent that calls a tool `rounds` times, and gives its turns and what is in the journal. */
+/** Runs an agent that calls a tool `rounds` times. Returns its turns and the hashes in the journal. */
 async function turnsOf(
   rounds: number,
   { handler, instruction = "go", meddle }: Partial<Options> = {},
@@ -65,13 +65,13 @@ interface Options {
 const hashesOf = (turns: readonly Turn[]): unknown[] => turns.map((turn) => turn.contentHash);
 
 describe("the hash of a turn", () => {
-  it("is that of the whole document, turn after turn", async () => {
+  it("is the hash of the whole document for every turn", async () => {
     const { turns, hashes, documents } = await turnsOf(3);
     expect(hashesOf(turns)).toEqual(documents.map((document) => contentHash(JSON.stringify(document))));
     expect(hashes).toEqual(hashesOf(turns));
   });
 
-  it("does not follow what an adapter does to its messages after they were hashed", async () => {
+  it("does not depend on changes by an adapter to messages that were already hashed", async () => {
     const calm = await turnsOf(2);
     const meddled = await turnsOf(2, {
       meddle: (messages) => {
@@ -79,7 +79,7 @@ describe("the hash of a turn", () => {
         try {
           (messages[0] as { content: unknown }).content = "changed";
         } catch (error) {
-          // A message that was hashed is frozen.
+          // A hashed message is frozen.
           expect(error).toBeInstanceOf(TypeError);
         }
       },
@@ -88,7 +88,7 @@ describe("the hash of a turn", () => {
     expect(meddled.turns.at(-1)?.messages).toEqual(calm.turns.at(-1)?.messages);
   });
 
-  it("does not follow a tool's output that is changed after it was sent", async () => {
+  it("does not depend on later changes of a tool's output", async () => {
     const shared = { list: [1] };
     const frozenOutside = Object.freeze([shared]);
     const { turns, documents } = await turnsOf(3, {
@@ -98,7 +98,7 @@ describe("the hash of a turn", () => {
       },
     });
     expect(hashesOf(turns)).toEqual(documents.map((document) => contentHash(JSON.stringify(document))));
-    // Frozen only on its outside: each turn has what the output was when it was given.
+    // Only the outer array is frozen. Each turn contains the output as it was when it was returned.
     const answers = turns
       .at(-1)
       ?.messages.filter(({ role }) => role === "tool")
@@ -114,7 +114,7 @@ describe("the hash of a turn", () => {
     expect(hashesOf(one.turns)).toEqual(hashesOf(other.turns));
   });
 
-  it("differs from the turn on at which the beginning does", async () => {
+  it("differs from the first turn with a different message on", async () => {
     const [one, other] = [await turnsOf(2), await turnsOf(2, { instruction: "go!" })];
     const hashes = new Set([...hashesOf(one.turns), ...hashesOf(other.turns)]);
     expect(hashes.size).toBe(one.turns.length + other.turns.length);
@@ -125,7 +125,7 @@ describe("the hash of a turn", () => {
 });
 
 describe("the messages in events", () => {
-  it("are one frozen list for a turn, which later turns leave as it was", async () => {
+  it("are one frozen list per turn, which later turns do not change", async () => {
     const { turns, ends } = await turnsOf(2);
     expect(turns.map(({ messages }) => messages.length)).toEqual([1, 3, 5]);
     for (const [index, { messages }] of turns.entries()) {

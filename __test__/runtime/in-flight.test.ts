@@ -20,7 +20,7 @@ import { deferred, sleep, turn } from "../support/deferred.js";
 import { recorder, type Recorder } from "../support/recorder.js";
 import { scriptedModel } from "../support/scripted-model.js";
 
-/** An agent that waits for ever, unless it listens to its signal; and one that waits for that. */
+/** One agent waits forever unless it listens to its signal, another waits for the first. */
 const waiting = createAgent<{ name: string }, string>({
   id: "waiting",
   handler: async ({ name }) => {
@@ -40,7 +40,7 @@ const between = createAgent<{ name: string }, string>({ id: "between", handler: 
 const frameAt = (root: AgentFrameSnapshot, ...callIds: string[]): AgentFrameSnapshot =>
   callIds.reduce((frame, callId) => frame.children[`${frame.callId}/${callId}`] as AgentFrameSnapshot, root);
 
-/** The events of agents, from one on. */
+/** The events of agents after a given one. */
 const ofAgents = (bus: Recorder, index = 0): string[] =>
   bus.events
     .slice(index)
@@ -52,7 +52,7 @@ describe("an agent that ends before its sub-agents", () => {
     ["returns", () => "done"],
     ["fails", () => Promise.reject(new RangeError("broken"))],
     ["is reborn", () => reborn({ round: 1 })],
-  ])("aborts them, and they emit nothing more, when it %s", async (_how, end) => {
+  ])("aborts them, and they emit no more events, when it %s", async (_how, end) => {
     const bus = recorder();
     const rejections: unknown[] = [];
     const hasty = createAgent<{ round: number }, unknown>({
@@ -102,7 +102,7 @@ describe("an agent that ends before its sub-agents", () => {
       expect(JSON.parse(JSON.stringify(orphan.state))).toEqual(orphan.state);
     }
     expect(orphans[2]?.memory).toEqual({ name: "between" });
-    // What had finished in them is kept; what had not has to be made again.
+    // Finished calls inside them are kept. Unfinished calls are executed again.
     expect(Object.values(orphans[2]?.journal.other?.["step"] ?? {}).map(({ output }) => output)).toEqual(["finished"]);
     expect(orphans[2]?.calls?.map(({ endOrder, error }) => [endOrder !== undefined, error])).toEqual([
       [true, undefined],
@@ -110,7 +110,7 @@ describe("an agent that ends before its sub-agents", () => {
     ]);
   });
 
-  it("aborts also those that do not listen: they reject, whatever they return", async () => {
+  it("also aborts sub-agents that ignore the signal: they reject, whatever they return", async () => {
     const outcomes: Promise<unknown>[] = [];
     const deaf = createAgent({ id: "deaf", handler: () => sleep(3).then(() => "heard nothing") });
     const hasty = createAgent({
@@ -123,7 +123,7 @@ describe("an agent that ends before its sub-agents", () => {
     expect(error.message).toBe('Operation aborted: its parent agent "hasty" ended before this agent did');
   });
 
-  it("does not end the process with their rejections, where nobody waits for them", async () => {
+  it("does not end the process with their rejections if nobody waits for them", async () => {
     const unhandled = vi.fn();
     process.on("unhandledRejection", unhandled);
     try {
@@ -150,7 +150,7 @@ describe("an agent that ends before its sub-agents", () => {
     }
   });
 
-  it("is restored from its trace as the dump has it", async () => {
+  it("is restored from its trace as from the dump", async () => {
     const bus = recorder();
     const hasty = createAgent({
       id: "hasty",
@@ -180,7 +180,7 @@ describe("an agent that ends before its sub-agents", () => {
     expect(shape(restored.root)).toEqual(shape(hastyDumped));
   });
 
-  it("lets a sub-agent that was in flight go on after a restore, with its finished calls replayed", async () => {
+  it("lets a sub-agent in flight continue after a restore, with its finished calls replayed", async () => {
     const made = vi.fn((name: string) => name);
     const stop = deferred();
     const child = createAgent<{ stuck: boolean }, string>({
@@ -215,8 +215,8 @@ describe("an agent that ends before its sub-agents", () => {
   });
 });
 
-describe("what starts after an agent has ended", () => {
-  it("emits nothing, is not recorded, and sub-agents are not run at all", async () => {
+describe("code that starts after an agent has ended", () => {
+  it("emits nothing, is not recorded, and does not run sub-agents", async () => {
     const ran = vi.fn();
     const late = createAgent({ id: "late", handler: ran });
     const outcomes: unknown[] = [];
@@ -263,7 +263,7 @@ describe("what starts after an agent has ended", () => {
     expect(bus.events.at(-1)?.type).toBe("runWith:end");
   });
 
-  it("in the frame of runWith neither", async () => {
+  it("does the same in the frame of runWith", async () => {
     const ran = vi.fn();
     const late = createAgent({ id: "late", handler: ran });
     const bus = recorder();
@@ -284,8 +284,8 @@ describe("what starts after an agent has ended", () => {
   });
 });
 
-describe("a dump in the middle", () => {
-  it("holds every frame that is running, and what each has done so far", async () => {
+describe("a dump in the middle of a run", () => {
+  it("contains every running frame with its finished calls", async () => {
     const go = deferred();
     const worker = createAgent<{ n: number }, number>({
       id: "worker",
@@ -312,7 +312,7 @@ describe("a dump in the middle", () => {
     });
   });
 
-  it("is the same tree, wherever in it it is taken", async () => {
+  it("is the same tree wherever it is taken", async () => {
     const inner = createAgent({ id: "inner", handler: () => dumpSnapshot().root });
     const outer = createAgent({
       id: "outer",

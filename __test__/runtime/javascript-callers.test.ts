@@ -1,4 +1,4 @@
-// What a caller in JavaScript, whom no compiler stops, is told.
+// Error messages for JavaScript callers, which no compiler checks.
 import { createAgent, equipInstruction, journalCall, promptAgent, replay, runWith } from "agent-rewind";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -18,19 +18,19 @@ describe("runWith", () => {
     ["a number", 5, "number"],
     ["null", null, "null"],
     ["a promise", Promise.resolve(), "object"],
-  ])("names %s in the place of its function", async (_what, fn, received) => {
+  ])("names %s passed instead of its function", async (_what, fn, received) => {
     await expect(runWith(wrong(fn))).rejects.toThrow(
       new TypeError(`runWith: fn must be a function, received ${received}`),
     );
   });
 
-  it("says how a snapshot is read from a path", async () => {
+  it("says how to read a snapshot from a path", async () => {
     await expect(runWith(() => 1, { snapshot: wrong("failed.json") })).rejects.toThrow(
       "Invalid Snapshot format: expected a snapshot object, received string; readSnapshot(path) reads a file, parseSnapshot(text) a text",
     );
   });
 
-  it("says that a promised snapshot is to be awaited", async () => {
+  it("says that the promise of a snapshot must be awaited", async () => {
     await expect(replay(() => 1, { snapshot: wrong(Promise.resolve({})) })).rejects.toThrow(
       "Invalid Snapshot format: expected a snapshot object, received a promise; await it",
     );
@@ -39,7 +39,7 @@ describe("runWith", () => {
   it.each([
     ["the name of a model", "gpt-5-mini", 'received "gpt-5-mini"'],
     ["an empty object", {}, "received object"],
-  ])("names %s in the place of a model", async (_what, model, received) => {
+  ])("names %s passed instead of a model", async (_what, model, received) => {
     const failed = runWith(() => agent(), { model: wrong(model) });
     await expect(failed).rejects.toThrow(TypeError);
     await expect(failed).rejects.toThrow(
@@ -55,12 +55,12 @@ it.each([
     { model: "m", options: { modelRegistry: { m: wrong("gpt") } } },
     'options.modelRegistry["m"] must be a model adapter',
   ],
-])("an agent with a wrong model of its own is named", async ({ model, options }, message) => {
+])("an agent with an invalid model is named in the error", async ({ model, options }, message) => {
   const own = createAgent({ id: "own", model, handler: async () => promptAgent(z.string()) });
   await expect(runWith(() => own(), options)).rejects.toThrow(message);
 });
 
-it("journalCall names what is not a function", async () => {
+it("journalCall names a value that is not a function", async () => {
   const call = { kind: "chat", name: "m", request: {} };
   await expect(runWith(() => journalCall(call, wrong(undefined)))).rejects.toThrow(
     new TypeError("journalCall: make must be a function, received undefined"),

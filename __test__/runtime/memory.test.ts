@@ -13,7 +13,7 @@ import { z } from "zod";
 
 import { result, scriptedModel } from "../support/scripted-model.js";
 
-/** The memory of the current frame as a dump has it. */
+/** The memory of the current frame, as in a dump. */
 function dumped(): Record<string, unknown> {
   let frame = dumpSnapshot().root;
   const { callId } = getContext() ?? {};
@@ -25,7 +25,7 @@ function dumped(): Record<string, unknown> {
   }
 }
 
-/** Runs a function in an agent, and in the frame of runWith. */
+/** Runs a function in an agent and in the frame of runWith. */
 function everywhere(what: string, checkMemory: () => unknown): void {
   it(`${what}, in an agent`, async () => {
     const checkInAgent = createAgent({ id: "a", handler: () => checkMemory() as Promise<unknown> });
@@ -38,8 +38,8 @@ function everywhere(what: string, checkMemory: () => unknown): void {
   });
 }
 
-describe("memory", () => {
-  everywhere("holds what it was given first, until it is set", () => {
+describe("equipMemory", () => {
+  everywhere("keeps its initial value until it is set", () => {
     const [first, set] = equipMemory("k", { n: 1 });
     expect(first).toEqual({ n: 1 });
     expect(equipMemory("k", { n: 2 })[0]).toEqual({ n: 1 });
@@ -49,14 +49,14 @@ describe("memory", () => {
     expect(dumped()).toEqual({ k: { n: 3 } });
   });
 
-  everywhere("is set by a function of its latest value", async () => {
+  everywhere("sets a value by a function of the latest value", async () => {
     const [, set] = equipMemory("n", 0);
     await Promise.all([1, 2, 3].map(async (each) => set((n) => n + each)));
     equipMemory("n", 0)[1]((n) => n * 2);
     expect(equipMemory("n", 0)[0]).toBe(12);
   });
 
-  everywhere("gives and takes copies", () => {
+  everywhere("returns and accepts copies", () => {
     const initial = { list: [1] };
     const [read, set] = equipMemory("k", initial);
     initial.list.push(2);
@@ -82,7 +82,7 @@ describe("memory", () => {
     expect(dumped()).toEqual({ k: { list: [4, 6] } });
   });
 
-  everywhere("holds any JSON, under any key", () => {
+  everywhere("stores any JSON under any key", () => {
     const values = {
       "": null,
       a: false,
@@ -109,20 +109,20 @@ describe("memory", () => {
     ["a map", { m: new Map() }, /\/m cannot be kept: map/],
     ["a class instance", { e: new Error("x") }, /\/e cannot be kept: instance of Error/],
     ["a symbol", Symbol("s"), /the value cannot be kept: symbol/],
-  ])("refuses %s with a TypeError that names the key and the place", (_what, value, message) => {
-    everywhere("at first and later, and stays as it was", () => {
+  ])("rejects %s with a TypeError that names the key and the path", (_what, value, message) => {
+    everywhere("as the initial value and later, and keeps its value", () => {
       expect(() => equipMemory<unknown>("new", value)).toThrow(TypeError);
       expect(() => equipMemory<unknown>("new", value)).toThrow(message);
       expect(() => equipMemory<unknown>("new", value)).toThrow('equipMemory("new")');
       const [, set] = equipMemory<unknown>("kept", 1);
-      // A function is what makes the next value.
+      // A function would be called to compute the next value.
       expect(() => set(() => value)).toThrow(message);
       if (typeof value !== "function") expect(() => set(value)).toThrow(TypeError);
       expect(dumped()).toEqual({ kept: 1 });
     });
   });
 
-  it("refuses keys that are no strings", async () => {
+  it("rejects keys that are not strings", async () => {
     for (const key of [undefined, 1, null, Symbol("s")]) {
       await runWith(() => {
         expect(() => equipMemory(key as never, 1)).toThrow(TypeError);
@@ -131,7 +131,7 @@ describe("memory", () => {
     }
   });
 
-  it("refuses a cycle and nesting without end", async () => {
+  it("rejects circular references and endless nesting", async () => {
     const loop: Record<string, unknown> = {};
     loop["self"] = loop;
     let deep: unknown = 1;
@@ -144,7 +144,7 @@ describe("memory", () => {
     });
   });
 
-  it("is of one call of an agent: another call of the same agent has its own", async () => {
+  it("keeps memory per call of an agent: another call of the same agent has its own", async () => {
     const agent = createAgent<{ n: number }, number>({
       id: "a",
       handler: ({ n }) => {
@@ -167,7 +167,7 @@ describe("memory", () => {
     });
   });
 
-  it("may be set after the prompt", async () => {
+  it("allows changes after the prompt", async () => {
     const agent = createAgent({
       id: "a",
       model: scriptedModel("m", () => result("answer")),
@@ -182,7 +182,7 @@ describe("memory", () => {
     expect(await agent()).toEqual({ answer: "answer", new: 1 });
   });
 
-  it("that is set after the agent has ended is not recorded", async () => {
+  it("does not record a change after the agent has ended", async () => {
     let setLater: (value: number) => void = () => {};
     const agent = createAgent({
       id: "a",
@@ -197,7 +197,7 @@ describe("memory", () => {
     });
   });
 
-  it("is kept also where snapshots are off", async () => {
+  it("keeps memory when snapshots are off", async () => {
     await runWith(
       () => {
         equipMemory("n", 1)[1](2);

@@ -29,7 +29,7 @@ const asker = createAgent({
 
 const answering = (text: string) => scriptedModel(text, () => result(text));
 
-/** An adapter that gives these events, and throws after them if there is something to throw. */
+/** An adapter that yields these events and then throws the given error, if any. */
 function streaming(events: unknown[], thrown?: { error: unknown }): ModelAdapter {
   return {
     id: "m",
@@ -48,7 +48,7 @@ const thrownBy = (promise: Promise<unknown>): Promise<unknown> =>
   );
 
 describe("the model of an agent", () => {
-  it("is its own, or the one that it names in the registry, or that of the run", async () => {
+  it("is its own, the one that it names in the registry, or that of the run", async () => {
     const registry = { fast: answering("fast"), "": answering("nameless") };
     const models = { model: answering("of the run"), modelRegistry: registry };
     const ask = (model?: string | ModelAdapter): Promise<unknown> =>
@@ -59,13 +59,13 @@ describe("the model of an agent", () => {
     expect(await ask(answering("own"))).toEqual({ result: "own" });
   });
 
-  it("is not handed on to its sub-agents", async () => {
+  it("is not inherited by its sub-agents", async () => {
     const parent = createAgent({ id: "parent", model: answering("the parent's"), handler: () => asker() });
     expect(await runWith(() => parent(), { model: answering("of the run") })).toEqual({ result: "of the run" });
     await expect(parent()).rejects.toSatisfy(isModelNotFoundError);
   });
 
-  it("is missed by a ModelNotFoundError that names the agent", async () => {
+  it("causes a ModelNotFoundError that names the agent if it is missing", async () => {
     for (const run of [() => asker(), () => runWith(() => asker())]) {
       const error = await thrownBy(run());
       expect(isModelNotFoundError(error)).toBe(true);
@@ -78,7 +78,7 @@ describe("the model of an agent", () => {
     [{}, []],
     [undefined, undefined],
   ])(
-    "of an unknown name is missed by an error that lists the registered ones",
+    "causes an error that lists the registered models if its name is unknown",
     async (modelRegistry, registeredIds) => {
       for (const modelId of ["slow", "toString", "__proto__"]) {
         const agent = asker.fork({ model: modelId });
@@ -90,10 +90,31 @@ describe("the model of an agent", () => {
     },
   );
 
+  it("of an unknown id fails when the agent starts: neither its handler nor its middlewares run", async () => {
+    const started: string[] = [];
+    const agent = createAgent({
+      id: "asker",
+      model: "slow",
+      handler: () => void started.push("handler"),
+      middlewares: [{ name: "m", handler: (_context, next) => (started.push("middleware"), next()) }],
+    });
+    const options = { modelRegistry: { fast: answering("fast") } };
+    const events = recorder();
+    const error = await thrownBy(runWith(() => agent(), { ...options, eventBus: events }));
+    expect(error).toMatchObject({ name: "ModelRegistryNotFoundError", modelId: "slow", registeredIds: ["fast"] });
+    expect(events.of("agent:end")).toMatchObject([{ success: false, error: { name: "ModelRegistryNotFoundError" } }]);
+    expect(started).toEqual([]);
+    await expect(agent()).rejects.toSatisfy(isModelRegistryNotFoundError);
+    await agent
+      .fork({ model: "fast" })()
+      .catch(() => {});
+    await runWith(() => agent.fork({ model: "fast" })(), options);
+    expect(started).toEqual(["middleware", "handler"]);
+  });
+
   it("is looked for when the agent prompts, and may be replaced in the same generation if it is missed", async () => {
     const agent = createAgent({
       id: "patient",
-      model: "missing",
       handler: async () => {
         await promptAgent(Result).catch(() => {});
         equipInstruction("still possible");
@@ -130,11 +151,11 @@ describe("a model that fails", () => {
       broken,
     ],
     ["gives an error event with an Error", streaming([{ type: "error", error: broken }]), broken],
-    ["throws what is no error", streaming([], { error: "upstream 503" }), "upstream 503"],
+    ["throws a value that is not an error", streaming([], { error: "upstream 503" }), "upstream 503"],
   ];
 
   it.each(failures)(
-    "fails the prompt with a ModelCallError around what it failed with: one that %s",
+    "fails the prompt with a ModelCallError that wraps its error: one that %s",
     async (_how, model, cause) => {
       const bus = recorder();
       const error = await thrownBy(runWith(() => asker(), { model, eventBus: bus }));
@@ -157,7 +178,7 @@ describe("a model that fails", () => {
     },
   );
 
-  it("with an error event of any form says what the event said", async () => {
+  it("reports error events of any form", async () => {
     for (const [given, message] of [
       ["quota", /quota$/],
       [{ message: "quota", code: 429 }, /quota$/],
@@ -172,7 +193,7 @@ describe("a model that fails", () => {
     }
   });
 
-  it("can be answered by the agent, and the failure is in the dump", async () => {
+  it("can be handled by the agent, and the failure is in the dump", async () => {
     const model = streaming([], { error: broken });
     const agent = createAgent({
       id: "resilient",
@@ -186,12 +207,12 @@ describe("a model that fails", () => {
     expect(root.calls).toMatchObject([
       { kind: "prompt", error: { name: "ModelCallError", cause: { name: "RangeError", message: "upstream 503" } } },
     ]);
-    // A hash that only failed has no row.
+    // A hash with only failures has no row.
     expect(root.journal.prompt).toEqual({});
   });
 });
 
-describe("a stream", () => {
+describe("a model's stream", () => {
   const usage = { promptTokens: 3, completionTokens: 4, totalTokens: 7 };
   const text = { type: "text", content: '{"result":"ok"}' };
 
@@ -205,7 +226,7 @@ describe("a stream", () => {
       "stop",
       undefined,
     ],
-  ])("may be one that %s", async (_how, events, finishReason, used) => {
+  ])("can be one that %s", async (_how, events, finishReason, used) => {
     const bus = recorder();
     const model = {
       ...streaming(events),
@@ -216,7 +237,7 @@ describe("a stream", () => {
     expect(end).toMatchObject({ success: true, rawText: text.content });
     expect(end?.finishReason).toBe(finishReason);
     expect(end?.usage).toEqual(used);
-    // Costs follow from the usage, also without a finish.
+    // Costs are calculated from the usage, also without a finish event.
     expect(end?.costs).toEqual(used === undefined ? undefined : { microcents: 14 });
     expect(bus.of("budget:update")[0]?.delta.costs).toEqual(used === undefined ? {} : { microcents: 14 });
   });

@@ -16,10 +16,13 @@ import { z } from "zod";
 import { recorder } from "../support/recorder.js";
 
 const unreached = (): never => {
-  throw new Error("made again");
+  throw new Error("executed again");
 };
 
-/** Runs a program, and gives its result and its snapshots: the dump, the dump after a round trip, and the trace's. */
+/**
+ * Runs a program. Returns its result and its snapshots: the dump, the dump after a round trip, and the one restored
+ * from the trace.
+ */
 async function recording<R>(
   program: () => Promise<R>,
 ): Promise<{ value: R; snapshots: AgentSnapshot[]; root: AgentFrameSnapshot }> {
@@ -32,8 +35,8 @@ async function recording<R>(
   return { value, snapshots: [dump, parseSnapshot(text), restored], root: (JSON.parse(text) as AgentSnapshot).root };
 }
 
-describe("an agent loop of one's own", () => {
-  /** A client as vendors have them. */
+describe("a custom agent loop", () => {
+  /** A client like those of the vendors. */
   function clientOf(answers: string[]) {
     const create = vi.fn(
       async (request: { messages: { role: string; content: string }[] }, _options: { signal: AbortSignal }) => ({
@@ -43,7 +46,7 @@ describe("an agent loop of one's own", () => {
     return { chat: { completions: { create } }, create };
   }
 
-  /** The loop of the README, and then some: asks until it hears "end", and looks something up between. */
+  /** The loop of the README, extended: asks until the answer is "end", and looks up a value in between. */
   const research =
     (client: ReturnType<typeof clientOf>, lookUp: (text: string) => string) =>
     ({ topic }: { topic: string }) =>
@@ -66,7 +69,7 @@ describe("an agent loop of one's own", () => {
         }
       });
 
-  it("is replayed call by call, and goes on where its recording ends", async () => {
+  it("is replayed call by call and continues where its recording ends", async () => {
     const client = clientOf(["first", "?", "second"]);
     const lookUp = vi.fn((text: string) => `found ${text}`);
     const run = research(client, lookUp);
@@ -114,7 +117,7 @@ describe("an agent loop of one's own", () => {
 });
 
 describe("journalCall", () => {
-  it("keeps each kind in its place, in the documented shape", async () => {
+  it("records each kind separately in the documented form", async () => {
     const request = { messages: [{ role: "user", content: "q" }], model: { id: "m" } };
     const message = { role: "assistant", content: "a" };
     const { root } = await recording(async () => {
@@ -140,7 +143,7 @@ describe("journalCall", () => {
     ]);
   });
 
-  it("of the kind tool is answered by the recording of a tool, and the other way round", async () => {
+  it('with the kind "tool" shares its recordings with callTool', async () => {
     const made = vi.fn(() => "out");
     const tool = { name: "t", description: "", parameters: z.object({ q: z.number() }), handler: made };
     const byTool = () => callTool(tool, { q: 1 });
@@ -156,7 +159,7 @@ describe("journalCall", () => {
     }
   });
 
-  it("tells the function what is called, and runs it in the context", async () => {
+  it("passes the call's description to the function and runs it in the context", async () => {
     const request = { b: 1, a: "ü" };
     await runWith(async () => {
       await journalCall({ kind: "k", name: "n", request }, (info) => {
@@ -172,7 +175,7 @@ describe("journalCall", () => {
     });
   });
 
-  it("tells requests apart by all that they hold, JSON or not", async () => {
+  it("distinguishes requests by everything they contain, JSON or not", async () => {
     class Point {
       constructor(readonly x: number) {}
     }
@@ -213,13 +216,13 @@ describe("journalCall", () => {
       });
       expect(again).toEqual(shuffled.map(({ at }) => at));
     }
-    // No request is the empty one.
+    // A missing request is the same as an empty one.
     await runWith(async () => expect(await ask(undefined, unreached)).toBe(0), {
       snapshot: snapshots[0] as AgentSnapshot,
     });
   });
 
-  it("hashes the request as it was at the call", async () => {
+  it("hashes the request as it is at the call", async () => {
     const request = { list: [1] };
     const { root } = await recording(() =>
       journalCall({ kind: "k", name: "n", request }, () => {
@@ -229,7 +232,7 @@ describe("journalCall", () => {
     expect(root.calls?.[0]?.contentHash).toBe(contentHash(JSON.stringify({ input: { list: [1] }, name: "n" })));
   });
 
-  it("gives failures through, and replays the handled ones", async () => {
+  it("passes failures through and replays handled ones", async () => {
     const errors = [new TypeError("async"), Object.assign(new Error("sync"), { code: 7 }), "a text", undefined];
     const fail = (at: number, make: () => unknown) =>
       journalCall({ kind: "k", name: "n", request: at }, make).then(
@@ -258,7 +261,7 @@ describe("journalCall", () => {
     }
   });
 
-  it("makes only the failure again that ended the run, also where others were thrown alike", async () => {
+  it("retries only the failure that ended the run, even if others threw the same value", async () => {
     for (const [thrown, again] of [
       ["a text", "a text"],
       [new Error("one"), new Error("one")],
@@ -287,7 +290,7 @@ describe("journalCall", () => {
     }
   });
 
-  it("makes again what could not be recorded, and says where and why in a tombstone", async () => {
+  it("executes again a call whose result could not be recorded; its tombstone names the path and the reason", async () => {
     let made = 0;
     const program = () =>
       journalCall({ kind: "k", name: "n", request: 1 }, () => ({ n: (made += 1), deep: [{ close: () => {} }] }));
@@ -309,7 +312,7 @@ describe("journalCall", () => {
     [{ kind: "", name: "n" }, "call.kind"],
     [{ kind: "k" }, "call.name"],
     [{ kind: "k", name: 7 }, "call.name"],
-  ])("refuses %o, naming the field", async (wrong, field) => {
+  ])("rejects %o and names the field", async (wrong, field) => {
     await runWith(async () => {
       const call = journalCall({ request: 1, ...wrong } as never, unreached);
       await expect(call).rejects.toThrow(TypeError);
@@ -317,7 +320,7 @@ describe("journalCall", () => {
     });
   });
 
-  it("needs a context", async () => {
+  it("requires a context", async () => {
     const error = await journalCall({ kind: "k", name: "n", request: 1 }, unreached).catch((thrown: unknown) => thrown);
     expect(isContextNotFoundError(error)).toBe(true);
     expect(error).toMatchObject({ apiName: "journalCall" });
@@ -342,7 +345,7 @@ describe("runFrame", () => {
     expect(await runFrame({ id: "alone", input: 1 }, () => getContext()?.callId)).toBe("root/agent:alone:0");
   });
 
-  it("refuses an id that is none", async () => {
+  it("rejects an invalid id", async () => {
     for (const id of [undefined, "", 1, null]) {
       for (const run of [
         () => runFrame({ id: id as never, input: 1 }, unreached),
@@ -353,14 +356,14 @@ describe("runFrame", () => {
     }
   });
 
-  it("is the same frame as an agent of its id and input", async () => {
+  it("is the same frame as an agent with its id and input", async () => {
     const step = (make: () => unknown) => journalCall({ kind: "k", name: "n", request: 1 }, make);
     const { snapshots } = await recording(() => runFrame({ id: "f", input: undefined }, () => step(() => "done")));
     for (const snapshot of snapshots) {
       expect(await runWith(() => createAgent({ id: "f", handler: () => step(unreached) })(), { snapshot })).toBe(
         "done",
       );
-      // No input and an empty one are the same.
+      // No input is the same as an empty one.
       expect(await runWith(() => runFrame({ id: "f", input: {} }, () => step(unreached)), { snapshot })).toBe("done");
     }
   });

@@ -15,7 +15,7 @@ import { factsOf, orderOf, type FrameFacts } from "../support/frames.js";
 import { recorder } from "../support/recorder.js";
 import { richResult, richRun } from "../support/rich-run.js";
 
-/** What a trace tells of a span's end, and a dump that was taken right then. */
+/** A span's end: its event in the trace, and a dump that was taken at that moment. */
 interface Point {
   type: string;
   spanId: string;
@@ -46,11 +46,11 @@ beforeAll(async () => {
       },
     },
   );
-  // As they come out of a file.
+  // As read from a file.
   events = JSON.parse(JSON.stringify(bus.events)) as TraceEvent[];
 });
 
-/** The leader's frame: the root of a restored snapshot, a child of a dumped one. */
+/** The leader's frame: the root of a restored snapshot, but a child in a dump. */
 function leaderOf({ root }: AgentSnapshot): AgentFrameSnapshot {
   const leader = root.agentId === "leader" ? root : root.children["root/agent:leader:0"];
   if (leader === undefined) throw new Error(`no leader under ${root.callId}`);
@@ -58,8 +58,8 @@ function leaderOf({ root }: AgentSnapshot): AgentFrameSnapshot {
 }
 
 /**
- * Compares a restored tree with a dumped one. Both say with which memory a generation started; only the dump counts
- * the first value of a key as there at the start, for no event tells it.
+ * Compares a restored tree with a dumped one. Both contain the memory at the start of a generation. Only the dump
+ * counts the first value of a key as present at the start, because no event reports it.
  */
 function expectSame(restored: AgentSnapshot, dumped: AgentSnapshot, why: string): void {
   const [left, right] = [factsOf(leaderOf(restored)), factsOf(leaderOf(dumped))];
@@ -68,7 +68,7 @@ function expectSame(restored: AgentSnapshot, dumped: AgentSnapshot, why: string)
   const compared = (facts: Record<string, FrameFacts>): unknown =>
     Object.fromEntries(
       Object.entries(facts).map(([place, { atStart: _, ...frame }]) => {
-        // Memory in the middle of a generation is in no event either.
+        // No event reports memory in the middle of a generation either.
         return [place, { ...frame, memory: frame.status === "running" ? undefined : frame.memory }];
       }),
     );
@@ -78,7 +78,7 @@ function expectSame(restored: AgentSnapshot, dumped: AgentSnapshot, why: string)
 const step = (name: string): Promise<string> => journalCall({ kind: "step", name, request: name }, () => `did ${name}`);
 
 describe("the root of a snapshot", () => {
-  it("is the frame of runWith, dumped or restored, where several agents or calls are in it", async () => {
+  it("is the frame of runWith, dumped or restored, if it has several agents or calls", async () => {
     const seen = recorder();
     const agent = createAgent<{ n: number }, string>({ id: "a", handler: ({ n }) => step(`in ${n}`) });
     const dump = await runWith(
@@ -107,7 +107,7 @@ describe("the root of a snapshot", () => {
     expect(root.state.status).toBe("completed");
   });
 
-  it("is the agent's own frame, dumped or restored, of an agent outside of runWith", async () => {
+  it("is the agent's own frame, dumped or restored, for an agent outside of runWith", async () => {
     const seen = recorder();
     const unsubscribe = getGlobalEventBus().subscribe("*", seen.emit);
     const alone = createAgent<{ n: number }, AgentSnapshot>({
@@ -129,8 +129,8 @@ describe("the root of a snapshot", () => {
   });
 });
 
-describe("a run that has everything in it", () => {
-  it("is restored from its whole trace as it was dumped at its end", () => {
+describe("dump and restore of a run with all features", () => {
+  it("agree for the whole trace and the dump at its end", () => {
     const restored = restoreSnapshot(events);
     expect(restored.warnings ?? []).toEqual([]);
     expect(Object.keys(factsOf(leaderOf(end)))).toEqual([
@@ -144,7 +144,7 @@ describe("a run that has everything in it", () => {
     expect(orderOf(leaderOf(restored))).toEqual(orderOf(leaderOf(end)));
   });
 
-  it("is restored alike from its events in any order", () => {
+  it("agree for events in any order", () => {
     for (const shuffled of [
       events.toReversed(),
       [...events.filter((_, at) => at % 2 === 0), ...events.filter((_, at) => at % 2 === 1)],
@@ -155,14 +155,14 @@ describe("a run that has everything in it", () => {
     }
   });
 
-  it("has at each end of a span the journals, frames and budgets that are restored after it", () => {
+  it("agree at each end of a span in journals, frames and budgets", () => {
     expect(points.length).toBeGreaterThanOrEqual(20);
     for (const { type, spanId, dump } of points) {
       expectSame(restoreSnapshot(events, { spanId, anchor: "after" }), dump, `${type} ${spanId}`);
     }
   });
 
-  it("goes on from each of these points, dumped or restored, with the same calls", { timeout: 30_000 }, async () => {
+  it("continue from each of these points with the same calls", { timeout: 30_000 }, async () => {
     const callsFrom = async (snapshot: AgentSnapshot): Promise<unknown> => {
       const replay = richRun();
       expect(await runWith(() => replay.run(), { model: replay.model, snapshot })).toStrictEqual(richResult);
@@ -175,7 +175,7 @@ describe("a run that has everything in it", () => {
       expect({ type, calls: fromTrace }).toEqual({ type, calls: fromDump });
       owed.push(fromDump[0].length + fromDump[1].length);
     }
-    // Each end leaves no more to do than the one before.
+    // Each end leaves at most as many calls to make as the one before.
     expect(owed).toEqual(owed.toSorted((left, right) => right - left));
     expect(owed.at(-1)).toBe(0);
   });

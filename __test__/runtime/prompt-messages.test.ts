@@ -27,7 +27,7 @@ const lookUp: Tool = {
   handler: ({ key }: { key: string }) => ({ key }),
 };
 
-/** Prompts once with what `equip` has equipped, and gives what the model was sent. */
+/** Prompts once after `equip`. Returns the messages that the model received. */
 async function sent(
   equip: () => void,
   model: ScriptedModel = scriptedModel("m", () => result("ok")),
@@ -45,7 +45,7 @@ async function sent(
 }
 
 describe("the messages of a prompt", () => {
-  it("are one for each equipSystem, then one for each equipInstruction, in order", async () => {
+  it("are one per equipSystem, then one per equipInstruction, in order", async () => {
     const image: ContentPart = { type: "image", image: { url: "https://example.test/i.png", detail: "low" } };
     const video: ContentPart = { type: "video", video: { url: "https://example.test/v.mp4" } };
     const [call] = await sent(() => {
@@ -62,11 +62,11 @@ describe("the messages of a prompt", () => {
     ]);
   });
 
-  it("may be none", async () => {
+  it("can be empty", async () => {
     expect((await sent(() => {}))[0]?.messages).toEqual([]);
   });
 
-  it("grow by the model's tool calls and a message for each answer, in the order of the calls", async () => {
+  it("grow by the model's tool calls and one message per result, in the order of the calls", async () => {
     const model = scriptedModel("m", (messages) =>
       messages.length > 1
         ? result("ok")
@@ -98,7 +98,7 @@ describe("the messages of a prompt", () => {
     ]);
   });
 
-  it("carry back to the adapter what it added to its answer", async () => {
+  it("return the adapter's extra fields of an answer to the adapter", async () => {
     let turn = 0;
     const model: ModelAdapter & { seen: Message[] } = {
       id: "m",
@@ -135,8 +135,8 @@ describe("the messages of a prompt", () => {
   });
 });
 
-describe("what an adapter is given", () => {
-  it("is the schema of the answer, the tools, the choice of tools, the options and the signal", async () => {
+describe("the request to an adapter", () => {
+  it("contains the answer schema, the tools, the tool choice, the options and the signal", async () => {
     let signal: AbortSignal | undefined;
     const toolChoice = { type: "function", function: { name: "look_up" } } as const;
     const modelOptions = { temperature: 0, seed: 7, stop: ["END"] };
@@ -176,12 +176,12 @@ describe("what an adapter is given", () => {
     expect(calls[0]?.options?.signal).toBe(signal);
   });
 
-  it("has no member for what was not set", async () => {
+  it("has no member for anything not set", async () => {
     const [call] = await sent(() => {});
     expect(Object.keys(call?.options ?? {}).toSorted()).toEqual(["schema", "signal"]);
   });
 
-  it("has the second tool of a name in the place of the first, with the middlewares added when it was equipped", async () => {
+  it("contains the second of two tools with the same name, with the middlewares of its equipTool call", async () => {
     const log: string[] = [];
     const middleware = {
       name: "log",
@@ -203,7 +203,7 @@ describe("what an adapter is given", () => {
 describe("model options", () => {
   const withOptions = (modelOptions: Record<string, unknown>) => sent(() => {}, undefined, { modelOptions });
 
-  it("are JSON, for they are hashed; what is not is refused by its path", async () => {
+  it("must be JSON because they are hashed, and other values are rejected with their path", async () => {
     for (const [options, path, reason] of [
       [{ onToken: () => {} }, "options.modelOptions.onToken", "function"],
       [{ stop: ["a", 1n] }, "options.modelOptions.stop.1", "bigint is not JSON"],
@@ -214,14 +214,14 @@ describe("model options", () => {
     }
   });
 
-  it("may have members that are undefined", async () => {
+  it("can have undefined members", async () => {
     expect((await withOptions({ temperature: undefined, seed: 1 }))[0]?.options?.additionalOptions).toEqual({
       seed: 1,
     });
   });
 });
 
-/** Runs the agent with a model that first calls the tool, and gives the messages and hashes of the turns. */
+/** Runs the agent with a model that first calls the tool. Returns the messages and hashes of the turns. */
 async function traced(
   handler: (model: ScriptedModel) => Promise<unknown>,
   meddle: (messages: Message[], options: StreamOptions) => void = () => {},
@@ -242,14 +242,14 @@ async function traced(
   };
 }
 
-describe("what was sent", () => {
+describe("the sent request", () => {
   const ask = async (): Promise<unknown> => {
     equipInstruction([{ type: "text", text: "go" }]);
     equipTool(lookUp);
     return promptAgent(Result, { modelOptions: { nested: { seed: 7 } }, toolChoice: "auto" });
   };
 
-  it("does not change with what the caller equipped, once it is equipped", async () => {
+  it("does not depend on changes by the caller to equipped values", async () => {
     const plain = await traced(ask);
     const changed = await traced(async () => {
       const parts: ContentPart[] = [{ type: "text", text: "go" }];
@@ -277,14 +277,14 @@ describe("what was sent", () => {
     }
   });
 
-  it("does not change with what an adapter does to it", async () => {
+  it("does not depend on changes by an adapter", async () => {
     const plain = await traced(ask);
     const meddled = await traced(ask, (messages, options) => {
       const attempt = (change: () => void): void => {
         try {
           change();
         } catch (error) {
-          // Messages are frozen: a change of one is refused, not ignored.
+          // Messages are frozen: changing one throws instead of being ignored.
           expect(error).toBeInstanceOf(TypeError);
         }
       };
@@ -300,7 +300,7 @@ describe("what was sent", () => {
       Object.assign(options.additionalOptions?.["nested"] as object, { seed: 8 });
     });
     expect(meddled.turns).toEqual(plain.turns);
-    // The schema of the same zod object is made once; nobody may have spoilt it for the next prompt.
+    // The JSON schema of a zod object is created once, so no one may change it for the next prompt.
     expect((await traced(ask)).turns).toEqual(plain.turns);
   });
 });

@@ -32,7 +32,7 @@ describe("an agent that is reborn", () => {
   it.each([
     ["at once", (signal: unknown) => signal],
     ["later", async (signal: unknown) => signal],
-  ])("starts again with the new props and its memory, when its handler says so %s", async (_when, give) => {
+  ])("starts again with the new props and its memory when its handler returns reborn() %s", async (_when, give) => {
     const seen: unknown[] = [];
     const agent = createAgent<{ n: number }, string>({
       id: "phoenix",
@@ -51,7 +51,7 @@ describe("an agent that is reborn", () => {
     ]);
   });
 
-  it("keeps its props where no new ones are given", async () => {
+  it("keeps its props if no new ones are given", async () => {
     const seen: unknown[] = [];
     const agent = createAgent<{ n: number }, string>({
       id: "phoenix",
@@ -64,7 +64,7 @@ describe("an agent that is reborn", () => {
     expect(seen).toEqual([{ n: 1 }, { n: 1 }, { n: 9 }]);
   });
 
-  it("has an empty prompt, and counts its calls from 0, in each generation", async () => {
+  it("has an empty prompt and counts its calls from 0 in each generation", async () => {
     const model = scriptedModel("m", (messages) => result(messages.map(textOf).join("|")));
     const callIds: string[] = [];
     const agent = createAgent<{ n: number }, unknown>({
@@ -98,7 +98,7 @@ describe("an agent that is reborn", () => {
     expect(Object.keys(earlier?.children ?? {})).toEqual(["root/agent:phoenix:0/agent:child:0"]);
   });
 
-  it("fails once it is reborn more than maxReborns times", async () => {
+  it("fails if it is reborn more than maxReborns times", async () => {
     let generations = 0;
     const forever = createAgent({
       id: "forever",
@@ -117,7 +117,7 @@ describe("an agent that is reborn", () => {
     expect(generations).toBe(4);
   });
 
-  it("may be one by default 100 times", async () => {
+  it("can be reborn 100 times by default", async () => {
     const agent = createAgent<{ left: number }, string>({
       id: "often",
       handler: ({ left }) => (left === 0 ? "done" : reborn({ left: left - 1 })),
@@ -126,7 +126,7 @@ describe("an agent that is reborn", () => {
     await expect(agent({ left: 101 })).rejects.toSatisfy(isMaxRebornsExceededError);
   });
 
-  it("was reborn before, when it is resumed from a snapshot", async () => {
+  it("keeps its generation when it is resumed from a snapshot", async () => {
     let made = 0;
     const agent = createAgent({
       id: "counted",
@@ -147,14 +147,14 @@ describe("an agent that is reborn", () => {
     expect(made).toBe(4);
   });
 
-  it("is told apart from any other result", async () => {
+  it("is distinguished from any other result", async () => {
     expect(isRebornSignal(reborn())).toBe(true);
     for (const other of [undefined, null, {}, { newProps: 1 }, "reborn"]) expect(isRebornSignal(other)).toBe(false);
     const agent = createAgent({ id: "a", handler: () => ({ newProps: 1 }) });
     expect(await agent()).toEqual({ newProps: 1 });
   });
 
-  it("may be a frame of an agent loop of one's own, or be reborn by a middleware", async () => {
+  it("can be a frame of a custom agent loop, or be reborn by a middleware", async () => {
     const loop = (n: number): Promise<string> =>
       runFrame({ id: "loop", input: n }, (given) => (given < 3 ? reborn(given + 1) : `at ${given}`));
     expect(await loop(0)).toBe("at 3");

@@ -23,7 +23,7 @@ describe("the middlewares of a tool", () => {
   });
   const text = 'outer(inner(made {"n":0,"outer":1,"inner":2}))';
 
-  it("are around it, the first outermost, and may change input and output", async () => {
+  it("wrap it, the first outermost, and can change input and output", async () => {
     log.length = 0;
     expect(await told([tool], ["t", { n: 0 }])).toEqual([text]);
     expect(log).toEqual([
@@ -32,7 +32,7 @@ describe("the middlewares of a tool", () => {
     ]);
   });
 
-  it("are outside of the journal: what is recorded is what the handler got and gave", async () => {
+  it("are outside of the journal: it records the handler's input and output", async () => {
     made.mockClear();
     const bus = recorder();
     const call = async () => ({ text: await callTool(tool, { n: 0 }), dump: dumpSnapshot() });
@@ -48,7 +48,7 @@ describe("the middlewares of a tool", () => {
     expect(made).toHaveBeenCalledTimes(1);
   });
 
-  it("may answer themselves, pass the input on as it is, or fail the call", async () => {
+  it("can answer themselves, pass the input on unchanged, or fail the call", async () => {
     const cut: ToolMiddleware = { name: "cut", handler: async () => ({ instead: true }) };
     const pass: ToolMiddleware = { name: "pass", handler: (_, next) => next() };
     const fail: ToolMiddleware = {
@@ -68,7 +68,7 @@ describe("the middlewares of a tool", () => {
     expect(await told([toolOf("t", made, { middlewares: [pass, pass] })], ["t", { n: 0 }])).toEqual(['made {"n":0}']);
   });
 
-  it("may change the output in its place: the model is told of the change, the journal is not", async () => {
+  it("can change the output in place: the model receives the change, the journal does not", async () => {
     const stamp: ToolMiddleware = {
       name: "stamp",
       handler: async (_, next) => Object.assign((await next()) as object, { stamped: true }),
@@ -81,7 +81,7 @@ describe("the middlewares of a tool", () => {
     expect((await runWith(call, { snapshot: dump })).value).toEqual({ n: 1, stamped: true });
   });
 
-  it("may try the handler again: each try is a call", async () => {
+  it("can retry the handler: each try is a call", async () => {
     let tries = 0;
     const flaky = toolOf(
       "flaky",

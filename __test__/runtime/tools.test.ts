@@ -8,12 +8,12 @@ import { recorder } from "../support/recorder.js";
 import { agentWith, asking, failed, told, toolOf, type Call } from "../support/tools.js";
 
 describe("the tool calls of a turn", () => {
-  it("run in parallel, and are answered in their own order", async () => {
+  it("run in parallel and are answered in their own order", async () => {
     const started: number[] = [];
     const all = deferred();
     const meet = toolOf<{ at: number }>("meet", async ({ at }) => {
       started.push(at);
-      // None of them ends before all have started.
+      // None ends before all have started.
       if (started.length === 3) all.resolve();
       await all.promise;
       await sleep(3 * (3 - at));
@@ -42,12 +42,12 @@ describe("the tool calls of a turn", () => {
     ["a date", new Date(0), '"1970-01-01T00:00:00.000Z"'],
     ["a map", new Map([["k", 1n]]), '[["k","1"]]'],
     ["a lone surrogate", ["\ud83d"], '["\\ud83d"]'],
-  ])("give the model %s", async (_what, output, text) => {
+  ])("send the model %s", async (_what, output, text) => {
     expect(await told([toolOf("t", () => output)], ["t", {}])).toEqual([text]);
     expect(await told([toolOf("t", async () => output)], ["t", {}])).toEqual([text]);
   });
 
-  it("that fail tell the model so, and leave the others alone", async () => {
+  it("report their failures to the model and do not affect the others", async () => {
     const tools = [
       toolOf("broken", () => {
         throw new RangeError("upstream 503");
@@ -79,7 +79,7 @@ describe("the tool calls of a turn", () => {
     expect(fine).toBe("fine");
   });
 
-  it("get the input as their schema makes it, and none for no arguments", async () => {
+  it("receive the input as parsed by their schema, and undefined for no arguments", async () => {
     const inputs: unknown[] = [];
     const tool = toolOf("t", (input) => inputs.push(input), {
       parameters: z.object({ n: z.coerce.number().default(7) }),
@@ -88,7 +88,7 @@ describe("the tool calls of a turn", () => {
     expect(inputs).toEqual([{ n: 3 }, { n: 7 }, { n: 7 }]);
   });
 
-  it("that ask the same twice are two occurrences, each with its own answer on replay", async () => {
+  it("with the same input twice are two occurrences, each with its own answer on replay", async () => {
     let count = 0;
     const counter = toolOf("count", () => ++count);
     const calls: Call[] = [
@@ -112,7 +112,7 @@ describe("the tool calls of a turn", () => {
     );
   });
 
-  it("have the agent's signal, and say where they are", async () => {
+  it("receive the agent's signal and their position in the run", async () => {
     const seen: unknown[] = [];
     const tool = toolOf("t", (_input, { signal, callId }) => {
       const context = getContext();
@@ -122,7 +122,7 @@ describe("the tool calls of a turn", () => {
     expect(seen).toEqual([0, 1].map((seq) => [true, `root/agent:a:0/tool:t:${seq}`, "root/agent:a:0", 1]));
   });
 
-  it("may call sub-agents, which are sub-agents of the tool's agent", async () => {
+  it("can call sub-agents, which are sub-agents of the tool's agent", async () => {
     const made = vi.fn((n: number) => `sub ${n}`);
     const sub = createAgent<{ n: number }, string>({
       id: "sub",
@@ -148,10 +148,10 @@ describe("the tool calls of a turn", () => {
   });
 });
 
-describe("a tool's output that cannot be recorded", () => {
+describe("a tool output that cannot be recorded", () => {
   const open = toolOf("open", () => ({ list: [{ handle: () => {} }] }));
 
-  it("is told to the model as a failure, and thrown to callTool", async () => {
+  it("is reported to the model as a failure and thrown by callTool", async () => {
     const [content] = await told([open], ["open", {}]);
     expect(JSON.parse(content as string)).toMatchObject({
       error: true,
@@ -180,7 +180,7 @@ describe("a tool's output that cannot be recorded", () => {
         return loop;
       },
     ],
-  ])("may be %s, and does not spoil the dump", async (_what, handler) => {
+  ])("can be %s and does not spoil the dump", async (_what, handler) => {
     await runWith(async () => {
       await expect(callTool(toolOf("t", handler), {})).rejects.toSatisfy(isInvalidToolOutputError);
       expect(
@@ -197,7 +197,7 @@ describe("a tool's output that cannot be recorded", () => {
 describe("callTool", () => {
   const strict = toolOf<{ n: number }>("strict", ({ n }) => ({ n }), { parameters: z.object({ n: z.number() }) });
 
-  it("gives the tool's output, and throws the very error that the tool threw", async () => {
+  it("returns the tool's output and throws exactly the tool's error", async () => {
     const error = new RangeError("no");
     await runWith(async () => {
       const output = { n: 1 };
@@ -217,7 +217,7 @@ describe("callTool", () => {
     });
   });
 
-  it("brings outputs back on replay as they were, whatever JSON lacks", async () => {
+  it("restores recorded outputs exactly, including values that JSON lacks", async () => {
     const outputs = {
       undefined: undefined,
       date: new Date(1e12),
@@ -243,7 +243,7 @@ describe("callTool", () => {
     expect(made).not.toHaveBeenCalled();
   });
 
-  it("replays a failure as it was", async () => {
+  it("replays a failure as recorded", async () => {
     const error = Object.assign(new RangeError("no", { cause: new TypeError("inner") }), { code: "E_NO" });
     const failing = vi.fn(() => Promise.reject(error));
     const program = async () => ({
@@ -259,8 +259,8 @@ describe("callTool", () => {
   });
 });
 
-describe("what is recorded of a tool call", () => {
-  it("does not change with what the handler does to its input, nor with what anybody does to the output", async () => {
+describe("the recording of a tool call", () => {
+  it("does not depend on later changes of its input or output", async () => {
     const given = { list: [1] };
     const output = { list: [1] };
     const tool = toolOf<{ list: number[] }>("t", (input) => {

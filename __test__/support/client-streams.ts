@@ -1,15 +1,15 @@
-// Short streams of each protocol, with text in all lengths of UTF-8, a tool call, reasoning, keep-alives and errors, and
-// what the protocol's own client makes of them.
+// Short streams of each protocol, with UTF-8 characters of all lengths, a tool call, reasoning, keep-alives and errors,
+// each with the official client that reads it.
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 
 export interface ClientStream {
-  /** What it has in common with another one, under which it is cut. */
+  /** The part shared with another stream, where that stream is cut too. */
   readonly common: string;
-  /** Where it is cut. */
+  /** The part where this stream is cut. */
   readonly own: string;
-  /** Gives all that the client's user sees. */
+  /** Returns everything that a user of the client sees. */
   ask(url: string, fetch: typeof globalThis.fetch): Promise<AsyncIterable<unknown>>;
 }
 

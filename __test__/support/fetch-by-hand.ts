@@ -1,4 +1,4 @@
-// Requests that are answered when a test says so, and what a run of them leaves.
+// Requests that are answered when a test says so, and the recordings of a run with them.
 import { runWith, type TraceEvent } from "agent-rewind";
 import {
   dumpSnapshot,
@@ -8,7 +8,7 @@ import {
   type AgentSnapshot,
 } from "agent-rewind/debugger";
 
-/** A fetch whose heads and bodies come when the test says so: a chunk is the path and how often it was asked for. */
+/** A fetch whose heads and bodies arrive when the test says so. A chunk is the path and the number of the request. */
 export function manual(): {
   fetch: typeof globalThis.fetch;
   asked: string[];
@@ -41,7 +41,10 @@ export const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => void setImmediate(resolve));
 };
 
-/** What a run gave, and its recordings: its dump, that through JSON, and what its trace restores. */
+/**
+ * Returns the result of a run with its recordings: its dump, the dump after a JSON round trip, and the snapshot
+ * restored from its trace.
+ */
 export async function recorded<T>(
   program: () => Promise<T>,
   direct: () => Promise<void> = async () => {},

@@ -15,7 +15,7 @@ import { expect } from "vitest";
 export type Step = <T = string>(name: string, make?: () => T | Promise<T>) => Promise<T>;
 export type Program<T = unknown> = (step: Step) => Promise<T>;
 
-/** Journaled calls, and the names of those that were really made. */
+/** Journaled calls, and the names of the live ones. */
 export function steps(): { step: Step; made: string[] } {
   const made: string[] = [];
   const step: Step = (name, make) =>
@@ -45,7 +45,7 @@ export async function replayed<T>(
   return { result: await runWith(() => program(step), { ...options, snapshot }), made };
 }
 
-/** A fork as it is, and after it went through JSON; the source is checked to have stayed as it was. */
+/** A fork, the fork parsed from JSON, and its plain JSON. Checks that the source has not changed. */
 export function forks(source: AgentSnapshot, changes: ForkChange | ForkChange[]): AgentSnapshot[] {
   const before = stringifySnapshot(source);
   const fork = forkSnapshot(source, changes);
@@ -90,7 +90,7 @@ export const abcd: Program<string[]> = async (step) => [
   await step("d"),
 ];
 
-/** A promise, and the function that keeps it. */
+/** A promise with the function that resolves it. */
 export function gate(): { passed: Promise<void>; open: () => void } {
   let open = (): void => {};
   const passed = new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 import type { AgentFrameSnapshot, CallRecord, Journal } from "agent-rewind";
 
-/** What a frame holds, without what only numbers the events of its run. */
+/** The content of a frame without the numbers that depend on the events of its run. */
 export interface FrameFacts {
   agentId: string;
   inputHash: string | undefined;
@@ -18,7 +18,10 @@ export interface FrameFacts {
   atStart: Record<string, unknown> | undefined;
 }
 
-/** The frames of a tree by callId, those of earlier generations under `<callId>#<generation>`; without `runWith`'s. */
+/**
+ * The frames of a tree by callId, those of earlier generations under `<callId>#<generation>`. Omits the frame of
+ * `runWith`.
+ */
 export function factsOf(root: AgentFrameSnapshot): Record<string, FrameFacts> {
   const facts: Record<string, FrameFacts> = {};
   const visit = (frame: AgentFrameSnapshot, place: string): void => {
@@ -81,13 +84,13 @@ function factsOfFrame(frame: AgentFrameSnapshot): FrameFacts {
   };
 }
 
-/** The facts of a call; what it cost, and what it was asked where that was kept, are not part of its answer. */
+/** The facts of a call. Its usage and its recorded request are not part of its answer. */
 function factsOfCall(call: CallRecord): unknown {
   const { kind, callId, contentHash, row, output, types, tombstone, error, stopped, endOrder } = call;
   return { kind, callId, contentHash, row, output, types, tombstone, error, stopped, ended: endOrder !== undefined };
 }
 
-/** The callIds of what ended, and of what was started, in the recorded order. */
+/** The callIds of everything that ended and of everything that started, in the recorded order. */
 export function orderOf(root: AgentFrameSnapshot): string[] {
   const marks: [number, string][] = [];
   const visit = (frame: AgentFrameSnapshot): void => {

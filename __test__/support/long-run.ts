@@ -1,4 +1,4 @@
-// A long run in production: snapshots off, its trace in a file. It is also the program that gets killed.
+// A long production run: snapshots off, its trace in a file. It is also the program that tests kill.
 
 import { appendFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -23,7 +23,7 @@ const Result = z.object({ result: z.string() });
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 export interface LongRunOptions {
-  /** Told of each call that is really made, before it is. */
+  /** Called before each live call. */
   onCall: (name: string) => void;
   eventBus?: EventSink;
   snapshot?: AgentSnapshot;
@@ -75,7 +75,7 @@ export async function longRun({ onCall, eventBus, snapshot }: LongRunOptions): P
   });
 }
 
-/** Calls of a whole run. */
+/** The number of calls of a whole run. */
 export const callsOfTheLongRun = 12 * (3 * 2 + 1);
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

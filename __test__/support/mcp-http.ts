@@ -1,4 +1,4 @@
-// MCP servers over HTTP on this machine: streamable HTTP, with and without sessions, and the older SSE.
+// Local MCP servers over HTTP: streamable HTTP with and without sessions, and the older SSE.
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
@@ -15,7 +15,7 @@ export type HttpKind = "streamable HTTP" | "streamable HTTP without sessions" | 
 type ClientTransport = StreamableHTTPClientTransport | SSEClientTransport;
 
 export interface McpHttpServer extends AsyncDisposable {
-  /** A new transport of a client to it. */
+  /** A new client transport to the server. */
   transport(): ClientTransport;
   readonly requests: string[];
   stop(): Promise<void>;

@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What the server answers a request with. */
+/** The response to a request. */
 export interface Scripted {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
-  /** Bytes of a piece; each is a chunk of its own for the client. By default all in one. */
+  /** The size of a piece in bytes. The client receives each piece as one chunk. By default, the body is one piece. */
   readonly cut?: number;
-  /** Breaks the connection off after the body, instead of ending it. */
+  /** Breaks off the connection after the body instead of ending it. */
   readonly broken?: boolean;
   /** Leaves the body without an end. */
   readonly endless?: boolean;
@@ -27,7 +27,7 @@ export interface ModelServer extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** A server on this machine that answers as it is told. */
+/** A local server with scripted responses. */
 export async function modelServer(answer: (request: Received, index: number) => Scripted): Promise<ModelServer> {
   const requests: Received[] = [];
   const server = createServer((incoming, response) => {
@@ -40,7 +40,7 @@ export async function modelServer(answer: (request: Received, index: number) => 
       void send(response, answer(received, requests.length - 1));
     });
   });
-  // Else it might close a connection, on a busy machine, just as a client sends its next request on it.
+  // Otherwise, on a busy machine, it could close a connection just as a client sends its next request on it.
   server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -55,7 +55,7 @@ export async function modelServer(answer: (request: Received, index: number) => 
 async function send(response: ServerResponse, scripted: Scripted): Promise<void> {
   const { status = 200, headers = {}, body, cut, broken = false, endless = false } = scripted;
   response.writeHead(status, { "content-type": "text/event-stream; charset=utf-8", ...headers });
-  // The head goes out by itself, so that the first piece is a piece.
+  // The head is sent separately so that the first piece is a separate chunk.
   response.flushHeaders();
   response.socket?.setNoDelay(true);
   const bytes = Buffer.from(body as Uint8Array);
@@ -82,7 +82,9 @@ const events = (list: readonly { event?: string; data: unknown }[]): string =>
     })
     .join("");
 
-/** A chat completion of OpenAI's as it streams: reasoning, text with all lengths of UTF-8, a tool call, keep-alives. */
+/**
+ * A streamed chat completion of OpenAI: reasoning, text with UTF-8 characters of all lengths, a tool call, keep-alives.
+ */
 export function chatStream(text = "héllo wörld 🌍 語"): string {
   const chunk = (delta: object, finish: string | null = null): { data: object } => ({
     data: {
@@ -133,7 +135,7 @@ export function chatCompletion(content: string): object {
   };
 }
 
-/** OpenAI's responses API: reasoning, text and a function call. */
+/** The OpenAI responses API: reasoning, text and a function call. */
 export function responsesStream(): string {
   const of = (type: string, fields: object, at: number): { event: string; data: object } => ({
     event: type,
@@ -155,7 +157,7 @@ export function responsesStream(): string {
   ]);
 }
 
-/** Anthropic's messages: thinking, text, a tool call, pings; `error` breaks it off with an error event. */
+/** The Anthropic messages API: thinking, text, a tool call, pings. `error` breaks it off with an error event. */
 export function messagesStream({ error = false } = {}): string {
   const of = (type: string, fields: object = {}): { event: string; data: object } => ({
     event: type,
@@ -190,7 +192,7 @@ export function messagesStream({ error = false } = {}): string {
   ]);
 }
 
-/** Gemini's streamGenerateContent. */
+/** The streamGenerateContent API of Gemini. */
 export function geminiStream(): string {
   const chunk = (parts: object[], more: object = {}): { data: object } => ({
     data: { candidates: [{ content: { role: "model", parts }, index: 0, ...more }], modelVersion: "gemini-x" },

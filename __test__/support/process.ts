@@ -12,7 +12,7 @@ export function temporaryFolder(): string {
   return mkdtempSync(join(root, ".tmp/test-"));
 }
 
-/** Makes a program that Node can run of a TypeScript file beside the tests. */
+/** Builds a TypeScript file next to the tests into a program that Node.js can run. */
 export async function bundleProgram(source: string, folder: string): Promise<string> {
   const file = join(folder, source.replace(/^.*\//, "").replace(/\.ts$/, ".mjs"));
   await build({

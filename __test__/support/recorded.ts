@@ -1,7 +1,7 @@
 import { replay, runWith, type AgentSnapshot } from "agent-rewind";
 import { dumpSnapshot, parseSnapshot, stringifySnapshot } from "agent-rewind/debugger";
 
-/** Runs a program, and gives what it gave and its recording, as read from a file. */
+/** Runs a program. Returns its result and its recording, parsed as if from a file. */
 export async function record<R>(
   program: () => Promise<R>,
 ): Promise<{ value: R; snapshot: AgentSnapshot; text: string }> {
@@ -12,11 +12,11 @@ export async function record<R>(
   return { value, snapshot: parseSnapshot(text), text };
 }
 
-/** Runs a program against a recording; nothing may be made. */
+/** Runs a program against a recording without live calls. */
 export const replayed = <R>(program: () => Promise<R>, snapshot: AgentSnapshot): Promise<R> =>
   replay(program, { snapshot });
 
-/** How a promise ends, with an error as what a program sees of it. */
+/** The outcome of a promise, with an error as a program sees it. */
 export async function outcome<R>(promise: Promise<R>): Promise<{ value: R } | { error: object }> {
   try {
     return { value: await promise };

@@ -1,6 +1,6 @@
 import type { EventSink, TraceEvent, TraceEventOf, TraceEventType } from "agent-rewind";
 
-/** A sink that keeps what it is given. */
+/** A sink that keeps all events. */
 export interface Recorder extends EventSink {
   readonly events: TraceEvent[];
   /** The events of one type, in order. */
@@ -17,7 +17,7 @@ export function recorder(): Recorder {
   };
 }
 
-/** The tree of spans, one a line in order of their first events, indented by depth. */
+/** The tree of spans, one per line in the order of their first events, indented by depth. */
 export function spanTree(events: readonly TraceEvent[]): string[] {
   const spans = new Map<string, { label: string; parent: string; children: string[] }>();
   for (const event of events) {

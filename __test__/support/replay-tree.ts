@@ -1,4 +1,4 @@
-// A program: replays the tree from a snapshot file, and prints what it made.
+// A program that replays the tree from a snapshot file and prints its live calls.
 
 import { runWith } from "agent-rewind";
 import { readSnapshot } from "agent-rewind/debugger";

@@ -1,5 +1,5 @@
-// A program with everything in it: nested agents, tools that fail and tools that call agents, memory, rebirth,
-// calls of its own, wrong answers.
+// A program with all features: nested agents, failing tools, tools that call agents, memory, rebirth, journaled calls,
+// wrong answers.
 
 import {
   callTool,
@@ -23,7 +23,7 @@ const Result = z.object({ result: z.string() });
 export interface RichRun {
   run(): Promise<unknown>;
   model: ScriptedModel;
-  /** Names of the calls that were really made, beside those of the model. */
+  /** The names of the live calls, except those of the model. */
   made: string[];
 }
 
@@ -34,7 +34,7 @@ export interface RichOptions {
   beforeRebirth?: () => void;
 }
 
-/** A leader, reborn once, whose tool calls two writers in parallel; a checker whose tool fails. */
+/** A leader, reborn once, whose tool calls two writers in parallel, and a checker whose tool fails. */
 export function richRun({ inTheMiddle, beforeRebirth }: RichOptions = {}): RichRun {
   const made: string[] = [];
   const model = scriptedModel(

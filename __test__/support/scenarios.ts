@@ -15,7 +15,7 @@ import { result, scriptedModel, textOf, toolCall, type ScriptedModel } from "./s
 
 const Result = z.object({ result: z.string() });
 
-/** What a run of a scenario has really called. */
+/** The numbers of live calls of a scenario's run. */
 export interface Counts {
   model: number;
   tool: number;
@@ -49,7 +49,7 @@ function tool(
   } as unknown as Tool;
 }
 
-/** One agent, four turns, three tools, one of them asked twice for the same. */
+/** One agent, four turns and three tools, one of them called twice with the same input. */
 export function toolLoop(): Scenario {
   const tools = { calls: 0 };
   const search = tool(tools, "search", z.object({ q: z.string() }), ({ q }: { q: string }) => ({
@@ -153,7 +153,7 @@ export function nested(): Scenario {
   };
 }
 
-/** Five sub-agents of one id in parallel, whose ends interleave. */
+/** Five parallel sub-agents with one id, whose ends interleave. */
 export function parallel(latencies: number[] = [5, 1, 4, 2, 3]): Scenario {
   const tools = { calls: 0 };
   const lookup = tool(tools, "lookup", z.object({ shard: z.number() }), ({ shard }: { shard: number }) => ({

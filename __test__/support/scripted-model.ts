@@ -3,11 +3,11 @@ import type { Message, ModelAdapter, StreamEvent, StreamOptions } from "agent-re
 export type Answer = { content: string } | { tool_calls: { id: string; name: string; arguments: string }[] };
 
 export interface ScriptedModel extends ModelAdapter {
-  /** Requests that really reached the model. */
+  /** The requests that reached the model. */
   calls: { messages: Message[]; options: StreamOptions | undefined }[];
 }
 
-/** A model that answers by a function of its request, after `latency` milliseconds. */
+/** A model that computes its answer from the request, after `latency` milliseconds. */
 export function scriptedModel(
   id: string,
   answer: (messages: Message[], options: StreamOptions | undefined) => Answer | Promise<Answer>,
@@ -34,7 +34,7 @@ export function scriptedModel(
   };
 }
 
-/** Text of a message, whatever its form. */
+/** The text of a message, whatever its form. */
 export function textOf(message: Message | undefined): string {
   if (message === undefined || message.content === null) return "";
   if (typeof message.content === "string") return message.content;

@@ -1,4 +1,4 @@
-// Models for the AI SDK 5, 6 and 7, as their providers make them.
+// Models for the AI SDK 5, 6 and 7, as their providers create them.
 
 export interface SdkModel {
   specificationVersion: "v2" | "v3" | "v4";
@@ -7,7 +7,7 @@ export interface SdkModel {
   supportedUrls: Record<string, RegExp[]>;
   doGenerate(params: Params): Promise<object>;
   doStream(params: Params): Promise<{ stream: ReadableStream<object> }>;
-  /** What reached the model. */
+  /** The requests that reached the model. */
   calls: Params[];
 }
 
@@ -33,7 +33,7 @@ export const response = (index: number): object => ({
   modelId: "m-1",
 });
 
-/** A model that reasons, calls the tool "weather" once if it may, and then tells the number of the call. */
+/** A model that reasons, calls the tool "weather" once if allowed, and then answers with the number of the call. */
 export function sdkModel(version: Version, parts?: (index: number) => object[] | ReadableStream<object>): SdkModel {
   const calls: Params[] = [];
   const asked = (params: Params): { index: number; wantsTool: boolean } => {

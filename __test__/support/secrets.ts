@@ -1,4 +1,4 @@
-// Secrets of every kind, put together when they are asked for: none stands in the repository as it would be used.
+// Secrets of every kind, assembled at runtime so that the repository contains none in usable form.
 
 import { createHash } from "node:crypto";
 
@@ -9,7 +9,7 @@ export interface Secret {
   text: string;
 }
 
-/** Stands where a key is cut, so that its beginning is not to be read here. */
+/** Splits the beginning of a key, so that it cannot be read in this file. */
 const cut: string = "";
 
 const MIXED = "aB3dE5gH7jK9mN1pQ2sT4vW6xZ8yC0fL";
@@ -20,7 +20,7 @@ function run(seed: number, length: number, alphabet = MIXED): string {
     const byte = createHash("sha256").update(`${seed}:${at}`).digest()[0] as number;
     return alphabet[byte % alphabet.length] as string;
   });
-  // One of each kind, wherever they stand.
+  // One of each kind, wherever they occur.
   return alphabet.startsWith(MIXED) ? letters.join("").replace(/^.{3}/, "k7Q") : letters.join("");
 }
 
@@ -136,7 +136,7 @@ export function secrets(): Secret[] {
   return list.map(([rule, name, text]) => ({ rule, name, text }));
 }
 
-/** The parts of a secret that must be nowhere: what is left when a name or a URL around it is taken off. */
+/** The parts of a secret that must not appear anywhere: the secret without the name or URL around it. */
 export function sensitiveParts({ text }: Secret): string[] {
   const around =
     /^(?:aws_secret_access_key=|AWS_SESSION_TOKEN: |(?:[Aa]uthorization: )?(?:Bearer|Basic|bearer) |x-api-key: )/;

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 export const usage = { promptTokens: 10, completionTokens: 7, totalTokens: 17, details: { cached: 3 } };
 
-/** A model that answers with one list of events after another. */
+/** A model that answers each call with the next list of events. */
 export function streamingModel(...answers: StreamEvent[][]): ModelAdapter & { calls: number } {
   const model = {
     id: "m",
@@ -45,7 +45,7 @@ export const double: Tool<{ n: number }> = {
   handler: ({ n }) => 2 * n,
 };
 
-/** A consumer that keeps what it is given. */
+/** A consumer that keeps all events. */
 export function consumer(): StreamConsumer & { events: StreamEvent[]; infos: StreamInfo[] } {
   const events: StreamEvent[] = [];
   const infos: StreamInfo[] = [];
@@ -58,7 +58,7 @@ export function consumer(): StreamConsumer & { events: StreamEvent[]; infos: Str
   );
 }
 
-/** What a consumer makes of a stream: all pieces of a kind put together. */
+/** The stream as a consumer assembles it: all pieces of each kind joined. */
 export function assembled(events: readonly StreamEvent[]): object {
   const of = <T extends StreamEvent["type"]>(type: T): Extract<StreamEvent, { type: T }>[] =>
     events.filter((event): event is Extract<StreamEvent, { type: T }> => event.type === type);

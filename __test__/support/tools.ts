@@ -1,4 +1,4 @@
-// Tools for tests, and what a model is told of their calls.
+// Tools for tests, and the messages that a model receives about their calls.
 
 import {
   createAgent,
@@ -19,7 +19,7 @@ import { result, scriptedModel, type ScriptedModel } from "./scripted-model.js";
 
 const Result = z.object({ result: z.string() });
 
-/** A tool that takes anything. */
+/** A tool that accepts any input. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- its caller says what the handler takes
 export function toolOf<Input>(
   name: string,
@@ -29,10 +29,10 @@ export function toolOf<Input>(
   return { name, description: `tool ${name}`, parameters: z.any(), handler: handler as Tool["handler"], ...more };
 }
 
-/** A call that a model asks for; `args` that are a text are taken as they are. */
+/** A tool call by the model. String `args` are used unchanged. */
 export type Call = [name: string, args: unknown];
 
-/** A model that asks for these calls in its first turn, with `c0`, `c1`, … as their ids, and then answers. */
+/** A model that calls these tools in its first turn, with the ids `c0`, `c1`, …, and then answers. */
 export function asking(...calls: Call[]): ScriptedModel {
   const tool_calls = calls.map(([name, args], index) => ({
     id: `c${index}`,
@@ -42,7 +42,7 @@ export function asking(...calls: Call[]): ScriptedModel {
   return scriptedModel("m", (messages) => (messages.length > 0 ? result("ok") : { tool_calls }));
 }
 
-/** An agent that has the tools, prompts once, and gives a dump. */
+/** An agent with the tools that prompts once and returns a dump. */
 export const agentWith = (tools: Tool[]): Agent<undefined, AgentSnapshot> =>
   createAgent({
     id: "a",
@@ -53,7 +53,7 @@ export const agentWith = (tools: Tool[]): Agent<undefined, AgentSnapshot> =>
     },
   });
 
-/** What the model is told of its calls. */
+/** The tool messages that the model receives for its calls. */
 export async function told(tools: Tool[], ...calls: Call[]): Promise<unknown[]> {
   const model = asking(...calls);
   await runWith(() => agentWith(tools)(), { model });
@@ -64,6 +64,6 @@ export async function told(tools: Tool[], ...calls: Call[]): Promise<unknown[]> 
   return messages.map(({ content }: Message) => content);
 }
 
-/** What the model is told of a tool that failed. */
+/** The tool message that reports a failed tool to the model. */
 export const failed = (name: string, text: string): string =>
   JSON.stringify({ error: true, message: `Tool "${name}" execution failed: ${text}` });

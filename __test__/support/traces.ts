@@ -63,7 +63,7 @@ export function recorded(name: (typeof scenarioNames)[number]): RecordedScenario
   try {
     scenario.truth = JSON.parse(read("truth-latest.json")) as AgentSnapshot;
   } catch {
-    // Not every scenario has one.
+    // Not every scenario has this file.
   }
   return scenario;
 }

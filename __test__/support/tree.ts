@@ -10,12 +10,12 @@ const Result = z.object({ result: z.string() });
 export interface Tree {
   run(): Promise<unknown>;
   model: ScriptedModel;
-  /** Inputs that really reached the tools. */
+  /** The inputs of live tool calls. */
   toolInputs: unknown[];
 }
 
 export interface TreeOptions {
-  /** Milliseconds by request; ends interleave where they differ. */
+  /** Milliseconds by request. The ends interleave where they differ. */
   latency?: (text: string) => number;
   /** Called in the writer of editor 2, after its prompt. */
   inTheMiddle?: () => void | Promise<void>;
@@ -77,5 +77,5 @@ export function tree({ latency = () => 1, inTheMiddle, startAfter = () => 0 }: T
   return { run: () => director(), model, toolInputs };
 }
 
-/** What a run without a snapshot gives. */
+/** The number of live calls of a run without a snapshot. */
 export const callsOfTheTree = { model: 11, tool: 5 };

@@ -7,9 +7,9 @@ import { temporaryFolder } from "./process.js";
 
 export interface TestRun {
   readonly code: number | null;
-  /** All that was printed, without colors. */
+  /** The complete output without colors. */
   readonly text: string;
-  /** Full names of tests and how they ended. */
+  /** The full names of tests with their status. */
   readonly results: Record<string, string>;
 }
 
@@ -18,13 +18,13 @@ export interface VitestProject extends Disposable {
   write(file: string, text: string): void;
   /** Runs `vitest run`. */
   run(options?: { args?: string[]; env?: Record<string, string> }): Promise<TestRun>;
-  /** The files under __recordings__, by their paths. */
+  /** The files under __recordings__, by path. */
   recordings(): Record<string, string>;
 }
 
 const VITEST = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url));
 
-/** Which vitest runs the tests, and on which Node.js. */
+/** The vitest that runs the tests, and its Node.js. */
 export interface Runner {
   readonly node: string;
   readonly vitest: string;
@@ -38,7 +38,7 @@ const CONFIG = `export default {
 };
 `;
 
-/** A project with tests of its own, in a folder inside the package. */
+/** A project with its own tests, in a folder inside the package. */
 export function vitestProject(files: Record<string, string>, folder = temporaryFolder(), runner = OWN): VitestProject {
   const write = (file: string, text: string): void => {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
@@ -67,7 +67,7 @@ async function runVitest(
   const flags = ["run", "--root", folder, "--reporter=default", "--reporter=json", `--outputFile=${report}`];
   const child = spawn(node, [vitest, ...flags, ...args], {
     cwd: folder,
-    // Neither CI nor what this test run itself is told.
+    // Excludes CI and the variables of the vitest that runs this test.
     env: { PATH, HOME, NO_COLOR: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -98,7 +98,7 @@ function recordingsUnder(folder: string): Record<string, string> {
   return found;
 }
 
-/** Shows all that was printed if a test failed. */
+/** Throws an error with the complete output if a test failed. */
 export function expectPassed({ code, text }: TestRun): void {
   if (code !== 0) throw new Error(`vitest ended with ${code}:\n${text}`);
 }

@@ -45,7 +45,7 @@ describe("equipBudget", () => {
     },
   });
 
-  it("tells of every use in the frame and under it, with the frame's own figures", async () => {
+  it("reports every use in the frame and under it, with the frame's own figures", async () => {
     const inner: BudgetUpdate[] = [];
     const outer: BudgetUpdate[] = [];
     const parent = createAgent({
@@ -59,7 +59,7 @@ describe("equipBudget", () => {
     await runWith(async () => {
       equipBudget({ onUpdate: (update) => outer.push(update) });
       await parent();
-      // A sibling's use is not the parent agent's, which has ended.
+      // The parent agent has ended, so a use of its sibling does not count for it.
       await writer({ text: "b" });
     });
     expect(
@@ -80,7 +80,7 @@ describe("equipBudget", () => {
     ]);
   });
 
-  it("is called in the context that it was equipped in, and can stop its agent there", async () => {
+  it("runs its callback in the context where it was equipped, and can stop its agent there", async () => {
     const reason = new Error("too expensive");
     const spender = createAgent({
       id: "spender",
@@ -134,7 +134,7 @@ describe("equipBudget", () => {
     ]);
   });
 
-  it("is not told of what the callback itself uses", async () => {
+  it("does not report usage that the callback itself causes", async () => {
     const updates: number[] = [];
     await runWith(() => {
       equipBudget({
@@ -150,7 +150,7 @@ describe("equipBudget", () => {
     expect(updates).toEqual([1, 2]);
   });
 
-  it("lasts for a generation: who equips in each is told once of each use", async () => {
+  it("lasts for one generation: equipped in each generation, it reports each use once", async () => {
     const updates: unknown[] = [];
     const agent = createAgent<{ round: number }>({
       id: "a",
@@ -164,7 +164,7 @@ describe("equipBudget", () => {
     expect(updates).toEqual([2, 4, 6]);
   });
 
-  it("is not told of replayed calls, which use nothing", async () => {
+  it("does not report replayed calls, which use nothing", async () => {
     const updates: BudgetUpdate[] = [];
     const program = async (): Promise<unknown> => {
       equipBudget({ onUpdate: (update) => updates.push(update) });
@@ -175,7 +175,7 @@ describe("equipBudget", () => {
     expect(updates).toHaveLength(1);
     await runWith(
       async () => {
-        // What was used before counts from the start.
+        // The usage before the dump counts from the start.
         expect(getUsageStats().aggregate.totalTokens).toBe(17);
         await program();
         expect(getUsageStats().aggregate.totalTokens).toBe(17);
@@ -185,7 +185,7 @@ describe("equipBudget", () => {
     expect(updates).toHaveLength(1);
   });
 
-  it("hands out a delta that no callback can spoil for the next", async () => {
+  it("passes each callback its own copy of the delta", async () => {
     const deltas: unknown[] = [];
     await runWith(() => {
       equipBudget({
@@ -199,7 +199,7 @@ describe("equipBudget", () => {
     expect(deltas).toEqual([{ cents: 2 }]);
   });
 
-  it("needs a callback", async () => {
+  it("requires a callback", async () => {
     await runWith(() => {
       expect(() => equipBudget({} as never)).toThrow("equipBudget: options.onUpdate must be a function");
     });
@@ -207,7 +207,7 @@ describe("equipBudget", () => {
 });
 
 describe("recordToolUsage", () => {
-  it("counts uses of the same name, unit and details as one item", async () => {
+  it("counts uses with the same name, unit and details as one item", async () => {
     const { own } = await runWith(() => {
       recordToolUsage(search(1, { engine: "a", region: "eu" }));
       recordToolUsage(search(2, { region: "eu", engine: "a" }));
@@ -267,7 +267,7 @@ describe("recordToolUsage", () => {
     ]);
   });
 
-  it("keeps events as they were when more is used", async () => {
+  it("keeps earlier events unchanged when more is used", async () => {
     const sink = recorder();
     await runWith(
       () => {
@@ -297,14 +297,14 @@ describe("recordToolUsage", () => {
     ["costs.cents", { ...search(), costs: { cents: Number.POSITIVE_INFINITY } }],
     ["details", search(1, ["x"] as never)],
     ["details.page", search(1, { page: () => 1 })],
-  ])("refuses a wrong %s by its name, and counts nothing", async (path, usage) => {
+  ])("rejects a wrong %s by its name and counts nothing", async (path, usage) => {
     await runWith(() => {
       expect(() => recordToolUsage(usage as ToolUsage)).toThrow(`recordToolUsage: usage.${path} must be`);
       expect(getUsageStats().own.items).toEqual([]);
     });
   });
 
-  it("needs a run or an agent around it", () => {
+  it("requires a run or an agent", () => {
     expect(() => recordToolUsage(search())).toThrow(
       expect.objectContaining({ name: "ContextNotFoundError", apiName: "recordToolUsage" }),
     );
@@ -353,7 +353,7 @@ describe("a model's usage", () => {
     expect(sink.of("budget:update")[0]?.trace.parentSpanId).toBe(sink.of("model:call:end")[0]?.trace.spanId);
   });
 
-  it("that cannot be costed does not cost the answer", async () => {
+  it("that cannot be costed does not lose the answer", async () => {
     const model = modelWith(
       {
         calculateCost: () => {
@@ -368,7 +368,7 @@ describe("a model's usage", () => {
     expect(warn.mock.calls[0]?.[0]).toContain('calculateCost of the model "m"');
   });
 
-  it("that is no number counts as nothing", async () => {
+  it("that is not a number counts as nothing", async () => {
     const model = modelWith(
       { calculateCost: () => ({ cents: Number.NaN, credits: 1 }) },
       { totalTokens: null, promptTokens: 3 },

@@ -1,4 +1,4 @@
-// The names that programs import, and the types that they write out.
+// The names that programs import, and the types that they write explicitly.
 import { createRequire } from "node:module";
 import * as main from "agent-rewind";
 import * as debuggerEntry from "agent-rewind/debugger";
@@ -47,35 +47,35 @@ const ERRORS = [
 describe.each([
   ["import", main as object],
   ["require", require("agent-rewind") as object],
-])("the main entry, by %s", (_how, entry) => {
+])("the main entry point, by %s", (_how, entry) => {
   const exported = entry as Record<string, unknown>;
 
-  it.each(FUNCTIONS)("has %s", (name) => {
+  it.each(FUNCTIONS)("exports %s", (name) => {
     expect(exported[name]).toBeTypeOf("function");
   });
 
-  it.each(ERRORS)("has %s, and a guard for it that goes by the name", (name) => {
+  it.each(ERRORS)("exports %s, and a guard for it that compares the name", (name) => {
     const guard = exported[`is${name}`] as (value: unknown) => boolean;
     expect((exported[name] as { prototype: Error }).prototype.name).toBe(name);
     expect(guard(Object.assign(new Error("x"), { name }))).toBe(true);
     expect([undefined, null, 1, "x", new Error("x")].map(guard)).toEqual(Array.from({ length: 5 }, () => false));
   });
 
-  it("has the version of its events", () => {
+  it("exports the version of its events", () => {
     expect(exported["TRACE_EVENT_SCHEMA_VERSION"]).toBe(1);
     expect(exported["EVENTS"]).toMatchObject({ AGENT_START: "agent:start", RUN_WITH_END: "runWith:end" });
   });
 });
 
-describe("the debugger's entry", () => {
-  it("has the functions for snapshots", () => {
+describe("the debugger entry point", () => {
+  it("exports the functions for snapshots", () => {
     expect(debuggerEntry.dumpSnapshot).toBeTypeOf("function");
     expect(debuggerEntry.restoreSnapshot).toBeTypeOf("function");
   });
 });
 
 describe("types", () => {
-  it("of a run may be written as its result, or as its props and its result", () => {
+  it("of runWith can be written as its result, or as its props and its result", () => {
     const { runWith } = main;
     expectTypeOf(runWith<number>)
       .parameter(0)
@@ -84,7 +84,7 @@ describe("types", () => {
     expectTypeOf(runWith<{ q: string }, number>).returns.resolves.toEqualTypeOf<number>();
   });
 
-  it("follow from what is given", () => {
+  it("are inferred from the arguments", () => {
     const { createAgent, equipMemory, promptAgent, runWith, callTool } = main;
     const agent = createAgent({ id: "a", handler: ({ q }: { q: string }) => Promise.resolve(q.length) });
     expectTypeOf(agent).parameter(0).toEqualTypeOf<{ q: string }>();

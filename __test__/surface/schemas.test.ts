@@ -1,5 +1,5 @@
-// Schema libraries beside zod: any that speaks Standard Schema validates; the JSON schema comes from the library where
-// it gives one, else from the caller.
+// Schema libraries other than zod: any Standard Schema validates. The JSON schema comes from the library if it provides
+// one, otherwise from the caller.
 import { toStandardJsonSchema } from "@valibot/to-json-schema";
 import {
   callTool,
@@ -21,7 +21,7 @@ import { z } from "zod";
 import { recorder } from "../support/recorder.js";
 import { result, scriptedModel, textOf, toolCall } from "../support/scripted-model.js";
 
-/** What has no JSON schema of its own: the smallest thing that speaks Standard Schema. */
+/** The smallest Standard Schema, without a JSON schema. */
 function bare<T>(vendor: string, check: (value: unknown) => value is T): StandardSchemaLike<T> {
   return {
     "~standard": {
@@ -36,7 +36,7 @@ const isText = (value: unknown): value is string => typeof value === "string";
 const object = { type: "object", properties: { city: { type: "string" }, days: { type: "number" } } };
 const DRAFT_07 = "http://json-schema.org/draft-07/schema#";
 
-/** Prompts once with a schema; gives the answer, and what the model was told. */
+/** Prompts once with a schema. Returns the answer and the request to the model. */
 async function ask<S extends StandardSchemaLike>(
   schema: S,
   answers: string[],
@@ -63,7 +63,7 @@ describe("a schema of valibot", () => {
     by: v.optional(v.string(), "train"),
   });
 
-  it("checks the answer, and the model is told its JSON schema", async () => {
+  it("checks the answer and is sent to the model as JSON schema", async () => {
     const { answer, told } = await ask(Trip, ['{"city":"Oslo","days":3}']);
     expect(answer).toEqual({ city: "Oslo", days: 3, by: "train" });
     expectTypeOf(answer).toEqualTypeOf<{ city: string; days: number; by: string }>();
@@ -79,24 +79,24 @@ describe("a schema of valibot", () => {
     });
   });
 
-  it("has its faults listed with their paths when the model is asked again", async () => {
+  it("lists its faults with their paths when the model is asked again", async () => {
     const { answer, messages } = await ask(Trip, ['{"city":"Oslo","days":0}', '{"city":"Oslo","days":1}']);
     expect(answer).toMatchObject({ days: 1 });
     expect(messages.at(-1)?.content).toContain("days: ");
   });
 
-  it("is told as what it takes, not as what it makes of it", async () => {
+  it("is sent as its input type, not as its output type", async () => {
     const { answer, told } = await ask(v.object({ n: v.pipe(v.string(), v.transform(Number)) }), ['{"n":"7"}']);
     expect(answer).toEqual({ n: 7 });
     expect(told[0]?.schema).toMatchObject({ properties: { n: { type: "string" } } });
   });
 
-  it("may bring its Standard JSON Schema with it", async () => {
+  it("can provide its own Standard JSON Schema", async () => {
     const { told } = await ask(toStandardJsonSchema(Trip), ['{"city":"Oslo","days":3}']);
     expect(told[0]?.schema).toMatchObject({ type: "object", required: ["city", "days"] });
   });
 
-  it("that has no JSON schema is refused with the library's reason, unless one is given", async () => {
+  it("without a JSON schema is rejected with the library's reason unless a schema is given", async () => {
     const schema = v.object({
       when: v.pipe(
         v.any(),
@@ -125,7 +125,7 @@ describe("a schema of valibot", () => {
 describe("a schema of ArkType", () => {
   const Trip = type({ city: "string", days: "number >= 1" });
 
-  it("checks the answer, and the model is told its JSON schema", async () => {
+  it("checks the answer and is sent to the model as JSON schema", async () => {
     const { answer, told, messages } = await ask(Trip, ['{"city":"Oslo"}', '{"city":"Oslo","days":3}']);
     expect(answer).toEqual({ city: "Oslo", days: 3 });
     expectTypeOf(answer).toEqualTypeOf<{ city: string; days: number }>();
@@ -138,7 +138,7 @@ describe("a schema of ArkType", () => {
     expect(messages.at(-1)?.content).toContain("days");
   });
 
-  it("of a version without Standard JSON Schema is asked by its own method", async () => {
+  it("of a version without Standard JSON Schema is converted by its own method", async () => {
     const { "~standard": standard } = Trip;
     const early = {
       "~standard": { version: standard.version, vendor: standard.vendor, validate: standard.validate },
@@ -150,7 +150,7 @@ describe("a schema of ArkType", () => {
 });
 
 describe("a schema without a JSON schema", () => {
-  it("is refused before anything is sent, by an error that says what to give", async () => {
+  it("is rejected before anything is sent, with an error that says what to provide", async () => {
     const sink = recorder();
     const model = scriptedModel("m", () => result("ok"));
     const agent = createAgent({ id: "a", model, handler: () => promptAgent(bare("tiny", isText)) });
@@ -163,7 +163,7 @@ describe("a schema without a JSON schema", () => {
     expect(sink.of("promptAgent:start")).toEqual([]);
   });
 
-  it("goes with one that is given, which is in the request's hash", async () => {
+  it("works with a given JSON schema, which is part of the request's hash", async () => {
     const schema = bare("tiny", isText);
     const hash = async (jsonSchema: Record<string, unknown>): Promise<string[]> => {
       const model = scriptedModel("m", () => ({ content: "hello" }));
@@ -185,7 +185,7 @@ describe("a schema without a JSON schema", () => {
     expect(short).not.toEqual(long);
   });
 
-  it("leaves the agent able to prompt with one", async () => {
+  it("leaves the agent able to prompt with another schema", async () => {
     const agent = createAgent({
       id: "a",
       model: scriptedModel("m", () => ({ content: "hello" })),
@@ -197,7 +197,7 @@ describe("a schema without a JSON schema", () => {
     expect(await agent()).toBe("hello");
   });
 
-  it("of a tool is refused by the tool's name, and goes with the tool's jsonSchema", async () => {
+  it("of a tool is rejected with the tool's name, and works with the tool's jsonSchema", async () => {
     const tool: Tool<string> = {
       name: "shout",
       description: "",
@@ -211,7 +211,7 @@ describe("a schema without a JSON schema", () => {
     });
     const { told } = await ask(z.string(), ["x"], {}, [{ ...tool, jsonSchema: { type: "string" } }]);
     expect(told[0]?.tools).toEqual([{ name: "shout", description: "", parameters: { type: "string" } }]);
-    // A program that calls the tool needs none.
+    // A program that calls the tool directly needs none.
     expect(await runWith(() => callTool(tool, "a"))).toBe("A");
   });
 
@@ -219,7 +219,7 @@ describe("a schema without a JSON schema", () => {
     ["no object", "string", "jsonSchema must be an object"],
     ["a list", [object], "jsonSchema must be an object"],
     ["a function in it", { type: "object", properties: { city: () => 1 } }, "jsonSchema.properties.city is not JSON"],
-  ])("does not go with one that is %s", async (_what, jsonSchema, message) => {
+  ])("rejects a JSON schema that is %s", async (_what, jsonSchema, message) => {
     const tool: Tool = {
       name: "t",
       description: "",
@@ -231,8 +231,8 @@ describe("a schema without a JSON schema", () => {
   });
 });
 
-describe("a JSON schema that is given", () => {
-  it("takes the place of the library's own, and does not change with the caller's object", async () => {
+describe("a given JSON schema", () => {
+  it("replaces that of the library and does not change with the caller's object", async () => {
     const jsonSchema: Record<string, unknown> = { type: "object", description: "as given" };
     const model = scriptedModel("m", (messages) => {
       jsonSchema["description"] = "changed";
@@ -254,7 +254,7 @@ describe("tools", () => {
     ["valibot", v.object({ n: v.number() })],
     ["ArkType", type({ n: "number" })],
     ["zod", z.object({ n: z.number() })],
-  ] as [string, StandardSchemaLike<{ n: number }>][])("take parameters of %s", async (_library, parameters) => {
+  ] as [string, StandardSchemaLike<{ n: number }>][])("accept parameters of %s", async (_library, parameters) => {
     const tool: Tool<{ n: number }> = {
       name: "double",
       description: "Doubles.",
@@ -282,9 +282,9 @@ describe("tools", () => {
   });
 });
 
-describe("what is no schema", () => {
+describe("a value that is not a schema", () => {
   it.each([undefined, null, {}, { type: "string" }, "string"])(
-    "is refused before anything is sent: %o",
+    "is rejected before anything is sent: %o",
     async (none) => {
       const model = scriptedModel("m", () => result("ok"));
       const agent = createAgent({ id: "a", model, handler: () => promptAgent(none as never) });

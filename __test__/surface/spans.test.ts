@@ -6,7 +6,7 @@ import { recorder, spanTree } from "../support/recorder.js";
 describe("withCustomSpan", () => {
   const child = createAgent({ id: "child", handler: () => "done" });
 
-  it("puts what happens inside under a span of its own", async () => {
+  it("puts events inside the function under its own span", async () => {
     const sink = recorder();
     const agent = createAgent({
       id: "a",
@@ -39,7 +39,7 @@ describe("withCustomSpan", () => {
     ]);
   });
 
-  it("has its attributes on its two events, beside those of the trace", async () => {
+  it("adds its attributes to its two events, next to those of the trace", async () => {
     const sink = recorder();
     await runWith(() => withCustomSpan("s", () => child(), { step: 3, tenant: "own" }), {
       eventBus: sink,
@@ -67,7 +67,7 @@ describe("withCustomSpan", () => {
     ]);
   });
 
-  it("leaves the frame as it is: same agent, same journal, same numbers of calls", async () => {
+  it("does not affect the frame: same agent, same journal, same numbers of calls", async () => {
     await runWith(async () => {
       const context = getContext();
       await withCustomSpan("s", async () => {
@@ -86,7 +86,7 @@ describe("withCustomSpan", () => {
     });
   });
 
-  it("needs a run or an agent around it", async () => {
+  it("requires a run or an agent", async () => {
     await expect(withCustomSpan("s", () => 1)).rejects.toMatchObject({
       name: "ContextNotFoundError",
       apiName: "withCustomSpan",

@@ -18,7 +18,7 @@ import { answer, asking, assembled, consumer, double, streamingModel, usage } fr
 
 const Result = z.object({ result: z.string() });
 
-/** Records a run of an agent with a consumer, and gives its snapshot as a handle and as data. */
+/** Records a run of an agent with a consumer. Returns its snapshot as a handle and as data. */
 async function recorded(model: ModelAdapter, tools: readonly Tool[] = []) {
   const live = consumer();
   const program = (onStream: StreamConsumer) => async (): Promise<AgentSnapshot> => {
@@ -45,7 +45,7 @@ async function recorded(model: ModelAdapter, tools: readonly Tool[] = []) {
 }
 
 describe("a consumer of a replayed stream", () => {
-  it("gets text, reasoning, tool calls, usage and finish reason as they came live, and the model is not called", async () => {
+  it("receives text, reasoning, tool calls, usage and finish reason as live, without a model call", async () => {
     const model = streamingModel(asking, answer);
     const { live, program, snapshots } = await recorded(model, [double]);
     for (const snapshot of snapshots) {
@@ -62,7 +62,7 @@ describe("a consumer of a replayed stream", () => {
     }
   });
 
-  it("gets no usage and no finish where there were none", async () => {
+  it("receives no usage and no finish reason if there were none", async () => {
     const model = streamingModel([{ type: "text", content: '{"result":"ok"}' }]);
     const { program, snapshots } = await recorded(model);
     const replayed = consumer();
@@ -70,7 +70,7 @@ describe("a consumer of a replayed stream", () => {
     expect(replayed.events).toEqual([{ type: "text", content: '{"result":"ok"}' }]);
   });
 
-  it("gets the same from a replay of a replay", async () => {
+  it("receives the same from a replay of a replay", async () => {
     const { live, program, snapshots } = await recorded(streamingModel(answer));
     const again = await runWith(program(consumer()), { snapshot: snapshots[0] as AgentSnapshot });
     const replayed = consumer();
@@ -78,7 +78,7 @@ describe("a consumer of a replayed stream", () => {
     expect(assembled(replayed.events)).toEqual(assembled(live.events));
   });
 
-  it("gets the same from what is restored of the run's events, from memory or from a file's text", async () => {
+  it("receives the same from a snapshot restored from events, in memory or as text", async () => {
     const model = streamingModel(asking, answer);
     const { live, program, events } = await recorded(model, [double]);
     const lines = events.map((event) => JSON.stringify(event)).join("\n");
@@ -90,7 +90,7 @@ describe("a consumer of a replayed stream", () => {
     }
   });
 
-  it("gets the recorded answers first and then what comes live", async () => {
+  it("receives the recorded answers first and then the live stream", async () => {
     const model = streamingModel(answer);
     const ask = (text: string, onStream: StreamConsumer) =>
       createAgent({
@@ -117,7 +117,7 @@ describe("a consumer of a replayed stream", () => {
     expect(lengths).toEqual([5, answer.length]);
   });
 
-  it("gets the message alone from a recording that has nothing beside it", async () => {
+  it("receives only the message from a recording without stream fields", async () => {
     const { program, snapshots } = await recorded(streamingModel(answer));
     const old = structuredClone(snapshots[2]) as AgentSnapshot;
     delete old.root.children["root/agent:a:0"]?.calls;
@@ -127,8 +127,8 @@ describe("a consumer of a replayed stream", () => {
   });
 });
 
-describe("what is recorded of a stream", () => {
-  it("stands beside the journal's rows, which stay as they are documented, and in the turn's event", async () => {
+describe("the recording of a stream", () => {
+  it("is stored next to the documented journal rows, which do not change, and in the turn's event", async () => {
     const { snapshots } = await recorded(streamingModel(answer));
     const frame = (snapshots[2] as AgentSnapshot).root.children["root/agent:a:0"];
     const [row] = Object.values(frame?.journal.prompt ?? {});
@@ -144,7 +144,7 @@ describe("what is recorded of a stream", () => {
     ]);
   });
 
-  it("may be a usage that JSON cannot hold: it is left out, and the answer is not lost", async () => {
+  it("omits a usage that JSON cannot hold and keeps the answer", async () => {
     const odd = { ...usage, details: { bytes: 10n, self: {} as unknown } };
     odd.details.self = odd.details;
     const model = streamingModel([

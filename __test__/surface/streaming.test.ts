@@ -19,7 +19,7 @@ import { answer, asking, consumer, double, streamingModel } from "../support/str
 const Result = z.object({ result: z.string() });
 
 describe("a consumer of a live stream", () => {
-  it("gets every event as it comes, before the answer is complete", async () => {
+  it("receives every event immediately, before the answer is complete", async () => {
     const gate = deferred();
     const model: ModelAdapter = {
       id: "m",
@@ -44,7 +44,7 @@ describe("a consumer of a live stream", () => {
     expect(seen.events).toHaveLength(2);
   });
 
-  it("is told which agent, call and turn an event is of", async () => {
+  it("receives the agent, call and turn of an event", async () => {
     const seen = consumer();
     const agent = createAgent({
       id: "a",
@@ -66,7 +66,7 @@ describe("a consumer of a live stream", () => {
     expect(seen.infos[0]).toMatchObject(about);
   });
 
-  it("may be the agent's, which gets the answers to all its prompts, before that of the prompt", async () => {
+  it("can belong to the agent: it receives the answers to all its prompts, before the consumer of the prompt", async () => {
     const order: string[] = [];
     const agent = createAgent<{ round: number }>({
       id: "a",
@@ -82,7 +82,7 @@ describe("a consumer of a live stream", () => {
     expect(order).toEqual([`agent ${callId}`, "prompt", `agent ${callId}`, "prompt"]);
   });
 
-  it("is not that of the agent above, nor of a fork that has its own", async () => {
+  it("is not that of the parent agent, nor of a fork with its own consumer", async () => {
     const [outer, inner, forked] = [consumer(), consumer(), consumer()];
     const child = createAgent({
       id: "child",
@@ -98,7 +98,7 @@ describe("a consumer of a live stream", () => {
     expect(forked.events).toEqual(answer);
   });
 
-  it("runs in the agent's context, and can stop it", async () => {
+  it("runs in the agent's context and can stop the agent", async () => {
     const reason = new Error("enough");
     const seen: string[] = [];
     const agent = createAgent({
@@ -149,7 +149,7 @@ describe("a consumer of a live stream", () => {
     expect(rows[0]?.output).toMatchObject({ tool_calls: [{ name: "double" }], extra: { deep: { n: 1 } } });
   });
 
-  it("gets nothing more once its agent has ended", async () => {
+  it("receives nothing more after its agent has ended", async () => {
     const [gate, started] = [deferred(), deferred()];
     const seen = consumer();
     const slow: ModelAdapter = {
@@ -175,7 +175,7 @@ describe("a consumer of a live stream", () => {
     expect(seen.events).toEqual([{ type: "text", content: "a" }]);
   });
 
-  describe("that fails", () => {
+  describe("a consumer that fails", () => {
     let warn: MockInstance<typeof console.warn>;
     beforeEach(() => {
       warn = vi.spyOn(console, "warn").mockImplementation(() => {});
@@ -190,7 +190,7 @@ describe("a consumer of a live stream", () => {
         },
       ],
       ["rejecting", () => Promise.reject(new Error("broken"))],
-    ])("by %s is warned of once, and the agent goes on", async (_how, onStream) => {
+    ])("by %s causes one warning, and the agent continues", async (_how, onStream) => {
       const agent = createAgent({
         id: "a",
         model: streamingModel(answer),

@@ -44,7 +44,7 @@ function layer(name: string, log: string[]): ToolMiddleware {
 }
 
 describe("a tool's middlewares", () => {
-  it("stand around the handler, the first outermost, those of equipTool inside", async () => {
+  it("wrap the handler, the first outermost, those of equipTool inside", async () => {
     const log: string[] = [];
     const tool = { ...doubler(), middlewares: [layer("a", log), layer("b", log)] };
     const model = scriptedModel("m", (messages) =>
@@ -63,7 +63,7 @@ describe("a tool's middlewares", () => {
     expect(log).toEqual([`a> ${input}`, `b> ${input}`, `c> ${input}`, "<c 8", "<b 8", "<a 8"]);
   });
 
-  it("see recorded results too, and the tool is not called", async () => {
+  it("also run for recorded results, without a call of the tool", async () => {
     const log: string[] = [];
     const tool = { ...doubler(), middlewares: [layer("a", log)] };
     const program = async () => [await callTool(tool, { n: 1 }), dumpSnapshot()] as const;
@@ -75,7 +75,7 @@ describe("a tool's middlewares", () => {
     expect(tool.made).toEqual([1]);
   });
 
-  it("can change the input, and what reaches the tool is what is recorded", async () => {
+  it("can change the input, and the recording contains the changed input", async () => {
     const capped: ToolMiddleware = {
       name: "cap",
       handler: ({ input }, next) => next({ n: Math.min(10, (input as { n: number }).n) }),
@@ -93,7 +93,7 @@ describe("a tool's middlewares", () => {
     expect(sink.of("tools:execute:end")[0]?.toolResults).toMatchObject([{ input: { n: 10 }, output: 20 }]);
     await runWith(
       async () => {
-        // Another input that the middleware makes the same: the recording answers.
+        // The middleware turns this input into the recorded one, so the recording answers.
         expect(await callTool(tool, { n: 99 })).toBe(20);
         expect(await callTool(tool, { n: 9 })).toBe(18);
       },
@@ -102,7 +102,7 @@ describe("a tool's middlewares", () => {
     expect(tool.made).toEqual([10, 9]);
   });
 
-  it("can change the output, which the model gets, but not the recording", async () => {
+  it("can change the output, which the model receives, but not the recording", async () => {
     const rounding: ToolMiddleware = { name: "wrap", handler: async (_context, next) => ({ rounded: await next() }) };
     const tool = { ...doubler(), middlewares: [rounding] };
     const snapshot = await runWith(async () => {
@@ -112,7 +112,7 @@ describe("a tool's middlewares", () => {
     expect(Object.values(snapshot.root.journal.tool)).toMatchObject([{ output: 2 }]);
   });
 
-  it("can answer without the tool, or try it again: each try is a call of its own", async () => {
+  it("can answer without the tool or retry it: each try is a separate call", async () => {
     const tool = doubler();
     const denied: ToolMiddleware = { name: "deny", handler: async () => "denied" };
     expect(await runWith(() => callTool({ ...tool, middlewares: [denied] } as Tool, { n: 1 }))).toBe("denied");
@@ -142,7 +142,7 @@ describe("a tool's middlewares", () => {
 describe("augmentTool", () => {
   const tool = doubler();
 
-  it("makes a new tool with other fields, and leaves the old one as it was", async () => {
+  it("creates a new tool with other fields and does not change the old one", async () => {
     const before = { ...tool };
     const other = augmentTool(tool, { description: "Doubles.", handler: ({ n }) => n + n + 1 });
     expect(other).toMatchObject({ name: "double", description: "Doubles.", parameters: tool.parameters });
@@ -150,7 +150,7 @@ describe("augmentTool", () => {
     expect(tool).toEqual(before);
   });
 
-  it("adds middlewares inside those that the tool has", async () => {
+  it("adds middlewares inside those of the tool", async () => {
     const log: string[] = [];
     const once = augmentTool(tool, { middlewares: [layer("a", log)] });
     const twice = augmentTool(once, { middlewares: [layer("b", log)] });
@@ -159,7 +159,7 @@ describe("augmentTool", () => {
     expect(once.middlewares).toHaveLength(1);
   });
 
-  it("takes a function of the tool, which may take the handler in and put the middlewares in another order", async () => {
+  it("accepts a function of the tool, which can wrap the handler and reorder the middlewares", async () => {
     const log: string[] = [];
     const inner = augmentTool(tool, { middlewares: [layer("inner", log)] });
     const outer = augmentTool(inner, ({ handler, middlewares = [] }) => ({

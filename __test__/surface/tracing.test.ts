@@ -22,7 +22,7 @@ const traceId = "0af7651916cd43dd8448eb211c80319c";
 const parentSpanId = "b7ad6b7169203331";
 
 describe("runWith's trace option", () => {
-  it("joins the run to a trace: all its events have the trace's id and attributes, and the run hangs on the span", async () => {
+  it("joins the run to a trace: its events have the trace's id and attributes, and its root span is under the given span", async () => {
     const sink = recorder();
     const attributes = { tenant: "t1", request: 7 };
     await runWith(
@@ -42,7 +42,7 @@ describe("runWith's trace option", () => {
     expect(sink.of("agent:start")[0]?.trace.parentSpanId).toBe(run?.trace.spanId);
   });
 
-  it("is the snapshot's, and what is restored from its events joins it too", async () => {
+  it("is stored in the snapshot, and a snapshot restored from the events joins the trace too", async () => {
     const sink = recorder();
     const dumped = await runWith(
       async () => {
@@ -55,7 +55,7 @@ describe("runWith's trace option", () => {
     expect(restoreSnapshot(sink.events).provenance).toMatchObject({ traceId, source: "restore" });
   });
 
-  it("by default makes a new trace for each run, without attributes", async () => {
+  it("creates a new trace without attributes for each run by default", async () => {
     const [first, second] = [recorder(), recorder()];
     for (const eventBus of [first, second]) await runWith(() => child(), { eventBus });
     const idsOf = (events: readonly TraceEvent[]): string[] => [...new Set(events.map(({ trace }) => trace.traceId))];
@@ -65,7 +65,7 @@ describe("runWith's trace option", () => {
     expect(first.of("runWith:start")[0]?.trace.parentSpanId).toBe("");
   });
 
-  it("numbers the events of a run from 0, without a gap, also across its agents", async () => {
+  it("numbers the events of a run from 0 without a gap, also across its agents", async () => {
     const sink = recorder();
     await runWith(() => Promise.all([parent(), parent()]), { eventBus: sink });
     expect(sink.events.map(({ _seq }) => _seq)).toEqual(sink.events.map((_event, index) => index));
@@ -80,7 +80,7 @@ describe("a restored run", () => {
     });
   }
 
-  it("says what it was restored from, and has the snapshot's metadata as attributes of its two events", async () => {
+  it("contains the origin of its snapshot, and the snapshot's metadata as attributes of its two events", async () => {
     const sink = recorder();
     const snapshot = await recordedWith({ reason: "test", run: 3 });
     await runWith(() => child(), { snapshot, eventBus: sink, trace: { attributes: { tenant: "t1" } } });
@@ -99,7 +99,7 @@ describe("a restored run", () => {
     expect(sink.of("agent:start")[0]?.trace.attributes).toEqual({ tenant: "t1" });
   });
 
-  it("without metadata has no such attributes, and a run that is not restored says nothing of it", async () => {
+  it("without metadata has no such attributes, and a run without a snapshot has no restore fields", async () => {
     const [restored, fresh] = [recorder(), recorder()];
     await runWith(() => child(), { snapshot: await recordedWith(), eventBus: restored });
     await runWith(() => child(), { eventBus: fresh });
@@ -107,7 +107,7 @@ describe("a restored run", () => {
     expect(fresh.of("runWith:start")[0]).not.toHaveProperty("restoration");
   });
 
-  it("takes the metadata as it stands in the object when the run starts", async () => {
+  it("uses the metadata of the snapshot object at the start of the run", async () => {
     const sink = recorder();
     const snapshot = await recordedWith({ reason: "first" });
     await runWith(() => child(), { snapshot: { ...snapshot, metadata: { reason: "second" } }, eventBus: sink });
@@ -115,8 +115,8 @@ describe("a restored run", () => {
   });
 });
 
-describe("runWith's events", () => {
-  it("tell of the run's configuration, its dependencies and what it used", async () => {
+describe("the events of runWith", () => {
+  it("contain the run's configuration, its dependencies and its usage", async () => {
     const sink = recorder();
     const model = { id: "m", stream: async function* () {} };
     await runWith(() => child(), {
@@ -143,7 +143,7 @@ describe("runWith's events", () => {
     ]);
   });
 
-  it("reach nobody else when the run has a bus of its own", async () => {
+  it("reach no other bus if the run has its own", async () => {
     const [own, other] = [createEventBus(), createEventBus()];
     const seen: string[] = [];
     own.subscribe("*", ({ type }) => seen.push(type));

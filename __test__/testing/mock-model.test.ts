@@ -1,4 +1,4 @@
-// The scripted model that programs are tested with.
+// The scripted model for tests of programs.
 import { createAgent, equipInstruction, equipTool, promptAgent, runWith, type Message } from "agent-rewind";
 import { dumpSnapshot } from "agent-rewind/debugger";
 import { createMockModel, isMockModelError, type MockModelOptions, type MockRule } from "agent-rewind/testing";
@@ -23,7 +23,7 @@ async function textsOf(model: ReturnType<typeof mock>, ...questions: string[]): 
 afterEach(() => void vi.useRealTimers());
 
 describe("rules", () => {
-  it("match by text, by expression, by function, and else in order", async () => {
+  it("match by text, by regular expression, by function, or else in order", async () => {
     const model = mock([
       { when: "Oslo", reply: "cold" },
       { when: /^ro\w+$/gi, reply: "warm" },
@@ -55,7 +55,7 @@ describe("rules", () => {
     model.assertDone();
   });
 
-  it("see what is new since the model spoke last", async () => {
+  it("see the messages since the last answer of the model", async () => {
     const model = mock([
       { when: "look it up", reply: { toolCalls: [{ name: "find" }] } },
       { when: "found", reply: "done" },
@@ -84,7 +84,7 @@ describe("rules", () => {
     expect(model.calls.map(({ text }) => text)).toEqual(["Please\nlook it up", "found"]);
   });
 
-  it("answer as often as they may, and then no more", async () => {
+  it("answer a limited number of times", async () => {
     const model = mock([
       { when: "a", reply: "1", times: 2 },
       { when: "a", reply: "2" },
@@ -98,7 +98,7 @@ describe("rules", () => {
     [{ reply: null }, /options\.rules\[0\]\.reply must be/],
     [{ reply: "x", when: 7 }, /options\.rules\[0\]\.when must be/],
     [{ reply: "x", times: 0 }, /options\.rules\[0\]\.times must be/],
-  ])("that are none, such as %j, are refused", (rule, message) => {
+  ])("are rejected if invalid, such as %j", (rule, message) => {
     expect(() => mock([rule as MockRule])).toThrow(message);
     expect(() => createMockModel({ rules: undefined as never })).toThrow(/options\.rules must be an array/);
   });
@@ -134,7 +134,7 @@ describe("an unexpected prompt", () => {
   });
 });
 
-it("says which rules were not used, and can start anew", async () => {
+it("lists its unused rules and can be reset", async () => {
   const model = mock([{ when: "a", reply: "1" }, { when: "c", reply: "3", times: 2 }, "2"]);
   await textsOf(model, "c");
   expect(model.unusedRules()).toEqual([
@@ -150,7 +150,7 @@ it("says which rules were not used, and can start anew", async () => {
 });
 
 describe("answers", () => {
-  it("stream all their parts, in pieces of a size", async () => {
+  it("stream all their parts in pieces of a size", async () => {
     const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3 };
     const reply = {
       reasoning: "Hmm",
@@ -177,7 +177,7 @@ describe("answers", () => {
     ]);
   });
 
-  it("stream given pieces, values as JSON, and the reason of the finish, or none", async () => {
+  it("stream given pieces, values as JSON, and the finish reason or none", async () => {
     const model = mock([
       { chunks: ["a", "", "b"], finishReason: "length" },
       { json: { a: [1] }, finishReason: null },
@@ -191,7 +191,7 @@ describe("answers", () => {
     expect(await eventsOf(model)).toEqual([{ type: "text", content: '{"a":[1]}' }]);
   });
 
-  it("fail, at once or after what they streamed", async () => {
+  it("fail immediately or after a part of the stream", async () => {
     const error = new RangeError("overloaded");
     const model = mock([{ error }, { text: "Half", error }]);
     expect(await failureOf(eventsOf(model))).toBe(error);
@@ -203,7 +203,7 @@ describe("answers", () => {
     expect(seen).toEqual([{ type: "text", content: "Half" }]);
   });
 
-  it("take their time under fake timers", async () => {
+  it("are delayed under fake timers", async () => {
     vi.useFakeTimers();
     const model = mock([{ chunks: ["a", "b"], delay: 60_000, chunkDelay: 1000 }]);
     const seen: unknown[] = [];
@@ -219,7 +219,7 @@ describe("answers", () => {
     await call;
   });
 
-  it("end with an abort, and leave no timer behind", async () => {
+  it("end with an abort and leave no timer behind", async () => {
     vi.useFakeTimers();
     const controller = new AbortController();
     const call = failureOf(eventsOf(mock([{ text: "x", delay: 1000 }]), { signal: controller.signal }));
@@ -231,7 +231,7 @@ describe("answers", () => {
   });
 });
 
-describe("in a run", () => {
+describe("the mock model in a run", () => {
   const agent = createAgent({
     id: "doubler",
     maxRetries: 0,
@@ -252,7 +252,7 @@ describe("in a run", () => {
     },
   ];
 
-  it("plays the model, with tools, usage and costs, and is not asked on replay", async () => {
+  it("answers as the model with tools, usage and costs, and is not called on replay", async () => {
     const model = mock(rules, {
       id: "m",
       provider: "p",
@@ -269,7 +269,7 @@ describe("in a run", () => {
     expect(model.calls).toEqual([]);
   });
 
-  it("fails the run that asks something unexpected, also one that handles the failure", async () => {
+  it("fails the run on an unexpected prompt, even if the program catches the failure", async () => {
     const model = mock([rules[1]!]);
     const failure = await failureOf(runWith(() => agent(), { model }));
     expect(failure).toMatchObject({ name: "ModelCallError", cause: { name: "MockModelError" } });

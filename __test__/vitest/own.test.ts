@@ -1,4 +1,4 @@
-// A test of this package with a recording, which is replayed for ever.
+// A test of this package with a committed recording that is always replayed.
 import { callTool, createAgent, equipInstruction, equipTool, promptAgent, runWith } from "agent-rewind";
 import { test } from "agent-rewind/vitest";
 import { describe, expect, expectTypeOf } from "vitest";

@@ -1,19 +1,19 @@
-// A journal of plain objects, dumped and written as one would in JavaScript.
+// A journal of plain objects, dumped and written as usual in JavaScript.
 
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** A copy that later entries do not change. */
+/** Returns a copy that later entries do not change. */
 export function deepCopy(snapshot) {
   return structuredClone(snapshot);
 }
 
-/** Writes a snapshot so that a crash leaves the old file or the new one, as `writeSnapshot` does. */
+/** Writes a snapshot so that a crash leaves either the old or the new file, as `writeSnapshot` does. */
 export function writeJson(path, snapshot) {
   return writeContent(path, JSON.stringify(snapshot));
 }
 
-/** The same for what is there to be written: text, or bytes. */
+/** The same for content that is already text or bytes. */
 export async function writeContent(path, content) {
   const temporary = `${path}.tmp`;
   const file = await open(temporary, "w");

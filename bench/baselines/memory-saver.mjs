@@ -1,21 +1,21 @@
-// LangGraph's checkpoints in memory: each holds the whole state of the graph.
+// LangGraph's checkpoints in memory. Each contains the complete state of the graph.
 
 import { emptyCheckpoint, MemorySaver, uuid6 } from "@langchain/langgraph-checkpoint";
 
-/** Checkpoints of one thread. */
+/** The checkpoints of one thread. */
 export class Checkpoints {
   #saver = new MemorySaver();
   #config = { configurable: { thread_id: "thread", checkpoint_ns: "" } };
   #step = 0;
 
-  /** Saves the messages so far, as a graph does after each of its steps. */
+  /** Saves the messages so far, as a graph does after each step. */
   async put(messages) {
     const checkpoint = { ...emptyCheckpoint(), id: uuid6(this.#step), channel_values: { messages } };
     const metadata = { source: "loop", step: this.#step++, parents: {} };
     this.#config = await this.#saver.put(this.#config, checkpoint, metadata);
   }
 
-  /** The messages of the last one. */
+  /** Returns the messages of the last checkpoint. */
   async messages() {
     const { checkpoint } = await this.#saver.getTuple(this.#config);
     return checkpoint.channel_values.messages;

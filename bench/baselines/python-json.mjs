@@ -1,4 +1,7 @@
-/** What Python's `json.dumps(value, sort_keys=True)` gives, for values without fractions in which the two differ. */
+/**
+ * The output of Python's `json.dumps(value, sort_keys=True)`, for values without fractions in which the two languages
+ * differ.
+ */
 export function sortedJson(value) {
   if (Array.isArray(value)) return `[${value.map(sortedJson).join(", ")}]`;
   if (typeof value === "object" && value !== null) {

@@ -1,5 +1,5 @@
-// Restores frames from events in one pass, by the parents of spans, as one would write it in JavaScript.
-// Nothing is checked, ordered or repaired.
+// Restores frames from events in one pass by the parents of spans, as usual in JavaScript. Checks, orders and repairs
+// nothing.
 
 /** The events of a trace file. */
 export function parseLines(buffer) {
@@ -10,10 +10,10 @@ export function parseLines(buffer) {
   return events;
 }
 
-/** The root frame as it stands after the last event. */
+/** The root frame after the last event. */
 export function restoreByParent(events) {
   const run = newFrame("root", "", undefined);
-  /** The frame that a span belongs to. */
+  /** The frame of a span. */
   const owners = new Map();
   for (const event of events) {
     const { spanId, parentSpanId } = event.trace;
@@ -110,7 +110,7 @@ function addCosts(costs, more) {
   for (const unit of Object.keys(more)) costs[unit] = (costs[unit] ?? 0) + more[unit];
 }
 
-/** The documented shape. */
+/** Converts a frame to the documented shape. */
 function toSnapshot({ callId, agentId, memory, calls, children, state, own, aggregate }) {
   const journal = { prompt: {}, tool: {} };
   for (const call of calls) {

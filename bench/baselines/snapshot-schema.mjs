@@ -1,4 +1,4 @@
-// The shape of a snapshot as a schema, as one would write it with zod.
+// The shape of a snapshot as a zod schema.
 
 import { z } from "zod";
 

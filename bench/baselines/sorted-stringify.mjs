@@ -1,6 +1,5 @@
 /**
- * RFC 8785 form of plain JSON data, as one would write it in JavaScript: keys sorted by UTF-16 unit,
- * text concatenated.
+ * The RFC 8785 form of plain JSON data, as usual in JavaScript: keys sorted by UTF-16 unit, text concatenated.
  *
  * @param {unknown} value
  * @returns {string}

@@ -10,7 +10,7 @@ import { fillings, request } from "../workloads/request.mjs";
 
 const sha256 = (text) => hash("sha256", text);
 
-/** Capture of the messages and tools of a request, with the hashes and the ledger that callbacks read. */
+/** Captures the messages and tools of a request, with the hashes and the ledger that callbacks read. */
 export default async function run({ quick }) {
   const manager = new ContextManager({ historyLimit: 1 });
   const rows = [];
@@ -24,7 +24,7 @@ export default async function run({ quick }) {
       const hashed = () => capture().messageHash;
       const plain = () => createHash("sha256").update(sortedJson(messages)).digest("hex").slice(0, 16);
       assert.equal(hashed(), plain());
-      // What Python writes of CJK text is twice as long as its UTF-8: that much has to be hashed, whoever does it.
+      // Python escapes CJK text to twice its size in UTF-8. Any implementation has to hash that much.
       const text = sortedJson(messages);
       const works = {
         floor: () => sha256(JSON.stringify({ messages, tools })),
@@ -37,8 +37,8 @@ export default async function run({ quick }) {
       const { floor, hashFloor, ...timings } = await measure(works, { seconds });
       const name = `${size}, ${filling}`;
       const floorOf = { name: "stringify + SHA-256", ...floor };
-      const hashFloorOf = { name: "stringify + SHA-256 of the text hashed", ...hashFloor };
-      // Promised for chats; the other fillings are shown.
+      const hashFloorOf = { name: "stringify + SHA-256 of the same text", ...hashFloor };
+      // The limit is promised for chats. The other fillings are only shown.
       const isChat = filling === "ASCII chat" || filling === "CJK and emoji";
       const limit = (value) => (isChat ? value : undefined);
       if (bytes === 1024) {

@@ -24,7 +24,7 @@ export default async function run({ quick }) {
     rows.push(faster(`each of ${steps} steps`, ours, { name: "LangGraph's MemorySaver", ...theirs }));
     points.push({ x: steps, y: ours.min * steps });
   }
-  rows.push(growth("growth with the steps", fittedExponent(points), LINEAR));
+  rows.push(growth("growth with the number of steps", fittedExponent(points), LINEAR));
   return rows;
 }
 
@@ -44,7 +44,7 @@ async function withMemorySaver(steps) {
   return time;
 }
 
-/** Milliseconds that a step's checkpoint takes, over all steps of a conversation. */
+/** Milliseconds per checkpoint, averaged over all steps of a conversation. */
 async function timeOfSteps(steps, save) {
   const { agent, model } = toolLoop(steps);
   await collectGarbage();

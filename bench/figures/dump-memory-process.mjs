@@ -6,9 +6,9 @@ import { dumpSnapshot } from "agent-rewind/debugger";
 import { bytesInUse } from "../lib/memory.mjs";
 import { journal, withJournal } from "../workloads/entries.mjs";
 
-/** Bytes that a run with its journal and its dumps takes, the dumps spread over the run. */
+/** The bytes of a run with its journal and its dumps, which are spread over the run. */
 export default async function run({ entries, dumps }) {
-  // What is compiled and allocated once is not the run's.
+  // Code that is compiled once and memory that is allocated once do not belong to the run.
   await withJournal(500, dumpSnapshot);
   const before = await bytesInUse();
   const kept = [];

@@ -28,7 +28,7 @@ export default async function run({ quick }) {
 async function measureIn(folder, entries, where, quick) {
   const [ourPath, theirPath, floorPath] = ["ours", "theirs", "floor"].map((name) => join(folder, `${name}.json`));
   return withJournal(entries, async () => {
-    // The same journal, as plain objects.
+    // The same journal as plain objects.
     const live = JSON.parse(JSON.stringify(dumpSnapshot()));
     const ours = () => writeSnapshot(ourPath, dumpSnapshot());
     const theirs = () => writeJson(theirPath, deepCopy(live));
@@ -41,7 +41,7 @@ async function measureIn(folder, entries, where, quick) {
     const rows = [
       faster(`${entries} entries, ${where}`, timings.ours, { name: baseline, ...timings.theirs }, 10),
       ratio(`${entries} entries, ${where}`, timings.ours, { name: "writing the same bytes", ...timings.floor }),
-      faster(`${entries} entries, ${where}, a write of the same bytes`, timings.floor, {
+      faster(`${entries} entries, ${where}, writing the same bytes only`, timings.floor, {
         name: baseline,
         ...timings.theirs,
       }),
@@ -49,14 +49,14 @@ async function measureIn(folder, entries, where, quick) {
     if (busy() !== undefined) {
       const held = { ours: await busyTime(ours), theirs: await busyTime(theirs) };
       rows.push(
-        faster(`${entries} entries, ${where}, of the main thread`, held.ours, { name: baseline, ...held.theirs }),
+        faster(`${entries} entries, ${where}, main thread only`, held.ours, { name: baseline, ...held.theirs }),
       );
     }
     return rows;
   });
 }
 
-/** Milliseconds in which the event loop could do nothing else. */
+/** Milliseconds during which the event loop is blocked. */
 async function busyTime(work) {
   const times = [];
   for (let round = 0; round < 5; round++) {

@@ -10,7 +10,7 @@ import { growth, time } from "../lib/row.mjs";
 import { call, journal, output } from "../workloads/entries.mjs";
 
 const LIMIT = 0.02;
-/** From this size on, the entries that are recorded while measuring do not count. */
+/** From this size on, the entries that are recorded during the measurement do not matter. */
 const LARGE = 10_000;
 const TURNS = 20;
 
@@ -20,7 +20,7 @@ export default async function run({ quick }) {
   const points = [];
   let journaled = 0;
 
-  /** What a dump shares with the run must not have to be copied for the next entry. */
+  /** Memory that a dump shares with the run must not have to be copied for the next entry. */
   async function recordAndDump() {
     for (let turn = 0; turn < TURNS; turn++) {
       await journalCall(call(journaled), () => output(journaled));
@@ -37,7 +37,7 @@ export default async function run({ quick }) {
     points.push({ x: size, y: dump.min });
     if (size < LARGE) return;
     const { both } = await measure({ both: { units: TURNS, run: recordAndDump } }, { seconds: 0.3, atMost: 50 });
-    rows.push(time(`${size} entries, with recording one more`, both));
+    rows.push(time(`${size} entries, including recording one more`, both));
   }
 
   await runWith(
@@ -47,6 +47,6 @@ export default async function run({ quick }) {
     },
     { enableSnapshot: true },
   );
-  rows.push(growth("growth with the journal", fittedExponent(points), FLAT));
+  rows.push(growth("growth with the size of the journal", fittedExponent(points), FLAT));
   return rows;
 }

@@ -30,9 +30,9 @@ export default async function run({ quick }) {
       points.bytes.push({ x: steps, y: statSync(fileOf(folder, steps)).size });
     }
     rows.push(
-      growth("events, growth with the steps", fittedExponent(points.emitted), LINEAR),
-      growth("events and trace file, growth with the steps", fittedExponent(points.traced), LINEAR),
-      growth("size of the trace file, growth with the steps", fittedExponent(points.bytes), LINEAR),
+      growth("events, growth with the number of steps", fittedExponent(points.emitted), LINEAR),
+      growth("events and trace file, growth with the number of steps", fittedExponent(points.traced), LINEAR),
+      growth("size of the trace file, growth with the number of steps", fittedExponent(points.bytes), LINEAR),
     );
     return rows;
   } finally {
@@ -42,14 +42,14 @@ export default async function run({ quick }) {
 
 const fileOf = (folder, steps) => join(folder, `${steps}.jsonl`);
 
-/** A run in production, whose events go nowhere. */
+/** A production run whose events go nowhere. */
 function emitted(steps) {
   const { agent, model } = toolLoop(steps);
   const work = () => runWith(() => agent(), { model, enableSnapshot: false, eventBus: { emit() {} } });
   return { units: steps, before: () => {}, run: work };
 }
 
-/** The same, with a trace file. */
+/** The same with a trace file. */
 function traced(steps, folder) {
   const { agent, model } = toolLoop(steps);
   const path = fileOf(folder, steps);

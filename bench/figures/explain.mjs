@@ -7,7 +7,7 @@ import { measure } from "../lib/measure.mjs";
 import { time } from "../lib/row.mjs";
 import { prose } from "../workloads/text.mjs";
 
-/** Milliseconds for a miss, all included. */
+/** Milliseconds for a miss, everything included. */
 const LIMIT = 50;
 
 const request = (index, word = "plain") => ({ text: prose(1_900, index % 64), options: { page: index, style: word } });

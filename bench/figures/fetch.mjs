@@ -24,7 +24,7 @@ export default async function run({ quick }) {
   const messages = Array.from({ length: 20 }, () => ({ role: "user", content: "x".repeat(2_000) }));
   const request = { method: "POST", body: JSON.stringify({ model: "m", stream: true, messages }) };
   const clients = { plain: fetch, recorded: rewindFetch() };
-  /** Only the first byte is timed; the rest is read before the next sample. */
+  /** Only the first byte is timed. The rest is read before the next sample. */
   const asking = (client, whole) => {
     let rest;
     return {

@@ -12,7 +12,7 @@ import { fillings, tail } from "../workloads/request.mjs";
 
 const { Conversation, RequestTail } = createRequire(import.meta.url)("../../native/binding.cjs");
 
-/** Turns that a sample takes: some in each of several conversations, which must not grow much by it. */
+/** The number of turns per sample: some in each of several conversations, which must not grow much by them. */
 const TURNS = 100;
 
 const message = (seed) => fillings["ASCII chat"](2000, seed);
@@ -29,14 +29,14 @@ export default async function run({ quick }) {
     );
     points.push({ x: size, y: turnOfOurs.min });
     rows.push(
-      ratio(`turn after ${size} messages`, turnOfOurs, { name: "hashing the new ones and the tail", ...newPart }, 3),
+      ratio(`turn after ${size} messages`, turnOfOurs, { name: "hashing new messages and tail", ...newPart }, 3),
     );
   }
-  rows.push(growth("growth with the history", fittedExponent(points), FLAT));
+  rows.push(growth("growth with the length of the history", fittedExponent(points), FLAT));
   return rows;
 }
 
-/** Turns of conversations of about `size` messages, as the runtime hashes them. */
+/** Turns of conversations of about `size` messages, hashed as the runtime does. */
 function growing(size) {
   const preparedTail = new RequestTail(JSON.stringify(tail));
   const history = JSON.stringify(Array.from({ length: size }, (_, index) => message(index % 7)));

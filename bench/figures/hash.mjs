@@ -15,7 +15,7 @@ const SIZES = { "1 KB": 1024, "32 KB": 32 * 1024, "1 MB": 1024 * 1024 };
 
 const sha256 = (text) => hash("sha256", text);
 
-/** As the runtime hashes the first turn of a prompt. */
+/** Hashed as the runtime hashes the first turn of a prompt. */
 function promptHash({ messages, ...tail }) {
   const conversation = new Conversation(false);
   conversation.append(JSON.stringify(messages));
@@ -56,7 +56,7 @@ export default async function run({ quick }) {
   return rows;
 }
 
-/** What people use today. */
+/** The libraries that people use today. */
 async function otherLibraries() {
   const [{ default: canonicalize }, { default: stableStringify }, { default: objectHash }] = await Promise.all([
     import("canonicalize"),

@@ -5,7 +5,7 @@ import { time } from "../lib/row.mjs";
 
 const require = createRequire(import.meta.url);
 
-/** Milliseconds that a new process takes for `code`, beyond its own start. */
+/** Milliseconds that `code` takes in a new process, without the start of the process itself. */
 const STOPWATCH = (code) => `const start = performance.now(); ${code}; console.log(performance.now() - start);`;
 
 export default async function run({ quick }) {

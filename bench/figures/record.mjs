@@ -18,11 +18,11 @@ const tool = {
   handler: async ({ limit }) => output(limit),
 };
 
-/** A call of a function that gives 2 KB: by itself, and through the package. */
+/** A call of a function that returns 2 KB: direct, and through the package. */
 const kinds = {
-  "journalCall, an answer of a model": { alone: plainCall(0), called: journaledCall(0) },
-  "journalCall, what a tool found": { alone: plainCall(1), called: journaledCall(1) },
-  "callTool, what a tool found": {
+  "journalCall, model answer": { alone: plainCall(0), called: journaledCall(0) },
+  "journalCall, tool result": { alone: plainCall(1), called: journaledCall(1) },
+  "callTool, tool result": {
     alone: (index) => tool.handler({ query: `question ${index}`, limit: 1 }),
     called: (index) => callTool(tool, { query: `question ${index}`, limit: 1 }),
   },
@@ -41,8 +41,8 @@ export default async function run({ quick }) {
     const timings = await measure(works, { seconds: quick ? 1 : 2.5 });
     const bare = { name: "the function alone", ...timings.alone };
     const unrecorded = { name: "enableSnapshot: false", ...timings.unrecorded };
-    // A tool's input is checked, recorded or not; a call of one's own is made without the package.
-    const isTool = called === kinds["callTool, what a tool found"].called;
+    // The input of a tool is validated with or without recording. The baseline of a journaled call is a plain call.
+    const isTool = called === kinds["callTool, tool result"].called;
     rows.push(
       added(name, timings.recorded, bare, isTool ? undefined : LIMIT),
       added(name, timings.recorded, unrecorded, LIMIT),
@@ -64,7 +64,7 @@ function journaledCall(parity) {
   };
 }
 
-/** A run of many calls, one after the other. */
+/** A run of many sequential calls. */
 function times(fn, enableSnapshot, eventBus) {
   const makeCalls = async () => {
     for (let index = 0; index < CALLS; index++) await fn(index);

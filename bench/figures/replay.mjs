@@ -31,8 +31,8 @@ export default async function run({ quick }) {
     points.observed.push({ x: steps, y: observed.min * steps });
   }
   rows.push(
-    growth("growth with the steps", fittedExponent(points.quiet), LINEAR),
-    growth("growth with the steps, with events", fittedExponent(points.observed)),
+    growth("growth with the number of steps", fittedExponent(points.quiet), LINEAR),
+    growth("growth with the number of steps, with events", fittedExponent(points.observed)),
   );
   return rows;
 }
@@ -45,7 +45,7 @@ async function recordedAgent(steps) {
     text = stringifySnapshot(dumpSnapshot());
   };
   await runWith(record, { model, enableSnapshot: true });
-  // Not one call may be made again.
+  // No call may be live.
   const check = () => assert.deepEqual(calls, { model: steps, tool: steps - 1 });
   check();
   const snapshot = parseSnapshot(text);

@@ -19,10 +19,10 @@ export default async function run({ quick }) {
     const timings = await measureAll([...ours, theirs], { seconds: quick ? 0.5 : 3, atLeast: 3, atMost: 20 });
 
     const name = `${shape}, ${events} events, ${(bytes.length / 1e6).toFixed(0)} MB`;
-    const baseline = { name: "JSON.parse of lines + a pass", ...timings.at(-1) };
+    const baseline = { name: "JSON.parse per line + one pass", ...timings.at(-1) };
     rows.push(faster(name, timings.at(-2), baseline, 5));
     const points = files.map((file, index) => ({ x: file.events, y: timings[index].min }));
-    rows.push(growth(`${shape}, growth with the events`, fittedExponent(points), LINEAR));
+    rows.push(growth(`${shape}, growth with the number of events`, fittedExponent(points), LINEAR));
   }
   return rows;
 }

@@ -34,14 +34,14 @@ export default async function run({ quick }) {
   return [
     faster("from a Buffer", fromBuffer.ours, { name: "JSON.parse + zod", ...fromBuffer.theirs }, 5),
     ratio("from a parsed object", fromObject.ours, { name: "JSON.stringify of it", ...fromObject.theirs }, 1.3),
-    time("from the handle that a dump gave", fromHandle.ours, 1),
+    time("from the handle of a dump", fromHandle.ours, 1),
   ];
 }
 
-/** Whatever the snapshot is started from, it answers. */
+/** Checks that the run is answered from the snapshot in each form. */
 async function check(...snapshots) {
   for (const snapshot of snapshots) {
-    const live = () => assert.fail("the call was made again");
+    const live = () => assert.fail("the call was executed again");
     const answers = await start(snapshot, () => Promise.all([7, 8].map((index) => journalCall(call(index), live))));
     assert.deepEqual(answers, [output(7), output(8)]);
   }

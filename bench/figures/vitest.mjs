@@ -32,7 +32,7 @@ test("asks 1,000 times", { timeout: 60_000 }, async ({ recording }) => {
 });
 `;
 
-/** The same as people do it without the package: what of it is Node's own. */
+/** The same without the package. Shows the share of Node.js itself. */
 const MOCKED = `import { test } from "vitest";
 const answer = JSON.stringify({ choices: [{ message: { role: "assistant", content: "x".repeat(1_000) } }] });
 const fetch = async () => new Response(answer, { headers: { "content-type": "application/json" } });
@@ -76,7 +76,7 @@ export default async function run({ quick }) {
       ...Object.entries(timings).map(([name, timing]) =>
         added(`1,000 replayed calls, ${name}`, timing, baseline, LIMIT),
       ),
-      added("1,000 calls of a function that makes a Response", byHand, baseline),
+      added("1,000 calls of a function that returns a Response", byHand, baseline),
     ];
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// The program of the figure: agents in parallel that call a model and a tool in each step.
+// The program of the figure: parallel agents that call a model and a tool in each step.
 
 import assert from "node:assert/strict";
 
@@ -10,10 +10,10 @@ import { bytesInUse } from "../lib/memory.mjs";
 import { toolLoop } from "../workloads/agent.mjs";
 
 /**
- * Runs the agents, and gives milliseconds, bytes that are in use at the end, and how many model calls were made.
+ * Runs the agents. Returns milliseconds, the bytes in use at the end and the number of live model calls.
  *
  * @param {{ steps: number, agents: number, mode: "off" | "recorded" | "killed" | "resumed", file?: string }} task
- *   "killed" records, and ends the process by SIGKILL when three quarters of the steps are done.
+ *   "killed" records, and ends the process by SIGKILL after three quarters of the steps.
  */
 export default async function run({ steps, agents, mode, file }) {
   const loops = Array.from({ length: agents }, () => toolLoop(steps));
@@ -23,7 +23,7 @@ export default async function run({ steps, agents, mode, file }) {
     made += 1;
     if (mode !== "off") dumpSnapshot();
     if (made === killAt) {
-      // What ended before a flush is never made again.
+      // A call that ended before a flush is never executed again.
       await trace?.flush();
       process.kill(process.pid, "SIGKILL");
     }
@@ -35,7 +35,7 @@ export default async function run({ steps, agents, mode, file }) {
       yield* await stepped(model, messages);
     },
   });
-  // One model for all: the agents are alike.
+  // One model for all, because the agents are alike.
   const model = watched(loops[0].model);
   const before = await bytesInUse();
   const snapshot = mode === "resumed" ? await restoreSnapshotFromFile(file) : undefined;
@@ -46,7 +46,7 @@ export default async function run({ steps, agents, mode, file }) {
   const program = async () => {
     await Promise.all(loops.map(({ agent }) => agent()));
     milliseconds = now() - start;
-    // While the run still holds what it has recorded.
+    // Measured while the run still holds its recording.
     bytes = (await bytesInUse()) - before;
   };
   await runWith(program, {

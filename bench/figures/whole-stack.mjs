@@ -26,7 +26,7 @@ async function measured({ steps, agents, rounds }) {
       results.recorded.push(await at("recorded", { file: join(folder, `${round}-whole.jsonl`) }));
       await assert.rejects(at("killed"), /SIGKILL/);
       const resumed = await at("resumed");
-      // Only what had not ended when the process was killed is made.
+      // Only calls that had not ended when the process was killed are live.
       const left = steps * agents - Math.floor((steps * agents * 3) / 4);
       assert.ok(resumed.made <= left + agents, `${resumed.made} calls were made, of ${left} that were left`);
       results.resumed.push(resumed);

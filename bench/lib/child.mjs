@@ -1,4 +1,4 @@
-// Runs a module in a process of its own: what one figure leaves in memory must not slow another.
+// Runs a module in a separate process, so that the memory left by one figure does not slow another.
 
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -6,17 +6,17 @@ import { fileURLToPath } from "node:url";
 const SELF = fileURLToPath(import.meta.url);
 
 /**
- * Calls the default export of a module in a new process, with --expose-gc.
+ * Calls the default export of a module in a new process with --expose-gc.
  *
  * @param {URL} module
  * @param {unknown} input its argument, plain data
- * @returns {Promise<any>} what it gives, plain data
+ * @returns {Promise<any>} its result, plain data
  */
 export function inChild(module, input) {
   return new Promise((resolve, reject) => {
     const child = fork(SELF, [], {
       execArgv: ["--expose-gc", ...process.execArgv],
-      // The lines of a report are ours alone.
+      // Output of the child must not appear in the report.
       stdio: ["ignore", process.stderr, "inherit", "ipc"],
     });
     let answer;

@@ -1,23 +1,22 @@
-// Clocks that leave out the time in which this thread was ready to run but had no processor: on a
-// machine that does other things too, that is most of the noise. Only Linux tells; elsewhere `now` is
-// the wall clock, and `busy` unknown.
+// Clocks that exclude the time in which this thread was ready to run but had no processor. On a busy machine, that is
+// most of the noise. Only Linux reports it. Elsewhere, `now` is the wall clock and `busy` is unknown.
 
 import { openSync, readSync } from "node:fs";
 
 const buffer = Buffer.alloc(128);
 const file = open();
 
-/** Milliseconds. Asking takes some microseconds, so it is for work of a millisecond or more. */
+/** Milliseconds. A reading takes some microseconds, so use it for work of a millisecond or more. */
 export function now() {
   for (;;) {
     const before = waited();
     const time = performance.now();
-    // Unless the thread had to wait just in between.
+    // Exact unless the thread had to wait between the two readings.
     if (waited() === before) return time - before;
   }
 }
 
-/** Milliseconds for which this thread has used a processor. */
+/** Milliseconds that this thread has spent on a processor. */
 export function busy() {
   return file === undefined ? undefined : schedulerStatistics()[0] / 1e6;
 }

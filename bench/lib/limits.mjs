@@ -1,3 +1,3 @@
-/** Exponents above which a time that must not grow does, and one that may only grow linearly does more. */
+/** The limits of exponents for times that must not grow and for times that may only grow linearly. */
 export const FLAT = 0.1;
 export const LINEAR = 1.15;

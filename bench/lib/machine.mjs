@@ -1,6 +1,6 @@
 import { cpus, loadavg, release, totalmem, type } from "node:os";
 
-/** What the figures were measured on. */
+/** The machine and the versions of the measurement. */
 export function machine() {
   const processors = cpus();
   return {

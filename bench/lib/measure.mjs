@@ -1,30 +1,29 @@
-// Times pieces of work in turns, so that whatever else the machine does slows them all alike.
+// Times pieces of work in alternation, so that other load on the machine slows all of them alike.
 
 import { now } from "./clock.mjs";
 import { collectGarbage } from "./memory.mjs";
 
-/** Milliseconds that a warm-up, and a sample of quick work, take. */
+/** Milliseconds of a warm-up, and of a sample of quick work. */
 const WARM_UP = 100;
 const BATCH = 4;
 
 /**
- * A piece of work; a function alone is its `run`.
+ * A piece of work. A plain function is treated as its `run`.
  *
  * @typedef {object} Work
- * @property {() => unknown} run what is timed; may give a promise
+ * @property {() => unknown} run the timed function; may return a promise
  * @property {() => unknown} [before] runs before each sample, untimed; then a sample is one `run`
- * @property {number} [units] how many calls, turns or steps one `run` is; times are given for one
+ * @property {number} [units] the number of calls, turns or steps in one `run`; times are per unit
  */
 
 /**
- * Milliseconds of one unit. Ratios are made of minima: on a machine that does other things too, noise
- * only adds.
+ * Milliseconds per unit. Ratios are calculated from minima, because other load on the machine can only add time.
  *
  * @typedef {{ min: number, median: number, samples: number }} Timing
  */
 
 /**
- * Times works by name: see `measureAll`.
+ * Times works by name. See `measureAll`.
  *
  * @template {string} Name
  * @param {Record<Name, Work | (() => unknown)>} works
@@ -38,11 +37,11 @@ export async function measure(works, options) {
 }
 
 /**
- * Warms up, then takes samples of all works in turns until the time is used up.
+ * Warms up, then takes samples of all works in alternation until the time is used up.
  *
  * @param {(Work | (() => unknown))[]} works
  * @param {{ seconds?: number, atLeast?: number, atMost?: number }} [options] the time for all of them,
- *   and bounds on the samples of each
+ *   and limits for the number of samples of each
  * @returns {Promise<Timing[]>}
  */
 export async function measureAll(works, { seconds = 1, atLeast = 5, atMost = 200 } = {}) {
@@ -55,7 +54,7 @@ export async function measureAll(works, { seconds = 1, atLeast = 5, atMost = 200
   return entrants.map(({ times }) => summary(times));
 }
 
-/** Runs the work until it is compiled, and finds out how often it fits into a sample. */
+/** Runs the work until it is compiled, and measures how often it fits into a sample. */
 async function warmUp({ run, before, units = 1 }) {
   const entrant = { run, before, units, repeats: 1, times: [] };
   let best = Infinity;
@@ -67,7 +66,7 @@ async function warmUp({ run, before, units = 1 }) {
   return entrant;
 }
 
-/** Milliseconds of one unit. What others left behind is collected first, and not paid for here. */
+/** Milliseconds per unit. Collects the garbage of other works first, so that this work does not pay for it. */
 async function sample({ run, before, units, repeats }) {
   await before?.();
   await collectGarbage();

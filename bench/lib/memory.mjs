@@ -1,12 +1,11 @@
-/** Collects garbage, native memory included: that is freed in the turn after its handles. */
+/** Collects garbage including native memory, which is freed in the turn after its handles. */
 export async function collectGarbage() {
   globalThis.gc();
   await new Promise((resolve) => setImmediate(resolve));
 }
 
 /**
- * Bytes that are in use, native memory included. The part of V8's heap that is free for reuse does
- * not count. Needs --expose-gc.
+ * The bytes in use including native memory. Excludes the part of V8's heap that is free for reuse. Needs --expose-gc.
  */
 export async function bytesInUse() {
   for (let round = 0; round < 3; round++) await collectGarbage();

@@ -51,7 +51,7 @@ function formatUnit(value, unit) {
   return size >= 1 ? `${digits(value)} ms` : `${digits(value * 1000)} µs`;
 }
 
-/** Three digits that count. */
+/** Three significant digits. */
 function digits(value) {
   return String(Number(value.toPrecision(3)));
 }

@@ -1,4 +1,4 @@
-// A line of the report: what was measured, what it is held against, and whether it holds.
+// A line of the report: the measurement, its baseline or limit, and the verdict.
 
 /**
  * @typedef {object} Measured
@@ -10,9 +10,10 @@
  * @property {"ms" | "bytes"} unit of the measured values
  * @property {Measured} [ours]
  * @property {{ name: string } & Measured} [baseline]
- * @property {{ value: number, form: "ratio" | "faster" | "unit" | "exponent" }} result what the limit is on
- * @property {{ kind: "at most" | "at least", value: number }} [limit] absent where nothing is promised
- * @property {boolean} [holds]
+ * @property {{ value: number, form: "ratio" | "faster" | "unit" | "exponent" }} result the value that the limit applies
+ * to
+ * @property {{ kind: "at most" | "at least", value: number }} [limit] absent if nothing is promised
+ * @property {boolean} [holds] true if the result is within the limit
  */
 
 /**
@@ -30,7 +31,7 @@ export function ratio(name, ours, baseline, limit, unit = "ms") {
 }
 
 /**
- * How many times faster ours is.
+ * The factor by which ours is faster.
  *
  * @param {string} name of the case
  * @param {Measured} ours
@@ -44,7 +45,7 @@ export function faster(name, ours, baseline, limit) {
 }
 
 /**
- * A time by itself.
+ * A time without a baseline.
  *
  * @param {string} name of the case
  * @param {Measured} ours milliseconds
@@ -56,7 +57,7 @@ export function time(name, ours, limit) {
 }
 
 /**
- * What ours takes beyond the baseline.
+ * The time that ours takes in addition to the baseline.
  *
  * @param {string} name of the case
  * @param {Measured} ours milliseconds
@@ -70,7 +71,7 @@ export function added(name, ours, baseline, limit) {
 }
 
 /**
- * How a time grows with a size: the exponent of the power law that fits best.
+ * The growth of a time with a size: the exponent of the power law that fits best.
  *
  * @param {string} name of the case
  * @param {number} value

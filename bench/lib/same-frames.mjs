@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-/** Fails unless two root frames have the same frames, with the same state, memory, budget and answers. */
+/** Fails unless two root frames have the same frames with the same state, memory, budget and answers. */
 export function assertSameFrames(actual, expected) {
   const [ours, theirs] = [actual, expected].map(flattened);
   assert.equal(ours.length, theirs.length, "the number of frames");

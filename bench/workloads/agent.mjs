@@ -1,11 +1,11 @@
-// An agent that calls a tool in each step, until its model answers.
+// An agent that calls a tool in each step until its model answers.
 
 import { createAgent, equipInstruction, equipTool, promptAgent } from "agent-rewind";
 import { z } from "zod";
 
 import { output } from "./entries.mjs";
 
-/** Counts what is really called. */
+/** Counts the live calls. */
 export function toolLoop(steps) {
   const calls = { model: 0, tool: 0 };
   const model = {

@@ -1,4 +1,4 @@
-// Journal entries of about 2 KB: half are answers of a model, half are what a search tool found.
+// Journal entries of about 2 KB: half are answers of a model, half are results of a search tool.
 
 import { journalCall, runWith } from "agent-rewind";
 
@@ -6,7 +6,7 @@ import { prose } from "./text.mjs";
 
 const OUTPUTS = Array.from({ length: 64 }, (_, index) => (index % 2 === 0 ? answer(index) : findings(index)));
 
-/** What entry `index` is asked. */
+/** The request of entry `index`. */
 export function call(index) {
   const kind = index % 2 === 0 ? "prompt" : "tool";
   const request =
@@ -16,7 +16,7 @@ export function call(index) {
   return { kind, name: kind === "prompt" ? "gpt-5" : "search", request };
 }
 
-/** What it answers. */
+/** The answer of entry `index`. */
 export const output = (index) => OUTPUTS[index % OUTPUTS.length];
 
 function answer(seed) {
@@ -44,7 +44,7 @@ export async function journal(from, to) {
 }
 
 /**
- * Calls `fn` in a run whose journal holds `count` entries, and gives what it gives.
+ * Calls `fn` in a run whose journal contains `count` entries, and returns its result.
  *
  * @template T
  * @param {number} count
@@ -56,7 +56,7 @@ export async function withJournal(count, fn) {
   await runWith(
     async () => {
       await journal(0, count);
-      // Not the result of the run, which is recorded: that would look into a snapshot.
+      // Not returned by the run, because recording the result would parse a snapshot in it.
       result = await fn();
     },
     { enableSnapshot: true },

@@ -1,4 +1,4 @@
-// Requests of chat models, written as programs write them: keys in no canonical order.
+// Requests of chat models as programs write them: their keys are not in canonical order.
 
 import { base64, cjk, prose } from "./text.mjs";
 
@@ -22,7 +22,7 @@ const TOOL = {
   },
 };
 
-/** What a request holds beside its messages. */
+/** The members of a request other than its messages. */
 export const tail = { model: MODEL, options: { temperature: 0.2 }, schema: SCHEMA, tools: [TOOL] };
 
 /** Fillings of a request, by name. */
@@ -49,7 +49,7 @@ export const fillings = {
 };
 
 /**
- * A request document whose text has about `bytes` bytes of UTF-8.
+ * A request document with about `bytes` bytes of UTF-8 text.
  *
  * @param {keyof typeof fillings} filling
  * @param {number} bytes

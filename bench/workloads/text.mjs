@@ -1,4 +1,4 @@
-// Text as models write and read it; the same in every run.
+// Text as models write and read it, the same in every run.
 
 const PROSE = [
   'The report of the second quarter shows that "net" revenue rose by 4.2 % over the year before.\n',
@@ -38,6 +38,6 @@ function filled(sentences, length, seed) {
     parts.push(sentence);
     size += sentence.length;
   }
-  // A string in one piece: what is joined lazily would be flattened in somebody's measured time.
+  // A flat string. A lazily joined one would be flattened during a measurement.
   return Buffer.from(parts.join("").slice(0, length)).toString();
 }

@@ -17,7 +17,7 @@ import { prose } from "./text.mjs";
 const TEXTS = Array.from({ length: 16 }, (_, index) => prose(600, index));
 const text = (index) => TEXTS[index % TEXTS.length];
 
-/** Answers a question after one call of the tool. */
+/** Answers a question after one tool call. */
 const model = {
   id: "scripted",
   provider: "bench",
@@ -41,7 +41,7 @@ const search = {
   handler: async ({ limit }) => ({ total: 1, passages: [{ rank: 0, score: 0.25, text: text(limit) }] }),
 };
 
-/** Prompts once, with a call of the tool: 21 events. */
+/** Prompts once with one tool call: 21 events. */
 const worker = createAgent({
   id: "worker",
   handler: async ({ index }) => {
@@ -54,7 +54,7 @@ const worker = createAgent({
   },
 });
 
-/** Calls the tool and a model of its own, over and over: 6 events for each round. */
+/** Repeatedly calls the tool and a model directly: 6 events per round. */
 const soloist = createAgent({
   id: "soloist",
   handler: async ({ rounds }) => {
@@ -67,7 +67,7 @@ const soloist = createAgent({
   },
 });
 
-/** Calls the tool and then itself, to the bottom: 8 events for each level. */
+/** Calls the tool and then itself, to the full depth: 8 events per level. */
 const link = createAgent({
   id: "link",
   handler: async ({ chain, left }) => {
@@ -79,8 +79,8 @@ const link = createAgent({
 const CHAIN = 200;
 
 /**
- * Programs that emit about so many events, by the shape of their tree. The beginning of a sequential
- * one's trace is itself such a trace, of a run that was killed there.
+ * Programs that emit about the given number of events, by the shape of their tree. The beginning of a sequential trace
+ * is itself a valid trace: that of a run killed there.
  */
 export const shapes = {
   "one long agent": { sequential: true, run: (events) => soloist({ rounds: Math.ceil(events / 6) }) },
@@ -103,12 +103,12 @@ export const shapes = {
 };
 
 /**
- * The events of a run in production, where nothing else is collected.
+ * The events of a production run, where nothing else is collected.
  *
  * @template T
  * @param {keyof typeof shapes} shape
- * @param {number} count about how many
- * @param {(event: object) => T} [keep] what is kept of an event
+ * @param {number} count the approximate number of events
+ * @param {(event: object) => T} [keep] selects the part of an event to keep
  * @returns {Promise<T[]>}
  */
 export async function traceOf(shape, count, keep = (event) => event) {
@@ -119,7 +119,7 @@ export async function traceOf(shape, count, keep = (event) => event) {
   return kept;
 }
 
-/** Traces of an eighth, a quarter, a half of a trace. */
+/** Traces of an eighth, a quarter and a half of a trace. */
 export async function smallerTraces(shape, whole, keep) {
   const sizes = [8, 4, 2].map((share) => Math.floor(whole.length / share));
   if (shapes[shape].sequential) return sizes.map((size) => whole.slice(0, size));

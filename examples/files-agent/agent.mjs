@@ -1,8 +1,8 @@
 // An agent that answers a question about a folder of files.
 //
-//   files-agent            lists the files, combines what was found, answers
-//   ├── planner            finds out by searching which words matter
-//   └── file-reader × n    one for each file, all at once: reads it, extracts facts
+//   files-agent            lists the files, combines the findings, answers
+//   ├── planner            searches for the words that matter
+//   └── file-reader × n    one per file, in parallel: reads it, extracts facts
 import {
   callTool,
   createAgent,
@@ -37,7 +37,7 @@ const Answer = z.object({
 /**
  * @param {object} options
  * @param {string} options.root The folder.
- * @param {{ add(key: string): void }} options.calls Told of every tool call that is executed.
+ * @param {{ add(key: string): void }} options.calls Receives every executed tool call.
  * @param {boolean} [options.buggy] Combines the findings as the first version did, which fails.
  */
 export function createFilesAgent({ root, calls, buggy = false }) {
@@ -52,7 +52,7 @@ export function createFilesAgent({ root, calls, buggy = false }) {
       const files = await callTool(listFiles, {});
       const { lookFor } = await planner({ question, files });
 
-      // The notebook fills as the readers finish: a dump in between shows what was known by then.
+      // The notebook fills as the readers finish. A dump in between contains the facts found by then.
       const [, note] = equipMemory("notebook", {});
       await Promise.all(
         files.map(async (file) => {
@@ -112,7 +112,7 @@ function combineFindings(notebook) {
   });
 }
 
-/** The bug: takes it for granted that every file has a direct fact. */
+/** The bug: assumes that every file has a direct fact. */
 function combineWithBug(notebook) {
   return filesOf(notebook).map((file) => {
     const lead = notebook[file].find(({ kind }) => kind === "direct");

@@ -1,4 +1,4 @@
-// Keeps what was really called, in order: requests by their body, tools by agent, name and input.
+// Logs the live calls in order: requests by their body, tools by agent, name and input.
 
 export function createCallLog() {
   const keys = [];
@@ -12,7 +12,7 @@ export function createCallLog() {
   };
 }
 
-/** How many of `later` were in `earlier` already; each earlier call is matched once. */
+/** The number of calls in `later` that are also in `earlier`. Each earlier call is matched once. */
 export function countRepeats(earlier, later) {
   const left = new Map();
   for (const key of earlier) left.set(key, (left.get(key) ?? 0) + 1);

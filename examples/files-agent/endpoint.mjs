@@ -3,10 +3,10 @@ import { createOpenAIModel } from "./openai-model.mjs";
 import { startScriptedServer } from "./scripted-server.mjs";
 
 /**
- * The real endpoint when OPENAI_API_KEY is set, else the scripted server, started here.
+ * The real endpoint if OPENAI_API_KEY is set, otherwise the scripted server, which is started here.
  *
- * @param {{ count: number, add(body: string): void }} sent Told of every request that the adapter sends.
- * @returns A model, the log of the requests that count, and whether equal requests get equal answers.
+ * @param {{ count: number, add(body: string): void }} sent Receives every request that the adapter sends.
+ * @returns A model, the log of the requests that count, and true if equal requests get equal answers.
  */
 export async function openEndpoint(sent) {
   const { OPENAI_API_KEY: apiKey, OPENAI_BASE_URL: baseURL, OPENAI_MODEL: model } = process.env;

@@ -1,11 +1,11 @@
-// An agent fails late; it is fixed and replayed without repeating a call that had finished.
+// An agent fails late. It is fixed and replayed without repeating a finished call.
 //
 //   node examples/files-agent/main.mjs [--out DIR] [--library DIR] [--question TEXT] [--json]
 //     [--context-monitor]
 //
-// The model is a scripted server on a local port. With OPENAI_API_KEY set it is the real endpoint
-// (OPENAI_BASE_URL, OPENAI_MODEL), and the calls are those that the adapter sent. With --context-monitor, files
-// beside the trace show what each agent's model was sent last.
+// The model is a scripted server on a local port. With OPENAI_API_KEY set, it is the real endpoint (OPENAI_BASE_URL,
+// OPENAI_MODEL), and the counted calls are those that the adapter sent. With --context-monitor, files next to the trace
+// show the last request of each agent.
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -39,13 +39,13 @@ const { values: args } = parseArgs({
     "context-monitor": { type: "boolean", default: false },
   },
 });
-// With --json, standard output is for the program that reads it.
+// With --json, standard output is reserved for the program that reads it.
 const print = args.json ? console.error : console.log;
 
 const out = args.out ? resolve(args.out) : await mkdtemp(join(tmpdir(), "files-agent-"));
 await mkdir(out, { recursive: true });
 const files = { snapshot: join(out, "snapshot.json"), trace: join(out, "trace.jsonl") };
-// A trace writer appends: the trace of an earlier run must not stand before ours.
+// A trace writer appends, so the trace of an earlier run is removed first.
 await Promise.all(Object.values(files).map((path) => rm(path, { force: true })));
 
 const monitor = args["context-monitor"] ? createMonitor(join(out, "context.txt")) : undefined;
@@ -68,7 +68,7 @@ async function main() {
   const agent = createFilesAgent({ root, calls: toolCalls });
   print(`${question}\n(${endpoint.description})`);
 
-  // 1. The run goes wrong in the agent's own code, after nearly all calls. Its state is dumped where it failed.
+  // 1. The run fails in the agent's own code after nearly all calls. Its state is dumped at the failure.
   const trace = createTraceWriter(files.trace, { sync: "batch" });
   const recorded = await measure("live, with the bug", (progress) =>
     runWith(
@@ -90,7 +90,7 @@ async function main() {
     });
   }
 
-  // 2. The fixed agent takes over: from the snapshot, and from any point of the trace.
+  // 2. The fixed agent takes over from the snapshot, and from several points of the trace.
   const replay = (name, snapshot) =>
     measure(name, (eventBus) =>
       runWith(() => agent({ question }), { model, eventBus, snapshot, enableSnapshot: true }),
@@ -109,7 +109,7 @@ async function main() {
     replays.push({ phase: await replay(name, snapshot), finished: finishedBy(events, point) });
   }
 
-  // 3. The same without any replay, to compare. A real model would give another answer.
+  // 3. The same without a replay, for comparison. A real model would return another answer.
   const control = endpoint.deterministic
     ? await measure("fixed, without a snapshot", (eventBus) =>
         runWith(() => agent({ question }), { model, eventBus, enableSnapshot: true }),
@@ -126,7 +126,7 @@ async function main() {
   print(`  less ${files.trace}       an event a line; "before" and "after" take any spanId in it`);
 }
 
-/** Sees every request to a model in this process, and writes the last one of each agent to a file of its own. */
+/** Sees every model request in this process and writes the last one of each agent to a separate file. */
 function createMonitor(monitorPath) {
   const config = createManagerConfig({ monitorEnabled: true, monitorPath });
   return new ContextManager({ model: "gpt-4o-mini", config, agentName: "files-agent" });

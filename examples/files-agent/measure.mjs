@@ -1,15 +1,16 @@
-// Runs one phase of the example: counts what it really called and shows how it goes.
+// Runs one phase of the example, counts its live calls and prints its progress.
 
 /**
  * @param {object} options
- * @param {{ count: number, since(count: number): string[] }} options.requests What the endpoint received.
- * @param {{ count: number, since(count: number): string[] }} options.toolCalls What the tools executed.
+ * @param {{ count: number, since(count: number): string[] }} options.requests The requests that the endpoint received.
+ * @param {{ count: number, since(count: number): string[] }} options.toolCalls The executed tool calls.
  * @param {(line: string) => void} options.print
  */
 export function createMeasure({ requests, toolCalls, print }) {
   /**
    * @param {string} name
-   * @param {(eventBus: { emit(event: object): void }) => Promise<unknown>} run Gets the bus that has to see the events.
+   * @param {(eventBus: { emit(event: object): void }) => Promise<unknown>} run Receives the bus that has to see the
+   * events.
    */
   return async function measure(name, run) {
     print(`\n${name}`);

@@ -1,7 +1,9 @@
-// A ModelAdapter for any endpoint that speaks the OpenAI chat-completions protocol, with streaming.
+// A ModelAdapter for any endpoint that implements the OpenAI chat-completions protocol with streaming.
 import { readSse } from "./sse.mjs";
 
-/** Thrown for everything that the endpoint or the way to it did wrong. `status` is the HTTP status, if there was one. */
+/**
+ * Thrown for every failure of the endpoint or of the connection to it. `status` is the HTTP status, if there is one.
+ */
 export class OpenAIModelError extends Error {
   constructor(message, { status, body, cause } = {}) {
     super(message, cause === undefined ? undefined : { cause });
@@ -14,9 +16,9 @@ export class OpenAIModelError extends Error {
 /**
  * @param {object} options
  * @param {string} options.baseURL Such as "https://api.openai.com/v1".
- * @param {string} options.model Name of the model at the endpoint.
+ * @param {string} options.model The name of the model at the endpoint.
  * @param {string} [options.apiKey] Sent as a bearer token.
- * @param {(body: string) => void} [options.onRequest] Told of every request, with the body that is sent.
+ * @param {(body: string) => void} [options.onRequest] Receives the body of every request.
  * @returns A ModelAdapter.
  */
 export function createOpenAIModel({ baseURL, model, apiKey, onRequest }) {
@@ -35,7 +37,7 @@ export function createOpenAIModel({ baseURL, model, apiKey, onRequest }) {
       for await (const { data } of readSse(response.body)) {
         if (data === "[DONE]") break;
         const chunk = parseChunk(data, url);
-        // The usage comes in a chunk of its own, after the one with the reason of the finish and without choices.
+        // The usage comes in a separate chunk without choices, after the one with the finish reason.
         if (chunk.usage) yield { type: "usage", usage: toUsage(chunk.usage) };
         const choice = chunk.choices?.[0];
         if (!choice) continue;
@@ -76,7 +78,7 @@ function toRequest(model, messages, { schema, tools, toolChoice, additionalOptio
   };
 }
 
-/** Strict mode refuses keywords that it does not know, `$schema` among them. */
+/** Strict mode rejects unknown keywords, including `$schema`. */
 function withoutDialect({ $schema: _dialect, ...schema }) {
   return schema;
 }
@@ -124,7 +126,7 @@ async function post(url, body, apiKey, signal) {
     });
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    // fetch says only "fetch failed"; the reason is one level down.
+    // fetch reports only "fetch failed". The reason is in its cause.
     throw new OpenAIModelError(`POST ${url} failed: ${cause.cause?.message || cause.cause?.code || cause.message}`, {
       cause,
     });
@@ -138,7 +140,7 @@ async function post(url, body, apiKey, signal) {
   );
 }
 
-/** What an error body says: the protocol's own message, or the beginning of whatever else it is. */
+/** The message of an error body: the protocol's own, or the beginning of the body. */
 function errorMessage(text) {
   try {
     const { error } = JSON.parse(text);
@@ -167,7 +169,7 @@ function parseChunk(data, url) {
   return chunk;
 }
 
-/** The events of the model that a delta stands for. */
+/** The model events for a delta. */
 function* toEvents(delta) {
   const reasoning = delta.reasoning_content ?? delta.reasoning;
   if (reasoning) yield { type: "reasoning", content: reasoning };
@@ -176,7 +178,7 @@ function* toEvents(delta) {
     yield {
       type: "tool_call",
       toolCall: {
-        index: call.index ?? position, // some servers send whole calls, without an index
+        index: call.index ?? position, // some servers send complete calls without an index
         ...(call.id && { id: call.id }),
         ...(call.function?.name && { name: call.function.name }),
         ...(call.function?.arguments && { arguments: call.function.arguments }),

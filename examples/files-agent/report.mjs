@@ -1,4 +1,4 @@
-// What the phases came to: as a table for people, as data for programs.
+// The results of the phases, as a table for people and as data for programs.
 import { checkPromises, countRepeated } from "./promises.mjs";
 import { formatTable } from "./table.mjs";
 

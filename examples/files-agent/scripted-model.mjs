@@ -1,4 +1,4 @@
-// What stands in for a language model: it looks only at the request, and answers the same request always the same.
+// A replacement for a language model. It looks only at the request and always answers the same request in the same way.
 import { createHash } from "node:crypto";
 
 const STOP_WORDS = new Set("does each have many much that they this what when where which with without".split(" "));
@@ -6,9 +6,9 @@ const MAX_SEARCHES = 6;
 const MAX_FACTS = 4;
 
 /**
- * @param {object} request Body of a chat-completions request.
+ * @param {object} request The body of a chat-completions request.
  * @returns {{ toolCalls: { id: string, name: string, arguments: string }[] } | { content: string }}
- * @throws {Error} When it does not know what the request wants.
+ * @throws {Error} If the request is not one of those it knows.
  */
 export function decide(request) {
   const wanted = request.response_format?.json_schema?.schema?.properties ?? {};
@@ -19,7 +19,7 @@ export function decide(request) {
   throw new Error(`The scripted model knows no answer with the properties "${Object.keys(wanted).join(", ")}".`);
 }
 
-/** First searches the folder for the words of the question, then keeps the words that were found. */
+/** First searches the folder for the words of the question, then returns the words that were found. */
 function planSearch(request, { text, results }) {
   const words = keywords(field(text, "Question"));
   if (results.length === 0)
@@ -33,7 +33,7 @@ function planSearch(request, { text, results }) {
   });
 }
 
-/** First reads the file to its end, then gives the lines that speak of what is looked for. */
+/** First reads the file to its end, then returns the lines about the requested topics. */
 function extractFacts(request, { text, results }) {
   const last = results.at(-1);
   if (!last || last.output.nextLine) {
@@ -56,7 +56,7 @@ function extractFacts(request, { text, results }) {
   });
 }
 
-/** First looks every finding up in its file, then answers from those that stand there. */
+/** First looks up every finding in its file, then answers from those that are there. */
 function answer(request, { text, results }) {
   const findings = JSON.parse(text.slice(text.indexOf("Findings:") + "Findings:".length));
   const leads = findings.map(({ file, lead: { line, quote } }) => ({ file, line, quote }));
@@ -78,7 +78,7 @@ function answer(request, { text, results }) {
   });
 }
 
-/** The user's text, and the tools' results since, each with the input of its call. */
+/** The text of the user, and the tool results since then, each with the input of its call. */
 function readPrompt(messages) {
   const text = messages
     .filter(({ role }) => role === "user")
@@ -104,7 +104,7 @@ function field(text, name) {
   return match[1];
 }
 
-/** Words of the question worth a search, without the s of a plural or a verb. */
+/** The words of the question that are worth a search, without the s of a plural or a verb. */
 function keywords(question) {
   const words = question.toLowerCase().match(/\p{L}{4,}/gu) ?? [];
   const stems = words.filter((word) => !STOP_WORDS.has(word)).map((word) => word.replace(/s$/, ""));
@@ -116,7 +116,7 @@ function countTerms(line, terms) {
   return terms.filter((term) => words.some((word) => word.startsWith(term))).length;
 }
 
-/** How many days the line says that something lasts; null when it does not say. */
+/** The number of days that the line states for something, or null. */
 function daysOf(line) {
   const match = /\blasts? (?:for )?(\d+) days\b/.exec(line);
   return match ? Number(match[1]) : null;
@@ -126,7 +126,7 @@ function json(value) {
   return { content: JSON.stringify(value) };
 }
 
-/** Ids come from the request, so that the same request gets the same ones. */
+/** The ids are derived from the request, so that the same request gets the same ids. */
 function callTools(request, name, inputs) {
   const digest = createHash("sha256").update(JSON.stringify(request.messages)).digest("hex").slice(0, 12);
   return {

@@ -1,4 +1,4 @@
-// A chat-completions endpoint on a local port, with the scripted model behind it. It streams as the real ones do.
+// A chat-completions endpoint on a local port, backed by the scripted model. It streams as the real ones do.
 import { createServer } from "node:http";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,7 +13,7 @@ const WRITES = 8;
  * Starts the server on a free port of 127.0.0.1.
  *
  * @param {object} options
- * @param {(body: string) => void} options.onRequest Told of every request that arrives, before it is answered.
+ * @param {(body: string) => void} options.onRequest Receives every request before it is answered.
  * @returns {Promise<{ baseURL: string, close(): Promise<void> }>}
  */
 export async function startScriptedServer({ onRequest }) {
@@ -57,7 +57,7 @@ async function serve(request, response, onRequest) {
   await stream(response, toChunks(answer, body, `chatcmpl-${digest.toString("hex").slice(0, 12)}`), ms);
 }
 
-/** Sends the chunks in writes of equal size, which fall anywhere: inside an event, also inside a character. */
+/** Sends the chunks in writes of equal size, which split events and even characters. */
 async function stream(response, chunks, ms) {
   const text = [...chunks.map((chunk) => JSON.stringify(chunk)), "[DONE]"].map((data) => `data: ${data}\n\n`).join("");
   const bytes = Buffer.from(text);
@@ -106,7 +106,7 @@ function toolCallDeltas(toolCalls) {
   ]);
 }
 
-/** Pieces of about a token, never through the middle of a character. */
+/** Pieces of about one token that never split a character. */
 function pieces(text) {
   return text.match(/.{1,5}/gsu) ?? [];
 }

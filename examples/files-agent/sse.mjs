@@ -1,10 +1,10 @@
-// Server-sent events, as the WHATWG HTML standard describes the stream.
+// Server-sent events as specified by the WHATWG HTML standard.
 
 /**
- * A parser that is fed text in pieces of any size.
+ * A parser for text in pieces of any size.
  *
- * @returns {{ push(text: string): { event: string, data: string }[] }} `push` gives the events that the text
- *   completed. An event that the stream's end cuts off is never given, as the standard says.
+ * @returns {{ push(text: string): { event: string, data: string }[] }} `push` returns the events that the text
+ *   completed. As the standard requires, an event that is cut off by the end of the stream is never returned.
  */
 export function createSseParser() {
   let rest = "";
@@ -13,7 +13,7 @@ export function createSseParser() {
   let data = [];
   let event = "";
 
-  /** Takes one line without its end; gives an event when the line is the empty one that ends it. */
+  /** Takes one line without its end. Returns an event if the line is the empty one that ends it. */
   function line(text) {
     if (text === "") {
       const done = data.length > 0 ? { event: event || "message", data: data.join("\n") } : null;
@@ -27,7 +27,7 @@ export function createSseParser() {
     if (value.startsWith(" ")) value = value.slice(1);
     if (field === "data") data.push(value);
     else if (field === "event") event = value;
-    return null; // comments, ids and retry times mean nothing here
+    return null; // comments, ids and retry times have no effect
   }
 
   return {
@@ -35,10 +35,10 @@ export function createSseParser() {
       if (text === "") return [];
       if (first && text.startsWith("\uFEFF")) text = text.slice(1);
       first = false;
-      if (afterCr && text.startsWith("\n")) text = text.slice(1); // second half of a CRLF that was cut
+      if (afterCr && text.startsWith("\n")) text = text.slice(1); // the second half of a split CRLF
       afterCr = false;
 
-      const scanFrom = rest.length; // what was kept has no line end in it
+      const scanFrom = rest.length; // the kept text contains no line end
       const all = rest + text;
       const events = [];
       const lineEnd = /\r\n|\n|\r/g;
@@ -57,13 +57,13 @@ export function createSseParser() {
 }
 
 /**
- * The events of a stream of bytes. The bytes may be cut anywhere, also inside a character.
+ * The events of a stream of bytes, which can be split anywhere, even inside a character.
  *
  * @param {AsyncIterable<Uint8Array>} bytes
  * @returns {AsyncGenerator<{ event: string, data: string }>}
  */
 export async function* readSse(bytes) {
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true }); // the parser drops the mark itself
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true }); // the parser drops the byte order mark itself
   const parser = createSseParser();
   for await (const chunk of bytes) yield* parser.push(decoder.decode(chunk, { stream: true }));
   yield* parser.push(decoder.decode());

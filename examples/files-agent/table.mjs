@@ -1,5 +1,5 @@
 /**
- * Text of a table: the first column to the left, the others to the right.
+ * Formats a table: the first column is left-aligned, the others are right-aligned.
  *
  * @param {string[]} head
  * @param {(string | number)[][]} rows

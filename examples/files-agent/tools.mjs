@@ -1,4 +1,4 @@
-// The tools of the agent. They touch the real file system, but nothing outside one folder.
+// The tools of the agent. They use the real file system but cannot leave one folder.
 import { readFile, readdir, realpath } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { z } from "zod";
@@ -8,12 +8,12 @@ const MAX_MATCHES = 20;
 const MAX_LINE_LENGTH = 400;
 
 /**
- * Makes the three tools for one agent.
+ * Creates the three tools for one agent.
  *
  * @param {object} options
- * @param {string} options.root Folder that the tools may see.
- * @param {string} options.agentId Whose tools they are; only for the count.
- * @param {{ add(key: string): void }} options.calls Told of every execution, by agent, tool and input.
+ * @param {string} options.root The folder that the tools may see.
+ * @param {string} options.agentId The agent that uses the tools, only for the log.
+ * @param {{ add(key: string): void }} options.calls Receives every execution, by agent, tool and input.
  */
 export function createTools({ root, agentId, calls }) {
   const counted = (name, run) => async (input) => {
@@ -72,7 +72,7 @@ export function createTools({ root, agentId, calls }) {
   return { listFiles, readPage, searchFiles };
 }
 
-/** Relative paths of the plain files below `root`, with "/", sorted: the same on every run. */
+/** The relative paths of the plain files below `root`, with "/", sorted: the same in every run. */
 async function filesOf(root) {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   return entries
@@ -88,7 +88,7 @@ async function linesOf(path) {
   return lines;
 }
 
-/** The real path of a file, or an error when it lies outside the folder, also by way of a link. */
+/** The real path of a file. Throws if it is outside the folder, also by way of a link. */
 async function pathInside(root, path) {
   const base = await realpath(root);
   const refuse = () => new Error(`"${path}" is outside the folder. Give a path as list_files gives it.`);
@@ -97,7 +97,7 @@ async function pathInside(root, path) {
     return way !== "" && way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
   };
 
-  // Checked before the file system is asked, so that an answer never tells what exists outside.
+  // Checked before the file system is used, so that an answer never reveals what exists outside.
   const target = resolve(base, path);
   if (!inside(target)) throw refuse();
   let real;

@@ -1,4 +1,4 @@
-// Reads a trace file, to choose a point in it and to know independently what had finished by then.
+// Reads a trace file, to choose a point in it and to count independently which calls had finished by then.
 import { readFile } from "node:fs/promises";
 
 /** The events of a JSONL trace file, in order. */
@@ -31,7 +31,7 @@ export function lastTurnOf(events, spanId) {
 }
 
 /**
- * How many calls had finished at a point of the trace; without a point, at its end.
+ * The number of calls that had finished at a point of the trace, by default at its end.
  *
  * @param {object[]} events
  * @param {{ spanId: string, anchor: "before" | "after" }} [point]

@@ -1,17 +1,17 @@
-//! What is done with an input: nothing that comes from outside may panic, and what is read must
-//! come out as it was written. Used by cargo-fuzz, and by the runner `mutate` on stable Rust.
+//! Processes an input: no external input may panic, and everything that is read must be the same
+//! after it was written. Used by cargo-fuzz and by the runner `mutate` on stable Rust.
 
 use std::sync::Arc;
 
 use agent_rewind_core::hash::{ContentHash, content_hash_any, legacy_hash};
-use agent_rewind_core::journal::{Kind, RequestHash};
+use agent_rewind_core::model::{Kind, RequestHash};
 use agent_rewind_core::json::{JsonStr, JsonText, canonicalize};
-use agent_rewind_core::live::{Asked, FrameInput, LiveFrame, RunOptions};
-use agent_rewind_core::replay::Source;
+use agent_rewind_core::record::{Asked, FrameInput, LiveFrame, RunOptions};
+use agent_rewind_core::replay::ReplaySource;
 use agent_rewind_core::restore::{Origin, RestoreOptions, restore as restore_trace};
 use agent_rewind_core::snapshot::{Anchor, Snapshot, read_snapshot, write_frame, write_snapshot};
 
-/// Canonical text of any JSON, its hashes, and explanations of what differs.
+/// The canonical text of any JSON, its hashes, and explanations of differences.
 pub fn canonical(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let _ = legacy_hash(&text);
@@ -34,7 +34,7 @@ pub fn canonical(data: &[u8]) {
     );
 }
 
-/// Reads a snapshot, writes it, and replays it.
+/// Reads a snapshot, writes it and replays it.
 pub fn snapshot(data: &[u8]) {
     let text = Arc::new(String::from_utf8_lossy(data).into_owned());
     if let Ok(snapshot) = read_snapshot(&text) {
@@ -43,7 +43,7 @@ pub fn snapshot(data: &[u8]) {
     }
 }
 
-/// Restores a trace. The first byte chooses the moment and the form, the rest is the text.
+/// Restores a trace. The first byte selects the moment and the form, the rest is the text.
 pub fn restore(data: &[u8]) {
     let Some((choice, data)) = data.split_first() else {
         return;
@@ -72,7 +72,7 @@ pub fn restore(data: &[u8]) {
     }
 }
 
-/// A span that the text names, so that the search for it ends somewhere.
+/// A span that the text names, so that the search for it can succeed.
 fn some_span(text: &str, choice: u8) -> String {
     let spans: Vec<&str> = text
         .split("\"spanId\":\"")
@@ -99,7 +99,7 @@ fn written_and_read(snapshot: &Snapshot) {
     );
 }
 
-/// Where two texts part.
+/// The position where two texts differ.
 fn difference(first: &str, second: &str) -> String {
     let same = first
         .bytes()
@@ -113,7 +113,7 @@ fn difference(first: &str, second: &str) -> String {
     format!("at byte {same}: {} | {}", around(first), around(second))
 }
 
-/// Asks for all that the root frame recorded, dumps in between, and dumps what came of it.
+/// Requests everything that the root frame recorded, dumps in between, and dumps the result.
 fn replayed(snapshot: &Snapshot) {
     let root = &snapshot.root;
     let input = FrameInput {
@@ -127,7 +127,7 @@ fn replayed(snapshot: &Snapshot) {
         requests: true,
         ..RunOptions::default()
     };
-    let frame = LiveFrame::start_run(input, Some(Source::of_snapshot(snapshot)), options);
+    let frame = LiveFrame::start_run(input, Some(ReplaySource::of_tree(snapshot.tree())), options);
     let _ = frame.entry();
     for call in root.generation.calls.iter().take(50) {
         let RequestHash::Sha256(hash) = call.hash else {

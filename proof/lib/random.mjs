@@ -1,4 +1,4 @@
-/** Pseudo-random numbers that depend on nothing but the seeds. */
+/** Pseudo-random numbers that depend only on the seeds. */
 export class Random {
   #a;
   #b;
@@ -62,7 +62,7 @@ export function hash32(text, salt = 0) {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Eight hex digits that stand for a text. */
+/** Eight hex digits that identify a text. */
 export function digest(text) {
   return hash32(text).toString(16).padStart(8, "0");
 }

@@ -1,4 +1,4 @@
-// Recorded runs, one after the other, and what is left of them. Needs --expose-gc.
+// Sequential recorded runs and the memory that they leave. Needs --expose-gc.
 import { createAgent, callTool, replay, runWith } from "agent-rewind";
 import { dumpSnapshot, stringifySnapshot } from "agent-rewind/debugger";
 
@@ -20,7 +20,7 @@ const agent = createAgent({
   },
 });
 
-/** One run with two dumps, of which one's text and tree are read, and its replay. */
+/** One run with two dumps, and its replay. The text and the tree of one dump are read. */
 async function once(n) {
   const snapshot = await runWith(
     async () => {
@@ -39,7 +39,7 @@ async function once(n) {
 /**
  * Makes runs and measures after each of the counts.
  *
- * @param {number[]} counts of runs in all, ascending
+ * @param {number[]} counts total numbers of runs, ascending
  * @returns {Promise<{ runs: number, heap: number, rss: number }[]>} bytes, after garbage collection
  */
 export async function measure(counts) {
@@ -48,7 +48,7 @@ export async function measure(counts) {
   for (const runs of counts) {
     for (; done < runs; done++) {
       await once(done);
-      // How much waits to be collected now and then decides where the allocator puts what stays.
+      // The amount of uncollected garbage influences where the allocator places the memory that stays.
       if (done % 100 === 0) globalThis.gc();
       // Native memory is freed in the turn after its handles.
       if (done % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -58,7 +58,9 @@ export async function measure(counts) {
   return measured;
 }
 
-/** What is in use once other threads have swept the heap and given memory back, for which they need time on a busy machine. */
+/**
+ * The memory in use after other threads have swept the heap and returned memory, which takes time on a busy machine.
+ */
 async function inUse() {
   let least = { heap: Infinity, rss: Infinity };
   for (let round = 0; round < 20; round++) {

@@ -7,18 +7,18 @@ import { Answers, run, specification } from "./subject.mjs";
 import { otherText } from "./values.mjs";
 
 /**
- * What became of the alterations of one kind.
+ * The results for the changes of one kind.
  *
  * @typedef {{ kind: string, tried: number, missed: number, answered: number, otherwise: number }} Row
  * @typedef {{ number: number, kind: string, where: string, what: string }} Failure
  */
 
 /**
- * Alters what a recorded program asks, in one place each time, and replays it from its recording.
+ * Changes the requests of a recorded program, in one place each time, and replays it from its recording.
  *
  * @param {{ mutations: number, seed: string | number, only?: number }} options
  * @returns {Promise<{ rows: Row[], same: { kind: string, tried: number, hit: number }[], failures: Failure[] }>} `rows`
- *   must have missed always, `same` hit always
+ *   must always have missed, `same` must always have hit
  */
 export async function audit({ mutations, seed, only }) {
   const snapshots = await recordings();
@@ -56,7 +56,7 @@ export async function audit({ mutations, seed, only }) {
   return { rows: [...rows.values()], same, failures };
 }
 
-/** The recording as it was dumped, and as it came through a file; a fresh object each time. */
+/** The recording from the dump and the recording from a file. A fresh object each time. */
 async function recordings() {
   const answers = new Answers();
   const text = await runWith(
@@ -69,7 +69,7 @@ async function recordings() {
   return [() => parseSnapshot(text), () => JSON.parse(text)];
 }
 
-/** One character of what the model or a tool had answered, which is a message of the next turn. */
+/** Changes one character of an answer of the model or a tool, which is a message of the next turn. */
 const recordedMessage = {
   name: "earlier message, recorded",
   weight: 3,

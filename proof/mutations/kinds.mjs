@@ -1,4 +1,4 @@
-// The kinds of alterations: each changes one thing that the program asks.
+// The kinds of changes. Each changes one thing in the program's requests.
 
 import { mutateAnywhere, otherNumber, otherText } from "./values.mjs";
 
@@ -6,10 +6,10 @@ import { mutateAnywhere, otherNumber, otherText } from "./values.mjs";
  * @typedef {object} Kind
  * @property {string} name
  * @property {(spec: any, random: import("../lib/random.mjs").Random) => string | void} change changes the
- *   specification in place, and may say where
+ *   specification in place, and may return the place
  */
 
-/** Requests that are asked differently. @type {Kind[]} */
+/** Changes that make requests different. @type {Kind[]} */
 export const kinds = [
   { name: "system prompt, text", change: (spec, random) => texts(spec.systems, random) },
   { name: "system prompt, one more", change: (spec) => void spec.systems.push("") },
@@ -173,10 +173,10 @@ export const kinds = [
   { name: "client's request, number as text", change: (spec, random) => numberAsText(spec.wire.options, random) },
 ];
 
-/** Requests that are the same, asked in other words. @type {Kind[]} */
+/** Changes that keep requests equivalent. @type {Kind[]} */
 export const equivalents = [
   {
-    // Not of schemas: the order of their fields is that of `required`, a list that is sent.
+    // Does not reorder the fields of schemas, because `required` lists them in this order and is sent.
     name: "order of keys",
     change(spec, random) {
       for (const key of ["model", "modelOptions", "instructions", "input", "call", "wire"])

@@ -1,4 +1,4 @@
-// The recorded program: all that it asks is said by a specification of plain data.
+// The recorded program. A specification of plain data describes all its requests.
 
 import {
   callTool,
@@ -14,7 +14,7 @@ import { z } from "zod";
 const IMAGE =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** What the program asks. */
+/** The requests of the program. */
 export function specification() {
   return {
     model: { id: "scripted-1", provider: "proof" },
@@ -102,7 +102,7 @@ export function specification() {
   };
 }
 
-/** Where the answers of a run come from, and how many of them were asked for. */
+/** The source of the answers of a run, and the number of answers requested. */
 export class Answers {
   asked = 0;
 
@@ -113,8 +113,8 @@ export class Answers {
 }
 
 /**
- * Runs the program of a specification: a prompt whose model calls two tools, a tool call, a call of the program's own
- * and one of a client.
+ * Runs the program of a specification: a prompt whose model calls two tools, a tool call, a journaled call and a call
+ * of a client.
  */
 export async function run(spec, answers) {
   const agent = createAgent({
@@ -140,7 +140,7 @@ export async function run(spec, answers) {
   return agent();
 }
 
-/** A tool that the program calls by itself. */
+/** A tool that the program calls directly. */
 function look(answers) {
   return { name: "look", description: "", parameters: z.any(), handler: () => answers.give({ seen: true }) };
 }

@@ -1,6 +1,6 @@
 // Smallest changes of JSON values.
 
-/** A Latin letter, and one that looks the same. */
+/** A Latin letter and one that looks the same. */
 const LOOK_ALIKES = {
   a: "а",
   e: "е",
@@ -80,14 +80,14 @@ export function otherNumber(number, random) {
   ])();
 }
 
-/** The places of a JSON value, as lists of keys. */
+/** The paths of a JSON value, as lists of keys. */
 export function places(value, path = []) {
   if (typeof value !== "object" || value === null || value instanceof Date) return [path];
   const keys = Array.isArray(value) ? value.keys() : Object.keys(value);
   return [path, ...Array.from(keys).flatMap((key) => places(value[key], [...path, key]))];
 }
 
-/** Changes a JSON value in one place, and says how; a copy is changed. */
+/** Changes a JSON value in one place. Returns a changed copy and a description of the change. */
 export function mutateAnywhere(value, random) {
   for (;;) {
     const copy = structuredClone(value);

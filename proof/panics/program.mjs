@@ -1,4 +1,4 @@
-// Calls everything that panics, and prints what it failed with. Its last line shows that Node lived.
+// Calls every export that panics and prints the errors. The last line shows that Node.js survived.
 import { createRequire } from "node:module";
 
 const [addon] = process.argv.slice(2);

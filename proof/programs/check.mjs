@@ -1,4 +1,4 @@
-// What must hold for a program, whatever the schedule.
+// The properties that every program must have, whatever the schedule.
 
 import { parseSnapshot, restoreSnapshot, stringifySnapshot } from "agent-rewind/debugger";
 
@@ -8,24 +8,24 @@ import { entriesOf } from "./entries.mjs";
 import { comparable, errorNames, firstDifference, same } from "./outcome.mjs";
 import { anyPace, runProgram } from "./runs.mjs";
 
-/** Errors that programs end with by themselves. */
+/** The errors that programs throw themselves. */
 const OWN_ERRORS = new Set(["StepError", "ProgramError", "AggregateError", "RangeError", "ModelCallError"]);
 
-/** What reading an answer that was recorded as a loser ends with. */
+/** The errors that a read of an answer ends with if the answer was recorded as a loser. */
 const LOST_ERRORS = new Set(["StreamCutError", "AbortError"]);
 const NO_ERRORS = new Set();
 
 /**
  * @typedef {object} Fault
- * @property {"wrong" | "repeated" | "foreign" | "journals"} kind a replay ended otherwise or asked for more; a call
- *   that had ended was made again; a run ended with an error that is not the program's; schedules of a program
+ * @property {"wrong" | "repeated" | "foreign" | "journals"} kind a replay had another result or more requests; a call
+ *   that had ended was executed again; a run ended with an error that is not the program's; schedules of a program
  *   without races left different journals
  * @property {number} schedule
- * @property {string} run which of the runs
- * @property {string} difference the first
+ * @property {string} run the name of the run
+ * @property {string} difference the first difference
  */
 
-/** A tally of what was run. */
+/** Counts the runs by kind. */
 export class Counts {
   programs = 0;
   raceFree = 0;
@@ -35,18 +35,18 @@ export class Counts {
   resumes = 0;
   throughJson = 0;
   fromTraces = 0;
-  remade = 0;
+  liveOnResume = 0;
   borrowed = 0;
   overtaken = 0;
 }
 
-/** Program number `number` of a seed. */
+/** Generates the program `number` of a seed. */
 export function programOf(seed, number) {
   return generateProgram(new Random(seed, "program", number));
 }
 
 /**
- * Records a program under seeded schedules, and replays each recording.
+ * Records a program under seeded schedules and replays each recording.
  *
  * @param {import("./generate.mjs").Program} program
  * @param {object} options
@@ -55,7 +55,7 @@ export function programOf(seed, number) {
  * @param {readonly number[]} options.schedules
  * @param {number} [options.instant] probability that a call of a recording ends as it starts
  * @param {Counts} [options.counts]
- * @returns {Promise<Fault[]>} what did not hold
+ * @returns {Promise<Fault[]>} the violated properties
  */
 export async function checkProgram(program, options) {
   const { seed, number, schedules, instant = 0, counts = new Counts() } = options;
@@ -112,7 +112,7 @@ class ScheduleCheck {
       traced,
     });
     counts.recordings += 1;
-    counts.calls += recording.world.made.length;
+    counts.calls += recording.world.liveCalls.length;
     this.#askers = recording.world.askers;
     if (!this.#isOwn("recording", recording)) return undefined;
     const { end, inside, middle } = recording;
@@ -140,7 +140,10 @@ class ScheduleCheck {
     return recording;
   }
 
-  /** Replays, each of a dump in the middle of the one before: what that had not come to is there too. */
+  /**
+   * Replays a chain of dumps, each taken in the middle of the replay before. Each dump also contains the calls that
+   * were not reached yet.
+   */
   async #chain(recording, sample) {
     let from = recording.end;
     for (let link = 1; link <= 4; link++) {
@@ -160,7 +163,7 @@ class ScheduleCheck {
     const lines = restoreSnapshot(events.map((event) => JSON.stringify(event)).join("\n"));
     if (!same(restored.root, lines.root) || !same(restored.warnings, lines.warnings))
       this.#fault("wrong", "restore of lines", firstDifference(restored.root, lines.root) ?? "warnings");
-    // The trace of a whole run lacks nothing: what is told to end was told to start.
+    // The trace of a complete run lacks nothing: every end event has a start event.
     if (restored.warnings !== undefined) this.#fault("wrong", "restore", restored.warnings[0].message);
     await this.#replay("replay from the trace", recording, { ...end, snapshot: restored });
     const moment = sample.pick([end, ...middle]);
@@ -169,42 +172,42 @@ class ScheduleCheck {
     await this.#resume("resume from a part of the trace", recording, { ...moment, snapshot: restoreSnapshot(kept) });
   }
 
-  /** Nothing may be made, and all must be as it was. */
+  /** No call may be live, and everything must be as recorded. */
   async #replay(name, recording, from, moments = 0) {
     this.#counts.replays += 1;
     const random = this.#random(name);
     const run = await runProgram(this.#program, { random, pace: anyPace(random), moments, from, mode: "replay" });
     const expected = comparable(recording.outcome);
     const actual = comparable(run.outcome);
-    const { order, made } = run.world;
+    const { order, liveCalls } = run.world;
     if (!same(actual, expected)) this.#fault("wrong", name, `outcome${firstDifference(expected, actual)}`);
     else if (!same(order, recording.world.order))
       this.#fault("wrong", name, `order${firstDifference(recording.world.order, order)}`);
     if (this.#checkAddresses(name, run, recording.borrowed) > 0) this.#fault("wrong", name, "borrowed an answer");
-    if (made.length > 0) this.#fault("repeated", name, `made ${made[0]}`);
+    if (liveCalls.length > 0) this.#fault("repeated", name, `executed ${liveCalls[0]} again`);
     this.#counts.overtaken += run.report?.overtaken ?? 0;
     return run;
   }
 
-  /** What had ended may not be made. */
+  /** Calls that had ended must not be executed again. */
   async #resume(name, recording, from) {
     this.#counts.resumes += 1;
     const random = this.#random(name);
     const moments = random.chance(0.3) ? 1 : 0;
     const pace = anyPace(random);
     const run = await runProgram(this.#program, { random, pace, moments, from, mode: "resume" });
-    this.#counts.remade += run.world.made.length;
+    this.#counts.liveOnResume += run.world.liveCalls.length;
     const lent = this.#lentIn(run, from.lent);
     for (const [answer, frame] of run.world.askers) this.#askers.set(answer, frame);
     this.#checkAddresses(name, run, from.borrowed, from.lent);
-    const repeated = run.world.made.find((call) => from.finished.has(call));
-    if (repeated !== undefined) this.#fault("repeated", name, `made ${repeated}`);
+    const repeated = run.world.liveCalls.find((call) => from.finished.has(call));
+    if (repeated !== undefined) this.#fault("repeated", name, `executed ${repeated} again`);
     if (this.#isOwn(name, run) && this.#program.raceFree) {
       const expected = comparable(recording.outcome);
       const actual = comparable(run.outcome);
       if (!same(actual, expected)) this.#fault("wrong", name, `outcome${firstDifference(expected, actual)}`);
     }
-    // Races of calls that ended as they started are not promised to come out alike.
+    // Races between calls that ended as they started can end differently on replay.
     run.instant = from.instant === true || pace.instant > 0;
     run.borrowed = [...(from.borrowed ?? []), ...run.world.misdirected];
     for (const moment of run.middle) Object.assign(moment, { instant: run.instant, borrowed: run.borrowed, lent });
@@ -213,11 +216,12 @@ class ScheduleCheck {
   }
 
   /**
-   * What frames may have borrowed in a run. It stands among their own entries from then on, also what the program had
-   * not looked at, as the answer of a request that lost a race: another course may come to it.
+   * The answers that frames may have borrowed in a run. From then on they are among the frame's own entries, even those
+   * that the program did not use, such as the answer of a request that lost a race: another order of events may use
+   * them.
    *
-   * @param {Map<string, Set<string>>} [before] that of the run that this one began with
-   * @returns {Map<string, Set<string>>} by keys of frames, for whom the answers were that there were
+   * @param {Map<string, Set<string>>} [before] the borrowed answers of the run that this one started from
+   * @returns {Map<string, Set<string>>} by keys of frames, the calls whose answers existed
    */
   #lentIn({ world, report }, before = new Map()) {
     const borrowers = new Set();
@@ -230,13 +234,16 @@ class ScheduleCheck {
   }
 
   /**
-   * Every answer must have come to the call that it was made for, unless its frame has other props than the recorded one
-   * in its place and borrows from that. Gives how many did; in a replay of the same program none may. What is lent is not
-   * used up: the frame that it was of, if it comes, still has it. So also where races go on in another way than they had
-   * gone, nothing that had ended is made again.
+   * Checks that every answer reached the call that it was made for. The exception is a frame whose props differ from
+   * those of the recorded frame in its position: it borrows the answers of that frame. Returns the number of borrowed
+   * answers, which is 0 in a replay of the same program. A borrowed answer is not used up: if the frame that owns it
+   * comes, it still receives it. Therefore no ended call is executed again, even if races end differently than
+   * recorded.
    *
-   * @param {import("./world.mjs").Misdirected[]} [recorded] what was borrowed in the run that is replayed, and is its own
-   * @param {Map<string, Set<string>>} [lent] what else may have been, where another course may come to it
+   * @param {import("./world.mjs").Misdirected[]} [recorded] the answers that the replayed run had borrowed and now owns
+   * @param {Map<string, Set<string>>} [lent] further answers that may have been borrowed and that another order of
+   * events
+   *   may use
    */
   #checkAddresses(name, { world, report }, recorded = [], lent = new Map()) {
     let borrowed = 0;
@@ -260,7 +267,7 @@ class ScheduleCheck {
   }
 
   #isOwn(name, { outcome: { error } }) {
-    // Where a winner is asked again, as its body had not come whole, the race may be won by a request that was
+    // If a winner is requested again because its body was incomplete, the race can be won by a request that was
     // cancelled or aborted in the recording.
     const lost = name.startsWith("resume") && !this.#program.raceFree ? LOST_ERRORS : NO_ERRORS;
     const foreign = errorNames(error).find((each) => !OWN_ERRORS.has(each) && !lost.has(each));

@@ -1,4 +1,4 @@
-/** All that is journaled in a snapshot, in an order that does not depend on when it happened. */
+/** All journal entries of a snapshot, in an order that does not depend on when they happened. */
 export function entriesOf({ root }) {
   const entries = [];
   const frames = [{ frame: root, path: "" }];
@@ -22,7 +22,10 @@ function endOf({ kind, contentHash, row, output, error, tombstone }, journal) {
   return JSON.stringify(row ? rows?.[contentHash]?.output : output, alike) ?? "pending";
 }
 
-/** What is alike in all schedules: where an error was made, and when an unread body was collected, is not. */
+/**
+ * The parts that are equal in all schedules. They exclude the stack of an error and the time at which an unread body
+ * was collected.
+ */
 function alike(key, value) {
   if (key === "stack") return undefined;
   return key === "end" && value === "open" ? "left" : value;

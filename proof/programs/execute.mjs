@@ -1,4 +1,4 @@
-// Runs a program: each statement is what an agent's author would write.
+// Runs a program. Each statement is code that the author of an agent would write.
 
 import {
   callTool,
@@ -30,7 +30,7 @@ export class ProgramError extends Error {
 /**
  * @param {import("./generate.mjs").Program} program
  * @param {import("./world.mjs").World} world
- * @returns what the program has seen, and what its parts pushed into the array that they share, in order
+ * @returns the values that the program has seen, and the values that its parts pushed into their shared array, in order
  */
 export async function execute(program, world) {
   const frame = new Frame(undefined, "", true);
@@ -43,7 +43,7 @@ export async function execute(program, world) {
       shared: program.raceFree ? scope.shared.toSorted(byText) : scope.shared,
     };
   } finally {
-    // What its left-over branches do is nobody's business.
+    // The results of code that runs on after its agent ended do not matter.
     frame.state = "ended";
   }
 }
@@ -77,7 +77,7 @@ const STATEMENTS = {
 
   async prompt(node, scope) {
     const { frame, log } = scope;
-    // The model could not tell which generation asks.
+    // The model could not tell which generation sends the request.
     if (frame.isPast) return;
     equipInstruction(`prompt ${node.id} ${JSON.stringify(requestOf(node, scope))}`);
     frame.prompt.begin(node, frame);
@@ -177,14 +177,14 @@ const STATEMENTS = {
   ...streamStatements({ run, ask }),
 };
 
-/** Runs statements with a log of their own, and gives what they added to it. */
+/** Runs statements with a separate log and returns the log. */
 async function branch(body, scope, index) {
   const log = scope.log.slice();
   await run(body, { ...scope, log });
   return `${index}:${log.slice(scope.log.length).join()}`;
 }
 
-/** One call, journaled. */
+/** One journaled call. */
 async function ask(node, scope) {
   const { world, frame } = scope;
   const { via, name } = node;
@@ -209,7 +209,7 @@ async function ask(node, scope) {
   }
 }
 
-/** The one prompt of an agent's generation: its model and its tools, which end when the world says so. */
+/** The one prompt of an agent's generation. Its model and tools end when the world says so. */
 class Prompt {
   #world;
   #frame;
@@ -227,7 +227,7 @@ class Prompt {
     this.#world.starts(this.#frame);
   }
 
-  /** The program sees that the prompt has ended, and with it all that was made for it. */
+  /** The program sees that the prompt has ended, and with it all its calls. */
   ends(frame) {
     if (frame !== this.#frame) return;
     this.#world.note(this.#frame, `prompt ${this.#node.id}`);
@@ -235,14 +235,14 @@ class Prompt {
   }
 
   async #make(what, spec, signal) {
-    const made = { call: this.#frame.occurrence(what), ok: undefined };
-    this.#calls.push(made);
+    const entry = { call: this.#frame.occurrence(what), ok: undefined };
+    this.#calls.push(entry);
     try {
-      const value = await this.#world.make(this.#frame, made.call, spec, signal);
-      made.ok = true;
+      const value = await this.#world.make(this.#frame, entry.call, spec, signal);
+      entry.ok = true;
       return value;
     } catch (error) {
-      made.ok = false;
+      entry.ok = false;
       throw error;
     }
   }
@@ -281,12 +281,12 @@ class Prompt {
   }
 }
 
-/** Whom the answers of an agent's model are for: the program cannot name its single turns. */
+/** The addressee of all answers of an agent's model, because the program cannot name its single turns. */
 function addresseeOf(pass) {
   return digest(`${pass.generation} prompt`);
 }
 
-/** The order in which texts are sorted by default. */
+/** The default sort order of texts. */
 function byText(left, right) {
   return String(left) < String(right) ? -1 : 1;
 }

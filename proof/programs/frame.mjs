@@ -1,31 +1,33 @@
 /**
- * A frame as the program sees it: the checks need to know calls and frames by what they are, however the package
- * numbers them.
+ * A frame as the program sees it. The checks need to identify calls and frames independently of the numbers that the
+ * package assigns.
  */
 export class Frame {
   parent;
   key;
-  /** Whether the order of what happens in it is the same on replay: an agent that was reborn enters its last generation. */
+  /**
+   * True if a replay has the same order of events in the frame. An agent that was reborn starts in its last generation.
+   */
   ordered;
   state = "running";
   callId = "root";
   /** In the world's order of starts and ends. */
   lastStart = -1;
   endedAt = undefined;
-  /** The prompt of the agent, which has one in each generation. */
+  /** The prompt of the agent, one per generation. */
   prompt;
   #signal;
   #scope;
   #pass;
 
-  /** @param {Pass | undefined} parent the generation of the agent that has called this one */
+  /** @param {Pass | undefined} parent the generation of the agent that called this one */
   constructor(parent, key, ordered) {
     this.parent = parent;
     this.key = key;
     this.ordered = ordered;
   }
 
-  /** Begins a generation. */
+  /** Starts a generation. */
   enter(round, { signal, callId, scope }) {
     this.#signal = signal;
     this.#scope = scope;
@@ -34,26 +36,26 @@ export class Frame {
     return this.#pass;
   }
 
-  /** Whether it, or a frame above it, has ended: what its left-over code does is nobody's business. */
+  /** True if the frame or one of its ancestors has ended. The results of code that still runs in it do not matter. */
   get closed() {
     return this.state !== "running" || this.#signal?.aborted === true || (this.parent?.closed ?? false);
   }
 
-  /** Whether it has ended in the journal: the program sees that some microtasks later. */
+  /** True if the frame has ended in the journal. The program sees that some microtasks later. */
   get isOver() {
     return this.state !== "running" || this.#scope?.closed === true;
   }
 
-  /** Whether the agent is in this generation. */
+  /** True if the agent is in this generation. */
   isIn(pass) {
     return this.#pass === pass;
   }
 }
 
-/** A generation of a frame: the code that belongs to it, also when the agent has been reborn since. */
+/** A generation of a frame: the code that belongs to it, even after the agent was reborn. */
 export class Pass {
   frame;
-  /** Names the generation. */
+  /** A name for the generation. */
   generation;
   #counts = new Map();
 
@@ -98,12 +100,12 @@ export class Pass {
     return this.frame.prompt;
   }
 
-  /** Whether the agent has been reborn since. */
+  /** True if the agent was reborn since. */
   get isPast() {
     return !this.frame.isIn(this);
   }
 
-  /** Whether what the code does is nobody's business any more. */
+  /** True if the results of the code no longer matter. */
   get closed() {
     return this.frame.closed || this.isPast;
   }

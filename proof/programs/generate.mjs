@@ -1,6 +1,6 @@
-// Random agent programs, as trees of plain data: they can be printed, cut down and run.
+// Random agent programs as trees of plain data, which can be printed, shrunk and executed.
 
-/** How deep agents call agents. */
+/** The maximum nesting of agents. */
 const MAX_DEPTH = 4;
 const MAX_NESTING = 9;
 
@@ -9,7 +9,7 @@ const AGENTS = ["worker", "critic", "planner"];
 
 /**
  * @typedef {object} Program
- * @property {boolean} raceFree whether every schedule of the calls asks the same requests and ends alike
+ * @property {boolean} raceFree true if every schedule of the calls sends the same requests and has the same result
  * @property {Node[]} body
  *
  * @typedef {{ op: string, id: number, [field: string]: any }} Node a statement of a program
@@ -55,8 +55,8 @@ class Maker {
   }
 
   /**
-   * Begins a frame's body with a call where the frame writes its memory or is reborn: a frame without recorded calls is
-   * not replayed, but restored as it stood.
+   * Starts the body of a frame with a call if the frame writes its memory or is reborn. A frame without recorded calls
+   * is not replayed but restored in its last state.
    */
   anchored(body, { frame }, reborns = 0) {
     if (reborns === 0 && !frame.writes) return body;
@@ -105,7 +105,7 @@ class Maker {
     return {
       via: random.chance(0.4) ? "tool" : "journal",
       name: random.pick(NAMES),
-      // Asks what others ask too; in the same frame these are occurrences of one request.
+      // Sends a request that others send too. In the same frame, these are occurrences of one request.
       same: random.chance(0.2) && !(place.raceFree && place.parallel),
       reads: this.#reads(place),
       ...this.#failing(place),
@@ -120,7 +120,7 @@ class Maker {
     const use = random.weighted({ whole: 5, part: 2, never: 2, later: deeper ? 2 : 0, abort: deeper ? 2 : 0 });
     const extra = { part: { count: random.between(0, 3) } };
     if (use === "later") extra.later = { body: this.block(place) };
-    // Whether an answer comes before its abort is decided by a race.
+    // A race decides if an answer comes before its abort.
     const when = place.raceFree ? "body" : random.pick(["head", "body"]);
     if (use === "abort")
       extra.abort = {
@@ -129,7 +129,7 @@ class Maker {
         ...(random.chance(0.3) ? { reason: "enough" } : {}),
       };
     const request = this.#request(place);
-    // What comes by itself may be there before it is aborted, and be gone after it has failed.
+    // A pushed piece may arrive before the abort, and disappear after the stream failed.
     if (place.raceFree && (use === "abort" || request.failure === "body")) request.pushed = false;
     return { use, ...request, ...extra[use] };
   }
@@ -209,7 +209,7 @@ class Maker {
       depth: place.depth + 1,
       parallel: false,
       looped: false,
-      // What an earlier generation did to its surroundings is not done again on replay.
+      // A replay does not repeat the changes that an earlier generation made outside itself.
       pure: place.pure || reborns > 0,
       frame: { prompts: plain ? 0 : 1, writes: false },
     };
@@ -237,7 +237,7 @@ class Maker {
     const inside = { ...place, parallel: true };
     return Array.from({ length: this.#random.between(2, 4) }, () => {
       const body = this.block(inside);
-      // Which siblings have got how far when one of them fails is decided by a race.
+      // A race decides how far siblings are when one of them fails.
       return place.raceFree ? [{ op: "catch", id: this.#ids++, body, fallback: [] }] : body;
     });
   }
@@ -267,7 +267,7 @@ class Maker {
     return { yes: this.block(place), no: this.block(place) };
   }
 
-  /** What a request is made of, beside what is constant. */
+  /** The variables that a request contains in addition to constants. */
   #reads({ raceFree, parallel, pure }) {
     const random = this.#random;
     const reads = [];

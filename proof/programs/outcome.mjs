@@ -1,6 +1,6 @@
 import { isDeepStrictEqual, inspect } from "node:util";
 
-/** How a program ended, in a form that can be compared: errors by all that a program sees of them but the stack. */
+/** The outcome of a program in a comparable form. Errors contain everything that a program sees except the stack. */
 export function comparable({ value, error }, depth = 0) {
   if (error === undefined) return { value };
   if (!(error instanceof Error)) return { thrown: error };
@@ -16,13 +16,13 @@ export function comparable({ value, error }, depth = 0) {
 
 export const same = isDeepStrictEqual;
 
-/** Names of an error, of its causes and of the errors in it. */
+/** The names of an error, of its causes and of the errors in it. */
 export function errorNames(error, depth = 0) {
   if (!(error instanceof Error) || depth > 20) return [];
   return [error.name, ...[error.cause, ...(error.errors ?? [])].flatMap((nested) => errorNames(nested, depth + 1))];
 }
 
-/** The first place where two values differ, for people. */
+/** The first difference between two values, for people. */
 export function firstDifference(expected, actual, path = "") {
   if (isDeepStrictEqual(expected, actual)) return undefined;
   if (Array.isArray(expected) && Array.isArray(actual)) {

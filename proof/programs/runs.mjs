@@ -1,4 +1,4 @@
-// Records programs, and runs them again from what was recorded.
+// Records programs and runs them again from their recordings.
 
 import { captureContext, runWith } from "agent-rewind";
 import { dumpSnapshot } from "agent-rewind/debugger";
@@ -9,8 +9,8 @@ import { World } from "./world.mjs";
 /**
  * @typedef {object} Moment a point of a run
  * @property {import("agent-rewind").AgentSnapshot} snapshot
- * @property {Map<string, import("./frame.mjs").Frame>} finished calls that must not be made again
- * @property {number} events how many events had been emitted
+ * @property {Map<string, import("./frame.mjs").Frame>} finished calls that must not be executed again
+ * @property {number} events the number of events emitted so far
  *
  * @typedef {object} Recording
  * @property {{ value?: any, error?: any }} outcome
@@ -23,15 +23,15 @@ import { World } from "./world.mjs";
  */
 
 /**
- * Runs a program, from a recording or without one, and dumps it at its end and at random points.
+ * Runs a program, with or without a recording, and dumps it at its end and at random points.
  *
  * @param {import("./generate.mjs").Program} program
  * @param {object} options
  * @param {import("../lib/random.mjs").Random} options.random
  * @param {import("./world.mjs").Pace} [options.pace]
- * @param {number} [options.moments] how many random points
- * @param {boolean} [options.traced] collect the events
- * @param {Moment} [options.from] what it runs from
+ * @param {number} [options.moments] the number of random points
+ * @param {boolean} [options.traced] collects the events
+ * @param {Moment} [options.from] the recording to run from
  * @param {"replay" | "resume"} [options.mode]
  * @returns {Promise<Recording>}
  */
@@ -51,7 +51,7 @@ export async function runProgram(program, { random, pace, moments = 0, traced = 
     random,
     pure: program.raceFree,
     pace,
-    // Any `moments` of all points, each as likely as the others.
+    // Selects `moments` of all points with equal probability (reservoir sampling).
     onMoment() {
       if (moments === 0) return;
       const at = seen < moments ? seen : random.below(seen + 1);
@@ -75,11 +75,11 @@ export async function runProgram(program, { random, pace, moments = 0, traced = 
     ...(from === undefined ? {} : { snapshot: from.snapshot, mode }),
   };
   const outcome = await world.drive(runWith(main, options));
-  // What was left behind may have asked something yet, between the dump inside and the end.
+  // Code left running may have sent further requests between the dump inside and the end.
   return { outcome, world, middle, inside, end: moment(), events, report };
 }
 
-/** How a world answers whose latencies are not those of the recording. */
+/** The pace of a world whose latencies differ from those of the recording. */
 export function anyPace(random) {
   return { busy: random.pick([0.15, 0.5, 1]), instant: random.pick([0, 0, 0.5, 1]) };
 }

@@ -1,5 +1,5 @@
 /**
- * Cuts a failing program down, as long as it fails.
+ * Shrinks a failing program as long as it still fails.
  *
  * @param {import("./generate.mjs").Program} program
  * @param {(program: import("./generate.mjs").Program) => Promise<boolean>} fails
@@ -20,7 +20,7 @@ export async function shrink(program, fails, tries = 600) {
   return smallest;
 }
 
-/** Programs with one thing less, the greatest cuts first. */
+/** Programs with one part less, the largest cuts first. */
 function* cuts(program) {
   const places = [];
   visit(program.body, (list, index) => places.push({ list, index }));
@@ -37,10 +37,10 @@ function* cuts(program) {
   }
 }
 
-/** Each gives whether it changed anything. */
+/** Each returns true if it changed anything. */
 const CHANGES = [
   (list, index) => list.splice(index, 1).length > 0,
-  // A statement gives way to what is in it.
+  // Replaces a statement by its inner statements.
   (list, index) => {
     const inner = blocksOf(list[index]);
     if (inner.length !== 1) return false;
@@ -81,7 +81,7 @@ function blocksOf({ body, fallback, branches = [], yes, no }) {
 }
 
 function visit(list, see) {
-  // What `see` takes out is not visited.
+  // Statements that `see` removes are not visited.
   for (let index = list.length - 1; index >= 0; index--) {
     const node = list[index];
     for (const block of blocksOf(node)) visit(block, see);

@@ -1,4 +1,4 @@
-// Requests by a recorded fetch, whose answers are handed out before their ends.
+// Requests by a recorded fetch whose responses are delivered before their ends.
 
 import { rewindFetch } from "agent-rewind/fetch";
 
@@ -7,14 +7,14 @@ import { requestOf, errorText } from "./texts.mjs";
 import { failureOf, StepError } from "./world.mjs";
 
 /**
- * @param {object} parts of a program that streams stand among
+ * @param {object} parts the executor of the other statements of the program
  * @param {(nodes: import("./generate.mjs").Node[], scope: object) => Promise<void>} parts.run
  * @param {(node: object, scope: object) => Promise<string>} parts.ask
  */
 export function streamStatements({ run, ask }) {
   /**
-   * Only heads and ends of bodies have places in the recorded order. What comes of others, pieces and aborts, is in its
-   * place again after a call.
+   * Only heads and ends of bodies have positions in the recorded order. The effects of pieces and aborts are ordered
+   * again after the next call.
    */
   const inPlace = ({ call, node: { id } }, scope, name = "after") =>
     ask({ id, via: "journal", name, reads: [], after: digest(call.name), heedsAbort: true }, scope);
@@ -28,7 +28,7 @@ export function streamStatements({ run, ask }) {
       const got = await sent.head();
       await run(body, scope);
       if (!pushed) return got.read();
-      // It may have come whole by now.
+      // The body may have arrived completely by now.
       try {
         return await got.read();
       } finally {
@@ -47,7 +47,7 @@ export function streamStatements({ run, ask }) {
     async abort(sent, { body, when, reason }, scope) {
       const got = when === "head" ? undefined : await sent.head();
       await run(body, scope);
-      // What starts or ends in the moment of the abort has no order that shows.
+      // Starts and ends at the moment of the abort have no observable order.
       await inPlace(sent, scope, "before");
       sent.abort(reason);
       const text = await sent.readAborted(got);
@@ -62,7 +62,7 @@ export function streamStatements({ run, ask }) {
       scope.log.push(await USES[node.use](sent, node, scope));
     },
 
-    /** Several at once, of which the first that is answered is read. */
+    /** Several parallel requests. The first answered one is read. */
     async contest({ id, how, losers, waits, streams, body }, scope) {
       const { world, frame, log } = scope;
       const all = streams.map((node) => new Sent(node, scope));
@@ -97,7 +97,7 @@ class Sent {
   scope;
   #aborter = new AbortController();
   #response;
-  /** As a loser: whether it was answered, and not with an error. */
+  /** As a loser: true if it was answered without an error. */
   #lost;
 
   constructor(node, scope) {
@@ -111,7 +111,7 @@ class Sent {
     const { signal } = this.#aborter;
     const body = JSON.stringify(request);
     this.#response = fetch(`http://proof.test/${node.name}`, { method: "POST", body, signal });
-    // It may be looked at later, or never.
+    // It may be read later or never.
     this.#response.catch(() => {});
   }
 
@@ -132,7 +132,7 @@ class Sent {
     }
   }
 
-  /** Without a place in the order of what the program sees. */
+  /** Without a position in the order of the program's observations. */
   async quietHead() {
     const response = await this.#response;
     this.scope.world.receives(this.scope.frame, this.addressee, response.statusText);
@@ -143,7 +143,7 @@ class Sent {
     this.#aborter.abort(reason === undefined ? undefined : new StepError(reason));
   }
 
-  /** What is left of it after an abort. */
+  /** The rest of the response after an abort. */
   async readAborted(got) {
     const { world, frame } = this.scope;
     try {
@@ -152,7 +152,7 @@ class Sent {
       return `got ${text}`;
     } catch (error) {
       world.sees(frame, this.call, false);
-      // A DOMException comes back as an Error of its name, without its code.
+      // A DOMException is restored as an Error with its name, without its code.
       return `aborted: ${error.name} ${error.message}`;
     }
   }
@@ -172,7 +172,7 @@ class Sent {
     this.scope.world.sees(this.scope.frame, this.call, this.#lost);
   }
 
-  /** The program sees that it has ended. */
+  /** The program sees that the request has ended. */
   ends(how, ok = true) {
     const { world, frame } = this.scope;
     world.note(frame, `fetch ${this.node.id} ${how}`);
@@ -180,7 +180,7 @@ class Sent {
   }
 }
 
-/** An answer whose head has come. */
+/** A response whose head has arrived. */
 class Got {
   response;
   #sent;
@@ -244,7 +244,7 @@ class Got {
   }
 }
 
-/** What the simulated world answers: its head comes, and then each piece of its body. */
+/** The response of the simulated world: first its head, then each piece of its body. */
 async function answerOf(world, frame, call, node, signal) {
   const { shape, chunks, failure } = node;
   const spec = { ...node, heedsAbort: true, answer: (content, failing) => ({ content, failing }) };
@@ -272,7 +272,7 @@ function cut(text, count) {
   return pieces;
 }
 
-/** @param pushed whether the pieces come by themselves, and not each after it was asked for. */
+/** @param pushed true if the pieces come by themselves, and not each on request. */
 function streamOf(world, pieces, { fault, signal, pushed }) {
   let over = false;
   const next = async (controller) => {

@@ -1,4 +1,4 @@
-// What programs ask with, and what they write down of what they get.
+// The texts of requests, and the notes that programs write about answers.
 
 import { inspect } from "node:util";
 

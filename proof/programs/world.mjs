@@ -1,4 +1,4 @@
-// The world that programs call: nothing ends before the schedule says so.
+// The world that programs call. Nothing ends before the schedule says so.
 
 import { digest } from "../lib/random.mjs";
 
@@ -6,7 +6,7 @@ import { digest } from "../lib/random.mjs";
 const macrotask = setImmediate;
 const nextMacrotask = () => new Promise((resolve) => macrotask(resolve));
 
-/** Macrotasks in which nothing happens, after which a program is taken for stuck. */
+/** After this number of macrotasks without an event, a program is considered stuck. */
 const STUCK = 3000;
 
 /** An error of the simulated world. */
@@ -14,28 +14,28 @@ export class StepError extends Error {
   name = "StepError";
 }
 
-/** The program waits for what will never come. */
+/** The program waits for an event that will never happen. */
 export class StuckError extends Error {
   name = "StuckError";
 }
 
 /**
- * @typedef {object} Pace how a world answers
+ * @typedef {object} Pace the latencies of a world
  * @property {number} busy probability that a call ends in a macrotask
  * @property {number} instant probability that a call ends as it starts
  */
 
-/** Answers calls in an order that its random numbers draw, one a macrotask, and remembers what was made. */
+/** Answers calls in a random order, one per macrotask, and remembers the live calls. */
 export class World {
-  /** Names of the calls that were made, in order. */
-  made = [];
-  /** What the program did, in order. */
+  /** The names of the live calls, in order. */
+  liveCalls = [];
+  /** The actions of the program, in order. */
   order = [];
-  /** Answers that came to a call, and were made for another. */
+  /** Answers that reached another call than the one that they were made for. */
   misdirected = [];
-  /** All frames that were started, by what they are. */
+  /** All started frames, by their identity. */
   frames = new Map();
-  /** In which frame an answer was asked for, by what answers say. */
+  /** The frame in which an answer was requested, by the owner that the answer names. */
   askers = new Map();
   #random;
   #pure;
@@ -49,10 +49,10 @@ export class World {
 
   /**
    * @param {object} options
-   * @param {import("../lib/random.mjs").Random} options.random draws the order of ends
-   * @param {boolean} options.pure answers depend on the request alone, not on how many were given before
+   * @param {import("../lib/random.mjs").Random} options.random determines the order of ends
+   * @param {boolean} options.pure if true, answers depend only on the request, not on the number of earlier answers
    * @param {Pace} [options.pace]
-   * @param {() => void} [options.onMoment] called between what happens
+   * @param {() => void} [options.onMoment] called between events
    */
   constructor({ random, pure, pace = { busy: 1, instant: 0 }, onMoment = () => {} }) {
     this.#random = random;
@@ -63,7 +63,7 @@ export class World {
 
   /** A call arrives. */
   make(frame, { name, count }, { fails = 0, failure, heedsAbort, answer, addressee = digest(name) }, signal) {
-    this.made.push(name);
+    this.liveCalls.push(name);
     this.askers.set(addressee, frame);
     const content = `answer ${this.#pure ? digest(name) : this.#answers++} for ${addressee}`;
     const failing = fails < 0 || count < fails;
@@ -74,7 +74,7 @@ export class World {
     return this.#settles(settle, heedsAbort ? signal : undefined);
   }
 
-  /** Something comes that was made before. */
+  /** The result of an earlier call arrives. */
   comes() {
     return this.#settles(() => {});
   }
@@ -99,7 +99,7 @@ export class World {
     });
   }
 
-  /** The program gets an answer, or a failure. */
+  /** The program receives an answer or a failure. */
   receives(frame, addressee, text) {
     if (!text.includes(`for ${addressee}`)) this.misdirected.push({ frame, addressee, text });
   }
@@ -112,11 +112,11 @@ export class World {
   /** A sub-agent starts. */
   opens(frame) {
     if (frame.parent !== undefined) this.starts(frame.parent);
-    // What an agent's left-over code starts is no frame of a run.
+    // A frame started by code that an agent left running does not belong to the run.
     if (!frame.closed) this.frames.set(frame.key, frame);
   }
 
-  /** The program sees how a call ended. */
+  /** The program sees the outcome of a call. */
   sees(frame, { name }, ok) {
     const at = this.#clock++;
     if (frame.closed) return;
@@ -124,23 +124,23 @@ export class World {
     this.#onMoment();
   }
 
-  /** The program sees how a sub-agent ended. */
+  /** The program sees the outcome of a sub-agent. */
   ends(frame, state) {
     frame.state = state;
     frame.endedAt = this.#clock++;
   }
 
-  /** Notes something that the program did. */
+  /** Records an action of the program. */
   note(frame, text) {
     if (frame.ordered && !frame.closed) this.order.push(`${frame.key} ${text}`);
   }
 
   /**
-   * Calls that must not be made again, with their frames: those that have ended, but for failures that a resumed run
-   * tries again.
+   * The calls that must not be executed again, with their frames: those that have ended, except failures that a resumed
+   * run retries.
    *
-   * @param {Map<string, import("./frame.mjs").Frame>} [before] those of the recording that this run began with: what the
-   *   run has not come to yet must not be lost
+   * @param {Map<string, import("./frame.mjs").Frame>} [before] those of the recording that this run started from: calls
+   *   that the run has not reached yet must not be lost
    */
   finished(before) {
     const calls = new Map();
@@ -152,7 +152,7 @@ export class World {
     return calls;
   }
 
-  /** Whether a recorded frame has not ended in this run, nor what it is in. */
+  /** True if a recorded frame and the frames around it have not ended in this run. */
   #mayComeTo(frame) {
     for (let at = frame; at !== undefined; at = at.parent) {
       const current = this.frames.get(at.key);
@@ -161,7 +161,7 @@ export class World {
     return true;
   }
 
-  /** Lets time pass until the program has ended. @returns how it ended. */
+  /** Advances time until the program has ended. @returns its outcome. */
   async drive(program) {
     let outcome;
     program.then(
@@ -186,18 +186,18 @@ export class World {
   }
 }
 
-/** Whether resuming makes a failed call again: the failure was the last thing in its frame, and so on up the tree. */
+/** True if a resumed run retries a failed call: the failure was the last event in its frame, and so on up the tree. */
 function mayBeRetried({ frame, at }) {
   for (let current = frame, end = at; current !== undefined; current = current.parent) {
     if (current.state === "completed") return false;
     if (!current.isOver && current.lastStart > end) return false;
-    // What is over ended after all that has started by now, though the program has not seen it.
+    // A frame that is over has ended after everything that started so far, even if the program has not seen it.
     end = current.endedAt ?? (current.isOver ? Infinity : end);
   }
   return true;
 }
 
-/** Of answers whose heads come all the same. */
+/** Failures of responses whose heads still arrive. */
 const LATE_FAILURES = new Set(["status", "body"]);
 
 export function failureOf(kind, content) {
@@ -214,7 +214,7 @@ export function failureOf(kind, content) {
   }
 }
 
-/** Answers of many kinds, JSON and not. */
+/** Answers of many types, JSON and not. */
 function shaped(content) {
   switch (digest(content).charCodeAt(7) % 7) {
     case 0:

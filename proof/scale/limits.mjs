@@ -1,9 +1,9 @@
-// Beyond the limits there is a typed error, and nothing crashes.
+// Beyond the limits, a typed error is thrown and nothing crashes.
 
 import { runFrame, runWith } from "agent-rewind";
 import { parseSnapshot, restoreSnapshot } from "agent-rewind/debugger";
 
-/** @returns {Promise<{ what: string, name: string, code: string, message: string }[]>} what each attempt ends with */
+/** @returns {Promise<{ what: string, name: string, code: string, message: string }[]>} the error of each attempt */
 export async function limits() {
   const attempts = {
     "1,001 frames in a snapshot": () => parseSnapshot(nestedSnapshot(1001)),
@@ -25,7 +25,7 @@ export async function limits() {
   return results;
 }
 
-/** So many frames are fine. */
+/** Reads and restores the largest allowed number of nested frames. */
 export const withinLimits = () => {
   parseSnapshot(nestedSnapshot(1000));
   restoreSnapshot(nestedTrace(1000));
@@ -34,7 +34,8 @@ export const withinLimits = () => {
 
 function nest(depth) {
   return runFrame({ id: "level", input: { depth } }, async () => {
-    // As agents do, which ask something before they call others; else JavaScript's own stack ends first.
+    // Each agent makes a call before it calls the next one, as real agents do. Otherwise JavaScript's own stack ends
+    // first.
     await Promise.resolve();
     return depth === 1 ? 1 : nest(depth - 1);
   });

@@ -1,4 +1,4 @@
-// Records runs of growing size, and takes them through all that a recording goes through.
+// Records runs of growing size and takes them through all phases of a recording.
 
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,10 +16,10 @@ import { now } from "../../bench/lib/clock.mjs";
 import { fittedExponent } from "../../bench/lib/fit.mjs";
 import { shapes } from "./shapes.mjs";
 
-/** What is done with a run, in order. */
+/** The phases of a run, in order. */
 export const PHASES = ["record", "dump", "write", "read", "restore", "replay"];
 
-/** Below so many milliseconds a phase is all set-up, which says nothing of how it grows. */
+/** Below this number of milliseconds a phase is mostly set-up, which says nothing about its growth. */
 const LEAST = 5;
 
 /**
@@ -27,7 +27,7 @@ const LEAST = 5;
  * @param {number} n
  * @param {string} folder for the files of the run
  * @returns {Promise<{ n: number, milliseconds: Record<string, number>, bytes: { snapshot: number, trace: number } }>}
- * @throws if a replay is not the run that was recorded
+ * @throws if a replay differs from the recorded run
  */
 export async function measure(name, n, folder) {
   const { run } = shapes[name];
@@ -41,7 +41,7 @@ export async function measure(name, n, folder) {
   };
   const maxDepth = 999;
   const dumped = await timed("record", async () => {
-    // The disk may be slower than the run: nothing is to be dropped.
+    // The disk may be slower than the run, and no event may be dropped.
     const writer = createTraceWriter(traceFile, { sync: "off", maxBuffered: 2 ** 30 });
     const recorded = {};
     await runWith(
@@ -51,7 +51,7 @@ export async function measure(name, n, folder) {
           (value) => value,
           () => writer.flush(),
         );
-        // Not the result of the run: whoever looks at that would look at the whole snapshot.
+        // Not returned by the run, because reading the result would read the whole snapshot.
         recorded.snapshot = await timed("dump", () => dumpSnapshot());
       },
       { enableSnapshot: true, maxDepth, eventBus: writer },
@@ -75,7 +75,7 @@ export async function measure(name, n, folder) {
   return { n, milliseconds, bytes: { snapshot, trace } };
 }
 
-/** How the time of each phase grows with `n`: the exponent of the power law that fits best; undefined for none. */
+/** The growth of each phase's time with `n`: the exponent of the power law that fits best, or undefined. */
 export function growth(rows) {
   return Object.fromEntries(
     PHASES.map((phase) => {
@@ -88,5 +88,5 @@ export function growth(rows) {
 }
 
 function missed(value) {
-  throw new Error(`the replay made a call: ${value}`);
+  throw new Error(`the replay made a live call: ${value}`);
 }

@@ -1,15 +1,15 @@
-// Shapes of runs that grow in one direction each.
+// Shapes of runs that each grow in one direction.
 
 import { equipMemory, journalCall, runFrame } from "agent-rewind";
 
-/** So many calls between rests. */
+/** The number of calls between pauses. */
 const AT_ONCE = 2_000;
 
 /**
  * @typedef {object} Shape
- * @property {string} title what `n` counts
- * @property {(n: number, make: (value: number) => unknown, rest?: () => Promise<void>) => Promise<number>} run gives
- *   the sum of all answers; rests now and then, so that whoever writes the trace can keep up
+ * @property {string} title the thing that `n` counts
+ * @property {(n: number, make: (value: number) => unknown, rest?: () => Promise<void>) => Promise<number>} run returns
+ *   the sum of all answers; pauses now and then, so that a trace writer can keep up
  */
 
 /** @type {Record<string, Shape>} */

@@ -1,5 +1,5 @@
-// Records a scenario with a dump at every end of a call, and a trace; then replays from each dump, and from
-// before and after each span of the trace, and counts the calls that were made although they had finished.
+// Records a scenario with a trace and a dump at every end of a call. Then replays from each dump and from before and
+// after each span of the trace, and counts the finished calls that were executed again.
 
 import { isDeepStrictEqual } from "node:util";
 
@@ -9,13 +9,13 @@ import { World } from "./world.mjs";
 
 const CALL_ENDS = new Set(["turn:end", "tool:call:end", "call:end"]);
 
-/** What became of a scenario: how often it was replayed, and what went wrong. */
+/** The results of a scenario: the number of replays, and their errors. */
 export async function audit(name, make) {
   const live = new World();
   const events = [];
   const points = [];
   const finished = () => events.filter(({ type, success, cache }) => CALL_ENDS.has(type) && success && !cache).length;
-  // What the world remembers of the calls that have come to a good end; the others it is asked again, as before.
+  // The successful calls that the world remembers. Other calls are requested again, as before.
   let remembered = {};
   const memories = [];
   const eventBus = {
@@ -41,7 +41,7 @@ export async function audit(name, make) {
     },
     { eventBus },
   );
-  const total = live.made.length;
+  const total = live.liveCalls.length;
   points.push(...restores(events, memories));
   const report = { name, replays: 0, calls: total, repeated: 0, wrong: 0, faults: [] };
   for (const { what, snapshot, finished: done, counts } of points) {
@@ -53,13 +53,13 @@ export async function audit(name, make) {
       const again = make(world);
       const result = await runWith(() => again(), { snapshot: given }).catch((error) => error);
       report.replays += 1;
-      // A failure that was handled is replayed, so fewer calls than are owed may be made, never more.
-      const repeated = Math.max(0, world.made.length - (total - done));
+      // A handled failure is replayed, so there may be fewer live calls than expected, but never more.
+      const repeated = Math.max(0, world.liveCalls.length - (total - done));
       report.repeated += repeated;
       const wrong = !isDeepStrictEqual(result, expected);
       if (wrong) report.wrong += 1;
       if (repeated > 0 || wrong)
-        report.faults.push({ what, form, made: world.made, owed: total - done, result, expected });
+        report.faults.push({ what, form, liveCalls: world.liveCalls, remaining: total - done, result, expected });
     }
   }
   return report;

@@ -1,4 +1,4 @@
-// Programs in which replays are known to go wrong. Each is made over a world, and gives a result.
+// Programs whose replay is error-prone. Each is built on a world and returns a result.
 
 import { equipMemory, getUsageStats, isAbortError, reborn } from "agent-rewind";
 import { asking, callTool, createAgent, toolAnswers } from "./world.mjs";
@@ -293,7 +293,8 @@ export const scenarios = {
         );
         const results = [];
         for (let round = 0; round < 3; round += 1) results.push(await child({ text: `round ${round}` }));
-        // What a branch of a handler would see; it may differ where a call is made again after its usage was counted.
+        // The number that a branch of a handler would see. It may differ if a call is executed again after its usage
+        // was counted.
         world.tokens = getUsageStats().aggregate.totalTokens;
         return results;
       },

@@ -1,37 +1,37 @@
-// What scenarios call: models and tools that count what really reaches them.
+// The models and tools that scenarios call. They count the calls that really reach them.
 
 import { callTool, createAgent, equipInstruction, equipTool, journalCall, promptAgent } from "agent-rewind";
 import { z } from "zod";
 
 export const Result = z.object({ result: z.string() });
 
-/** The outside of a run: everything that is made passes through it, and it remembers what it was asked. */
+/** The outside of a run. Every live call passes through it and is counted. */
 export class World {
-  /** Names of the calls that were made. */
-  made = [];
-  /** How often each thing was asked, also before this run. */
+  /** The names of the live calls. */
+  liveCalls = [];
+  /** The number of times each thing was requested, including earlier runs. */
   counts;
 
-  /** `counts`: what the world remembers from before, when a run is resumed. */
+  /** `counts`: the counts of an earlier run when it is resumed. */
   constructor(counts = {}) {
     this.counts = { ...counts };
   }
 
-  /** How often `name` was asked, with this time. */
+  /** The number of requests for `name`, including this one. */
   ask(name) {
     this.counts[name] = (this.counts[name] ?? 0) + 1;
     return this.counts[name];
   }
 
-  /** Lets a call take a few turns of the event loop, as its name says, so that ends interleave. */
+  /** Delays a call by some turns of the event loop, depending on its name, so that ends interleave. */
   async make(name) {
-    this.made.push(name);
+    this.liveCalls.push(name);
     let turns = 1;
     for (const character of name) turns = (turns * 31 + character.charCodeAt(0)) % 5;
     for (let turn = 0; turn <= turns; turn += 1) await new Promise(setImmediate);
   }
 
-  /** A model that answers by a function of its messages: a text, or `{ tool: name, input }`. */
+  /** A model that computes its answer from its messages: a text, or `{ tool: name, input }`. */
   model(id, answer) {
     const world = this;
     return {
@@ -58,7 +58,7 @@ export class World {
     };
   }
 
-  /** A tool whose handler is told how often it was called. */
+  /** A tool whose handler receives the number of its calls. */
   tool(name, handler, parameters = z.object({}).passthrough()) {
     return {
       name,
@@ -71,7 +71,7 @@ export class World {
     };
   }
 
-  /** A journaled call that gives what `answer` gives. */
+  /** A journaled call that returns the result of `answer`. */
   step(name, answer = () => name) {
     return journalCall({ kind: "step", name, request: name }, async () => {
       await this.make(`step ${name}`);
@@ -89,7 +89,7 @@ export function textOf(message) {
 
 export const toolAnswers = (messages) => messages.filter(({ role }) => role === "tool").length;
 
-/** Prompts an agent of its own with one instruction and some tools. */
+/** Prompts a sub-agent with one instruction and some tools. */
 export function asking(id, model, tools = []) {
   return createAgent({
     id,

@@ -16,7 +16,7 @@ import { writeGenerated } from "./generated.mjs";
 import { at, command, readJson } from "./paths.mjs";
 import { run, runNode } from "./run.mjs";
 
-/** What was built last: `{ addon, profile }`. A bench must not measure a debug build. */
+/** The last build: `{ addon, profile }`. A bench must not measure a debug build. */
 const RECORD = "native/.build.json";
 const FILES = ["--js", "binding.cjs", "--dts", "binding.d.cts"];
 const SOURCES = [
@@ -30,9 +30,9 @@ const SOURCES = [
 ];
 
 /**
- * Whether the addon must be built again.
+ * True if the addon must be built again.
  *
- * @param {{ release?: boolean }} [options] `release`: a debug build will not do
+ * @param {{ release?: boolean }} [options] `release`: a debug build is not enough
  */
 export function isAddonStale({ release = false } = {}) {
   if (!existsSync(at(RECORD))) return true;
@@ -44,8 +44,8 @@ export function isAddonStale({ release = false } = {}) {
  * Builds the addon into native/, with its loader and types.
  *
  * @param {{ profile: "release" | "debug", check: boolean, args?: string[] }} options
- *   `check`: the committed loader and types must already be what the sources generate.
- *   `args`: what else `napi build` is told, such as another target than this machine
+ *   `check`: the committed loader and types must match their sources.
+ *   `args`: further arguments of `napi build`, such as a target other than this machine
  */
 export async function buildAddon({ profile, check, args: more = [] }) {
   await requireCargo();
@@ -68,7 +68,7 @@ function install(output, { profile, check }) {
   for (const name of names.filter((other) => other !== addon)) {
     writeGenerated(`native/${name}`, readFileSync(join(output, name), "utf8"), { check });
   }
-  // Renamed over the old file: a process that has that one loaded must not see it change.
+  // Renamed over the old file, because a process that has loaded it must not see it change.
   copyFileSync(join(output, addon), at("native", `${addon}.new`));
   renameSync(at("native", `${addon}.new`), at("native", addon));
   writeFileSync(at(RECORD), JSON.stringify({ addon, profile }));

@@ -17,7 +17,7 @@ const SOURCES = [
   "package-lock.json",
 ];
 
-/** Whether dist/ must be built again. */
+/** True if dist/ must be built again. */
 export const isDistStale = () => isStale(distFiles(), SOURCES);
 
 /**
@@ -29,7 +29,7 @@ export async function buildDist() {
   try {
     await runNode(command("tsdown"), ["--logLevel", "error"]);
   } catch (error) {
-    // Half a build must not pass for a fresh one.
+    // An interrupted build must not pass for a fresh one.
     rmSync(at("dist"), { recursive: true, force: true });
     throw error;
   }
@@ -38,7 +38,7 @@ export async function buildDist() {
 /**
  * Generates index.d.ts: the declarations behind ts/index.ts in one file, for review.
  *
- * @param {{ check: boolean }} options `check`: the committed file must already be right
+ * @param {{ check: boolean }} options `check`: the committed file must already be up to date
  */
 export async function buildContract({ check }) {
   const { build } = await import("tsdown");
@@ -55,7 +55,7 @@ export async function buildContract({ check }) {
     });
     const text = readFileSync(join(outDir, "index.d.mts"), "utf8")
       .replaceAll(/^\/\/#.*\n/gm, "")
-      // ts/ and dist/ lie one level deeper than index.d.ts.
+      // ts/ and dist/ are one level deeper than index.d.ts.
       .replaceAll('"../native/', '"./native/');
     writeGenerated("index.d.ts", `${HEADER}${text.trimEnd()}\n`, { check });
   } finally {

@@ -11,7 +11,7 @@ export function readEntryPoints() {
   const targets = Object.values(exports).filter((target) => typeof target === "object");
   return {
     esm: named([...targets.map((target) => fileOf(target.import)), ...Object.values(bin)]),
-    // What integrates a package that cannot be required is ESM only.
+    // An entry point that integrates an ESM-only package is ESM only.
     cjs: named(targets.flatMap((target) => (target.require === undefined ? [] : [fileOf(target.require)]))),
   };
 }

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { at } from "./paths.mjs";
 
 /**
- * Whether an output is missing or older than one of its sources.
+ * True if an output is missing or older than one of its sources.
  *
  * @param {string[]} outputs files, relative to the root
- * @param {string[]} sources files and folders, relative to the root; absent ones don't count
+ * @param {string[]} sources files and folders, relative to the root; absent ones do not count
  */
 export function isStale(outputs, sources) {
   const built = Math.min(...outputs.map((path) => modified(at(path)) ?? -Infinity));
@@ -14,7 +14,7 @@ export function isStale(outputs, sources) {
   return built < changed;
 }
 
-/** The newest time below a path. Folders count too: theirs changes when a file is removed. */
+/** The newest time below a path. Folders count too: their time changes when a file is removed. */
 function newest(path) {
   const own = modified(path);
   if (own === undefined) return -Infinity;

@@ -3,18 +3,18 @@ import { dirname } from "node:path";
 import { at } from "./paths.mjs";
 
 /**
- * Brings a committed, generated file up to date.
+ * Updates a committed, generated file.
  *
  * @param {string} path relative to the root
- * @param {string} text what its sources generate
- * @param {{ check: boolean }} options `check`: fail where it differs, and change nothing
+ * @param {string} text generated from the sources
+ * @param {{ check: boolean }} options `check`: fails if the file differs, and changes nothing
  */
 export function writeGenerated(path, text, { check }) {
   const current = existsSync(at(path)) ? readFileSync(at(path), "utf8") : undefined;
   if (current === text) return;
   if (check) {
     const state = current === undefined ? "is missing" : "is not what its sources generate";
-    throw new Error(`${path} ${state}: run \`npm run build\` and \`npm run docs\`, and commit it`);
+    throw new Error(`${path} ${state}: run \`npm run build\` and \`npm run api\`, and commit it`);
   }
   mkdirSync(dirname(at(path)), { recursive: true });
   writeFileSync(at(path), text);

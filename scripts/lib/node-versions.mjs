@@ -3,7 +3,7 @@ import { at } from "./paths.mjs";
 import { runNpm } from "./run.mjs";
 import { step } from "./steps.mjs";
 
-/** The newest binary of a major version that npm has; the one that was fetched before, if there is one. */
+/** The newest binary of a major version on npm, or the one that was fetched before. */
 export async function fetchNode(major) {
   const { platform, arch } = process;
   const name = `node-${platform === "win32" ? "win" : platform}-${arch}`;

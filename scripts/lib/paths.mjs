@@ -11,7 +11,7 @@ export const at = (...parts) => join(root, ...parts);
 /** Reads a JSON file given relative to the root. */
 export const readJson = (...parts) => JSON.parse(readFileSync(at(...parts), "utf8"));
 
-/** The script behind a command that an installed package brings: no shell, no `.cmd` on Windows. */
+/** The script of a command of an installed package. Needs no shell, and no `.cmd` on Windows. */
 export function command(packageName, name = packageName) {
   const { bin } = readJson("node_modules", packageName, "package.json");
   return at("node_modules", packageName, typeof bin === "string" ? bin : bin[name]);

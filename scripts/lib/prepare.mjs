@@ -6,12 +6,11 @@ import { runNpm } from "./run.mjs";
 import { step } from "./steps.mjs";
 
 /**
- * Brings a clone, fresh or not, to where the built package can be used. What is up to date is not
- * done again.
+ * Prepares a clone, fresh or not, so that the built package can be used. Skips everything that is up to date.
  *
  * @param {{ release?: boolean, check?: boolean }} [options]
- *   `release`: a debug build of the addon will not do.
- *   `check`: generated files must be committed as they are; the default on CI.
+ *   `release`: a debug build of the addon is not enough.
+ *   `check`: generated files must be committed unchanged; the default on CI.
  */
 export async function prepare({ release = false, check = Boolean(process.env.CI) } = {}) {
   await installDependencies();
@@ -26,7 +25,7 @@ export async function prepare({ release = false, check = Boolean(process.env.CI)
   }
 }
 
-/** Installs what package-lock.json names, unless that has been done. */
+/** Installs the packages of package-lock.json unless they are installed. */
 export async function installDependencies() {
   requireNode();
   if (!isStale(["node_modules/.package-lock.json"], ["package-lock.json"])) return;

@@ -4,7 +4,7 @@ import { root } from "./paths.mjs";
 
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** A child process that ended badly. The caller exits in the same way. */
+/** A child process that failed. The caller exits in the same way. */
 export class ChildFailed extends Error {
   constructor(what, code, signal) {
     super(`${what} ended with ${signal ?? `exit code ${code}`}`);
@@ -20,7 +20,7 @@ export class ChildFailed extends Error {
  * @param {string} program
  * @param {string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, shell?: boolean, onOutput?: (text: string) => void }} [options]
- *   `onOutput` sees standard output, which is still printed.
+ *   `onOutput` receives standard output, which is still printed.
  * @returns {Promise<void>}
  */
 export function run(program, args, { cwd = root, env = process.env, shell = false, onOutput } = {}) {
@@ -46,7 +46,7 @@ export function run(program, args, { cwd = root, env = process.env, shell = fals
   });
 }
 
-/** Runs a Node.js script with this very Node.js. */
+/** Runs a Node.js script with the Node.js of this process. */
 export const runNode = (script, args = [], options = {}) => run(process.execPath, [script, ...args], options);
 
 /** Runs npm. */
@@ -55,14 +55,14 @@ export function runNpm(args, options = {}) {
   return run(program, [...prefix, ...args], { shell, ...options });
 }
 
-/** What npm prints on standard output. */
+/** The standard output of npm. */
 export async function askNpm(args) {
   const { program, prefix, shell } = npm();
   const { stdout } = await promisify(execFile)(program, [...prefix, ...args], { cwd: root, shell });
   return stdout;
 }
 
-/** The npm that started this script if there is one, else the one on PATH. */
+/** The npm that started this script, or the one on PATH. */
 function npm() {
   const own = process.env.npm_execpath;
   if (own?.endsWith(".js")) return { program: process.execPath, prefix: [own], shell: false };

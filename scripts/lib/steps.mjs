@@ -1,6 +1,6 @@
 import { ChildFailed } from "./run.mjs";
 
-/** Does one step of a script, saying what and how long it took. */
+/** Runs one step of a script and prints its name and duration. */
 export async function step(name, action) {
   console.log(`> ${name}`);
   const start = performance.now();
@@ -9,7 +9,10 @@ export async function step(name, action) {
   return result;
 }
 
-/** Runs a script's main function; its failure, or its child's exit code or signal, becomes ours. */
+/**
+ * Runs the main function of a script. Its failure, or the exit code or signal of its child, becomes that of this
+ * process.
+ */
 export async function main(action) {
   try {
     await action();

@@ -9,10 +9,10 @@ const ENTRY = "\0entry";
 const ZOD = "\0zod";
 
 /**
- * Builds zod-to-json-schema into dist/vendor/ as one file that imports nothing.
+ * Builds zod-to-json-schema into dist/vendor/ as one file without imports.
  *
- * As a dependency it would have npm install zod, its mandatory peer, for everybody; all that it
- * takes of zod at run time is one enum of strings.
+ * As a dependency, its mandatory peer zod would be installed for everybody. At run time it needs only one enum of
+ * strings from zod.
  *
  * @returns {import("rolldown").Plugin}
  */
@@ -43,7 +43,7 @@ async function bundle() {
   }
 }
 
-/** Its licence wants its text in every copy. */
+/** Its license requires its text in every copy. */
 function licence() {
   const { version } = readJson("node_modules", NAME, "package.json");
   const text = readFileSync(at("node_modules", NAME, "LICENSE"), "utf8").trim();

@@ -4,17 +4,13 @@ mod objects;
 
 use std::sync::Arc;
 
-use agent_rewind_core::error::{Faults, SnapshotError};
-use agent_rewind_core::frame::State;
 use agent_rewind_core::hash;
-use agent_rewind_core::journal::{Kind, Outcome};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::live::{Asked, LiveFrame, Returned};
-use agent_rewind_core::replay::Source;
-use agent_rewind_core::request::{Request, Text};
-use agent_rewind_core::run::Ended;
-use agent_rewind_core::snapshot::{Provenance, Snapshot, Source as SnapshotSource};
-use agent_rewind_core::usage::Usage;
+use agent_rewind_core::model::{Kind, Outcome, Request, State, Text, Usage};
+use agent_rewind_core::record::{Asked, Ended, LiveFrame, Returned};
+use agent_rewind_core::replay::ReplaySource;
+use agent_rewind_core::snapshot::{Provenance, Snapshot, SnapshotError, SnapshotSource};
+use agent_rewind_core::util::Faults;
 use napi::Env;
 use napi::bindgen_prelude::ObjectFinalize;
 use napi_derive::napi;
@@ -73,7 +69,7 @@ impl FrameHandle {
         options: RunOptions,
         snapshot: Option<&SnapshotHandle>,
     ) -> Result<Self> {
-        let source = snapshot.map(|handle| Source::of_snapshot(&handle.snapshot));
+        let source = snapshot.map(|handle| ReplaySource::of_tree(handle.snapshot.tree()));
         Ok(Self {
             frame: LiveFrame::start_run(frame_input(root)?, source, run_options(&options)),
             meter: Meter::default(),
@@ -136,7 +132,7 @@ impl FrameHandle {
     /// The frame's place among all that ends in the recorded order.
     #[napi(getter, catch_unwind)]
     pub fn turn(&self) -> Option<f64> {
-        self.frame.turn().map(to_number)
+        self.frame.release_order().map(to_number)
     }
 
     /// Whether requests have to be looked up by the hash of another recorder too.
@@ -356,7 +352,7 @@ impl FrameHandle {
     /// Notes that the program goes on to what is journaled only later.
     #[napi(catch_unwind)]
     pub fn go_on(&self) {
-        self.frame.go_on();
+        self.frame.mark_pending_failures_handled();
     }
 
     #[napi(catch_unwind)]
@@ -454,7 +450,7 @@ impl FrameHandle {
         snapshot.metadata = metadata.map(JsonText::trusted);
         snapshot.normalize = normalize.map(JsonText::trusted);
         snapshot.redact = redact.map(JsonText::trusted);
-        snapshot.reached_alone = reached_alone;
+        snapshot.without_carry_over = reached_alone;
         SnapshotHandle {
             snapshot: Arc::new(snapshot),
             meter: self.meter.clone(),

@@ -2,10 +2,9 @@
 
 use agent_rewind_core::hash::{self, ContentHash};
 use agent_rewind_core::json::JsonText;
-use agent_rewind_core::live::{Begun as CoreBegun, FrameInput, RunOptions as CoreOptions};
-use agent_rewind_core::memory::Memory;
+use agent_rewind_core::model::Memory;
+use agent_rewind_core::record::{CallSlot, FrameInput, RunOptions as CoreOptions, StartedCall};
 use agent_rewind_core::replay::{Answer, Failures, MemoryChoice, Miss, Verdict};
-use agent_rewind_core::run::CallSlot;
 use napi_derive::napi;
 
 use crate::error::{Result, json_error};
@@ -112,7 +111,7 @@ pub(super) fn run_options(options: &RunOptions) -> CoreOptions {
     }
 }
 
-pub(super) fn begun_object(begun: CoreBegun, hash: ContentHash) -> Begun {
+pub(super) fn begun_object(begun: StartedCall, hash: ContentHash) -> Begun {
     let Answer {
         verdict,
         call,

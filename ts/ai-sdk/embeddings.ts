@@ -1,4 +1,4 @@
-import { getContext } from "../run-context/context.js";
+import { getContext } from "../integration/index.js";
 import { modelCall } from "./journaled-model.js";
 import { journaledResult } from "./middleware.js";
 import type { CallOptions, EmbeddingModelLike } from "./types.js";

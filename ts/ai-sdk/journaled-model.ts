@@ -1,6 +1,4 @@
-import { responseHeaders, type HeaderList } from "../fetch/headers.js";
-import { ambientContext } from "../run-context/ambient.js";
-import type { Context } from "../run-context/context.js";
+import { ambientContext, responseHeaders, type Context, type HeaderList } from "../integration/index.js";
 import type { CallMeta } from "../types/snapshot.js";
 import { revivedErrors } from "./errors.js";
 import type { CallOptions, ModelName } from "./types.js";

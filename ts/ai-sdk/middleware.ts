@@ -1,8 +1,16 @@
-import { getContext, type Context } from "../run-context/context.js";
-import { journaled } from "../runtime/journal-call.js";
-import { journalStreamed } from "../runtime/streamed-call.js";
-import { replayStream, untilAfter } from "../streams/replay-stream.js";
-import { recordingOf, since, Tap, type StreamEnd, type Tapped } from "../streams/tap.js";
+import {
+  Tap,
+  getContext,
+  journalStreamed,
+  journaled,
+  recorderOf,
+  replayStream,
+  since,
+  untilAfter,
+  type Context,
+  type StreamEnd,
+  type Tapped,
+} from "../integration/index.js";
 import { recordedPart, revivedErrors, revivedPart } from "./errors.js";
 import { joinHeaders, modelCall, splitHeaders, withSdkErrors, type ModelCall } from "./journaled-model.js";
 import type { CallOptions, RewindMiddleware, StreamResult } from "./types.js";
@@ -96,11 +104,11 @@ function streamed(
       const headers = changing.length === 0 ? {} : { headers: changing };
       const meta = () => ({ stream: { startMs, chunks: tap.sizes, ...headers } });
       const answer = { ...live, stream: tap.open() as StreamResult["stream"] };
-      return { answer, recording: recordingOf(tap, recorded, meta) };
+      return { answer, recorder: recorderOf(tap, recorded, meta) };
     },
     {
       async answer({ result, parts, end }, meta, more) {
-        const { rest } = more;
+        const { continue: continueCall } = more;
         const until = timed ? untilAfter(performance.now(), signal) : undefined;
         await until?.(meta.stream?.startMs ?? 0);
         signal?.throwIfAborted();
@@ -113,11 +121,11 @@ function streamed(
           until,
           revive: revivedErrors,
           ...more,
-          rest: rest && (async () => (await rest()).stream),
+          continue: continueCall && (async () => (await continueCall()).stream),
         });
         return { ...joinHeaders(result, meta), stream: stream as StreamResult["stream"] };
       },
-      openEnd: ({ end }) => (end === "open" ? "again" : undefined),
+      incompleteAnswer: ({ end }) => (end === "open" ? "restart" : undefined),
     },
   );
 }

@@ -1,9 +1,16 @@
-import { ambientContext } from "../run-context/ambient.js";
-import { getContext, type Context } from "../run-context/context.js";
-import { journalCall, type JournaledCall } from "../runtime/journal-call.js";
-import { journalStreamed } from "../runtime/streamed-call.js";
-import { replayStream } from "../streams/replay-stream.js";
-import { recordingOf, Tap, type StreamEnd, type Tapped } from "../streams/tap.js";
+import {
+  Tap,
+  ambientContext,
+  getContext,
+  journalCall,
+  journalStreamed,
+  recorderOf,
+  replayStream,
+  type Context,
+  type JournaledCall,
+  type StreamEnd,
+  type Tapped,
+} from "../integration/index.js";
 
 type Execute = (input: unknown, options: unknown) => unknown;
 
@@ -69,14 +76,14 @@ async function* outputsOf(call: JournaledCall, make: () => AsyncIterable<unknown
         ...(end === undefined ? {} : { end }),
       });
       const meta = () => ({ stream: { chunks: tap.sizes } });
-      return { answer: tap.open(), recording: recordingOf(tap, recorded, meta) };
+      return { answer: tap.open(), recorder: recorderOf(tap, recorded, meta) };
     },
     {
       answer({ outputs, end }, _meta, more) {
         const pieces = outputs.map((output) => [output, 0] as const);
         return replayStream(pieces, { signal: undefined, end, call: `the tool "${call.name}"`, ...more });
       },
-      openEnd: ({ end }) => (end === "open" ? "again" : undefined),
+      incompleteAnswer: ({ end }) => (end === "open" ? "restart" : undefined),
     },
   );
   yield* stream as AsyncIterable<unknown>;

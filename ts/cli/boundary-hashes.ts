@@ -1,9 +1,9 @@
 // Whether the hashes in a boundary record are those of the messages and tools in it.
 
-import type { SnapshotRecord } from "../context/boundary-types.js";
-import { canonicalSha256, pythonSha256 } from "../context/hashes.js";
-import { JsonText } from "../context/json-text.js";
-import { recordContent } from "../context/record.js";
+import type { SnapshotRecord } from "../context/capture/boundary-types.js";
+import { canonicalSha256, pythonSha256 } from "../context/request/hashes.js";
+import { JsonText } from "../context/request/json-text.js";
+import { recordContent } from "../context/capture/verify.js";
 import { native } from "../native.js";
 
 /** A hash that is not that of the content beside it. */

@@ -1,12 +1,13 @@
 // The frames of a snapshot and what was called in them, in order, as rows of a tree.
 
+import { marksOf, type Marks } from "../snapshot/marks.js";
 import { ReadModel, type ListedCall, type ListedFrame, type ListedGeneration } from "../snapshot/read-model.js";
 import { checkSnapshot } from "../snapshot/open.js";
 import type { AgentSnapshot, ErrorInfo } from "../types/snapshot.js";
 
 export type CallStatus = "ok" | "failed" | "in flight" | "not kept";
 
-export interface CallRow {
+export interface CallRow extends Marks {
   row: "call";
   depth: number;
   /** Whether it is the last one under its frame. */
@@ -18,8 +19,6 @@ export interface CallRow {
   name?: string;
   contentHash: string;
   status: CallStatus;
-  /** Recorded by an earlier run, and not reached by the resumed one. */
-  unreached?: true;
   /** Name and message of a failure, or why an output was not kept. */
   reason?: string;
   durationMs?: number;
@@ -29,7 +28,7 @@ export interface CallRow {
   request?: () => unknown;
 }
 
-export interface FrameRow {
+export interface FrameRow extends Marks {
   row: "frame";
   depth: number;
   last: boolean;
@@ -38,8 +37,6 @@ export interface FrameRow {
   name: string;
   agentId: string;
   status: string;
-  /** Recorded by an earlier run, and not reached by the resumed one. */
-  unreached?: true;
   reason?: string;
   /** Number of the last generation. */
   generation: number;
@@ -106,7 +103,7 @@ function frameRow(frame: ListedFrame, base: string): Omit<FrameRow, "depth" | "l
     name: nameIn(base, callId),
     agentId,
     status: state.status,
-    ...(frame.unreached === true ? { unreached: true } : {}),
+    ...marksOf(frame),
     ...(state.status === "failed" ? { reason: errorText(state.error) } : {}),
     // Recordings that do not number their generations have them in order.
     generation: last.id === 0 ? generations.length - 1 : last.id,
@@ -142,7 +139,7 @@ function callItem(call: ListedCall, model: ReadModel, base: string): Item {
     contentHash,
     status,
     ...(reason === undefined ? {} : { reason }),
-    ...(call.unreached === true ? { unreached: true } : {}),
+    ...marksOf(call),
     ...(meta?.durationMs === undefined ? {} : { durationMs: meta.durationMs }),
     ...(usage === undefined ? {} : { tokens: usage.totalTokens }),
     ...(status === "ok" ? { output } : {}),

@@ -2,35 +2,35 @@ export const USAGE = `Usage: agent-rewind <command> [options]
 
   inspect <snapshot|trace>            print the tree of frames and calls
   restore <trace> [-o <file>]         restore a snapshot from a trace
-      --span <id>                       as it was at that span; by default at the end
+      --span <id>                       state at this span (default: end of the trace)
       --anchor before|after             before the span's start, or after its end (default)
-      --trace <id>                      which run, where the file holds several
-  to-test <trace> -o <file>           write a vitest file, and its recording, that makes a run again
-      --agent <file>#<export>           the agent that the run was of, or
-      --call <file>#<export>            a function that makes the run itself
-      --model <file>#<export>           the model that runWith was given
-      --name <name>                     of the test
-      --trace <id>                      which run, where the file holds several
+      --trace <id>                      run to restore, if the file contains several
+  to-test <trace> -o <file>           write a vitest test that replays a run, and its recording
+      --agent <file>#<export>           agent of the run, or
+      --call <file>#<export>            function that starts the run itself
+      --model <file>#<export>           model that was passed to runWith
+      --name <name>                     name of the test
+      --trace <id>                      run to use, if the file contains several
   diff <a> <b>                        compare two snapshots or traces
   hash <file…>                        print the contentHash of JSON documents
-  context show <log…>                 list what was sent to models
+  context show <log…>                 list the requests sent to models
   context verify <log…>               check audit logs
-      --head <seq>:<hash>               a line that the log must hold
-      --key-env <name>, --key-file <file>   where the key of the log is
-      --partial                         earlier files may be missing
-  context diff <log> <log…>           compare the contexts of two releases, or more with the first
+      --head <seq>:<hash>               line that the log must contain
+      --key-env <name>, --key-file <file>   where to read the key of the log
+      --partial                         accept logs whose first files are missing
+  context diff <log> <log…>           compare the model contexts of the first log with the others
 
 Options
   --json       print JSON
-  -h, --help   print this
+  -h, --help   print this help
   --version    print the version
 
-A file "-" is standard input. Colors are for terminals only; NO_COLOR turns them off.
+The file "-" is standard input. Colors are used on terminals only. NO_COLOR turns them off.
 
 Exit codes
-  0  done; nothing differs, and all is right
-  1  something differs, or a log is not right
-  2  the command line is wrong
-  3  an input cannot be read or is not what it should be, or an output cannot be written
-  70 a fault of the program itself
+  0   success: no differences, no problems
+  1   a difference, or a problem in a log
+  2   invalid command line
+  3   an input cannot be read or is invalid, or an output cannot be written
+  70  internal error
 `;

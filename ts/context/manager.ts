@@ -1,6 +1,6 @@
 import { CaptureError } from "../errors/index.js";
-import type { BoundaryFacts } from "./boundary-types.js";
-import { SnapshotHookData } from "./boundary.js";
+import type { BoundaryFacts } from "./capture/boundary-types.js";
+import { SnapshotHookData } from "./capture/boundary.js";
 import {
   allocate,
   NOTHING_TRACKED,
@@ -8,27 +8,27 @@ import {
   type ContextLedger,
   type Segment,
   type Tracked,
-} from "./budget.js";
+} from "./window/ledger.js";
 import {
   isThenable,
   SnapshotCallbacks,
   type CallbackOptions,
   type OnCallbackError,
   type SnapshotCallback,
-} from "./callbacks.js";
-import { capturingFetch, type CaptureFetchOptions, type Fetch } from "./capture-fetch.js";
-import { createManagerConfig, type ManagerConfig } from "./config.js";
-import { contentOf, DocumentContent, type RequestContent } from "./content.js";
-import { History, type ContextEvent } from "./history.js";
-import { JsonText } from "./json-text.js";
-import { modelLimit, type ModelLimits } from "./models.js";
-import { Monitor, type Trigger } from "./monitor/index.js";
-import { processMessages, type ProcessOptions, type ProcessResult } from "./process.js";
-import type { Redactor } from "./redactor.js";
-import { RunObserver } from "./run-observer.js";
-import { resultIds } from "./strategies/units.js";
-import { microsecondsNow, utcText } from "./timestamp.js";
-import { estimateTokens, type CountTokens } from "./tokens.js";
+} from "./capture/callbacks.js";
+import { capturingFetch, type CaptureFetchOptions, type Fetch } from "./capture/capture-fetch.js";
+import { createManagerConfig, type ManagerConfig } from "./window/config.js";
+import { contentOf, DocumentContent, type RequestContent } from "./request/content.js";
+import { History, type ContextEvent } from "./capture/history.js";
+import { JsonText } from "./request/json-text.js";
+import { modelLimit, type ModelLimits } from "./window/models.js";
+import { Monitor, type Trigger } from "./monitor/monitor.js";
+import { processMessages, type ProcessOptions, type ProcessResult } from "./compaction/process.js";
+import type { Redactor } from "./monitor/redactor.js";
+import { RunObserver } from "./capture/run-observer.js";
+import { resultIds } from "./compaction/units.js";
+import { microsecondsNow, utcText } from "./capture/timestamp.js";
+import { estimateTokens, type CountTokens } from "./window/tokens.js";
 
 export interface ContextManagerOptions {
   /** Name of the model that calls made by hand go to, and whose limit counts where a request names none. @default "gpt-4o-mini" */

@@ -6,12 +6,12 @@ export type SnapshotDisabledSource = "dump" | "runWith";
 
 const DISABLED: Record<SnapshotDisabledSource, string> = {
   dump:
-    "dumpSnapshot() needs a run with snapshots enabled. They are enabled by default when NODE_ENV is " +
-    '"development" or "test"; elsewhere give runWith(fn, { enableSnapshot: true }), or collect the trace events ' +
-    "and use restoreSnapshot(events).",
+    "dumpSnapshot() needs a run with snapshots enabled. They are disabled by `enableSnapshot: false`, and by default " +
+    'where NODE_ENV is "production". Pass runWith(fn, { enableSnapshot: true }), or collect the trace events and ' +
+    "use restoreSnapshot(events).",
   runWith:
-    "A snapshot was given to runWith, but snapshots are disabled in production. " +
-    "Give runWith(fn, { snapshot, enableSnapshot: true }) if the run is meant to replay.",
+    'runWith got a snapshot, but snapshots are disabled by default where NODE_ENV is "production". ' +
+    "Pass runWith(fn, { snapshot, enableSnapshot: true }) if the run should replay.",
 };
 
 /** A snapshot was asked for, or given, where snapshots are disabled. */

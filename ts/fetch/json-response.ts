@@ -1,8 +1,7 @@
 // A response with a body of JSON. Nearly all are read whole: the stream of the body, which costs more than all else of a
 // replayed call, is made only for who reads it in another way.
 
-import { rejected } from "../runtime/rejected.js";
-import { watchUnread } from "../streams/watch-unread.js";
+import { rejected, watchUnread } from "../integration/index.js";
 
 export interface JsonBody {
   /** A value of its own, which is given away. */

@@ -1,9 +1,21 @@
 import type { CallMeta } from "../types/snapshot.js";
-import type { OpenEnd } from "../runtime/call.js";
-import type { More, StreamedAnswer } from "../runtime/streamed-call.js";
-import { replayStream, untilAfter, type Piece, type Until } from "../streams/replay-stream.js";
-import { recordingOf, since, Tap, type StreamEnd, type Tapped } from "../streams/tap.js";
-import { responseHeaders, type KeptHeaders, type HeaderList } from "./headers.js";
+import {
+  Tap,
+  recorderOf,
+  replayStream,
+  responseHeaders,
+  since,
+  untilAfter,
+  type HeaderList,
+  type KeptHeaders,
+  type More,
+  type IncompleteAnswer,
+  type Piece,
+  type StreamEnd,
+  type StreamedAnswer,
+  type Tapped,
+  type Until,
+} from "../integration/index.js";
 import { jsonResponse, withOrigin } from "./json-response.js";
 import { bodyBytes, recordBody, withoutCutWord, type RecordedBody } from "./recorded-body.js";
 
@@ -57,7 +69,7 @@ export function recordResponse(
     const ended = Promise.resolve(head);
     return {
       answer: response,
-      recording: { ended, soFar: () => head, cut() {}, meta: () => ({ stream }) },
+      recorder: { ended, takeProgress: () => head, abort() {}, meta: () => ({ stream }) },
       whole: true,
     };
   }
@@ -73,7 +85,7 @@ export function recordResponse(
     return { ...head, body: recordBody(redacted ? withoutCutWord(bytes) : bytes), end };
   };
   const meta = (): CallMeta => ({ stream: { ...stream, chunks: body.sizes } });
-  return { answer: withOrigin(answer, response), recording: recordingOf(body, recorded, meta) };
+  return { answer: withOrigin(answer, response), recorder: recorderOf(body, recorded, meta) };
 }
 
 /** The body of a request that was sent again: the program has the head of before. */
@@ -104,9 +116,9 @@ export function headOf(recorded: RecordedResponse | undefined): RecordedResponse
 }
 
 /** A request is sent again where a part of its body had come; who has only seen its head keeps that. */
-export function openEnd({ end, body }: RecordedResponse): OpenEnd | undefined {
+export function incompleteAnswer({ end, body }: RecordedResponse): IncompleteAnswer | undefined {
   if (end !== "open") return undefined;
-  return body === undefined || bodyBytes(body).length === 0 ? "rest" : "again";
+  return body === undefined || bodyBytes(body).length === 0 ? "continueOnRead" : "restart";
 }
 
 export interface ReplayOptions {
@@ -137,7 +149,7 @@ function responseOf(
   { url, signal, more }: ReplayOptions,
   until?: Until,
 ): Response {
-  const { rest } = more;
+  const { continue: continueCall } = more;
   signal?.throwIfAborted();
   const { status, statusText = "", body, end } = recorded;
   // A program can make one of status 0 in no other way.
@@ -154,7 +166,7 @@ function responseOf(
       call: url,
       until,
       ...more,
-      rest: rest && (async () => (await rest()).body as ReadableStream<Uint8Array>),
+      continue: continueCall && (async () => (await continueCall()).body as ReadableStream<Uint8Array>),
     });
   };
   if ("json" in body && end === undefined && until === undefined) {

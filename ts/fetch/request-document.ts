@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { requestHeaders, type KeptHeaders } from "./headers.js";
+import { requestHeaders, type KeptHeaders } from "../integration/index.js";
 import { readUrl } from "./request-url.js";
 
 /** What a request is hashed by, and how it is sent. */

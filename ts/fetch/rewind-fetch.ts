@@ -1,14 +1,18 @@
 import { kindOf } from "../errors/received.js";
-import { ambientContext } from "../run-context/ambient.js";
-import { getContext, type Context } from "../run-context/context.js";
-import { rejected } from "../runtime/rejected.js";
-import { journalStreamed } from "../runtime/streamed-call.js";
-import { keptHeaders, type KeptHeaders } from "./headers.js";
+import {
+  ambientContext,
+  getContext,
+  journalStreamed,
+  keptHeaders,
+  rejected,
+  type Context,
+  type KeptHeaders,
+} from "../integration/index.js";
 import {
   failureIn,
   failedBody,
   headOf,
-  openEnd,
+  incompleteAnswer,
   recordResponse,
   replayResponse,
   type RecordedResponse,
@@ -100,7 +104,7 @@ function journaled(context: Context, { input, request, make, keep, timed }: Send
     },
     {
       answer: (recorded, meta, more) => replayResponse(recorded, meta, { url, signal, timed, more }),
-      openEnd,
+      incompleteAnswer,
       failureIn,
     },
   );

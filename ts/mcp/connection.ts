@@ -1,6 +1,5 @@
 import { McpCallEndedError } from "../errors/mcp.js";
-import type { Context } from "../run-context/context.js";
-import { storage } from "../run-context/store.js";
+import { storage, type Context } from "../integration/index.js";
 import {
   isNotification,
   isRequest,

@@ -1,8 +1,13 @@
 import { isMcpCallEndedError } from "../errors/mcp.js";
-import { ambientContext } from "../run-context/ambient.js";
-import { captureContext, getContext, type Context } from "../run-context/context.js";
-import { storage } from "../run-context/store.js";
-import { journaled, type CallInfo } from "../runtime/journal-call.js";
+import {
+  ambientContext,
+  captureContext,
+  getContext,
+  journaled,
+  storage,
+  type CallInfo,
+  type Context,
+} from "../integration/index.js";
 import { CANCELLED, Connection, type LiveAnswer } from "./connection.js";
 import {
   cancelledAnswer,

@@ -1,3 +1,4 @@
+import { marksOf } from "../snapshot/marks.js";
 import type {
   AgentFrameSnapshot,
   AgentSnapshot,
@@ -141,17 +142,7 @@ class Reader {
 
   #call(line: CallLine): void {
     const frame = this.#open(line.frame);
-    const {
-      call,
-      kind = call.slice(0, call.indexOf(":")),
-      hash,
-      output,
-      types,
-      error,
-      tombstone,
-      stopped,
-      pending,
-    } = line;
+    const { call, kind = call.slice(0, call.indexOf(":")), hash, output, types, error, tombstone, pending } = line;
     const timing = this.#timing.get(timingKey(line));
     const meta = { ...line.meta, ...timing?.meta };
     const order = this.#order(line, pending === true);
@@ -164,7 +155,7 @@ class Reader {
       ...(types === undefined ? {} : { types }),
       ...(error === undefined ? {} : { error }),
       ...(tombstone === undefined ? {} : { tombstone }),
-      ...(stopped === undefined ? {} : { stopped }),
+      ...marksOf(line),
       ...(line.request === undefined ? {} : { request: this.#request(line.request, frame, call) }),
       ...(Object.keys(meta).length === 0 ? {} : { meta }),
     });
@@ -199,7 +190,8 @@ class Reader {
     return this.#texts.length - 1;
   }
 
-  #end({ end, status, output, outputTypes, error, memory, budget, stopped }: EndLine): void {
+  #end(line: EndLine): void {
+    const { end, status, output, outputTypes, error, memory, budget } = line;
     const { snapshot } = this.#open(end);
     snapshot.state = {
       status,
@@ -209,7 +201,7 @@ class Reader {
     if (outputTypes !== undefined) snapshot.outputTypes = outputTypes;
     if (memory !== undefined) snapshot.memory = memory;
     if (budget !== undefined) snapshot.budgetState = budget as BudgetState;
-    if (stopped !== undefined) snapshot.stopped = stopped;
+    Object.assign(snapshot, marksOf(line));
     if (!this.#timed && status !== "running" && end !== "root") snapshot.endOrder = this.#clock++;
   }
 

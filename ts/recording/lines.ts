@@ -1,6 +1,7 @@
 // The lines of a recording: one for each frame, call and end, in the order of the run's frames and their starts.
 
 import type { AddedRequest } from "../snapshot/read-model.js";
+import type { Marks } from "../snapshot/marks.js";
 import type { CallMeta, ErrorInfo } from "../types/snapshot.js";
 
 export const FORMAT = "agent-rewind recording";
@@ -33,7 +34,7 @@ export interface FrameLine {
 }
 
 /** A call, and how it ended. */
-export interface CallLine {
+export interface CallLine extends Marks {
   /** Path of its frame. */
   frame: string;
   /** Its path from there. */
@@ -46,7 +47,6 @@ export interface CallLine {
   types?: Record<string, string>;
   error?: ErrorInfo;
   tombstone?: string;
-  stopped?: true;
   /** It had not ended. */
   pending?: true;
   meta?: CallMeta;
@@ -57,7 +57,7 @@ export interface CallLine {
 export type RequestLine = AddedRequest;
 
 /** A frame ends, or stands at the end of the recording. */
-export interface EndLine {
+export interface EndLine extends Marks {
   end: string;
   status: "running" | "completed" | "failed";
   output?: unknown;
@@ -65,7 +65,6 @@ export interface EndLine {
   error?: unknown;
   memory?: Record<string, unknown>;
   budget?: unknown;
-  stopped?: true;
   files?: Files;
 }
 

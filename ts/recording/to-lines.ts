@@ -1,3 +1,4 @@
+import { marksOf } from "../snapshot/marks.js";
 import { checkSnapshot } from "../snapshot/open.js";
 import { ReadModel, type ListedCall, type ListedFrame, type ListedGeneration } from "../snapshot/read-model.js";
 import type { AgentSnapshot, CallMeta, ErrorInfo } from "../types/snapshot.js";
@@ -88,7 +89,7 @@ class Writer implements RecordingLines {
       hash: call.contentHash,
       ...this.#request(call, base),
       ...outcomeOf(call),
-      ...(call.stopped === undefined ? {} : { stopped: true }),
+      ...marksOf(call),
       ...(isEmpty(known) ? {} : { meta: known }),
     };
     this.lines.push(line);
@@ -102,7 +103,7 @@ class Writer implements RecordingLines {
   }
 
   #end(frame: ListedFrame, { path }: Place): void {
-    const { state, outputTypes, memory, budgetState, stopped } = frame;
+    const { state, outputTypes, memory, budgetState } = frame;
     const used = budgetState.aggregate.callCount > 0 || budgetState.aggregate.items.length > 0;
     const line: EndLine = {
       end: path,
@@ -112,7 +113,7 @@ class Writer implements RecordingLines {
       ...(state.error === undefined ? {} : { error: withoutStack(state.error as ErrorInfo) }),
       ...(isEmpty(memory) ? {} : { memory }),
       ...(used ? { budget: budgetState } : {}),
-      ...(stopped === undefined ? {} : { stopped }),
+      ...marksOf(frame),
     };
     if (path !== "root" || line.memory !== undefined || line.budget !== undefined) this.lines.push(line);
   }

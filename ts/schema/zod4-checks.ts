@@ -1,7 +1,7 @@
 // Checks of zod 4 as those of zod 3.
 
 import { types } from "node:util";
-import type { Zod4Def } from "./zod4.js";
+import type { Zod4Def } from "./zod4-schema.js";
 
 export interface Zod3Check {
   readonly kind: string;

@@ -5,21 +5,8 @@
 // Nothing of zod is imported: what is read are the definitions that zod 4 documents for libraries (`_zod.def`).
 
 import { zod4Checks } from "./zod4-checks.js";
+import type { Zod4Def, Zod4Schema } from "./zod4-schema.js";
 import type { Zod3Def, Zod3Schema } from "./zod3.js";
-
-/** A schema of zod 4, as far as it is read. */
-export interface Zod4Schema {
-  readonly _zod: {
-    readonly def: Zod4Def;
-    readonly pattern?: RegExp;
-    readonly traits?: ReadonlySet<string>;
-  };
-  readonly description?: unknown;
-}
-
-export interface Zod4Def extends Readonly<Record<string, any>> {
-  readonly type: string;
-}
 
 export function isZod4(schema: object): schema is Zod4Schema {
   const { _zod: internals } = schema as { _zod?: { def?: { type?: unknown } } };

@@ -1,4 +1,4 @@
-import { native, type TextSink } from "../native.js";
+import { native, type NativeTextSink } from "../native.js";
 import { restoredFields } from "./restored-fields.js";
 import { pushText } from "./text-pieces.js";
 
@@ -9,7 +9,7 @@ export interface EventTable {
   readonly types: string;
   readonly spans: string;
   readonly traces: string;
-  readonly values: TextSink;
+  readonly values: NativeTextSink;
 }
 
 /** No parent, no trace. */
@@ -61,7 +61,7 @@ class Table {
   /** By span: the event that starts it, and the end of a tool's call that has a start. */
   private readonly starts: (number | undefined)[] = [];
   private readonly toolEnds: (number | undefined)[] = [];
-  private readonly sink: TextSink;
+  private readonly sink: NativeTextSink;
   private values: unknown[] = [];
 
   constructor(events: readonly unknown[], isOrdered: boolean) {

@@ -4,7 +4,7 @@ import { getSystemErrorName, types } from "node:util";
 
 import { kindOf } from "../errors/received.js";
 import { temporaryFor } from "../files/temporary.js";
-import { fromNativeError, native, type FileFailure, type SnapshotHandle } from "../native.js";
+import { fromNativeError, native, type NativeFileFailure, type NativeSnapshotHandle } from "../native.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
 import { handleOf, snapshotObject, withoutRoot } from "./handle.js";
 import { checkSnapshot } from "./open.js";
@@ -23,7 +23,7 @@ export function stringifySnapshot(snapshot: AgentSnapshot): string {
 }
 
 /** Checks a snapshot, and gives the handle behind an untouched one. */
-function checkedHandle(snapshot: AgentSnapshot): SnapshotHandle | undefined {
+function checkedHandle(snapshot: AgentSnapshot): NativeSnapshotHandle | undefined {
   checkSnapshot(snapshot);
   return handleOf(snapshot);
 }
@@ -101,7 +101,7 @@ export async function writeSnapshot(file: string | URL, snapshot: AgentSnapshot)
 
 interface Writing {
   readonly text: () => string;
-  readonly replace: (path: string, temporary: string) => Promise<FileFailure | null>;
+  readonly replace: (path: string, temporary: string) => Promise<NativeFileFailure | null>;
 }
 
 function writing(snapshot: AgentSnapshot): Writing {
@@ -118,7 +118,7 @@ function writing(snapshot: AgentSnapshot): Writing {
 }
 
 /** An error as those of node:fs are. */
-function fileSystemError({ syscall, errno, code: known, message }: FileFailure, path: string): Error {
+function fileSystemError({ syscall, errno, code: known, message }: NativeFileFailure, path: string): Error {
   const isNumberOfNode = errno !== undefined && process.platform !== "win32";
   const code = isNumberOfNode ? getSystemErrorName(-errno) : known;
   const fields = { code, syscall, path, ...(isNumberOfNode && { errno: -errno }) };

@@ -1,5 +1,5 @@
 import { ForkError } from "../errors/index.js";
-import { fromNativeError, native, type SnapshotHandle } from "../native.js";
+import { fromNativeError, native, type NativeSnapshotHandle } from "../native.js";
 import type { AgentSnapshot, Provenance } from "../types/snapshot.js";
 import { checkChanges, type CheckedChange, type ForkChange } from "./fork/changes.js";
 import { unknownName } from "./fork/unknown-name.js";
@@ -53,7 +53,7 @@ export function forkSnapshot(snapshot: AgentSnapshot, changes: ForkChange | read
 }
 
 /** @throws ForkError */
-function forked(checked: readonly CheckedChange[], fork: () => SnapshotHandle): SnapshotHandle {
+function forked(checked: readonly CheckedChange[], fork: () => NativeSnapshotHandle): NativeSnapshotHandle {
   try {
     return fork();
   } catch (error) {

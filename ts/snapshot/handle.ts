@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 
-import type { SnapshotHandle } from "../native.js";
+import type { NativeSnapshotHandle } from "../native.js";
 import { SNAPSHOT } from "../values/kinds.js";
 import type {
   AgentFrameSnapshot,
@@ -12,10 +12,10 @@ import type {
 } from "../types/snapshot.js";
 
 /** Handles of the snapshots whose frames nobody has looked at yet. */
-const untouched = new WeakMap<object, SnapshotHandle>();
+const untouched = new WeakMap<object, NativeSnapshotHandle>();
 
 /** The handle behind a snapshot, as long as its `root` has not been touched. */
-export function handleOf(snapshot: object): SnapshotHandle | undefined {
+export function handleOf(snapshot: object): NativeSnapshotHandle | undefined {
   return untouched.get(snapshot);
 }
 
@@ -23,7 +23,7 @@ export function handleOf(snapshot: object): SnapshotHandle | undefined {
  * The snapshot as a plain object. Its frames are parsed at the first access to `root`; from then on
  * the object is what counts, since it may have been edited.
  */
-export function snapshotObject(handle: SnapshotHandle): AgentSnapshot {
+export function snapshotObject(handle: NativeSnapshotHandle): AgentSnapshot {
   const { fields } = handle;
   const provenance: Provenance = { traceId: fields.traceId };
   if (fields.spanId != null) provenance.spanId = fields.spanId;
@@ -41,8 +41,8 @@ export function snapshotObject(handle: SnapshotHandle): AgentSnapshot {
   } satisfies AgentSnapshot as AgentSnapshot;
   let root: AgentFrameSnapshot | undefined;
   // The closure keeps the frames, so that it works on a frozen object too.
-  let source: SnapshotHandle | undefined = handle;
-  const look = (): AgentFrameSnapshot => JSON.parse((source as SnapshotHandle).rootText()) as AgentFrameSnapshot;
+  let source: NativeSnapshotHandle | undefined = handle;
+  const look = (): AgentFrameSnapshot => JSON.parse((source as NativeSnapshotHandle).rootText()) as AgentFrameSnapshot;
   const touch = (value: AgentFrameSnapshot): void => {
     root = value;
     source = undefined;

@@ -1,6 +1,6 @@
 import { NormalizeError } from "../errors/index.js";
-import { calling, native, type SnapshotHandle } from "../native.js";
-import type { Normalizer } from "../runtime/normalize.js";
+import { calling, native, type NativeSnapshotHandle } from "../native.js";
+import type { Normalizer } from "../values/normalize.js";
 import { ReadModel, type ListedFrame } from "./read-model.js";
 
 /** Hashes of all calls and of the inputs of all frames, in the order of the read model. */
@@ -13,7 +13,7 @@ interface Hashes {
  * The hashes of a snapshot under other rules, made of the requests that were kept.
  * @throws NormalizeError where a request was not kept.
  */
-export function hashesUnder(normalizer: Normalizer | undefined, snapshot: SnapshotHandle): Hashes {
+export function hashesUnder(normalizer: Normalizer | undefined, snapshot: NativeSnapshotHandle): Hashes {
   const model = new ReadModel(snapshot);
   const hash = (document: string, kind: string): string =>
     calling(() => native.contentHash(normalizer?.document(document, kind) ?? document));

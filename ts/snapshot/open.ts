@@ -1,7 +1,7 @@
 import { InvalidSnapshotError, LimitError } from "../errors/index.js";
 import { kindOf } from "../errors/received.js";
-import { calling, native, type SnapshotHandle } from "../native.js";
-import type { Normalizer } from "../runtime/normalize.js";
+import { calling, native, type NativeSnapshotHandle } from "../native.js";
+import type { Normalizer } from "../values/normalize.js";
 import type { AgentSnapshot, RecordedRule } from "../types/snapshot.js";
 import { checkSameRules } from "../redact/redactor.js";
 import type { Redaction } from "../redact/redaction.js";
@@ -11,7 +11,7 @@ import { inPieces, LONG_TEXT } from "./text-pieces.js";
 
 /** A snapshot that has been checked. */
 export interface OpenSnapshot {
-  readonly handle: SnapshotHandle;
+  readonly handle: NativeSnapshotHandle;
   readonly snapshot: Omit<AgentSnapshot, "root">;
 }
 
@@ -76,11 +76,11 @@ export function checkSnapshot(snapshot: AgentSnapshot): OpenSnapshot {
  * A snapshot with these fields, and without frames.
  * @throws InvalidSnapshotError with all faults
  */
-export function handleWith(fields: Omit<AgentSnapshot, "root">): SnapshotHandle {
+export function handleWith(fields: Omit<AgentSnapshot, "root">): NativeSnapshotHandle {
   return read({ ...fields, root: EMPTY_FRAME });
 }
 
-function read(snapshot: object): SnapshotHandle {
+function read(snapshot: object): NativeSnapshotHandle {
   const text = jsonText(snapshot);
   if (text.length < LONG_TEXT) return calling(() => native.SnapshotHandle.read(text));
   return calling(() => native.SnapshotHandle.readPieces(inPieces(text)));

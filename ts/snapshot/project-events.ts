@@ -1,6 +1,6 @@
 import { messageOf } from "../errors/base.js";
 import { RestoreError } from "../errors/index.js";
-import { native, type TextSink } from "../native.js";
+import { native, type NativeTextSink } from "../native.js";
 import { restoredFields } from "./restored-fields.js";
 import { pushText } from "./text-pieces.js";
 
@@ -19,7 +19,7 @@ interface Base {
  * Hands over events of any form as JSON text, a list of some in each line, with what restore reads of them. What is
  * no event is found by the core, and named with its place.
  */
-export function projectEvents(events: readonly unknown[]): TextSink {
+export function projectEvents(events: readonly unknown[]): NativeTextSink {
   // A guess: heads and hashes take so much, and outputs make room for themselves.
   const sink = new native.TextSink(events.length * 512);
   for (let start = 0; start < events.length; start += LIST) {

@@ -1,6 +1,6 @@
 // The frames of a snapshot as readers see them: a flat list in which each call has its outcome.
 
-import { native, type SnapshotHandle } from "../native.js";
+import { native, type NativeSnapshotHandle } from "../native.js";
 import type { AgentFrameSnapshot, CallRecord, GenerationStart } from "../types/snapshot.js";
 
 type Nested = "journal" | "children" | "calls" | "generation" | "generations" | "memoryHashes" | "requestTexts";
@@ -41,7 +41,7 @@ export class ReadModel {
   readonly frames: readonly ListedFrame[];
   readonly #model: InstanceType<typeof native.ReadModel>;
 
-  constructor(snapshot: SnapshotHandle) {
+  constructor(snapshot: NativeSnapshotHandle) {
     this.#model = new native.ReadModel(snapshot);
     this.frames = JSON.parse(this.#model.takeFrames()) as ListedFrame[];
   }

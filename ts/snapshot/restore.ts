@@ -2,7 +2,7 @@ import { types } from "node:util";
 
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { RestoreError } from "../errors/index.js";
-import { fromNativeError, native, type SnapshotHandle } from "../native.js";
+import { fromNativeError, native, type NativeSnapshotHandle } from "../native.js";
 import type { TraceEvent } from "../types/events.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
 import { eventTable } from "./event-table.js";
@@ -17,10 +17,10 @@ import { projectEvents } from "./project-events.js";
  * @param trace the events; or JSONL, as text or UTF-8 bytes, one event a line.
  * @param options.spanId where to restore to; by default the end of the trace.
  * @param options.anchor "after" the span's end (default) or "before" its start.
- * @param options.traceId which run, where the trace holds several.
+ * @param options.traceId the run to restore, where the trace holds several; by default the one that started last.
  * @returns the snapshot; its `warnings` tell what was missing, doubled or unreadable.
- * @throws RestoreError if the trace is empty, the span is not in it, there is nothing before it, it holds
- * several runs, or an event in memory is not one.
+ * @throws RestoreError if the trace is empty, the span is not in it, there is nothing before it, or an event in memory
+ * is not one.
  */
 export function restoreSnapshot(
   trace: readonly TraceEvent[] | string | Uint8Array,
@@ -46,7 +46,7 @@ export function restoreSnapshot(
 
 const OPTION_NAMES: OptionNames<RestoreOptions> = { spanId: true, anchor: true, metadata: true, traceId: true };
 
-function restoreEvents(events: unknown[], options: ReturnType<typeof nativeOptions>): SnapshotHandle {
+function restoreEvents(events: unknown[], options: ReturnType<typeof nativeOptions>): NativeSnapshotHandle {
   const table = eventTable(events);
   // The core names what is no event, with its place.
   if (table === undefined) return native.restorePieces(projectEvents(events), options);

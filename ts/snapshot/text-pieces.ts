@@ -1,4 +1,4 @@
-import { native, type TextSink } from "../native.js";
+import { native, type NativeTextSink } from "../native.js";
 
 /** UTF-16 units that are handed over at a time: few enough to stay in the processor's caches. */
 const PIECE = 1 << 16;
@@ -11,7 +11,7 @@ const encoder = new TextEncoder();
 let buffer: Uint8Array | undefined;
 
 /** Hands a long text over to the core. As an argument it would be walked once more, for its length alone. */
-export function inPieces(text: string): TextSink {
+export function inPieces(text: string): NativeTextSink {
   const sink = new native.TextSink(text.length);
   pushText(sink, text);
   return sink;
@@ -44,7 +44,7 @@ export function encoded(text: string): Uint8Array | undefined {
 }
 
 /** Adds a text, whole characters, to what was handed over. */
-export function pushText(sink: TextSink, text: string): void {
+export function pushText(sink: NativeTextSink, text: string): void {
   buffer ??= new Uint8Array(PIECE * 3);
   for (let start = 0; start < text.length;) {
     let end = Math.min(start + PIECE, text.length);

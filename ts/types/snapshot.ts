@@ -279,6 +279,6 @@ export interface RestoreOptions {
   anchor?: "before" | "after";
   /** Own tags of the snapshot. */
   metadata?: Record<string, unknown>;
-  /** The trace to restore, where the events are of several. */
+  /** The run to restore, where the events are of several. Default: the one that started last, with a warning. */
   traceId?: string;
 }

@@ -1,4 +1,4 @@
-import type { SeenCall } from "../runtime/run-state.js";
+import type { SeenCall } from "../integration/index.js";
 import { decodeParsed } from "../values/decode.js";
 import type { RecordingMode } from "./mode.js";
 

@@ -11,9 +11,7 @@ import {
 } from "../recording/files.js";
 import { fromLines } from "../recording/from-lines.js";
 import type { BuiltinRedactRule } from "../redact/rules.js";
-import { heldContexts } from "../run-context/ambient.js";
-import { HeldRun } from "../runtime/held-run.js";
-import { Normalizer, type NormalizeRule } from "../runtime/normalize.js";
+import { RecordingSession, Normalizer, sessionContexts, type NormalizeRule } from "../integration/index.js";
 import { recordingMode, type RecordingMode, type SnapshotUpdate } from "./mode.js";
 import { recordingPaths, testNames, type TaskLike } from "./names.js";
 import { noticeObsolete, removeUnnamed } from "./obsolete.js";
@@ -37,7 +35,7 @@ export class TestSession implements Recording {
   readonly #name: string;
   readonly #options: RecordingOptions;
   readonly #task: TaskLike;
-  readonly #run: HeldRun;
+  readonly #run: RecordingSession;
   readonly #found: boolean;
 
   /** @throws InvalidRecordingError, InvalidSnapshotError, TypeError for a mode that is none. */
@@ -55,7 +53,11 @@ export class TestSession implements Recording {
     const strict = this.mode === "replay" || (this.mode === "once" && this.#found);
     const snapshot = found ?? (strict ? fromLines({}, [], []) : undefined);
     const { normalize } = options;
-    this.#run = new HeldRun({ snapshot, normalize, mode: strict ? "replay" : this.#found ? "resume" : "live" });
+    this.#run = new RecordingSession({
+      snapshot,
+      normalize,
+      mode: strict ? "replay" : this.#found ? "resume" : "live",
+    });
   }
 
   get calls(): TestCall[] {
@@ -72,7 +74,7 @@ export class TestSession implements Recording {
    */
   async run<R>(test: () => R | Promise<R>): Promise<R> {
     const { context } = this.#run;
-    heldContexts.add(context);
+    sessionContexts.add(context);
     try {
       const result = await context.run(async () => test());
       const snapshot = await this.#run.finish();
@@ -84,7 +86,7 @@ export class TestSession implements Recording {
       this.#throwIfRefused(error);
       throw error;
     } finally {
-      heldContexts.delete(context);
+      sessionContexts.delete(context);
       this.#run.close();
     }
   }

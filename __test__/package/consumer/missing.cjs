@@ -1,4 +1,4 @@
-// Prints how the package fails where no addon is installed.
+// Prints how the package fails when no addon is installed.
 try {
   const core = require("agent-rewind");
   console.log(JSON.stringify({ loaded: Object.keys(core) }));

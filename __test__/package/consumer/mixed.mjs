@@ -1,4 +1,4 @@
-// Both copies of the package in one process: the run of one is seen by the other.
+// Both copies of the package in one process: each finds the run of the other.
 import { createRequire } from "node:module";
 import * as core from "agent-rewind";
 import { z } from "zod";

@@ -7,7 +7,7 @@ const names = (module) =>
     .filter((name) => name !== "default")
     .toSorted();
 
-/** Names of all that an entry point exports, by the name of the entry point. */
+/** The names of all exports, by entry point. */
 const all = { import: {}, require: {} };
 for (const [path, conditions] of Object.entries(exports)) {
   if (typeof conditions === "string" || conditions.require === undefined) continue;

@@ -1,4 +1,4 @@
-// Records one tool call, replays it, and says what happened.
+// Records one tool call, replays it, and prints the results.
 module.exports = async function program({ runWith, callTool }, { dumpSnapshot }, parameters) {
   let calls = 0;
   const add = {

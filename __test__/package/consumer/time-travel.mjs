@@ -1,4 +1,4 @@
-// Runs the code of docs/time-travel.md and says what came of it.
+// Runs the code of docs/time-travel.md and prints the results.
 import { createRequire } from "node:module";
 import { runWith } from "@rejelly/core";
 import { dumpSnapshot } from "@rejelly/core/debugger";
@@ -9,7 +9,7 @@ import { asTheyAreReady, inOrder, preparedFirst } from "./parallel.mjs";
 import { afterTheAgent, traced } from "./restore.mjs";
 import { beforeTheAgent, restoreToLatest, resumeExecution, retryExecution } from "./scenarios.mjs";
 
-/** What a function gives, and how many calls of the model and the tool it made. */
+/** The result of a function, with the number of model and tool calls that it made. */
 async function counted(action) {
   const before = { ...made };
   const value = await action();

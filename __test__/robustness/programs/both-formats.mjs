@@ -1,4 +1,4 @@
-// The package by import and by require, in one process.
+// The package by import and by require in one process.
 import { createRequire } from "node:module";
 import * as esm from "agent-rewind";
 import * as esmDebugger from "agent-rewind/debugger";

@@ -1,5 +1,5 @@
-// Reads, dumps and drops snapshots, with turns of the event loop between, and prints the most memory that was in use,
-// in MB. Nothing here makes garbage that V8 would see by itself.
+// Reads, dumps and drops snapshots over turns of the event loop, and prints the peak memory in MB. Nothing here
+// produces garbage that V8 would notice by itself.
 import { journalCall, runWith } from "agent-rewind";
 import { dumpSnapshot, parseSnapshot, stringifySnapshot } from "agent-rewind/debugger";
 

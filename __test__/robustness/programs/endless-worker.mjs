@@ -1,4 +1,4 @@
-// Works without end: runs, and reads and restores on other threads, so that there is always something in flight.
+// Works endlessly: runs, and reads and restores on other threads, so that something is always in flight.
 import { parentPort, workerData } from "node:worker_threads";
 import { runWith } from "agent-rewind";
 import { dumpSnapshot, readSnapshot, restoreSnapshotFromFile } from "agent-rewind/debugger";

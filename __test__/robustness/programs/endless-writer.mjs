@@ -1,4 +1,4 @@
-// Writes a file of some megabytes again and again, as a snapshot or as an exported trace, until it is killed; or once.
+// Writes a file of several megabytes, as a snapshot or as an exported trace: once, or repeatedly until it is killed.
 import { join } from "node:path";
 
 import { journalCall, runWith } from "agent-rewind";

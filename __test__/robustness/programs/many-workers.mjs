@@ -1,4 +1,4 @@
-// Eight workers with runs of their own, at once.
+// Eight workers with separate runs, in parallel.
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 

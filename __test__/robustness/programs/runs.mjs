@@ -1,4 +1,4 @@
-// Runs that are recorded, dumped and replayed, and say whether all came out right.
+// Records, dumps and replays runs, and reports if all results are right.
 import { callTool, createAgent, equipInstruction, equipMemory, promptAgent, replay, runWith } from "agent-rewind";
 import { dumpSnapshot, parseSnapshot, stringifySnapshot } from "agent-rewind/debugger";
 import { createMockModel } from "agent-rewind/testing";
@@ -27,7 +27,7 @@ const agent = createAgent({
 
 const model = () => createMockModel({ rules: [{ when: /./, reply: ({ text }) => ({ json: { text } }) }] });
 
-/** One run, its dump by way of text, and its replay. Throws if they differ. */
+/** One run, its dump as text, and its replay. Throws if they differ. */
 export async function runOnce(n) {
   const run = async () => ({ result: await agent({ n }), snapshot: dumpSnapshot() });
   const recorded = await runWith(run, { model: model(), enableSnapshot: true });

@@ -1,4 +1,4 @@
-// Eight workers that are stopped in the middle of their work, again and again.
+// Eight workers that are repeatedly terminated in the middle of their work.
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { createAgent, runWith } from "agent-rewind";
@@ -24,6 +24,6 @@ for (let round = 0; round < 3; round++) {
   await Promise.all(workers.map((worker) => once(worker, "message")));
   codes.push(...(await Promise.all(workers.map((worker) => worker.terminate()))));
 }
-// What is left works.
+// The remaining ones still work.
 await runOnce(1);
 console.log(JSON.stringify(codes));

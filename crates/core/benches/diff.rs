@@ -1,4 +1,4 @@
-//! What a missed request costs: choosing the nearest of 10,000 recorded ones, and the diff with it.
+//! The cost of a missed request: finding the nearest of 10,000 recorded ones and the diff to it.
 #![allow(clippy::expect_used, reason = "a bench may fail by panicking")]
 
 use agent_rewind_core::diff::{DiffLimits, diff, explain, nearest};
@@ -19,7 +19,7 @@ fn message(role: &str, start: &str, bytes: usize) -> String {
     format!(r#"{{"role":"{role}","content":"{start} {text}"}}"#)
 }
 
-/// A request in pieces, each a text of its own.
+/// A request in pieces with different texts.
 fn request(system: &str, question: &str) -> [String; 5] {
     let [system, question] = [system, question].map(str::to_owned);
     [
@@ -51,7 +51,7 @@ fn bench_nearest(bencher: Bencher, requests: &[Vec<&str>], actual: &str) {
         .bench(|| nearest_and_diff(black_box(requests), black_box(actual)));
 }
 
-/// 2 KB each, of which a system prompt of so many bytes is the same in all.
+/// 2 KB each, of which a system prompt of the given size is the same in all.
 #[divan::bench(args = [0, 1_000, 1_500, 1_900])]
 fn a_ten_thousand_requests(bencher: Bencher, shared: usize) {
     let recorded: Vec<_> = (0..CANDIDATES)
@@ -69,7 +69,7 @@ fn a_ten_thousand_requests(bencher: Bencher, shared: usize) {
     bench_nearest(bencher, &requests, &actual);
 }
 
-/// The date in the shared prompt is another: each is compared from the end.
+/// The date in the shared prompt differs, so each request is compared from the end.
 #[divan::bench]
 fn b_ten_thousand_requests_with_another_date(bencher: Bencher) {
     let questions = |number| message("user", &format!("Question {number}:"), 1_000);
@@ -89,7 +89,8 @@ fn b_ten_thousand_requests_with_another_date(bencher: Bencher) {
     bench_nearest(bencher, &requests, &actual.concat());
 }
 
-/// The turns of one conversation, 2 KB each: every request begins with the pieces of the one before.
+/// The turns of one conversation, 2 KB each: every request begins with the pieces of the one
+/// before.
 #[divan::bench(args = [100, 1_000])]
 fn c_turns_of_a_conversation(bencher: Bencher, turns: usize) {
     let messages: Vec<String> = (0..turns)

@@ -1,5 +1,5 @@
-//! `content_hash` beside plain SHA-256 of the same bytes: the second is the floor of the first.
-//! `Conversation` at growing histories: the time of a turn must not grow with them.
+//! `content_hash` next to plain SHA-256 of the same bytes, which is the lower bound of the first.
+//! `Conversation` with growing histories: the time of a turn must not grow with the history.
 #![allow(clippy::expect_used, reason = "a bench may fail by panicking")]
 
 mod workloads;
@@ -80,7 +80,7 @@ fn c_content_hash_any(bencher: Bencher, args: &Document) {
         .bench(|| content_hash_any(black_box(&text)));
 }
 
-/// Two new messages of 2 KB and the hash of the request, after `history` messages.
+/// Two new messages of 2 KB and the hash of the request after `history` messages.
 #[divan::bench(args = [10, 100, 1_000])]
 fn d_conversation_turn(bencher: Bencher, messages: usize) {
     let mut before = Conversation::new();

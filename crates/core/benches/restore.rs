@@ -1,4 +1,4 @@
-//! Restoring 100,000 events, in trees of four shapes.
+//! Restores 100,000 events in trees of four shapes.
 
 mod workloads;
 

@@ -1,31 +1,17 @@
 //! The core of agent-rewind, free of Node: canonical JSON and content hashes, journals and the
 //! frame tree of a run, immutable snapshots, replay from them, and their restore from traces.
+//!
+//! Each folder is a room. `scripts/check-rooms.mjs` lists which room may use which other rooms.
 
 pub mod boundary;
-pub mod clock;
 pub mod diff;
-pub mod error;
-pub mod explain;
-mod failed;
-pub mod file;
 pub mod fork;
-pub mod frame;
 pub mod hash;
-mod id_hash;
-pub mod journal;
 pub mod json;
-pub mod limits;
-pub mod live;
-pub mod memory;
-pub mod ordered;
-pub mod progress;
+pub mod model;
+pub mod record;
 pub mod redact;
 pub mod replay;
-pub mod request;
 pub mod restore;
-pub mod run;
 pub mod snapshot;
-mod sort;
-mod tree_copy;
-pub mod unreached;
-pub mod usage;
+pub mod util;

@@ -9,11 +9,10 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use agent_rewind_core::hash::{ContentHash, content_hash, content_hash_any};
-use agent_rewind_core::journal::{Kind, Outcome, Value};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::live::{Asked, FrameInput, LiveFrame, RunOptions};
-use agent_rewind_core::replay::{Failures, MemoryChoice, Source};
-use agent_rewind_core::run::Ended;
+use agent_rewind_core::model::{Kind, Outcome, Value};
+use agent_rewind_core::record::{Asked, Ended, FrameInput, LiveFrame, RunOptions};
+use agent_rewind_core::replay::{Failures, MemoryChoice, ReplaySource};
 use agent_rewind_core::snapshot::{Provenance, Snapshot};
 
 thread_local! {
@@ -53,7 +52,7 @@ fn hash_of(index: usize) -> ContentHash {
     content_hash(&index.to_string()).unwrap()
 }
 
-fn start(source: Option<Source>) -> LiveFrame {
+fn start(source: Option<ReplaySource>) -> LiveFrame {
     let root = FrameInput {
         call_id: JsonStr::from_plain("root"),
         agent_id: JsonStr::from_plain(""),
@@ -136,7 +135,7 @@ fn a_dump_and_a_start_from_it_allocate_nothing_for_entries() {
     let [few, many] = [10, 10_000].map(|calls| {
         let frame = recorded(calls);
         let (dump, snapshot) = allocations(|| dumped(&frame));
-        let (begin, _run) = allocations(|| start(Some(Source::of_snapshot(&snapshot))));
+        let (begin, _run) = allocations(|| start(Some(ReplaySource::of_tree(snapshot.tree()))));
         (dump, begin)
     });
     assert_eq!(few, many);
@@ -146,7 +145,7 @@ fn a_dump_and_a_start_from_it_allocate_nothing_for_entries() {
 #[test]
 fn replaying_a_call_copies_no_output() {
     let snapshot = dumped(&recorded(100));
-    let run = start(Some(Source::of_snapshot(&snapshot)));
+    let run = start(Some(ReplaySource::of_tree(snapshot.tree())));
     // The first call makes the index.
     run.begin_call(asked(0), None);
     let call = asked(1);

@@ -8,9 +8,9 @@
 use std::sync::Arc;
 
 use agent_rewind_core::fork::{Change, NewOutcome, Target, fork};
-use agent_rewind_core::frame::{Frame, Generation, State};
-use agent_rewind_core::journal::{Call, Kind, Outcome, RequestHash, Value};
 use agent_rewind_core::json::{JsonStr, JsonText};
+use agent_rewind_core::model::{Call, Kind, Outcome, RequestHash, Value};
+use agent_rewind_core::model::{Frame, Generation, State};
 
 fn call(call_id: &str, start: u64) -> Arc<Call> {
     let output = Value::plain(JsonText::trusted("1".into()));
@@ -24,8 +24,8 @@ fn call(call_id: &str, start: u64) -> Arc<Call> {
         outcome: Outcome::Output(output),
         request: None,
         meta: None,
-        taken: None,
-        unreached: false,
+        replays: None,
+        carried_over: false,
     })
 }
 

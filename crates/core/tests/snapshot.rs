@@ -10,11 +10,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use agent_rewind_core::error::SnapshotError;
-use agent_rewind_core::frame::State;
-use agent_rewind_core::journal::Outcome;
 use agent_rewind_core::json::JsonStr;
-use agent_rewind_core::snapshot::{Snapshot, read_snapshot, write_snapshot};
+use agent_rewind_core::model::{Outcome, State};
+use agent_rewind_core::snapshot::{Snapshot, SnapshotError, read_snapshot, write_snapshot};
 use serde_json::{Value, json};
 
 fn read(text: &str) -> Result<Snapshot, SnapshotError> {

@@ -1,6 +1,6 @@
-//! `cargo run --release --no-default-features --bin mutate -- TARGET|all [COUNT] [FIRST]`, in fuzz/:
-//! the targets over mutations of the corpus, on stable Rust. An input follows from its number
-//! alone: after a crash, `FIRST` makes it again.
+//! `cargo run --release --no-default-features --bin mutate -- TARGET|all [COUNT] [FIRST]`, in
+//! fuzz/: runs the targets over mutations of the corpus, on stable Rust. An input is determined by
+//! its number alone: after a crash, `FIRST` reproduces it.
 
 use std::any::Any;
 use std::fs;
@@ -17,12 +17,12 @@ const TARGETS: [Target; 3] = [
     ("restore", agent_rewind_fuzz::restore),
 ];
 
-/// Less than any thread of Node has, so that recursion over data shows.
+/// Less than any thread of Node.js has, so that recursion over data shows.
 const STACK: usize = 512 * 1024;
 
 const LONGEST: usize = 64 * 1024;
 
-/// What means something to a reader of JSON, of snapshots or of traces.
+/// Tokens with a meaning for a reader of JSON, snapshots or traces.
 const WORDS: [&str; 48] = [
     "{",
     "}",
@@ -103,12 +103,12 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Whether all inputs were survived; one that was not is kept in artifacts/.
+/// True if all inputs were survived. An input that was not is kept in artifacts/.
 fn run((name, target): Target, first: u64, count: u64) -> bool {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let corpus = seeds(&folder.join("corpus").join(name));
     for number in first..first + count {
-        // An overflow of the stack ends the process before anything can be said of it.
+        // Progress, because a stack overflow ends the process before anything can be reported.
         if number % 100_000 == 0 {
             println!("{name}: from {number}");
         }
@@ -134,7 +134,7 @@ fn text_of(panic: &(dyn Any + Send)) -> &str {
         .unwrap_or("it panicked")
 }
 
-/// The files of a folder in order of their names.
+/// The files of a folder, ordered by name.
 fn seeds(folder: &Path) -> Vec<Vec<u8>> {
     let mut paths: Vec<PathBuf> = fs::read_dir(folder)
         .into_iter()
@@ -181,7 +181,7 @@ fn mutate(input: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut Random) {
         }
         6 => swap_lines(input, random),
         7 => nest(input, at, random),
-        // In the place of a token, or between two.
+        // Inserts or replaces a token.
         choice => {
             let word = WORDS[random.below(WORDS.len())].bytes();
             let to = if choice == 8 {
@@ -210,7 +210,7 @@ fn swap_lines(input: &mut Vec<u8>, random: &mut Random) {
     *input = lines.join(&b'\n');
 }
 
-/// Many levels of brackets in the place of a value.
+/// Replaces a value by many levels of brackets.
 fn nest(input: &mut Vec<u8>, at: usize, random: &mut Random) {
     let levels = [3, 100, 999, 1000, 1001, 20_000][random.below(6)];
     let (open, close) = [("[", "]"), ("{\"a\":", "}")][random.below(2)];
@@ -235,7 +235,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 to `bound`, without it.
+    /// From 0 to `bound`, exclusive.
     fn below(&mut self, bound: usize) -> usize {
         let bound = bound.max(1) as u64;
         usize::try_from(self.next() % bound).unwrap_or(0)

@@ -1,5 +1,5 @@
-import { HeldRun } from "../../runtime/held-run.js";
-import { runWith } from "../../runtime/run-with.js";
+import { RecordingSession } from "../../runtime/run/recording-session.js";
+import { runWith } from "../../runtime/run/run-with.js";
 import type { AgentFrameSnapshot, AgentSnapshot, UsageStats } from "../../types/snapshot.js";
 
 /** What a test would have recorded that makes this run: the run's frame stands in that of the test. */
@@ -20,7 +20,7 @@ export async function testRecording(snapshot: AgentSnapshot): Promise<AgentSnaps
 
 /** The frame that the first run in a test has. */
 async function frameOfRun(): Promise<AgentFrameSnapshot> {
-  const test = new HeldRun({ mode: "live" });
+  const test = new RecordingSession({ mode: "live" });
   await test.context.run(() => runWith(() => {}));
   const { root } = await test.finish();
   test.close();

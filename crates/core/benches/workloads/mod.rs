@@ -1,4 +1,4 @@
-//! What the benches work on.
+//! The inputs of the benches.
 #![allow(dead_code, reason = "each bench uses some of them")]
 
 pub mod request;

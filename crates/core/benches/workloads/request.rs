@@ -1,4 +1,4 @@
-//! Requests of chat models, as programs write them: their keys in no canonical order.
+//! Requests of chat models as programs write them: their keys are not in canonical order.
 
 use std::fmt::Write;
 
@@ -14,13 +14,14 @@ pub enum Filling {
     Tools,
 }
 
-/// What a request holds beside its messages.
+/// The members of a request other than its messages.
 pub const TAIL: &str = concat!(
     r#"{"model":{"id":"gpt-4o","provider":"openai"},"options":{"temperature":0.2},"schema":{"type":"object","properties":"#,
     r#"{"answer":{"type":"string"}},"required":["answer"],"additionalProperties":false}}"#
 );
 
-/// A message in the order in which programs write its keys, which is not the canonical one.
+/// A message with its keys in the order in which programs write them, which is not the canonical
+/// one.
 pub fn message(filling: Filling, number: usize, bytes: usize) -> String {
     let (sentence, role) = match filling {
         Filling::Ascii => (
@@ -71,14 +72,14 @@ fn messages(filling: Filling, bytes: usize) -> String {
     text
 }
 
-/// Made as a program would: the model first, the schema's keys in any order.
+/// Built as a program would: the model first, the schema's keys in any order.
 pub fn document(filling: Filling, kilobytes: usize) -> String {
     let bytes = kilobytes * 1_024;
     let messages = messages(filling, bytes.saturating_sub(TAIL.len() + 40));
     format!("{},\"messages\":{messages}}}", &TAIL[..TAIL.len() - 1])
 }
 
-/// A JSON array of so many messages of 2 KB.
+/// A JSON array of the given number of messages of 2 KB.
 pub fn history(count: usize) -> String {
     let all: Vec<String> = (0..count)
         .map(|number| message(Filling::Ascii, number, 2_048))

@@ -1,4 +1,4 @@
-//! Traces of runs, in trees of four shapes.
+//! Traces of runs in trees of four shapes.
 
 use std::fmt::Write;
 
@@ -57,7 +57,7 @@ impl Trace {
         self.event("agent:end", agent, parent, ended);
     }
 
-    /// A turn with the model's call and its usage, and a batch of one tool call.
+    /// A turn with a model call and its usage, and a batch of one tool call.
     fn turn(&mut self, parent: &str, conversation: &str) {
         let (turn, model, usage, batch) = (self.span(), self.span(), self.span(), self.span());
         let hash = format!("{:014x}", self.spans.wrapping_mul(0x9E37_79B9) % (1 << 53));
@@ -108,7 +108,7 @@ impl Trace {
 
 const EVENTS_OF_A_TURN: usize = 7;
 
-/// The text of a trace of so many events, or some more.
+/// The text of a trace of at least the given number of events.
 pub fn trace(shape: &str, events: usize) -> String {
     let text = "The quick brown fox jumps over the lazy dog, again and again. ".repeat(4);
     let message = format!(r#"{{"role":"user","content":[{{"type":"text","text":"{text}"}}]}}"#);

@@ -13,12 +13,11 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use agent_rewind_core::hash::{Conversation, RequestTail, content_hash};
-use agent_rewind_core::journal::{Kind, Outcome, Value};
 use agent_rewind_core::json::{JsonStr, JsonText, canonicalize};
-use agent_rewind_core::live::{Asked, FrameInput, LiveFrame, RunOptions};
-use agent_rewind_core::replay::{Failures, MemoryChoice, Source};
+use agent_rewind_core::model::{Kind, Outcome, Value};
+use agent_rewind_core::record::{Asked, Ended, FrameInput, LiveFrame, RunOptions};
+use agent_rewind_core::replay::{Failures, MemoryChoice, ReplaySource};
 use agent_rewind_core::restore::{Origin, RestoreOptions, restore};
-use agent_rewind_core::run::Ended;
 use agent_rewind_core::snapshot::{Provenance, Snapshot, read_snapshot, write_frame};
 use workloads::request::{Filling, TAIL, document, history};
 use workloads::trace::{SHAPES, trace};
@@ -85,7 +84,7 @@ fn recording() {
 }
 
 fn replaying() {
-    let frame = start(Some(Source::of_snapshot(&snapshot())));
+    let frame = start(Some(ReplaySource::of_tree(snapshot().tree())));
     let calls = calls();
     measured(|| {
         for (asked, _) in calls {
@@ -122,7 +121,7 @@ fn writing() {
     black_box(out);
 }
 
-fn start(source: Option<Source>) -> LiveFrame {
+fn start(source: Option<ReplaySource>) -> LiveFrame {
     let root = FrameInput {
         call_id: JsonStr::from_plain("root"),
         agent_id: JsonStr::from_plain(""),

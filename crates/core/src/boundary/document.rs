@@ -14,8 +14,8 @@ pub(super) struct Document<'a> {
     pub agent_name: &'a RawValue,
     #[serde(borrow)]
     pub model_name: &'a RawValue,
-    pub budget: Budget,
-    pub ledger: Ledger,
+    pub budget: TokenLimits,
+    pub ledger: TokensUsed,
     pub warnings: Vec<String>,
     #[serde(borrow)]
     pub history: Vec<&'a RawValue>,
@@ -25,7 +25,7 @@ pub(super) struct Document<'a> {
 #[derive(Debug, Deserialize)]
 // The names are those of the file.
 #[allow(clippy::struct_field_names)]
-pub(super) struct Budget {
+pub(super) struct TokenLimits {
     pub model_limit: f64,
     pub output_reserve: f64,
     pub system_prompt: f64,
@@ -40,7 +40,7 @@ pub(super) struct Budget {
 
 /// In tokens.
 #[derive(Debug, Deserialize)]
-pub(super) struct Ledger {
+pub(super) struct TokensUsed {
     pub system_prompt: f64,
     pub rules: f64,
     pub skills: f64,

@@ -1,4 +1,4 @@
-use super::document::{Budget, Document, Ledger};
+use super::document::{Document, TokenLimits, TokensUsed};
 use crate::json::{JsonError, Scanner};
 
 const WIDTH: usize = 80;
@@ -50,7 +50,7 @@ fn section(out: &mut String, title: &str) {
     out.push_str(&format!("\n{single}\n{title}\n{single}\n"));
 }
 
-fn table(out: &mut String, ledger: &Ledger, budget: &Budget) {
+fn table(out: &mut String, ledger: &TokensUsed, budget: &TokenLimits) {
     let line = "---------------------+------------+------------+---------\n";
     out.push_str("Component            |     Tokens |     Budget |   % Used\n");
     out.push_str(line);

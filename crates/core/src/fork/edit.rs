@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::tree::{Entry, Subject, Tree, generation_at, generation_mut};
 use super::{Edit, MemoryEdits, NewOutcome, Outcomes};
-use crate::frame::State;
-use crate::journal::{Call, Outcome};
 use crate::json::JsonStr;
-use crate::snapshot::with_edits;
+use crate::model::State;
+use crate::model::with_edits;
+use crate::model::{Call, Outcome};
 
 impl Tree<'_> {
     /// Makes keys that were edited by hand since the recording count from the start of every generation.
@@ -131,8 +131,8 @@ impl Tree<'_> {
             outcome: outcome.of_call(),
             request: None,
             meta: None,
-            taken: None,
-            unreached: false,
+            replays: None,
+            carried_over: false,
         };
         self.new_calls.push((entry.node, call));
     }

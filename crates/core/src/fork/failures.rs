@@ -6,9 +6,9 @@ use std::cell::OnceCell;
 
 use super::tree::{Entry, Subject, Tree};
 use super::{NewOutcome, Outcomes};
-use crate::failed::{Failed, Level};
-use crate::frame::{Frame, State};
-use crate::journal::Outcome;
+use crate::model::Outcome;
+use crate::model::{Frame, State};
+use crate::replay::{Ancestor, Failed};
 
 /// The frames as they were recorded, or as they are now.
 struct View<'t> {
@@ -23,7 +23,7 @@ struct Seen<'t> {
     last_start: &'t OnceCell<Option<u64>>,
 }
 
-impl Level for Seen<'_> {
+impl Ancestor for Seen<'_> {
     fn frame(&self) -> &Frame {
         self.frame
     }

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::tree::{Entry, Listed, Tree};
 use super::{Change, Problem, Target};
-use crate::id_hash::IdHashing;
-use crate::journal::{Kind, RequestHash};
 use crate::json::JsonStr;
+use crate::model::{Kind, RequestHash};
+use crate::util::IdHashing;
 
 /// Longest list of other places in a message.
 const SHOWN: usize = 5;

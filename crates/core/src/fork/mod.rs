@@ -11,10 +11,10 @@ mod tree;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::frame::Frame;
-use crate::journal::{Kind, Outcome, RequestHash, Value};
 use crate::json::{JsonStr, JsonText, Scanner};
-use crate::memory::Memory;
+use crate::model::Frame;
+use crate::model::Memory;
+use crate::model::{Kind, Outcome, RequestHash, Value};
 use find::Finder;
 pub use rehash::rehash;
 use take_out::{Dropped, Routes};

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::tree::{Entry, ROOT, Subject, Tree, generation_at, generation_mut, generations};
-use crate::frame::{Frame, Generation, State};
-use crate::journal::{Call, Outcome, RequestHash};
-use crate::memory::Memory;
+use crate::model::Memory;
+use crate::model::{Call, Outcome, RequestHash};
+use crate::model::{Frame, Generation, State};
 
 /// An entry that is taken out, or after which everything is.
 pub(super) struct Dropped {
@@ -132,7 +132,7 @@ impl Tree<'_> {
                 *frame = Frame {
                     input_hash: frame.input_hash,
                     start: frame.start,
-                    course: frame.course,
+                    divergence: frame.divergence,
                     ..Frame::new(call_id, agent_id, Generation::new(0, props, memory))
                 };
                 self.nodes[entry.node].children = vec![Vec::new()];

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use std::iter;
 use std::sync::Arc;
 
-use crate::frame::{Frame, Generation};
-use crate::journal::{Call, Kind, Outcome, RequestHash};
 use crate::json::JsonStr;
+use crate::model::{Call, Kind, Outcome, RequestHash};
+use crate::model::{Frame, Generation};
 
 /// Position of the root in the list.
 pub(super) const ROOT: usize = 0;

@@ -6,7 +6,7 @@ use memchr::memchr;
 use super::error::{JsonError, JsonErrorKind};
 use super::find::StringEnds;
 use super::string::{JsonStr, normalize_body};
-use crate::limits::MAX_JSON_DEPTH;
+use crate::util::limits::MAX_JSON_DEPTH;
 
 /// Room for the containers around a value of the deepest legal nesting (an event, a list in it).
 pub(super) const MAX_OPEN: usize = 1_024;

@@ -14,7 +14,7 @@ pub use rule::{Builtin, Find, RuleError, UserRule};
 pub use stream::StreamRedactor;
 
 use crate::json::{JsonError, Scanner};
-use crate::sort::sort_by_number;
+use crate::util::sort_by_number;
 use rule::{Keyed, Rule};
 use view::View;
 use walk::{Found, Place, Walk};

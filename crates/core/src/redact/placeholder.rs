@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::detect::base64;
 use super::rule::{Builtin, Keyed, Rule, hex};
 use super::view::plain;
-use crate::sort::sort_by_number;
+use crate::util::sort_by_number;
 
 const OPEN: &str = "[redacted:";
 const OPEN_BASE64: &str = "[base64:";

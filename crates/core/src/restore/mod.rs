@@ -5,93 +5,45 @@
 //! alone, the order of events decides only what came first and what the cut leaves out. The work
 //! is linear in the size of the trace whatever the shape of the tree, and nothing recurses over it.
 
-mod assemble;
-mod budget;
-mod build;
-mod calls;
-mod close;
-mod cut;
-mod draft;
-mod entries;
-mod event;
-mod failure;
-mod fields;
-mod head;
-mod members;
-mod missing;
-mod names;
+mod error;
+mod options;
 mod order;
-mod outcome;
-mod passes;
-mod payload;
 mod read;
-mod reader;
-mod select;
-mod spans;
-mod table;
-mod tally;
-mod topology;
-mod trace;
-mod usage_json;
-mod warnings;
+mod rebuild;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use build::Builder;
-pub use event::{RestoredFields, restored_fields};
-use fields::Source;
-pub use table::{EventTable, NO_NAME};
-use topology::Topology;
-use trace::Trace;
-use warnings::Warnings;
-pub use warnings::code;
+pub use error::{RestoreError, RestoreErrorKind};
+pub use options::{Origin, RestoreOptions};
+use order::topology::Topology;
+use order::{cut, missing, select, sort};
+pub use read::event::{RestoredFields, restored_fields};
+use read::fields::TraceText;
+pub use read::table::{EventTable, NO_NAME};
+use read::trace::Trace;
+use read::warnings::Warnings;
+pub use read::warnings::code;
+use read::{table, text};
+use rebuild::builder::Builder;
 
-use crate::clock::Clock;
-use crate::error::{RestoreError, RestoreErrorKind};
-use crate::frame::Frame;
 use crate::json::JsonText;
-use crate::snapshot::{Anchor, Provenance, Snapshot, Source as Origination};
-
-/// Where the text of a trace comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// A file of one event a line, or one JSON array: what cannot be read is passed over, with a
-    /// warning.
-    Lines,
-    /// A list handed over in memory, an event or a JSON array of events in each line: what is no event
-    /// is an error.
-    Events,
-}
-
-/// Which moment of which run is restored.
-#[derive(Debug, Clone, Default)]
-pub struct RestoreOptions {
-    /// The span that the moment is told by; without it, the end of the trace.
-    pub span_id: Option<String>,
-    /// Before the start of that span, or after its end.
-    pub anchor: Anchor,
-    /// The run, where the trace holds several.
-    pub trace_id: Option<String>,
-    /// An object with the user's own tags.
-    pub metadata: Option<JsonText>,
-    /// The time, in milliseconds since 1970.
-    pub now_ms: f64,
-}
+use crate::model::{Clock, Frame};
+use crate::snapshot::{Provenance, Snapshot, SnapshotSource};
 
 /// Rebuilds the frames of a run as they stood at a moment.
 ///
 /// # Errors
 ///
-/// See [`RestoreErrorKind`]: nothing to restore from, no such span or run, several runs of which
-/// none was chosen, an entry of a list that is no event, frames nested too deep.
+/// See [`RestoreErrorKind`]: nothing to restore from, no such span or run, a span that several runs
+/// have, an entry of a list that is no event, frames nested too deep.
 pub fn restore(
     trace: Arc<String>,
     origin: Origin,
     options: &RestoreOptions,
 ) -> Result<Snapshot, RestoreError> {
     let mut warnings = Warnings::default();
-    let trace = read::read(Source::shared(&trace), origin, &mut warnings)?;
+    let trace = text::read(TraceText::shared(&trace), origin, &mut warnings)?;
     restore_trace(trace, warnings, options)
 }
 
@@ -107,7 +59,7 @@ pub fn restore_copying(
 ) -> Result<(Snapshot, usize), RestoreError> {
     let copied = AtomicUsize::new(0);
     let mut warnings = Warnings::default();
-    let trace = read::read(Source::borrowed(trace, &copied), origin, &mut warnings)?;
+    let trace = text::read(TraceText::borrowed(trace, &copied), origin, &mut warnings)?;
     let snapshot = restore_trace(trace, warnings, options)?;
     Ok((snapshot, copied.load(Ordering::Relaxed)))
 }
@@ -123,7 +75,7 @@ pub fn restore_table(
     options: &RestoreOptions,
 ) -> Result<Snapshot, RestoreError> {
     let mut warnings = Warnings::default();
-    let trace = table::read_table(Source::shared(values), table, &mut warnings)?;
+    let trace = table::read_table(TraceText::shared(values), table, &mut warnings)?;
     restore_trace(trace, warnings, options)
 }
 
@@ -133,7 +85,7 @@ fn restore_trace(
     options: &RestoreOptions,
 ) -> Result<Snapshot, RestoreError> {
     let trace_id = select::select(&mut trace, options, &mut warnings)?;
-    order::sort(&mut trace, &mut warnings);
+    sort::sort(&mut trace, &mut warnings);
     let kept = cut::events_kept(&trace, options)?;
     let (root, rules) = frames(&mut trace, kept, &mut warnings)?;
     let of_span = options.span_id.as_deref();
@@ -142,7 +94,7 @@ fn restore_trace(
         trace_id,
         span_id: options.span_id.clone(),
         anchor: of_span.map(|_| options.anchor),
-        source: Some(Origination::Restore),
+        source: Some(SnapshotSource::Restore),
         forked_from: None,
     };
     let clock = Clock::default();

@@ -5,12 +5,11 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use super::stop::Stop;
-use super::{Anchor, Provenance, Source};
-use crate::error::Fault;
-use crate::journal::Kind;
+use super::{Anchor, Provenance, SnapshotSource};
 use crate::json::{JsonStr, JsonText, Scanner};
-use crate::limits::MAX_PLACE;
-use crate::request::TextTable;
+use crate::model::{Kind, TextTable};
+use crate::util::Fault;
+use crate::util::limits::MAX_ORDER;
 
 /// A scanner that knows where in the data it stands, and collects faults.
 pub(super) struct Fields<'a> {
@@ -159,9 +158,9 @@ impl<'a> Fields<'a> {
         Ok(None)
     }
 
-    /// A place in the order of starts and ends.
-    pub(super) fn place(&mut self) -> Result<Option<u64>, Stop> {
-        self.count_up_to(MAX_PLACE)
+    /// A number in the order of starts and ends.
+    pub(super) fn order(&mut self) -> Result<Option<u64>, Stop> {
+        self.count_up_to(MAX_ORDER)
     }
 
     /// A generation's number.
@@ -227,8 +226,8 @@ impl<'a> Fields<'a> {
                     anchor = fields.choice(&choices)?;
                 }
                 "source" => {
-                    let choices =
-                        [Source::Dump, Source::Restore].map(|source| (source.name(), source));
+                    let choices = [SnapshotSource::Dump, SnapshotSource::Restore]
+                        .map(|source| (source.name(), source));
                     source = fields.choice(&choices)?;
                 }
                 "forkedFrom" => forked_from = Some(fields.span()?),

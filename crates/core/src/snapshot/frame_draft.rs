@@ -7,19 +7,17 @@ use rpds::VectorSync;
 use super::fields::Fields;
 use super::generation_draft::BodyDraft;
 use super::journal_draft::Marks;
-use super::memory::{edited_keys, read_hashes, read_memory, with_edits};
+use super::memory::{edited_keys, read_hashes, read_memory};
 use super::requests::{TABLE_FIELD, read_table};
 use super::stop::Stop;
-use crate::frame::{Course, Frame, Generation, State};
 use crate::hash::ContentHash;
-use crate::journal::Value;
 use crate::json::{JsonStr, JsonText};
-use crate::memory::Memory;
-use crate::ordered::OrderedMap;
-use crate::usage::{Budget, Usage};
+use crate::model::{
+    Budget, Divergence, Frame, Generation, Memory, OrderedMap, State, Usage, Value, with_edits,
+};
 
 #[derive(Default)]
-pub(super) struct FrameDraft {
+pub(super) struct FrameFields {
     pub(super) body: BodyDraft,
     pub(super) earlier: VectorSync<Arc<Generation>>,
     call_id: Option<JsonStr>,
@@ -35,7 +33,7 @@ pub(super) struct FrameDraft {
     marks: Marks,
 }
 
-impl FrameDraft {
+impl FrameFields {
     pub(super) fn read_field(&mut self, key: &str, fields: &mut Fields<'_>) -> Result<(), Stop> {
         match key {
             "callId" => self.call_id = fields.string()?,
@@ -48,11 +46,11 @@ impl FrameDraft {
             "inputHash" => {
                 self.input_hash = fields.string_body()?.and_then(|body| body.parse().ok());
             }
-            "startOrder" => self.start = fields.place()?,
-            "endOrder" => self.end = fields.place()?,
+            "startOrder" => self.start = fields.order()?,
+            "endOrder" => self.end = fields.order()?,
             "stopped" => self.marks.stopped = fields.flag()?,
             "handled" => self.marks.handled = fields.flag()?,
-            "unreached" => self.marks.unreached = fields.flag()?,
+            "unreached" => self.marks.carried_over = fields.flag()?,
             TABLE_FIELD => {
                 let texts = read_table(fields)?;
                 // Only the root's counts, which is read to its end last.
@@ -114,12 +112,12 @@ impl FrameDraft {
             generation: self.body.finish(&fields.request_texts),
             earlier: self.earlier,
             budget: self.budget?,
-            continues: None,
-            taken: None,
-            course: if self.marks.unreached {
-                Course::Unreached
+            recorded: None,
+            replays: None,
+            divergence: if self.marks.carried_over {
+                Divergence::NotReplayedYet
             } else {
-                Course::default()
+                Divergence::default()
             },
         })
     }

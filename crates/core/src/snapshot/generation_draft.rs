@@ -8,11 +8,8 @@ use super::fields::Fields;
 use super::journal_draft::JournalDraft;
 use super::memory::read_memory;
 use super::stop::Stop;
-use crate::frame::{Frame, Generation};
-use crate::journal::Value;
 use crate::json::JsonText;
-use crate::memory::Memory;
-use crate::request::TextTable;
+use crate::model::{Frame, Generation, Memory, TextTable, Value};
 
 /// What a frame's last generation and an earlier one have in common.
 #[derive(Default)]

@@ -6,17 +6,14 @@ use std::sync::Arc;
 use super::fields::{Fields, Segment};
 use super::requests::RequestDraft;
 use super::stop::Stop;
-use crate::frame::Generation;
-use crate::id_hash::IdHashing;
-use crate::journal::{Call, Kind, Outcome, RequestHash, Row, Value};
 use crate::json::{JsonStr, JsonText};
-use crate::request::{Request, TextTable};
-use crate::sort::sort_by_number;
+use crate::model::{Call, Generation, Kind, Outcome, Request, RequestHash, Row, TextTable, Value};
+use crate::util::{IdHashing, sort_by_number};
 
 #[derive(Default)]
 pub(super) struct JournalDraft {
     rows: Vec<RowDraft>,
-    calls: Vec<CallDraft>,
+    calls: Vec<CallFields>,
 }
 
 struct RowDraft {
@@ -31,11 +28,11 @@ struct RowDraft {
 pub(super) struct Marks {
     pub(super) stopped: bool,
     pub(super) handled: bool,
-    pub(super) unreached: bool,
+    pub(super) carried_over: bool,
 }
 
 #[derive(Default)]
-struct CallDraft {
+struct CallFields {
     kind: Option<Kind>,
     hash: Option<RequestHash>,
     call_id: Option<JsonStr>,
@@ -130,7 +127,7 @@ impl JournalDraft {
         let mut index = 0;
         while fields.scanner.next_element(&mut first)? {
             fields.path.push(Segment::Index(index));
-            let mut call = CallDraft::default();
+            let mut call = CallFields::default();
             let is_object = fields.members("expected a call", |fields, key| {
                 call.read_field(key, fields)
             })?;
@@ -158,7 +155,7 @@ impl JournalDraft {
     pub(super) fn finish(self, table: &Arc<TextTable>, generation: &mut Generation) {
         let mut index = RowIndex::new(&self.rows);
         let mut calls: Vec<Arc<Call>> = Vec::with_capacity(self.calls.len());
-        // Prompts name each other by their places in the list as it stands.
+        // Prompts name each other by their positions in the list.
         let mut requests: Vec<Option<Request>> = Vec::new();
         let keeps_requests = self.calls.iter().any(|draft| draft.request.is_some());
         for draft in self.calls {
@@ -186,22 +183,22 @@ impl JournalDraft {
     }
 }
 
-impl CallDraft {
+impl CallFields {
     fn read_field(&mut self, key: &str, fields: &mut Fields<'_>) -> Result<(), Stop> {
         match key {
             "kind" => self.kind = fields.kind()?,
             "contentHash" => self.hash = fields.string_body()?.map(|body| RequestHash::read(&body)),
             "callId" => self.call_id = fields.string()?,
-            "startOrder" => self.start = fields.place()?,
-            "answerOrder" => self.answered = fields.place()?,
-            "endOrder" => self.end = fields.place()?,
+            "startOrder" => self.start = fields.order()?,
+            "answerOrder" => self.answered = fields.order()?,
+            "endOrder" => self.end = fields.order()?,
             "row" => self.in_row = fields.flag()?,
             "output" => self.output = Some(fields.span()?),
             "types" => self.types = Some(fields.span()?),
             "error" => self.error = Some(fields.span()?),
             "stopped" => self.marks.stopped = fields.flag()?,
             "handled" => self.marks.handled = fields.flag()?,
-            "unreached" => self.marks.unreached = fields.flag()?,
+            "unreached" => self.marks.carried_over = fields.flag()?,
             "tombstone" => self.tombstone = fields.string()?,
             "request" => self.request = Some(Box::new(RequestDraft::read(fields)?)),
             "meta" => self.meta = Some(fields.span()?),
@@ -244,8 +241,8 @@ impl CallDraft {
             outcome,
             request,
             meta: self.meta,
-            taken: None,
-            unreached: self.marks.unreached,
+            replays: None,
+            carried_over: self.marks.carried_over,
         })
     }
 }
@@ -253,7 +250,7 @@ impl CallDraft {
 /// The rows by what they answer. Of rows with the same key the last one counts.
 struct RowIndex<'r> {
     rows: &'r [RowDraft],
-    places: HashMap<(&'r Kind, &'r RequestHash), usize, IdHashing>,
+    positions: HashMap<(&'r Kind, &'r RequestHash), usize, IdHashing>,
     /// The rows that a call named, and those that do not count.
     named: Vec<bool>,
 }
@@ -261,24 +258,24 @@ struct RowIndex<'r> {
 impl<'r> RowIndex<'r> {
     fn new(rows: &'r [RowDraft]) -> Self {
         let mut named = vec![false; rows.len()];
-        let mut places = HashMap::with_capacity_and_hasher(rows.len(), IdHashing::new());
-        for (place, row) in rows.iter().enumerate() {
-            if let Some(earlier) = places.insert((&row.kind, &row.hash), place) {
+        let mut positions = HashMap::with_capacity_and_hasher(rows.len(), IdHashing::new());
+        for (position, row) in rows.iter().enumerate() {
+            if let Some(earlier) = positions.insert((&row.kind, &row.hash), position) {
                 named[earlier] = true;
             }
         }
         Self {
             rows,
-            places,
+            positions,
             named,
         }
     }
 
     /// The row that a call names.
     fn name(&mut self, kind: &Kind, hash: &RequestHash) -> Option<&'r RowDraft> {
-        let place = *self.places.get(&(kind, hash))?;
-        self.named[place] = true;
-        Some(&self.rows[place])
+        let position = *self.positions.get(&(kind, hash))?;
+        self.named[position] = true;
+        Some(&self.rows[position])
     }
 }
 

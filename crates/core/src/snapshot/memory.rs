@@ -4,11 +4,9 @@ use std::collections::HashSet;
 
 use super::fields::Fields;
 use super::stop::Stop;
-use crate::frame::Frame;
 use crate::hash::content_hash_any;
 use crate::json::{JsonStr, JsonText};
-use crate::memory::Memory;
-use crate::ordered::OrderedMap;
+use crate::model::{Frame, Memory, OrderedMap};
 
 pub(super) fn read_memory(fields: &mut Fields<'_>) -> Result<Option<Memory>, Stop> {
     let mut memory = Memory::default();
@@ -45,22 +43,6 @@ pub(super) fn edited_keys(now: &Memory, hashes: &OrderedMap<JsonStr, JsonStr>) -
         .map(|(key, _)| key)
         .chain(changed.map(|(key, _)| key));
     keys.cloned().collect()
-}
-
-/// The memory at the start, with the edits that were made to the memory as it stands.
-pub(crate) fn with_edits(at_start: &Memory, now: &Memory, edited: &[JsonStr]) -> Memory {
-    let keys: HashSet<&JsonStr> = edited.iter().collect();
-    let mut memory: Memory = at_start
-        .iter()
-        .filter(|(key, _)| now.get(key).is_some() || !keys.contains(key))
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect();
-    for key in edited {
-        if let Some(value) = now.get(key) {
-            memory.insert(key.clone(), value.clone());
-        }
-    }
-    memory
 }
 
 pub(super) fn write_memory(memory: &Memory, out: &mut String) {

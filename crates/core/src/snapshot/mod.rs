@@ -1,5 +1,6 @@
 //! Snapshots: immutable, and sharing all they hold with the run that they were taken from.
 
+mod error;
 mod fields;
 mod frame_draft;
 mod generation_draft;
@@ -15,14 +16,14 @@ mod write_journal;
 
 use std::sync::{Arc, OnceLock};
 
-pub(crate) use memory::with_edits;
+pub use error::SnapshotError;
 pub use read::read_snapshot;
 pub use read_model::ReadModel;
 pub use write::{stream_frame, warnings_text, write_frame, write_snapshot};
 
-use crate::clock::Clock;
-use crate::frame::Frame;
 use crate::json::JsonText;
+use crate::model::{Clock, Frame};
+use crate::replay::{detached, detached_with_carry_over};
 
 /// The only version of the format that readers accept. Additions are optional fields.
 pub const VERSION: u32 = 1;
@@ -33,12 +34,12 @@ pub struct Snapshot {
     /// Milliseconds since 1970.
     pub timestamp: f64,
     pub root: Arc<Frame>,
-    /// How far the run had come that was dumped.
+    /// How far the dumped run had come.
     pub clock: Clock,
-    /// Whether what that run had not reached of its recording is left out.
-    pub reached_alone: bool,
-    /// The tree without its ties to that recording, once somebody needed it.
-    settled: OnceLock<Option<Arc<Frame>>>,
+    /// Leaves out the part of the run's recording that it had not asked for.
+    pub without_carry_over: bool,
+    /// The tree without its links to that recording, computed when it is first needed.
+    detached: OnceLock<Option<Arc<Frame>>>,
     pub provenance: Provenance,
     /// An object with the user's own tags.
     pub metadata: Option<JsonText>,
@@ -66,8 +67,8 @@ impl Snapshot {
             timestamp,
             root,
             clock,
-            reached_alone: false,
-            settled: OnceLock::new(),
+            without_carry_over: false,
+            detached: OnceLock::new(),
             provenance,
             metadata: None,
             warnings: Vec::new(),
@@ -83,25 +84,24 @@ impl Snapshot {
         Self {
             root,
             clock: Clock::default(),
-            reached_alone: false,
-            settled: OnceLock::new(),
+            without_carry_over: false,
+            detached: OnceLock::new(),
             ..self.clone()
         }
     }
 
-    /// The tree as it is written and replayed: with what the run had not reached of its own recording, unless that is
-    /// left out.
+    /// The tree as it is written and replayed: with the carry-over of its recording, unless that is left out.
     #[must_use]
     pub fn tree(&self) -> &Arc<Frame> {
-        let settled = self.settled.get_or_init(|| {
-            let settled = if self.reached_alone {
-                self.root.reached(self.clock)
+        let detached = self.detached.get_or_init(|| {
+            let detached = if self.without_carry_over {
+                detached(&self.root, self.clock)
             } else {
-                self.root.settled(self.clock)
+                detached_with_carry_over(&self.root, self.clock)
             };
-            settled.map(Arc::new)
+            detached.map(Arc::new)
         });
-        settled.as_ref().unwrap_or(&self.root)
+        detached.as_ref().unwrap_or(&self.root)
     }
 }
 
@@ -111,7 +111,7 @@ pub struct Provenance {
     pub trace_id: String,
     pub span_id: Option<String>,
     pub anchor: Option<Anchor>,
-    pub source: Option<Source>,
+    pub source: Option<SnapshotSource>,
     /// The snapshot that this one was forked from: an object.
     pub forked_from: Option<JsonText>,
 }
@@ -124,7 +124,7 @@ pub enum Anchor {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum SnapshotSource {
     Dump,
     Restore,
 }
@@ -146,7 +146,7 @@ impl Anchor {
     }
 }
 
-impl Source {
+impl SnapshotSource {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

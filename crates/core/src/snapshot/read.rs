@@ -2,28 +2,28 @@
 
 use std::sync::Arc;
 
+use super::error::SnapshotError;
 use super::fields::{Fields, Segment};
-use super::frame_draft::FrameDraft;
+use super::frame_draft::FrameFields;
 use super::generation_draft::BodyDraft;
 use super::stop::Stop;
 use super::{Provenance, Snapshot, VERSION};
-use crate::clock::Clock;
-use crate::error::{Faults, SnapshotError};
-use crate::frame::{Frame, Generation};
 use crate::json::{JsonErrorKind, JsonText};
-use crate::limits::{MAX_FRAME_DEPTH, MAX_JSON_DEPTH};
+use crate::model::{Clock, Frame, Generation};
+use crate::util::Faults;
+use crate::util::limits::{MAX_FRAME_DEPTH, MAX_JSON_DEPTH};
 
 /// Reads the text of a snapshot. Nothing is copied: the values stay spans of `source`.
 ///
 /// # Errors
 /// All faults of the shape at once, or the place where the text is not JSON or too deep.
 pub fn read_snapshot(source: &Arc<String>) -> Result<Snapshot, SnapshotError> {
-    let mut reader = Reader {
+    let mut reader = SnapshotReader {
         fields: Fields::new(source),
         stack: Vec::new(),
     };
     let read = reader.snapshot();
-    let Reader { fields, .. } = reader;
+    let SnapshotReader { fields, .. } = reader;
     match read {
         Ok(snapshot) => match snapshot {
             Some(snapshot) if fields.faults.is_empty() => Ok(snapshot),
@@ -46,7 +46,7 @@ pub fn read_snapshot(source: &Arc<String>) -> Result<Snapshot, SnapshotError> {
     }
 }
 
-struct Reader<'a> {
+struct SnapshotReader<'a> {
     fields: Fields<'a>,
     stack: Vec<Level>,
 }
@@ -55,7 +55,7 @@ struct Reader<'a> {
 enum Level {
     Frame {
         // Large beside the other levels.
-        draft: Box<FrameDraft>,
+        draft: Box<FrameFields>,
         first: bool,
     },
     Generation {
@@ -73,7 +73,7 @@ enum Level {
     },
 }
 
-impl Reader<'_> {
+impl SnapshotReader<'_> {
     fn snapshot(&mut self) -> Result<Option<Snapshot>, Stop> {
         if self.fields.scanner.peek() != Some(b'{') {
             let received = self.fields.describe_next();

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use super::memory::write_memory;
 use super::write::{write_generation_fields, write_state};
 use super::write_journal::write_call;
-use crate::frame::{Frame, Generation};
-use crate::journal::{Call, Outcome, Row};
 use crate::json::JsonStr;
-use crate::request::{Request, Text};
+use crate::model::{Call, Outcome, Row};
+use crate::model::{Frame, Generation};
+use crate::model::{Request, Text};
 
 /// The list as JSON text, and the requests apart from it: in the text, each prompt would repeat the messages of those
 /// before it.
@@ -138,7 +138,7 @@ impl ReadModel {
             let keys = frame.edited.iter();
             write_list(keys.map(|key| format!("\"{}\"", key.body())), out);
         }
-        if frame.taken.is_some() {
+        if frame.replays.is_some() {
             out.push_str(r#","replayed":true"#);
         }
         out.push_str(r#","state":"#);
@@ -158,7 +158,7 @@ impl ReadModel {
         let mut last_prompts = HashMap::new();
         for call in &generation.calls {
             write_call(call, false, &mut self.text);
-            if call.taken.is_some() {
+            if call.replays.is_some() {
                 self.text.push_str(r#","replayed":true"#);
             }
             if let Some(request) = &call.request {

@@ -8,9 +8,9 @@ use rpds::VectorSync;
 
 use super::fields::Fields;
 use super::stop::Stop;
-use crate::id_hash::IdHashing;
 use crate::json::{JsonText, write_count};
-use crate::request::{ConversationMark, Request, TAIL_MEMBERS, Tail, Text, TextTable};
+use crate::model::{ConversationMark, Request, TAIL_MEMBERS, Tail, Text, TextTable};
+use crate::util::IdHashing;
 
 /// Field of the root that holds the table.
 pub(super) const TABLE_FIELD: &str = "requestTexts";

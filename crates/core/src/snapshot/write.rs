@@ -5,8 +5,8 @@ use super::out::Out;
 use super::requests::{RequestTable, TABLE_FIELD};
 use super::write_journal::{write_calls, write_journal};
 use super::{Snapshot, VERSION, Warning};
-use crate::frame::{Course, Frame, Generation, State};
 use crate::json::JsonStr;
+use crate::model::{Divergence, Frame, Generation, State};
 
 /// Writes the whole snapshot.
 #[must_use]
@@ -255,15 +255,15 @@ pub(super) fn write_state(frame: &Frame, out: &mut String) {
     if let Some(hash) = frame.input_hash {
         out.push_str(&format!(r#","inputHash":"{hash}""#));
     }
-    for (name, place) in [("startOrder", frame.start), ("endOrder", frame.end)] {
-        if let Some(place) = place {
-            out.push_str(&format!(r#","{name}":{place}"#));
+    for (name, order) in [("startOrder", frame.start), ("endOrder", frame.end)] {
+        if let Some(order) = order {
+            out.push_str(&format!(r#","{name}":{order}"#));
         }
     }
     for (name, holds) in [
         ("stopped", frame.stopped),
         ("handled", frame.handled),
-        ("unreached", frame.course == Course::Unreached),
+        ("unreached", frame.divergence == Divergence::NotReplayedYet),
     ] {
         if holds {
             out.push_str(&format!(r#","{name}":true"#));

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use super::out::Out;
 use super::requests::RequestTable;
-use crate::frame::Generation;
-use crate::id_hash::IdHashing;
-use crate::journal::{Call, Kind, Outcome, RequestHash, Value};
 use crate::json::write_count;
+use crate::model::{Call, Generation, Kind, Outcome, RequestHash, Value};
+use crate::util::IdHashing;
 
 /// Writes the rows, one a hash, and tells of each call whether its outcome stands in a row.
 pub(super) fn write_journal(generation: &Generation, out: &mut Out<'_>) -> Vec<bool> {
@@ -184,12 +183,12 @@ pub(super) fn write_call(call: &Call, in_row: bool, out: &mut String) {
     call.hash.push_to(out);
     out.push_str(r#"","startOrder":"#);
     write_count(call.start, out);
-    for (name, place) in [("answerOrder", call.answered), ("endOrder", call.end)] {
-        if let Some(place) = place {
+    for (name, order) in [("answerOrder", call.answered), ("endOrder", call.end)] {
+        if let Some(order) = order {
             out.push_str(",\"");
             out.push_str(name);
             out.push_str("\":");
-            write_count(place, out);
+            write_count(order, out);
         }
     }
     if in_row {
@@ -216,7 +215,7 @@ pub(super) fn write_call(call: &Call, in_row: bool, out: &mut String) {
             }
         }
     }
-    if call.unreached {
+    if call.carried_over {
         out.push_str(r#","unreached":true"#);
     }
     if let Some(meta) = &call.meta {

@@ -1,8 +1,8 @@
 //! How a recorded agent is found again, and what it starts with.
 
-use agent_rewind_core::frame::State;
 use agent_rewind_core::json::JsonText;
-use agent_rewind_core::live::LiveFrame;
+use agent_rewind_core::model::State;
+use agent_rewind_core::record::LiveFrame;
 
 use super::support::{ask, input, name, output, replayed, start, text, tool, value};
 

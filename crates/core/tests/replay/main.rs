@@ -7,10 +7,10 @@
 )]
 
 mod agents;
+mod carry_over;
 mod failures;
 mod lifetime;
-mod places;
+mod order;
 mod requests;
 mod rules;
 mod support;
-mod unreached;

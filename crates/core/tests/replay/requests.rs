@@ -1,9 +1,8 @@
 //! What a recording keeps of the requests themselves.
 
-use agent_rewind_core::journal::Kind;
 use agent_rewind_core::json::JsonText;
-use agent_rewind_core::live::Asked;
-use agent_rewind_core::request::{PromptTail, Prompting, Request, Text};
+use agent_rewind_core::model::{Kind, PromptTail, Prompting, Request, Text};
+use agent_rewind_core::record::Asked;
 
 use super::support::{end, hash, input, name, output, replayed, start};
 

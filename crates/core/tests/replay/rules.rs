@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use agent_rewind_core::journal::{Kind, Outcome, RequestHash};
-use agent_rewind_core::live::{Asked, LiveFrame, RunOptions};
-use agent_rewind_core::replay::{Answer, Source};
+use agent_rewind_core::model::{Kind, Outcome, RequestHash};
+use agent_rewind_core::record::{Asked, LiveFrame, RunOptions};
+use agent_rewind_core::replay::{Answer, ReplaySource};
 use agent_rewind_core::snapshot::{Provenance, Snapshot};
 
 use super::support::{
@@ -80,7 +80,7 @@ fn hashes_of_another_recorder_are_looked_up_beside_ours() {
             ..Provenance::default()
         },
     );
-    let replay = start(Some(Source::of_snapshot(&snapshot)));
+    let replay = start(Some(ReplaySource::of_tree(snapshot.tree())));
     assert!(replay.has_foreign_hashes());
     let answer = begin(&replay, "q", Some("1a2b3c")).answer;
     assert_eq!(text(&answer), "1");
@@ -103,7 +103,7 @@ fn without_recording_a_run_still_replays_and_counts() {
     let begun = begin(&replay, "q", None);
     assert_eq!(text(&begun.answer), "1");
     assert_eq!(begun.slot, None);
-    let usage = agent_rewind_core::usage::Usage {
+    let usage = agent_rewind_core::model::Usage {
         call_count: 1.0,
         ..Default::default()
     };

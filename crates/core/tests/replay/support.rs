@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use agent_rewind_core::frame::State;
 use agent_rewind_core::hash::{ContentHash, content_hash};
-use agent_rewind_core::journal::{Kind, Outcome, Value};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::live::{Asked, Begun, FrameInput, LiveFrame, RunOptions};
-use agent_rewind_core::replay::{Answer, Miss, Source, Verdict};
-use agent_rewind_core::run::Ended;
+use agent_rewind_core::model::{Kind, Outcome, State, Value};
+use agent_rewind_core::record::{Asked, Ended, FrameInput, LiveFrame, RunOptions, StartedCall};
+use agent_rewind_core::replay::{Answer, Miss, ReplaySource, Verdict};
 use agent_rewind_core::snapshot::{Provenance, Snapshot, read_snapshot, write_snapshot};
 
 pub const RECORDING: RunOptions = RunOptions {
@@ -39,11 +37,11 @@ pub fn input(call_id: &str, agent_id: &str, props: &str) -> FrameInput {
     }
 }
 
-pub fn start(source: Option<Source>) -> LiveFrame {
+pub fn start(source: Option<ReplaySource>) -> LiveFrame {
     LiveFrame::start_run(input("root", "", ""), source, RECORDING)
 }
 
-pub fn begin(frame: &LiveFrame, request: &str, foreign: Option<&str>) -> Begun {
+pub fn begin(frame: &LiveFrame, request: &str, foreign: Option<&str>) -> StartedCall {
     let asked = Asked {
         kind: Kind::Tool,
         call_id: name("t"),
@@ -53,7 +51,7 @@ pub fn begin(frame: &LiveFrame, request: &str, foreign: Option<&str>) -> Begun {
     frame.begin_call(asked, foreign.map(name))
 }
 
-pub fn end(frame: &LiveFrame, begun: &Begun, outcome: Outcome) {
+pub fn end(frame: &LiveFrame, begun: &StartedCall, outcome: Outcome) {
     assert!(frame.end_call(
         begun.slot.unwrap(),
         Ended {
@@ -93,11 +91,11 @@ pub fn in_memory(frame: &LiveFrame) -> Snapshot {
 }
 
 /// The dump, through its text: a handle and its copy must answer alike.
-pub fn replayed(frame: &LiveFrame) -> Source {
+pub fn replayed(frame: &LiveFrame) -> ReplaySource {
     let snapshot = in_memory(frame);
     let copy = read_snapshot(&Arc::new(write_snapshot(&snapshot))).unwrap();
     assert_eq!(write_snapshot(&copy), write_snapshot(&snapshot));
-    Source::of_snapshot(&copy)
+    ReplaySource::of_tree(copy.tree())
 }
 
 pub fn ask(frame: &LiveFrame, request: &str) -> Answer {
@@ -116,7 +114,7 @@ pub fn text(answer: &Answer) -> &str {
     }
 }
 
-pub fn release(frame: &LiveFrame, begun: &Begun) {
+pub fn release(frame: &LiveFrame, begun: &StartedCall) {
     frame.release_call(begun.slot, begun.answer.call.as_ref().unwrap().end);
 }
 

@@ -1,7 +1,7 @@
 //! Traces that something was lost from, or came twice to: repaired where the rest proves it, and
 //! never without a word.
 
-use agent_rewind_core::journal::Kind;
+use agent_rewind_core::model::Kind;
 
 use crate::support::{
     Log, Scramble, calls, codes, frame, frames, lines, memory, options, outputs, scenarios, shape,
@@ -231,7 +231,7 @@ fn a_lost_end_of_an_agent_is_told_by_its_generation() {
     let child = frame(&snapshot, "root/agent:a:0/agent:b:0");
     assert_eq!(codes(&snapshot), ["missing-end"]);
     assert!(
-        matches!(&child.state, agent_rewind_core::frame::State::Completed(value) if value.text.as_str() == "42")
+        matches!(&child.state, agent_rewind_core::model::State::Completed(value) if value.text.as_str() == "42")
     );
 }
 
@@ -323,7 +323,7 @@ fn values_nested_too_deep_do_not_spoil_their_event() {
     assert_eq!(outputs(&snapshot.root, &Kind::Prompt), ["h"]);
     assert!(matches!(
         calls(&snapshot.root)[1].outcome,
-        agent_rewind_core::journal::Outcome::Tombstone(_)
+        agent_rewind_core::model::Outcome::Tombstone(_)
     ));
     let line = format!("{}\n{deep}\n", trace_of("a-single-turn").trim_end());
     assert_eq!(codes(&lines(&line)), ["invalid-line"]);

@@ -3,11 +3,9 @@
 use std::collections::HashMap;
 use std::fs;
 
-use agent_rewind_core::frame::State;
-use agent_rewind_core::journal::{Kind, Outcome};
 use agent_rewind_core::json::canonicalize;
+use agent_rewind_core::model::{Kind, Outcome, State, Usage};
 use agent_rewind_core::snapshot::Anchor;
-use agent_rewind_core::usage::Usage;
 
 use crate::support::{
     Json, all_calls, at, codes, frames, lines, memory, options, outputs, scenarios, status,

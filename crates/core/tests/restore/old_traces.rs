@@ -1,7 +1,7 @@
 //! Traces of other recorders: children are numbered on, and journals united, over the generations.
 
 use agent_rewind_core::hash::input_hash;
-use agent_rewind_core::journal::{Kind, Outcome};
+use agent_rewind_core::model::{Kind, Outcome};
 use agent_rewind_core::snapshot::Anchor;
 
 use crate::support::{

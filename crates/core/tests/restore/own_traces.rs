@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use agent_rewind_core::frame::{Frame, State};
-use agent_rewind_core::journal::{Call, Kind, Outcome};
+use agent_rewind_core::model::{Call, Frame, Kind, Outcome, State};
 use agent_rewind_core::snapshot::{Anchor, read_snapshot, write_snapshot};
 
 use crate::support::{

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use agent_rewind_core::error::RestoreErrorKind;
-use agent_rewind_core::limits::MAX_FRAME_DEPTH;
+use agent_rewind_core::restore::RestoreErrorKind;
+use agent_rewind_core::util::limits::MAX_FRAME_DEPTH;
 
 use crate::support::{calls, codes, frames, lines, options, status, try_lines};
 

@@ -5,11 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agent_rewind_core::error::{RestoreError, RestoreErrorKind};
-use agent_rewind_core::frame::{Frame, State};
-use agent_rewind_core::journal::{Call, Kind, Outcome};
 use agent_rewind_core::json::{Scanner, canonicalize};
-use agent_rewind_core::restore::{Origin, RestoreOptions, restore};
+use agent_rewind_core::model::{Call, Frame, Kind, Outcome, State};
+use agent_rewind_core::restore::{Origin, RestoreError, RestoreErrorKind, RestoreOptions, restore};
 use agent_rewind_core::snapshot::{Anchor, Snapshot};
 
 pub fn options() -> RestoreOptions {
@@ -275,7 +273,7 @@ pub fn memory(frame: &Frame) -> String {
     memory_text(&frame.memory)
 }
 
-pub fn memory_text(memory: &agent_rewind_core::memory::Memory) -> String {
+pub fn memory_text(memory: &agent_rewind_core::model::Memory) -> String {
     let members: Vec<String> = memory
         .iter()
         .map(|(key, value)| format!("\"{}\":{}", key.body(), value.as_str()))

@@ -1,8 +1,7 @@
 //! Topology: frames come from the parents of spans, and calls belong to the nearest agent.
 
-use agent_rewind_core::frame::State;
-use agent_rewind_core::journal::Kind;
-use agent_rewind_core::snapshot::{Anchor, Source};
+use agent_rewind_core::model::{Kind, State};
+use agent_rewind_core::snapshot::{Anchor, SnapshotSource};
 
 use crate::support::{
     Log, at, call_ids, calls, codes, cut, frame, lines, options, outputs, status, try_lines,
@@ -27,7 +26,7 @@ fn a_single_agent_is_the_root() {
         ),
         (None, None)
     );
-    assert_eq!(snapshot.provenance.source, Some(Source::Restore));
+    assert_eq!(snapshot.provenance.source, Some(SnapshotSource::Restore));
     let cut = cut(&log.text(), "t", Anchor::After);
     assert_eq!(cut.process_id, "restore:t:1700000000000");
     assert_eq!(
@@ -238,13 +237,23 @@ fn one_run_is_restored_at_a_time() {
         .event("runWith:start", "run2", "", "")
         .agent("b", "run2", "two", "{}")
         .agent_end("b", "run2", "2");
-    let second = second.text().replace("\"t1\"", "\"t2\"");
+    let second = second
+        .text()
+        .replace("\"t1\"", "\"t2\"")
+        .replace("\"timestamp\":1", "\"timestamp\":2");
     let both = format!("{}{second}", first.text());
-    let error = try_lines(&both, &options()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the trace holds events of 2 runs (t1, t2); choose one with options.traceId"
-    );
+    // By default the run that started last, wherever its events are in the file.
+    for text in [&both, &format!("{second}{}", first.text())] {
+        let newest = try_lines(text, &options()).unwrap();
+        assert_eq!(call_ids(&newest), ["root/agent:two:0"]);
+        assert_eq!(newest.provenance.trace_id, "t2");
+        assert_eq!(codes(&newest), ["several-runs"]);
+        assert!(
+            newest.warnings[0].message.contains(
+                "; t2, which started last, was restored, options.traceId chooses another"
+            ),
+        );
+    }
     let chosen = |trace_id: &str| {
         let options = agent_rewind_core::restore::RestoreOptions {
             trace_id: Some(trace_id.to_owned()),

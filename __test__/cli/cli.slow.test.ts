@@ -1,0 +1,297 @@
+import { spawnSync } from "node:child_process";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { journalCall, runFrame, runWith, type TraceEvent } from "agent-rewind";
+import { contentHash, dumpSnapshot, parseSnapshot, readSnapshot } from "agent-rewind/debugger";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { BIN, cli, record, shell } from "./support.js";
+
+const folder = mkdtempSync(join(tmpdir(), "rewind-cli-"));
+const at = (name: string): string => join(folder, name);
+
+beforeAll(async () => {
+  await record(at("a.json"), at("a.jsonl"));
+  await record(at("same.json"), at("same.jsonl"));
+  await record(at("b.json"), at("b.jsonl"), "what to eat");
+  writeFileSync(at("cut.json"), readFileSync(at("a.json")).subarray(0, 500));
+  writeFileSync(at("empty"), "");
+  writeFileSync(at("text"), "hello\n");
+  writeFileSync(at("null.json"), "null");
+  writeFileSync(at("binary"), Buffer.from([0xff, 0xfe, 0, 1, 2, 3]));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const inFolder = { cwd: folder };
+
+describe("agent-rewind command", () => {
+  it("prints its usage", () => {
+    for (const args of [["--help"], ["-h"], ["help"], ["inspect", "--help"], ["context", "-h"]]) {
+      const { code, out } = cli(args);
+      expect(code).toBe(0);
+      expect(out).toMatch(/^Usage: agent-rewind/);
+    }
+    expect(cli(["--version"]).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it.each([
+    [[], /there is no command/],
+    [["explode"], /there is no command "explode"/],
+    [["constructor"], /there is no command "constructor"/],
+    [["inspect"], /inspect takes 1 file, received 0/],
+    [["inspect", "a", "b"], /inspect takes 1 file, received 2/],
+    [["inspect", "a", "--wrong"], /Unknown option '--wrong'\n/],
+    [["hash"], /hash takes at least 1 file, received 0/],
+    [["diff", "a"], /diff takes 2 files/],
+    [["diff", "-", "-"], /standard input can be read once/],
+    [["restore", "a", "--anchor", "middle"], /--anchor must be/],
+    [["restore", "a", "--anchor", "before"], /--anchor goes with --span/],
+    [["context"], /context is followed by/],
+    [["context", "toString"], /context is followed by/],
+    [["context", "verify", "a", "--head", "x"], /--head must be/],
+    [["context", "verify", "a", "--key-env", "NOT_SET_AT_ALL"], /no environment variable NOT_SET_AT_ALL/],
+  ])("exits with 2 for %j", (args, message) => {
+    const { code, out, err } = cli(args, inFolder);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toMatch(message);
+  });
+
+  it.each([
+    ["inspect", "none.json"],
+    ["inspect", "."],
+    ["inspect", "cut.json"],
+    ["inspect", "empty"],
+    ["inspect", "text"],
+    ["inspect", "null.json"],
+    ["inspect", "binary"],
+    ["restore", "a.json"],
+    ["restore", "a.jsonl", "--span", "0000000000000000"],
+    ["restore", "a.jsonl", "-o", "no/such/folder/x.json"],
+    ["diff", "a.json", "none.json"],
+    ["hash", "text"],
+    ["hash", "binary"],
+    ["hash", "empty"],
+    ["context", "show", "text"],
+    ["context", "show", "a.jsonl"],
+    ["context", "diff", "a.jsonl", "b.jsonl"],
+    ["context", "diff", "none.jsonl", "none.jsonl"],
+    ["context", "verify", "none.jsonl"],
+    ["context", "verify", "text", "--key-file", "none"],
+  ])("exits with 3 and one line that names the input for %s %s", (...args) => {
+    const { code, out, err } = cli(args, inFolder);
+    expect({ code, out }).toEqual({ code: 3, out: "" });
+    expect(err.trimEnd().split("\n")).toHaveLength(1);
+    expect(err).toMatch(/^agent-rewind: /);
+    expect(err).not.toMatch(/\n\s+at /);
+  });
+
+  it("reads standard input", () => {
+    const input = readFileSync(at("a.json"));
+    expect(cli(["inspect", "-"], { input }).out).toBe(cli(["inspect", at("a.json")]).out);
+    expect(cli(["inspect", "-"], { input: "" })).toMatchObject({ code: 3 });
+    expect(cli(["hash", "-"], { input: '{"b":1,"a":2}' }).out).toBe(`${contentHash('{"a":2,"b":1}')}  -\n`);
+    expect(cli(["diff", at("a.json"), "-"], { input })).toEqual({ code: 0, out: "", err: "" });
+  });
+
+  it("exits quietly when the reader of its output closes the pipe", async () => {
+    for (let index = 0; index < 3_000; index += 1)
+      appendFileSync(
+        at("long.jsonl"),
+        `${JSON.stringify({ timestamp: String(index), agent_name: "x".repeat(100) })}\n`,
+      );
+    const shown = await shell("rewind context show long.jsonl | head -1", folder);
+    expect(shown).toEqual({ code: 0, out: expect.stringMatching(/^0 /), err: "" });
+    const json = await shell("rewind context show --json long.jsonl | head -c 10", folder);
+    expect(json).toMatchObject({ code: 0, err: "" });
+    const restored = await shell("rewind restore a.jsonl | head -c 1", folder);
+    expect(restored).toEqual({ code: 0, out: "{", err: "" });
+    // The exit code still reflects the result.
+    const differing = await shell("rewind diff --json a.json b.json | head -c 1", folder);
+    expect(differing).toEqual({ code: 1, out: "{", err: "" });
+    expect(await shell("rewind inspect a.json > /dev/full", folder)).toMatchObject({
+      code: expect.toSatisfy((code) => code !== 0),
+    });
+  });
+
+  it("uses colors only on terminals and respects NO_COLOR", () => {
+    expect(cli(["inspect", at("a.json")]).out).not.toContain("\u001b");
+    const inTerminal = (env: Record<string, string>): string =>
+      spawnSync("script", ["-qec", `"${process.execPath}" "${BIN}" inspect "${at("a.json")}"`, "/dev/null"], {
+        encoding: "utf8",
+        env: { ...process.env, TERM: "xterm", NO_COLOR: "", ...env },
+      }).stdout;
+    expect(inTerminal({})).toContain("\u001b[1m");
+    expect(inTerminal({ NO_COLOR: "1" })).not.toContain("\u001b");
+    expect(inTerminal({ TERM: "dumb" })).not.toContain("\u001b");
+  });
+});
+
+describe("inspect", () => {
+  it("prints the tree with status, time and tokens", () => {
+    const { code, out } = cli(["inspect", "a.json"], inFolder);
+    expect(code).toBe(0);
+    const lines = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.replace(/\d+ ms/, "0 ms"));
+    expect(lines[0]).toMatch(/^snapshot 0af7651916cd43dd8448eb211c80319c  \d{4}-/);
+    expect(lines.slice(1)).toEqual([
+      "root  running  2 calls  34 tokens",
+      "├─ agent:traveller:0  completed  3 calls  34 tokens",
+      "│  ├─ prompt:gpt:0  ok  0 ms  17 tokens",
+      "│  ├─ tool:weather:0  ok  0 ms",
+      "│  └─ prompt:gpt:1  ok  0 ms  17 tokens",
+      "├─ http:bad\\u001b[31m:0  failed  0 ms  RangeError: no\\nsuch page",
+      "└─ http:slow:0  in flight",
+    ]);
+  });
+
+  it("prints names with a slash in full", async () => {
+    const trace: TraceEvent[] = [];
+    const snapshot = await runWith(
+      async () => {
+        await runFrame({ id: "team/writer", input: {} }, () =>
+          journalCall({ kind: "tool", name: "weather/forecast", request: {} }, () => 1),
+        );
+        await journalCall({ kind: "model", name: "openai/gpt-5", request: {} }, () => 2);
+        return dumpSnapshot();
+      },
+      { enableSnapshot: true, eventBus: { emit: (event) => void trace.push(event) } },
+    );
+    for (const recording of [snapshot, trace]) {
+      const { out } = cli(["inspect", "-"], { input: JSON.stringify(recording) });
+      const names = out.split("\n").map((text) => text.replace(/ {2}(?:ok|completed|running).*/, ""));
+      expect(names.slice(2, -1)).toEqual([
+        "├─ agent:team/writer:0",
+        "│  └─ tool:weather/forecast:0",
+        "└─ model:openai/gpt-5:0",
+      ]);
+    }
+  });
+
+  it("prints the same for a trace, as lines or as a list", () => {
+    const { out } = cli(["inspect", "a.jsonl"], inFolder);
+    expect(out).toMatch(/^trace restore:latest:\d+/);
+    expect(out).toContain("│  ├─ tool:weather:0  ok");
+    expect(out).toMatch(/http:bad\\u001b\[31m:0 {2}failed {2}\d+ ms {2}RangeError/);
+    const events = readFileSync(at("a.jsonl"), "utf8").trimEnd().split("\n");
+    expect(
+      cli(["inspect", "-"], { input: ` [${events.join(",")}]` })
+        .out.split("\n")
+        .slice(1),
+    ).toEqual(out.split("\n").slice(1));
+  });
+
+  it("prints JSON", () => {
+    const { out } = cli(["inspect", "--json", "a.json"], inFolder);
+    const given = JSON.parse(out) as { kind: string; metadata: object; rows: Record<string, unknown>[] };
+    expect(given).toMatchObject({ kind: "snapshot", metadata: { release: "1.2.3" }, warnings: [] });
+    expect(given.rows.map(({ row, depth, status }) => [row, depth, status])).toEqual([
+      ["frame", 0, "running"],
+      ["frame", 1, "completed"],
+      ["call", 2, "ok"],
+      ["call", 2, "ok"],
+      ["call", 2, "ok"],
+      ["call", 1, "failed"],
+      ["call", 1, "in flight"],
+    ]);
+    expect(given.rows[2]).toMatchObject({ kind: "prompt", callId: "root/agent:traveller:0/prompt:gpt:0", tokens: 17 });
+    expect(given.rows[2]).not.toHaveProperty("output");
+  });
+
+  it("reads files of 60 MB", { timeout: 60_000 }, () => {
+    const snapshot = JSON.parse(readFileSync(at("a.json"), "utf8")) as ReturnType<typeof parseSnapshot>;
+    const call = snapshot.root.calls?.[0] as NonNullable<typeof snapshot.root.calls>[number];
+    const { request: _request, ...plain } = call;
+    snapshot.root.calls = Array.from({ length: 30_000 }, (_, index) => ({
+      ...plain,
+      callId: `root/http:n:${index}`,
+      error: { name: "E", message: "x".repeat(2_000) },
+    }));
+    writeFileSync(at("huge.json"), JSON.stringify(snapshot));
+    const { code, out, err } = cli(["inspect", "huge.json"], inFolder);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out.split("\n").length).toBeGreaterThan(30_000);
+    rmSync(at("huge.json"));
+    const trace = readFileSync(at("a.jsonl"), "utf8");
+    const start = trace.slice(0, trace.indexOf("\n"));
+    writeFileSync(
+      at("huge.jsonl"),
+      `${trace}${`${JSON.stringify({ ...(JSON.parse(start) as object), type: "sys:log", message: "x".repeat(6_000) })}\n`.repeat(10_000)}`,
+    );
+    expect(cli(["inspect", "huge.jsonl"], inFolder)).toMatchObject({ code: 0, err: "" });
+    rmSync(at("huge.jsonl"));
+  });
+});
+
+describe("restore", () => {
+  it("writes a snapshot to a file or to standard output", async () => {
+    expect(cli(["restore", "a.jsonl", "-o", "restored.json"], inFolder)).toEqual({ code: 0, out: "", err: "" });
+    const restored = await readSnapshot(at("restored.json"));
+    expect(Object.keys(restored.root.children)).toEqual(["root/agent:traveller:0"]);
+    const printed = parseSnapshot(cli(["restore", "a.jsonl"], inFolder).out);
+    expect(printed.root).toEqual(restored.root);
+    expect(JSON.parse(cli(["restore", "a.jsonl", "-o", "r.json", "--json"], inFolder).out)).toMatchObject({
+      file: "r.json",
+      warnings: [],
+    });
+  });
+
+  it("restores to a span, before or after it", () => {
+    const events = readFileSync(at("a.jsonl"), "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { type: string; trace: { spanId: string } });
+    const span = events.find(({ type }) => type === "tool:call:start")?.trace.spanId as string;
+    const toolRows = (anchor: string): number =>
+      Object.keys(
+        parseSnapshot(cli(["restore", "a.jsonl", "--span", span, "--anchor", anchor], inFolder).out).root.journal.tool,
+      ).length;
+    expect([toolRows("before"), toolRows("after")]).toEqual([0, 1]);
+  });
+
+  it("prints the repairs of the trace on standard error", () => {
+    writeFileSync(at("damaged.jsonl"), `${readFileSync(at("a.jsonl"), "utf8")}{"type":"agent:st`);
+    const { code, out, err } = cli(["restore", "damaged.jsonl"], inFolder);
+    expect(code).toBe(0);
+    expect(err).toMatch(/^[a-z-]+: /);
+    expect(parseSnapshot(out).warnings ?? []).toBeDefined();
+  });
+});
+
+describe("diff", () => {
+  it("exits with 0 if only times differ and with 1 otherwise", () => {
+    expect(cli(["diff", "a.json", "same.json"], inFolder)).toEqual({ code: 0, out: "", err: "" });
+    const { code, out } = cli(["diff", "a.json", "b.json"], inFolder);
+    expect(code).toBe(1);
+    expect(out).toContain("~ root/agent:traveller:0/prompt:gpt:0  request");
+    expect(out).toMatch(/\/messages\/0\/content\/0\/text\n\s+- "what to wear"\n\s+\+ "what to eat"/);
+    const { equal, changes } = JSON.parse(cli(["diff", "--json", "a.json", "b.json"], inFolder).out) as {
+      equal: boolean;
+      changes: { change: string; callId: string }[];
+    };
+    expect(equal).toBe(false);
+    expect(changes.map(({ change, callId }) => [change, callId])).toEqual([
+      ["request", "root/agent:traveller:0/prompt:gpt:0"],
+      ["request", "root/agent:traveller:0/prompt:gpt:1"],
+    ]);
+  });
+
+  it("lists calls that only one snapshot has, different outputs and different ends", () => {
+    const snapshot = JSON.parse(readFileSync(at("a.json"), "utf8")) as ReturnType<typeof parseSnapshot>;
+    snapshot.root.calls = snapshot.root.calls?.filter(({ callId }) => !callId.includes("slow")) ?? [];
+    const child = snapshot.root.children["root/agent:traveller:0"] as typeof snapshot.root;
+    const row = Object.values(child.journal.tool)[0] as { output: unknown };
+    row.output = { city: "Oslo", celsius: 20 };
+    child.state = { status: "failed", error: { name: "Error", message: "x" } };
+    writeFileSync(at("edited.json"), JSON.stringify(snapshot));
+    const { code, out } = cli(["diff", "a.json", "edited.json"], inFolder);
+    expect(code).toBe(1);
+    expect(out).toContain("- root/http:slow:0");
+    expect(out).toMatch(/tool:weather:0 {2}output\n\s+\/celsius\n\s+- -3\n\s+\+ 20/);
+    expect(out).toMatch(/traveller:0 {2}status\n\s+completed\n\s+failed: Error: x/);
+    expect(cli(["diff", "edited.json", "a.json"], inFolder).out).toContain("+ root/http:slow:0");
+  });
+});

@@ -1,0 +1,180 @@
+//! Frames: one for a run, one for each call of an agent, in a tree that snapshots share.
+
+use std::sync::Arc;
+
+use rpds::VectorSync;
+
+use super::journal::{Call, Outcome, Row, Value};
+use super::memory::Memory;
+use super::usage::Budget;
+use crate::hash::ContentHash;
+use crate::json::{JsonStr, JsonText};
+
+#[derive(Debug, Clone)]
+pub struct Frame {
+    pub call_id: JsonStr,
+    /// Empty for the frame of `runWith`.
+    pub agent_id: JsonStr,
+    /// Hash of the input (props); `None` in recordings that lack it.
+    pub input_hash: Option<ContentHash>,
+    /// Orders of its start and end in the run, where known.
+    pub start: Option<u64>,
+    pub end: Option<u64>,
+    pub state: State,
+    /// This frame failed, and its parent frame ended with that failure.
+    pub stopped: bool,
+    /// This frame failed, and its parent continued after that.
+    pub handled: bool,
+    /// The current memory.
+    pub memory: Memory,
+    /// Keys of the memory that were edited, added or removed in a snapshot.
+    pub edited: Vec<JsonStr>,
+    /// The last generation.
+    pub generation: Generation,
+    pub earlier: VectorSync<Arc<Generation>>,
+    pub budget: Budget,
+    /// The recorded frame that this one replays. A dump carries over the part of it that was not asked for.
+    pub recorded: Option<Arc<Frame>>,
+    /// Position of that frame in its recorded parent.
+    pub replays: Option<usize>,
+    pub divergence: Divergence,
+}
+
+/// How a frame differs from the recording that its run replays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Divergence {
+    /// Everything in it and under it comes from the recording, or there is no recording.
+    #[default]
+    None,
+    /// Something in it or under it is not in the recording.
+    Diverged,
+    /// Recorded by an earlier run. The run that replays it has not asked for it yet.
+    NotReplayedYet,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    Running,
+    Completed(Value),
+    /// With an `ErrorInfo` object, where one is known.
+    Failed(Option<JsonText>),
+}
+
+/// One pass of an agent's handler, from its start to its return, failure or rebirth.
+#[derive(Debug, Clone)]
+pub struct Generation {
+    pub id: u64,
+    /// What the handler was called with, where it is known and can be brought back.
+    pub props: Option<Value>,
+    /// The memory at the start; `None` in recordings that lack it.
+    pub memory: Option<Memory>,
+    pub calls: VectorSync<Arc<Call>>,
+    pub children: VectorSync<Arc<Frame>>,
+    pub rows: VectorSync<Arc<Row>>,
+}
+
+impl Generation {
+    #[must_use]
+    pub fn new(id: u64, props: Option<Value>, memory: Option<Memory>) -> Self {
+        Self {
+            id,
+            props,
+            memory,
+            calls: VectorSync::new_sync(),
+            children: VectorSync::new_sync(),
+            rows: VectorSync::new_sync(),
+        }
+    }
+
+    /// Start of the last call or child. What is carried over from an earlier run does not count: its order comes after
+    /// everything else, but it was not started after it.
+    #[must_use]
+    pub fn last_start(&self) -> Option<u64> {
+        let calls = self.calls.iter().filter(|call| !call.carried_over);
+        let children = self
+            .children
+            .iter()
+            .filter(|child| child.divergence != Divergence::NotReplayedYet);
+        let calls = calls.map(|call| Some(call.start));
+        calls
+            .chain(children.map(|child| child.start))
+            .flatten()
+            .max()
+    }
+
+    /// Marks the failures as handled after which the frame continued: all of them if it has completed. `continued`: the
+    /// order at which it last continued to something that may not have started.
+    pub fn mark_handled(&mut self, completed: bool, continued: Option<u64>) {
+        let last = self.last_start().max(continued);
+        let is_followed = |end: Option<u64>| completed || last > end && end.is_some();
+        for position in 0..self.calls.len() {
+            if let Some(call) = self.calls.get(position)
+                && matches!(call.outcome, Outcome::Failure { stopped: false, .. })
+                && is_followed(call.known_from())
+                && let Some(call) = self.calls.get_mut(position)
+                && let Outcome::Failure { handled, .. } = &mut Arc::make_mut(call).outcome
+            {
+                *handled = true;
+            }
+        }
+        for position in 0..self.children.len() {
+            if let Some(child) = self.children.get(position)
+                && matches!(child.state, State::Failed(_))
+                && !child.stopped
+                && is_followed(child.end)
+                && let Some(child) = self.children.get_mut(position)
+            {
+                Arc::make_mut(child).handled = true;
+            }
+        }
+    }
+
+    /// True if there is anything to replay.
+    #[must_use]
+    pub fn has_records(&self) -> bool {
+        !self.calls.is_empty() || !self.children.is_empty() || !self.rows.is_empty()
+    }
+}
+
+impl Frame {
+    #[must_use]
+    pub fn new(call_id: JsonStr, agent_id: JsonStr, generation: Generation) -> Self {
+        let memory = generation.memory.clone().unwrap_or_default();
+        Self {
+            call_id,
+            agent_id,
+            input_hash: None,
+            start: None,
+            end: None,
+            state: State::Running,
+            stopped: false,
+            handled: false,
+            memory,
+            edited: Vec::new(),
+            generation,
+            earlier: VectorSync::new_sync(),
+            budget: Budget::default(),
+            recorded: None,
+            replays: None,
+            divergence: Divergence::default(),
+        }
+    }
+
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.state == State::Running
+    }
+}
+
+/// The error of an agent whose parent ended before it did.
+#[must_use]
+pub fn orphaned_error(parent_agent_id: &JsonStr) -> JsonText {
+    let parent = if parent_agent_id.body().is_empty() {
+        "the run".to_owned()
+    } else {
+        format!(r#"its parent agent \"{}\""#, parent_agent_id.body())
+    };
+    JsonText::trusted(format!(
+        r#"{{"name":"AbortError","message":"Operation aborted: {parent} ended before this agent did"}}"#
+    ))
+}

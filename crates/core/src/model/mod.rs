@@ -1,0 +1,21 @@
+//! The data of a run: its frames, calls, requests, memory and usage, and the order of its starts and ends.
+
+mod frame;
+mod journal;
+mod memory;
+mod order;
+mod ordered;
+mod request;
+mod usage;
+
+pub use frame::{Divergence, Frame, Generation, State, orphaned_error};
+pub use journal::{Call, Kind, Outcome, RequestHash, Row, Value};
+pub use memory::Memory;
+pub(crate) use memory::with_edits;
+pub use order::Clock;
+pub(crate) use order::Renumbering;
+pub use ordered::OrderedMap;
+pub use request::{
+    ConversationMark, PromptTail, Prompting, Request, TAIL_MEMBERS, Tail, Text, TextTable,
+};
+pub use usage::{Amounts, Budget, Item, ItemKey, Usage};

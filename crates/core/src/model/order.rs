@@ -1,0 +1,85 @@
+//! The order of a run's starts and ends.
+
+/// Assigns each start and end a number, its order, as it happens. A replayed start or end keeps its recorded order,
+/// moved by the number of starts and ends so far that the recording does not contain.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Clock {
+    /// The next order.
+    pub next: u64,
+    /// By how much recorded orders are moved.
+    pub moved: u64,
+}
+
+impl Clock {
+    /// The order of the start or end that happens now. `recorded`: its order in the recording.
+    pub(crate) fn assign(&mut self, recorded: Option<u64>) -> u64 {
+        let moved = recorded.map(|order| order.saturating_add(self.moved));
+        if let Some(order) = moved.filter(|order| *order >= self.next) {
+            self.next = order.saturating_add(1);
+            return order;
+        }
+        let now = self.next;
+        self.next = now.saturating_add(1);
+        self.moved = self.moved.saturating_add(1);
+        now
+    }
+
+    /// Continues after a copy of a recorded frame that was renumbered from `next` on.
+    pub(crate) fn continue_after(&mut self, copied: &Renumbering) {
+        self.next = copied.first.saturating_add(copied.count());
+    }
+}
+
+/// Consecutive new orders for recorded ones. They keep their sequence.
+#[derive(Debug)]
+pub(crate) struct Renumbering {
+    recorded: Vec<u64>,
+    first: u64,
+}
+
+impl Renumbering {
+    /// `recorded`: the old orders, in any sequence. `first`: the first of the new ones.
+    pub(crate) fn new(mut recorded: Vec<u64>, first: u64) -> Self {
+        recorded.sort_unstable();
+        recorded.dedup();
+        Self { recorded, first }
+    }
+
+    pub(crate) fn of(&self, recorded: u64) -> u64 {
+        let rank = self.recorded.partition_point(|order| *order < recorded);
+        self.first.saturating_add(rank as u64)
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.recorded.len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replay_in_the_recorded_order_keeps_its_orders() {
+        let mut clock = Clock::default();
+        let orders: Vec<u64> = [0, 1, 3, 7].map(|order| clock.assign(Some(order))).into();
+        assert_eq!(orders, [0, 1, 3, 7]);
+        assert_eq!(clock.moved, 0);
+    }
+
+    #[test]
+    fn a_new_call_moves_what_comes_after_it() {
+        let mut clock = Clock::default();
+        let recorded = [Some(0), Some(4), None, None, Some(5), Some(9), None];
+        let orders: Vec<u64> = recorded.map(|order| clock.assign(order)).into();
+        assert_eq!(orders, [0, 4, 5, 6, 7, 11, 12]);
+    }
+
+    #[test]
+    fn a_start_that_comes_later_than_recorded_stays_later() {
+        let mut clock = Clock::default();
+        let recorded = [Some(0), Some(4), Some(2), Some(5)];
+        let orders: Vec<u64> = recorded.map(|order| clock.assign(order)).into();
+        assert_eq!(orders, [0, 4, 5, 6]);
+    }
+}

@@ -1,0 +1,267 @@
+//! Requests as they are kept: each message, schema and tool list once, however many requests hold it.
+
+use std::sync::{Arc, OnceLock};
+
+use rpds::VectorSync;
+
+use crate::hash::{ContentHash, Conversation, RequestTail, RequestTailError};
+use crate::json::{JsonError, JsonText, Scanner};
+use crate::util::sort_by_number;
+
+/// What a call asked.
+#[derive(Debug, Clone)]
+pub enum Request {
+    /// The whole document.
+    Document(Text),
+    /// A prompt: its messages, and the rest.
+    Prompt {
+        conversation: Arc<ConversationMark>,
+        messages: VectorSync<Text>,
+        tail: Arc<Tail>,
+    },
+}
+
+/// Tells conversations apart by its address: of two prompts of one, the later starts with all
+/// messages of the earlier.
+#[derive(Debug, Default)]
+pub struct ConversationMark {
+    /// Values without a size could share an address.
+    _occupied: u8,
+}
+
+/// The members of a prompt's document beside its messages, in order: name and value.
+pub type Tail = Vec<(&'static str, Text)>;
+
+/// The members that a tail may have, in the order of the document.
+pub const TAIL_MEMBERS: [&str; 4] = ["model", "options", "schema", "tools"];
+
+/// JSON text that requests share.
+#[derive(Debug, Clone)]
+pub enum Text {
+    Own(JsonText),
+    /// An entry of the table of a snapshot that was read.
+    Shared {
+        table: Arc<TextTable>,
+        index: usize,
+    },
+}
+
+/// The texts of a snapshot's requests; filled when the snapshot has been read to its end.
+pub type TextTable = OnceLock<Vec<JsonText>>;
+
+impl Text {
+    /// Empty where a snapshot names an entry that it does not hold.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Own(text) => text.as_str(),
+            Self::Shared { table, index } => table
+                .get()
+                .and_then(|texts| texts.get(*index))
+                .map_or("", JsonText::as_str),
+        }
+    }
+}
+
+impl Request {
+    /// The document in pieces, whose concatenation is its JSON text.
+    #[must_use]
+    pub fn pieces(&self) -> Vec<&str> {
+        match self {
+            Self::Document(text) => vec![text.as_str()],
+            Self::Prompt { messages, tail, .. } => {
+                let mut pieces = Vec::with_capacity(messages.len() * 2 + tail.len() * 4 + 2);
+                pieces.push(r#"{"messages":["#);
+                for (index, message) in messages.iter().enumerate() {
+                    if index > 0 {
+                        pieces.push(",");
+                    }
+                    pieces.push(message.as_str());
+                }
+                pieces.push("]");
+                for (name, text) in tail.iter() {
+                    pieces.extend([",\"", name, "\":", text.as_str()]);
+                }
+                pieces.push("}");
+                pieces
+            }
+        }
+    }
+}
+
+/// The messages of a conversation: hashed as they grow, and kept for its requests.
+#[derive(Debug, Default)]
+pub struct Prompting {
+    hasher: Conversation,
+    mark: Arc<ConversationMark>,
+    messages: VectorSync<Text>,
+    keep: bool,
+}
+
+/// A tail, ready to be hashed and to be kept.
+#[derive(Debug)]
+pub struct PromptTail {
+    hashed: RequestTail,
+    members: Arc<Tail>,
+}
+
+impl Prompting {
+    /// `keep`: whether requests are kept.
+    #[must_use]
+    pub fn new(keep: bool) -> Self {
+        Self {
+            keep,
+            ..Self::default()
+        }
+    }
+
+    /// Appends messages: a JSON array from `JSON.stringify`. All or none. `normalized` is hashed in
+    /// their place, where there are rules for that.
+    pub fn append(&mut self, messages: String, normalized: Option<&str>) -> Result<(), JsonError> {
+        self.hasher.append(normalized.unwrap_or(&messages))?;
+        if self.keep {
+            for text in elements(messages)? {
+                self.messages.push_back_mut(Text::Own(text));
+            }
+        }
+        Ok(())
+    }
+
+    #[must_use]
+    pub fn hash(&self, tail: &PromptTail) -> ContentHash {
+        self.hasher.hash(&tail.hashed)
+    }
+
+    /// The request with all messages so far; `None` where requests are not kept.
+    #[must_use]
+    pub fn request(&self, tail: &PromptTail) -> Option<Request> {
+        self.keep.then(|| Request::Prompt {
+            conversation: Arc::clone(&self.mark),
+            messages: self.messages.clone(),
+            tail: Arc::clone(&tail.members),
+        })
+    }
+}
+
+impl PromptTail {
+    /// From the text of an object that `JSON.stringify` made, without `messages`. `normalized` is
+    /// hashed in its place, where there are rules for that.
+    pub fn new(text: String, normalized: Option<&str>) -> Result<Self, RequestTailError> {
+        let hashed = RequestTail::new(normalized.unwrap_or(&text))?;
+        let source = Arc::new(text);
+        let mut members = Vec::new();
+        let mut scanner = Scanner::new(&source);
+        scanner.enter_object()?;
+        let mut first = true;
+        while let Some(key) = scanner.next_member(&mut first)? {
+            let range = scanner.skip_value()?;
+            if let Some(name) = TAIL_MEMBERS.into_iter().find(|name| key.is(name)) {
+                members.push((name, Text::Own(JsonText::from_span(&source, range))));
+            }
+        }
+        sort_by_number(&mut members, |(name, _)| {
+            let position = TAIL_MEMBERS.iter().position(|member| member == name);
+            position.unwrap_or_default() as u64
+        });
+        Ok(Self {
+            hashed,
+            members: Arc::new(members),
+        })
+    }
+}
+
+fn elements(array: String) -> Result<Vec<JsonText>, JsonError> {
+    let source = Arc::new(array);
+    let mut elements = Vec::new();
+    let mut scanner = Scanner::new(&source);
+    scanner.enter_array()?;
+    let mut first = true;
+    while scanner.next_element(&mut first)? {
+        elements.push(JsonText::from_span(&source, scanner.skip_value()?));
+    }
+    Ok(elements)
+}
+
+/// Equal as documents are: text by text.
+impl PartialEq for Request {
+    fn eq(&self, other: &Self) -> bool {
+        let (left, right) = (self.pieces(), other.pieces());
+        left.iter()
+            .flat_map(|piece| piece.bytes())
+            .eq(right.iter().flat_map(|piece| piece.bytes()))
+    }
+}
+
+impl Eq for Request {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::content_hash;
+
+    #[test]
+    fn a_prompt_is_hashed_and_kept_as_one_document() {
+        let mut prompting = Prompting::new(true);
+        prompting
+            .append(r#"[{"role":"system","content":"s"}]"#.into(), None)
+            .unwrap();
+        let tail = PromptTail::new(r#"{"tools":[],"model":{"id":"m"}}"#.into(), None).unwrap();
+        let first = prompting.request(&tail).unwrap();
+        prompting
+            .append(
+                r#"[{"role":"user","content":"[,]"},{"role":"assistant","content":null}]"#.into(),
+                None,
+            )
+            .unwrap();
+        let second = prompting.request(&tail).unwrap();
+        assert_eq!(
+            first.pieces().concat(),
+            r#"{"messages":[{"role":"system","content":"s"}],"model":{"id":"m"},"tools":[]}"#
+        );
+        assert_eq!(
+            prompting.hash(&tail),
+            content_hash(&second.pieces().concat()).unwrap()
+        );
+        let (
+            Request::Prompt { messages, .. },
+            Request::Prompt {
+                messages: longer, ..
+            },
+        ) = (&first, &second)
+        else {
+            panic!("prompts");
+        };
+        let address = |messages: &VectorSync<Text>| messages.get(0).unwrap().as_str().as_ptr();
+        assert_eq!(address(messages), address(longer), "messages are shared");
+    }
+
+    #[test]
+    fn what_is_normalized_is_hashed_and_the_original_kept() {
+        let mut prompting = Prompting::new(true);
+        prompting
+            .append(r#"["on 2026-11-29"]"#.into(), Some(r#"["on [date]"]"#))
+            .unwrap();
+        let tail = PromptTail::new(
+            r#"{"model":{"id":"m-2"}}"#.into(),
+            Some(r#"{"model":{"id":"m"}}"#),
+        )
+        .unwrap();
+        assert_eq!(
+            prompting.hash(&tail),
+            content_hash(r#"{"messages":["on [date]"],"model":{"id":"m"}}"#).unwrap()
+        );
+        let kept = prompting.request(&tail).unwrap().pieces().concat();
+        assert_eq!(
+            kept,
+            r#"{"messages":["on 2026-11-29"],"model":{"id":"m-2"}}"#
+        );
+    }
+
+    #[test]
+    fn nothing_is_kept_where_requests_are_off() {
+        let mut prompting = Prompting::new(false);
+        prompting.append("[1]".into(), None).unwrap();
+        let tail = PromptTail::new("{}".into(), None).unwrap();
+        assert_eq!(prompting.request(&tail), None);
+    }
+}

@@ -1,0 +1,496 @@
+//! A run that is being recorded: its frame tree, and the order of its starts and ends.
+
+use std::sync::Arc;
+
+use rpds::VectorSync;
+
+use crate::hash::ContentHash;
+use crate::json::{JsonStr, JsonText};
+use crate::model::{
+    Budget, Call, Clock, Divergence, Frame, Generation, Kind, Memory, Outcome, Renumbering,
+    Request, RequestHash, State, Usage, Value, orphaned_error,
+};
+use crate::replay::{inner_orders, renumbered, without_recorded_link};
+
+/// The tree is changed in place while nobody else holds it; after a dump, only the path to what
+/// changes is copied, once.
+#[derive(Debug)]
+pub struct Run {
+    root: Arc<Frame>,
+    clock: Clock,
+}
+
+/// The path of a live frame in its run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FramePath(Vec<Step>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Step {
+    /// How many generations the parent had ended when the child was opened.
+    ended_generations: usize,
+    child: usize,
+}
+
+impl FramePath {
+    /// The path of a frame that is not in the tree. What such a frame journals is dropped.
+    #[must_use]
+    pub fn nowhere() -> Self {
+        Self(vec![Step {
+            ended_generations: usize::MAX,
+            child: usize::MAX,
+        }])
+    }
+}
+
+/// The position of a call in its frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CallSlot {
+    ended_generations: usize,
+    call: usize,
+}
+
+impl CallSlot {
+    /// A number that JavaScript can keep: below 2^53 for 2^21 generations of 2^32 calls.
+    #[must_use]
+    pub fn to_number(self) -> u64 {
+        ((self.ended_generations as u64) << 32) | self.call as u64
+    }
+
+    #[must_use]
+    pub fn from_number(number: u64) -> Self {
+        let low = number & u64::from(u32::MAX);
+        Self {
+            ended_generations: usize::try_from(number >> 32).unwrap_or(usize::MAX),
+            call: usize::try_from(low).unwrap_or(usize::MAX),
+        }
+    }
+}
+
+/// A call at its start.
+#[derive(Debug, Clone)]
+pub struct NewCall {
+    pub kind: Kind,
+    pub hash: RequestHash,
+    pub call_id: JsonStr,
+    /// Pending, or the answer of a recording.
+    pub outcome: Outcome,
+    pub request: Option<Request>,
+    pub meta: Option<JsonText>,
+    /// Position of the recorded call that it replays or retries, and the recorded order of its start.
+    pub replays: Option<usize>,
+    pub start: Option<u64>,
+}
+
+/// The end of a call that was executed.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    pub outcome: Outcome,
+    pub meta: Option<JsonText>,
+}
+
+/// A frame at its start.
+#[derive(Debug, Clone)]
+pub struct NewFrame {
+    pub call_id: JsonStr,
+    pub agent_id: JsonStr,
+    pub input_hash: Option<ContentHash>,
+    pub generation: u64,
+    pub props: Option<Value>,
+    pub memory: Memory,
+    pub earlier: VectorSync<Arc<Generation>>,
+    pub budget: Budget,
+    /// If it fails again as recorded, that failure was handled.
+    pub handled: bool,
+    /// The recorded frame that it replays, and the position of that one in its parent.
+    pub recorded: Option<Arc<Frame>>,
+    pub replays: Option<usize>,
+}
+
+impl NewFrame {
+    fn into_frame(self, start: u64) -> Frame {
+        let generation = Generation::new(self.generation, self.props, Some(self.memory));
+        let mut frame = Frame::new(self.call_id, self.agent_id, generation);
+        frame.input_hash = self.input_hash;
+        frame.start = Some(start);
+        frame.earlier = self.earlier;
+        frame.budget = self.budget;
+        frame.handled = self.handled;
+        frame.recorded = self.recorded;
+        frame.replays = self.replays;
+        frame
+    }
+}
+
+impl Run {
+    #[must_use]
+    pub fn new(root: NewFrame) -> Self {
+        let mut clock = Clock::default();
+        let recorded = root.recorded.as_ref();
+        let start = clock.assign(recorded.map(|frame| frame.start.unwrap_or(0)));
+        Self {
+            root: Arc::new(root.into_frame(start)),
+            clock,
+        }
+    }
+
+    #[must_use]
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// The tree as it is now. Free, and never changes afterwards.
+    #[must_use]
+    pub fn snapshot(&self) -> Arc<Frame> {
+        Arc::clone(&self.root)
+    }
+
+    /// A frame that still runs; `None` if it, or a frame above it, has ended.
+    fn live(&mut self, path: &FramePath) -> Option<&mut Frame> {
+        let mut frame = Arc::make_mut(&mut self.root);
+        for step in &path.0 {
+            if !frame.is_running() || frame.earlier.len() != step.ended_generations {
+                return None;
+            }
+            frame = Arc::make_mut(frame.generation.children.get_mut(step.child)?);
+        }
+        frame.is_running().then_some(frame)
+    }
+
+    /// Reads a frame, running or not.
+    #[must_use]
+    pub fn frame(&self, path: &FramePath) -> Option<&Frame> {
+        let mut frame = &self.root;
+        for step in &path.0 {
+            let generation = match frame.earlier.get(step.ended_generations) {
+                Some(ended) => ended,
+                None => &frame.generation,
+            };
+            frame = generation.children.get(step.child)?;
+        }
+        Some(frame)
+    }
+
+    /// Opens a sub-agent's frame under `parent`; `None` if that has ended.
+    pub fn open_frame(&mut self, parent: &FramePath, frame: NewFrame) -> Option<FramePath> {
+        let start = self
+            .clock
+            .assign(frame.recorded.as_ref().and_then(|recorded| recorded.start));
+        let parent_frame = self.live(parent)?;
+        let step = Step {
+            ended_generations: parent_frame.earlier.len(),
+            child: parent_frame.generation.children.len(),
+        };
+        parent_frame
+            .generation
+            .children
+            .push_back_mut(Arc::new(frame.into_frame(start)));
+        let mut path = parent.clone();
+        path.0.push(step);
+        Some(path)
+    }
+
+    /// Journals the start of a call; `None` if the frame has ended.
+    pub fn begin_call(&mut self, path: &FramePath, call: NewCall) -> Option<CallSlot> {
+        let start = self.clock.assign(call.start);
+        let frame = self.live(path)?;
+        let slot = CallSlot {
+            ended_generations: frame.earlier.len(),
+            call: frame.generation.calls.len(),
+        };
+        let NewCall {
+            kind,
+            hash,
+            call_id,
+            outcome,
+            request,
+            meta,
+            replays,
+            ..
+        } = call;
+        let call = Call {
+            kind,
+            hash,
+            call_id,
+            start,
+            answered: None,
+            end: None,
+            outcome,
+            request,
+            meta,
+            replays,
+            carried_over: false,
+        };
+        frame.generation.calls.push_back_mut(Arc::new(call));
+        Some(slot)
+    }
+
+    /// Journals that a call's answer is handed out before its end. `recorded`: where that was in the recording.
+    pub fn answer_call(&mut self, path: &FramePath, slot: CallSlot, recorded: Option<u64>) -> bool {
+        let order = self.clock.assign(recorded);
+        let Some(call) = self.live_call(path, slot) else {
+            return false;
+        };
+        call.answered = Some(order);
+        true
+    }
+
+    /// Journals the end of a call that was executed. `false` if its frame or generation has ended: then nothing is
+    /// journaled.
+    pub fn end_call(&mut self, path: &FramePath, slot: CallSlot, ended: Ended) -> bool {
+        let end = self.clock.assign(None);
+        let Some(call) = self.live_call(path, slot) else {
+            return false;
+        };
+        let was_handled = call.is_handled();
+        call.end = Some(end);
+        call.outcome = ended.outcome;
+        call.meta = ended.meta;
+        // The program received the failure with the answer, and continued after that, before the end.
+        if call.answered.is_some()
+            && was_handled
+            && let Outcome::Failure { handled, .. } = &mut call.outcome
+        {
+            *handled = true;
+        }
+        true
+    }
+
+    /// Journals the end of a replayed call. `end`: its recorded order.
+    pub fn release_call(&mut self, path: &FramePath, slot: CallSlot, end: Option<u64>) -> bool {
+        let end = self.clock.assign(end);
+        let Some(call) = self.live_call(path, slot) else {
+            return false;
+        };
+        call.end = Some(end);
+        true
+    }
+
+    /// Notes that a replayed call is executed again: its answer and its end are unknown again.
+    pub fn reopen_call(&mut self, path: &FramePath, slot: CallSlot) -> bool {
+        let Some(call) = self.live_call(path, slot) else {
+            return false;
+        };
+        call.outcome = Outcome::Pending;
+        call.answered = None;
+        call.end = None;
+        true
+    }
+
+    /// Notes that the frame ended with this call's failure. `handled_when_recorded`: in the recording, a frame further
+    /// up had handled it.
+    pub fn mark_stopped(&mut self, path: &FramePath, slot: CallSlot, handled_when_recorded: bool) {
+        if let Some(call) = self.live_call(path, slot)
+            && let Outcome::Failure {
+                stopped, handled, ..
+            } = &mut call.outcome
+        {
+            *stopped = true;
+            *handled = handled_when_recorded;
+        }
+    }
+
+    /// Notes that the program continued after this call's failure.
+    pub fn mark_handled(&mut self, path: &FramePath, slot: CallSlot) {
+        if let Some(call) = self.live_call(path, slot)
+            && let Outcome::Failure { handled, .. } = &mut call.outcome
+        {
+            *handled = true;
+        }
+    }
+
+    fn live_call(&mut self, path: &FramePath, slot: CallSlot) -> Option<&mut Call> {
+        let frame = self.live(path)?;
+        if frame.earlier.len() != slot.ended_generations {
+            return None;
+        }
+        frame.generation.calls.get_mut(slot.call).map(Arc::make_mut)
+    }
+
+    /// Notes that this frame's failure ended its parent too. Call it before the parent ends.
+    pub fn mark_frame_stopped(&mut self, path: &FramePath) {
+        if let Some(child) = self.live_child(path) {
+            child.stopped = true;
+            child.handled = false;
+        }
+    }
+
+    /// Notes that the parent continued after this frame's failure.
+    pub fn mark_frame_handled(&mut self, path: &FramePath) {
+        if let Some(child) = self.live_child(path) {
+            child.handled = true;
+        }
+    }
+
+    /// Notes that the frame has completed without the frames under it that still run: a failure of theirs ends nothing.
+    pub fn mark_children_handled(&mut self, path: &FramePath) {
+        let Some(frame) = self.live(path) else {
+            return;
+        };
+        let children = &mut frame.generation.children;
+        for position in 0..children.len() {
+            if children
+                .get(position)
+                .is_some_and(|child| child.end.is_none() && !child.handled)
+                && let Some(child) = children.get_mut(position)
+            {
+                Arc::make_mut(child).handled = true;
+            }
+        }
+    }
+
+    /// A frame, ended or not, whose parent's generation has not ended.
+    fn live_child(&mut self, path: &FramePath) -> Option<&mut Frame> {
+        let (step, parent) = path.0.split_last()?;
+        let frame = self.live(&FramePath(parent.to_vec()))?;
+        if frame.earlier.len() != step.ended_generations {
+            return None;
+        }
+        frame
+            .generation
+            .children
+            .get_mut(step.child)
+            .map(Arc::make_mut)
+    }
+
+    /// Sets a key of the frame's memory. A key's `initial` value counts as there at the start.
+    pub fn set_memory(&mut self, path: &FramePath, key: JsonStr, value: JsonText, initial: bool) {
+        let Some(frame) = self.live(path) else {
+            return;
+        };
+        if initial && let Some(at_start) = &mut frame.generation.memory {
+            at_start.insert(key.clone(), value.clone());
+        }
+        frame.memory.insert(key, value);
+    }
+
+    /// Adds usage to the frame, and to the aggregate of all frames above it.
+    pub fn add_usage(&mut self, path: &FramePath, delta: &Usage) -> bool {
+        if self.live(path).is_none() {
+            return false;
+        }
+        let mut frame = Arc::make_mut(&mut self.root);
+        frame.budget.aggregate.add(delta);
+        for step in &path.0 {
+            let Some(child) = frame.generation.children.get_mut(step.child) else {
+                return false;
+            };
+            frame = Arc::make_mut(child);
+            frame.budget.aggregate.add(delta);
+        }
+        frame.budget.own.add(delta);
+        true
+    }
+
+    /// Replaces this frame by a copy of a recorded one, and ends it.
+    pub fn adopt(&mut self, path: &FramePath, recorded: &Frame) -> bool {
+        let inner = if self.clock.moved == 0 {
+            recorded.clone()
+        } else {
+            // Everything in it gets its order at once, before its end.
+            let orders = Renumbering::new(inner_orders(recorded), self.clock.next);
+            self.clock.continue_after(&orders);
+            renumbered(recorded, &orders)
+        };
+        let end = self.clock.assign(recorded.end);
+        let Some(frame) = self.live(path) else {
+            return false;
+        };
+        let (call_id, start, replays) = (frame.call_id.clone(), frame.start, frame.replays);
+        *frame = Frame {
+            call_id,
+            start,
+            replays,
+            end: Some(end),
+            stopped: false,
+            handled: false,
+            divergence: Divergence::None,
+            ..inner
+        };
+        true
+    }
+
+    /// Notes that something in the frame, and so in those above it, is not in the recording.
+    pub fn mark_diverged(&mut self, path: &FramePath) {
+        let mut frame = Arc::make_mut(&mut self.root);
+        frame.divergence = Divergence::Diverged;
+        for step in &path.0 {
+            if frame.earlier.len() != step.ended_generations {
+                return;
+            }
+            let Some(child) = frame.generation.children.get_mut(step.child) else {
+                return;
+            };
+            frame = Arc::make_mut(child);
+            frame.divergence = Divergence::Diverged;
+        }
+    }
+
+    /// Ends the frame's generation and begins the next one, with the current memory.
+    pub fn next_generation(&mut self, path: &FramePath, props: Option<Value>) -> bool {
+        let Some(frame) = self.live(path) else {
+            return false;
+        };
+        close_children(&mut frame.generation, &frame.agent_id.clone());
+        let next = Generation::new(
+            frame.generation.id.saturating_add(1),
+            props,
+            Some(frame.memory.clone()),
+        );
+        let mut ended = std::mem::replace(&mut frame.generation, next);
+        if frame.recorded.is_some() {
+            ended.children = ended.children.iter().map(without_recorded_link).collect();
+        }
+        // The recording contains the generation that has ended now, not the next one.
+        frame.recorded = None;
+        frame.earlier.push_back_mut(Arc::new(ended));
+        true
+    }
+
+    /// Notes that a frame's code has returned, although streams in it continue. Its end gets its order now. `end`: as in
+    /// [`Run::end_frame`].
+    pub fn return_frame(&mut self, path: &FramePath, end: Option<u64>) {
+        let end = self.clock.assign(end);
+        if let Some(frame) = self.live(path) {
+            frame.end = Some(end);
+        }
+    }
+
+    /// Ends a frame, and the frames under it that still run. `end`: the recorded order of its end, if it has not
+    /// diverged.
+    pub fn end_frame(&mut self, path: &FramePath, state: State, end: Option<u64>) -> bool {
+        if self.live(path).is_some_and(|frame| frame.end.is_none()) {
+            self.return_frame(path, end);
+        }
+        let Some(frame) = self.live(path) else {
+            return false;
+        };
+        frame.state = state;
+        let agent_id = frame.agent_id.clone();
+        close_children(&mut frame.generation, &agent_id);
+        true
+    }
+}
+
+/// Fails the children that still run, and those under them. Their journals stay.
+fn close_children(generation: &mut Generation, agent_id: &JsonStr) {
+    let running = |generation: &Generation| -> Vec<usize> {
+        let children = generation.children.iter().enumerate();
+        children
+            .filter(|(_, child)| child.is_running())
+            .map(|(position, _)| position)
+            .collect()
+    };
+    for position in running(generation) {
+        let Some(child) = generation.children.get_mut(position) else {
+            continue;
+        };
+        let child = Arc::make_mut(child);
+        child.state = State::Failed(Some(orphaned_error(agent_id)));
+        let child_id = child.agent_id.clone();
+        // Recurses as deep as the run nests, which is bounded.
+        close_children(&mut child.generation, &child_id);
+    }
+}
+
+#[cfg(test)]
+mod tests;

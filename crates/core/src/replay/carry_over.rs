@@ -1,0 +1,335 @@
+//! A dump during a replay. The part of the recording that the run has not asked for yet is carried over, so that a
+//! resumed run that fails early loses nothing. Its orders come after everything that has happened.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::copy::{
+    RecordedAncestor, Renamed, add_inner_orders, add_orders_of_call, carried_over_call,
+    carried_over_frame,
+};
+use crate::json::JsonStr;
+use crate::model::{Call, Clock, Divergence, Frame, Generation, Outcome, Renumbering, State};
+
+/// The tree without its links to the recording. Frames that have not completed carry over the part of their recording
+/// that they have not asked for. `None` if there is no recording. `clock`: how far the run has come.
+#[must_use]
+pub fn detached_with_carry_over(root: &Frame, clock: Clock) -> Option<Frame> {
+    let detaching = Detaching::new(root, 0, Keep::CarryOver)?;
+    // After everything that has happened.
+    let orders = Renumbering::new(orders_to_carry_over(root), clock.next);
+    Some(detaching.run(&orders))
+}
+
+/// The tree without its links to the recording, as if every call in it had been executed. `None` if there is no
+/// recording.
+#[must_use]
+pub fn detached(root: &Frame, clock: Clock) -> Option<Frame> {
+    let orders = Renumbering::new(Vec::new(), clock.next);
+    Detaching::new(root, 0, Keep::Delivered).map(|root| root.run(&orders))
+}
+
+/// The recorded orders of everything that is carried over into a tree.
+fn orders_to_carry_over(root: &Frame) -> Vec<u64> {
+    let mut orders = Vec::new();
+    let mut open: Vec<_> = Detaching::new(root, 0, Keep::CarryOver)
+        .into_iter()
+        .collect();
+    while let Some(top) = open.last_mut() {
+        if let Some(child) = top.next_child() {
+            open.push(child);
+            continue;
+        }
+        if top.keep == Keep::CarryOver
+            && let Some(carry_over) = CarryOver::of(top.frame)
+        {
+            carry_over.add_orders(&mut orders);
+            orders.extend(recorded_end(top.frame));
+        }
+        open.pop();
+    }
+    orders
+}
+
+/// The part of the recorded generation that a frame has not asked for.
+struct CarryOver<'a> {
+    recorded: &'a Generation,
+    /// Positions in the recorded generation.
+    calls: Vec<usize>,
+    children: Vec<usize>,
+    /// Replayed calls whose recorded end was not reached.
+    pending: Vec<Pending>,
+}
+
+/// A replayed call whose recorded end was not reached.
+struct Pending {
+    /// Position in the live generation.
+    position: usize,
+    /// The recorded order of its answer, if that was not reached either.
+    answered: Option<u64>,
+    /// The recorded order of its end.
+    end: u64,
+}
+
+impl<'a> CarryOver<'a> {
+    /// `None` if the frame replays nothing, or has completed: then it had asked for everything that it needed.
+    fn of(frame: &'a Frame) -> Option<Self> {
+        let recorded = &frame.recorded.as_ref()?.generation;
+        if matches!(frame.state, State::Completed(_)) {
+            return None;
+        }
+        let live = &frame.generation;
+        let calls = live.calls.iter().filter_map(|call| call.replays);
+        let children = live.children.iter().filter_map(|child| child.replays);
+        Some(Self {
+            recorded,
+            // Calls that were in flight are included: without them, the others would get lower occurrences.
+            calls: others(recorded.calls.len(), calls.collect()),
+            children: others(recorded.children.len(), children.collect()),
+            pending: pending(live, recorded),
+        })
+    }
+
+    fn calls(&self) -> impl Iterator<Item = &'a Arc<Call>> {
+        let calls = &self.recorded.calls;
+        self.calls
+            .iter()
+            .filter_map(|position| calls.get(*position))
+    }
+
+    fn children(&self) -> impl Iterator<Item = &'a Arc<Frame>> {
+        let children = &self.recorded.children;
+        self.children
+            .iter()
+            .filter_map(|position| children.get(*position))
+    }
+
+    /// Adds the recorded orders of everything that is carried over.
+    fn add_orders(&self, orders: &mut Vec<u64>) {
+        for call in self.calls() {
+            add_orders_of_call(call, orders);
+        }
+        for child in self.children() {
+            orders.extend(child.start);
+            orders.extend(child.end);
+            add_inner_orders(child, orders);
+        }
+        for pending in &self.pending {
+            orders.extend(pending.answered);
+            orders.push(pending.end);
+        }
+    }
+}
+
+fn others(count: usize, replayed: HashSet<usize>) -> Vec<usize> {
+    (0..count)
+        .filter(|position| !replayed.contains(position))
+        .collect()
+}
+
+fn pending(live: &Generation, recorded: &Generation) -> Vec<Pending> {
+    let calls = live.calls.iter().enumerate();
+    calls
+        .filter(|(_, call)| call.end.is_none() && call.outcome != Outcome::Pending)
+        .filter_map(|(position, call)| {
+            let recorded = recorded.calls.get(call.replays?)?;
+            Some(Pending {
+                position,
+                answered: recorded.answered.filter(|_| call.answered.is_none()),
+                end: recorded.end?,
+            })
+        })
+        .collect()
+}
+
+/// The recorded end of a frame that runs again, if the frame has not diverged so far.
+fn recorded_end(frame: &Frame) -> Option<u64> {
+    let is_open = frame.end.is_none() && !matches!(frame.state, State::Completed(_));
+    let is_as_recorded = is_open && frame.divergence == Divergence::None;
+    frame.recorded.as_ref()?.end.filter(|_| is_as_recorded)
+}
+
+/// `ancestors`: the recorded frames from the root to the one that the frame replays.
+fn with_carry_over(
+    frame: &Frame,
+    orders: &Renumbering,
+    ancestors: &[RecordedAncestor<'_>],
+) -> Frame {
+    let mut copy = without_link(frame);
+    let Some(carry_over) = CarryOver::of(frame) else {
+        return copy;
+    };
+    // The order of ends continues as it was recorded, and with it a race between agents. The frame of the run itself
+    // takes part in no race.
+    if ancestors.len() > 1 {
+        let recorded = recorded_end(frame).map(|end| orders.of(end));
+        copy.end = copy.end.or(recorded);
+    }
+    let generation = &mut copy.generation;
+    for pending in &carry_over.pending {
+        if let Some(call) = generation.calls.get_mut(pending.position) {
+            let call = Arc::make_mut(call);
+            call.answered = call
+                .answered
+                .or(pending.answered.map(|order| orders.of(order)));
+            call.end = Some(orders.of(pending.end));
+        }
+    }
+    let calls = generation.calls.iter();
+    let mut names: HashSet<JsonStr> = calls.map(|call| call.call_id.clone()).collect();
+    for call in carry_over.calls() {
+        let call_id = free_name(&call.call_id, &names);
+        names.insert(call_id.clone());
+        generation.calls.push_back_mut(Arc::new(Call {
+            call_id,
+            carried_over: true,
+            ..carried_over_call(call, orders, ancestors)
+        }));
+    }
+    let children = generation.children.iter();
+    let mut names: HashSet<JsonStr> = children.map(|child| child.call_id.clone()).collect();
+    for child in carry_over.children() {
+        let from = &child.call_id;
+        let to = &free_name(from, &names);
+        names.insert(to.clone());
+        let mut child = carried_over_frame(child, orders, ancestors, Renamed { from, to });
+        child.divergence = Divergence::NotReplayedYet;
+        generation.children.push_back_mut(Arc::new(child));
+    }
+    generation.rows = carry_over.recorded.rows.clone();
+    copy
+}
+
+fn without_link(frame: &Frame) -> Frame {
+    Frame {
+        recorded: None,
+        ..frame.clone()
+    }
+}
+
+/// The part of its recording that a detached frame keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    /// The part that it has not asked for.
+    CarryOver,
+    /// Nothing, because a frame above it has completed.
+    Nothing,
+    /// Nothing, and of the replayed calls only those whose answer the program has received.
+    Delivered,
+}
+
+/// A frame that replays another and is being detached from it, after its children.
+struct Detaching<'a> {
+    frame: &'a Frame,
+    recorded: &'a Frame,
+    /// Position in the parent.
+    position: usize,
+    keep: Keep,
+    next_child: usize,
+    detached: Vec<(usize, Arc<Frame>)>,
+}
+
+impl<'a> Detaching<'a> {
+    /// `None` for a frame that replays nothing: then no frame under it does.
+    fn new(frame: &'a Frame, position: usize, keep: Keep) -> Option<Self> {
+        Some(Self {
+            frame,
+            recorded: frame.recorded.as_ref()?,
+            position,
+            keep,
+            next_child: 0,
+            detached: Vec::new(),
+        })
+    }
+
+    fn ancestor(&self) -> RecordedAncestor<'a> {
+        RecordedAncestor::new(self.recorded)
+    }
+
+    /// Detaches the frame and everything under it.
+    fn run(self, orders: &Renumbering) -> Frame {
+        let mut ancestors = vec![self.ancestor()];
+        let mut open: Vec<Self> = Vec::new();
+        let mut top = self;
+        loop {
+            if let Some(child) = top.next_child() {
+                ancestors.push(child.ancestor());
+                open.push(std::mem::replace(&mut top, child));
+                continue;
+            }
+            let position = top.position;
+            let detached = top.finish(orders, &ancestors);
+            ancestors.pop();
+            match open.pop() {
+                Some(mut parent) => {
+                    parent.detached.push((position, Arc::new(detached)));
+                    top = parent;
+                }
+                None => return detached,
+            }
+        }
+    }
+
+    fn next_child(&mut self) -> Option<Self> {
+        let keep = match self.frame.state {
+            State::Completed(_) if self.keep == Keep::CarryOver => Keep::Nothing,
+            _ => self.keep,
+        };
+        let children = &self.frame.generation.children;
+        while let Some(child) = children.get(self.next_child) {
+            let position = self.next_child;
+            self.next_child += 1;
+            if let Some(detaching) = Self::new(child, position, keep) {
+                return Some(detaching);
+            }
+        }
+        None
+    }
+
+    fn finish(self, orders: &Renumbering, ancestors: &[RecordedAncestor<'_>]) -> Frame {
+        let mut frame = match self.keep {
+            Keep::CarryOver => with_carry_over(self.frame, orders, ancestors),
+            Keep::Nothing => without_link(self.frame),
+            Keep::Delivered => {
+                let mut frame = without_link(self.frame);
+                take_back_undelivered(&mut frame.generation);
+                frame
+            }
+        };
+        for (position, child) in self.detached {
+            // The frame's own children come before those that are carried over.
+            frame.generation.children.set_mut(position, child);
+        }
+        frame
+    }
+}
+
+/// Puts replayed calls back in flight if the program has not received their answer.
+fn take_back_undelivered(generation: &mut Generation) {
+    let is_undelivered = |call: &Arc<Call>| {
+        call.end.is_none() && call.answered.is_none() && call.outcome != Outcome::Pending
+    };
+    let calls = &mut generation.calls;
+    for position in 0..calls.len() {
+        if calls.get(position).is_some_and(is_undelivered)
+            && let Some(call) = calls.get_mut(position)
+        {
+            Arc::make_mut(call).outcome = Outcome::Pending;
+        }
+    }
+}
+
+/// The callId, or the next callId of its kind that is free.
+fn free_name(call_id: &JsonStr, names: &HashSet<JsonStr>) -> JsonStr {
+    if !names.contains(call_id) {
+        return call_id.clone();
+    }
+    let body = call_id.body();
+    let stem = body.rsplit_once(':').map_or(body, |(stem, _)| stem);
+    // There are more candidates than names, so one of them is free.
+    let last = names.len() * 2;
+    (names.len()..=last)
+        .map(|seq| JsonStr::from_normalized_body(&format!("{stem}:{seq}")))
+        .find(|name| !names.contains(name))
+        .unwrap_or_else(|| call_id.clone())
+}

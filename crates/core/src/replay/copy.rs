@@ -1,0 +1,200 @@
+//! Copies of a recorded tree with new orders of starts and ends.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::retry_rule::{Ancestor, Failed};
+use crate::json::JsonStr;
+use crate::model::{Call, Frame, Outcome, Renumbering, State};
+
+/// A recorded frame on the path from the root.
+#[derive(Clone)]
+pub(super) struct RecordedAncestor<'a> {
+    frame: &'a Frame,
+    last_start: Rc<OnceCell<Option<u64>>>,
+}
+
+impl<'a> RecordedAncestor<'a> {
+    pub(super) fn new(frame: &'a Frame) -> Self {
+        Self {
+            frame,
+            last_start: Rc::default(),
+        }
+    }
+}
+
+impl Ancestor for &RecordedAncestor<'_> {
+    fn frame(&self) -> &Frame {
+        self.frame
+    }
+
+    fn last_start(&self) -> Option<u64> {
+        let find = || self.frame.generation.last_start();
+        *self.last_start.get_or_init(find)
+    }
+}
+
+/// A frame that gets another callId. The callIds under it start with its own, and change with it.
+#[derive(Clone, Copy)]
+pub(super) struct Renamed<'a> {
+    pub from: &'a JsonStr,
+    pub to: &'a JsonStr,
+}
+
+impl Renamed<'_> {
+    /// The new callId of the frame, or of a call or frame under it.
+    fn rename(self, call_id: &JsonStr) -> JsonStr {
+        match call_id.body().strip_prefix(self.from.body()) {
+            Some(rest) if self.from != self.to => {
+                JsonStr::from_normalized_body(&format!("{}{rest}", self.to.body()))
+            }
+            _ => call_id.clone(),
+        }
+    }
+}
+
+/// A copy of a call that is carried over. It is marked as handled if its failure was: a dump keeps only a part of
+/// the calls that came after it, so the order no longer shows that. `ancestors`: the recorded frames from the root
+/// to its own.
+pub(super) fn carried_over_call(
+    call: &Call,
+    orders: &Renumbering,
+    ancestors: &[RecordedAncestor<'_>],
+) -> Call {
+    let mut copy = renumbered_call(call, orders);
+    let failed = Failed::call(call);
+    let was_handled = failed.is_some_and(|failed| !failed.ended_the_run(ancestors.iter().rev()));
+    if let Outcome::Failure { handled, .. } = &mut copy.outcome {
+        *handled |= was_handled;
+    }
+    copy
+}
+
+/// A copy of a frame that is carried over, marked like the calls of [`carried_over_call`]. `above`: the recorded
+/// frames from the root to its parent.
+pub(super) fn carried_over_frame(
+    frame: &Frame,
+    orders: &Renumbering,
+    above: &[RecordedAncestor<'_>],
+    renamed: Renamed<'_>,
+) -> Frame {
+    copy_tree(frame, above.to_vec(), &|frame, path| {
+        let mut copy = renumbered_frame(frame, orders, |call| Call {
+            call_id: renamed.rename(&call.call_id),
+            ..carried_over_call(call, orders, path)
+        });
+        copy.call_id = renamed.rename(&frame.call_id);
+        if let [above @ .., _] = path {
+            copy.handled = was_handled(frame, above);
+        }
+        copy
+    })
+}
+
+/// A copy of the frame and everything under it with new orders.
+pub(crate) fn renumbered(frame: &Frame, orders: &Renumbering) -> Frame {
+    copy_tree(frame, Vec::new(), &|frame, _| {
+        renumbered_frame(frame, orders, |call| renumbered_call(call, orders))
+    })
+}
+
+/// The tree without its links to the frames that it has replayed. They keep those frames in memory, and nothing
+/// more of them is needed.
+pub(crate) fn without_recorded_link(frame: &Arc<Frame>) -> Arc<Frame> {
+    if frame.recorded.is_none() {
+        return Arc::clone(frame);
+    }
+    Arc::new(copy_tree(frame, Vec::new(), &|frame, _| Frame {
+        recorded: None,
+        ..frame.clone()
+    }))
+}
+
+/// The orders of all calls and frames under a frame, except those of earlier generations.
+pub(crate) fn inner_orders(frame: &Frame) -> Vec<u64> {
+    let mut orders = Vec::new();
+    add_inner_orders(frame, &mut orders);
+    orders
+}
+
+pub(super) fn add_inner_orders(frame: &Frame, orders: &mut Vec<u64>) {
+    let mut frames = vec![frame];
+    while let Some(frame) = frames.pop() {
+        for call in &frame.generation.calls {
+            add_orders_of_call(call, orders);
+        }
+        for child in &frame.generation.children {
+            orders.extend(child.start);
+            orders.extend(child.end);
+            frames.push(child);
+        }
+    }
+}
+
+pub(super) fn add_orders_of_call(call: &Call, orders: &mut Vec<u64>) {
+    orders.push(call.start);
+    orders.extend(call.answered);
+    orders.extend(call.end);
+}
+
+/// True if the run continued after this frame's failure. `above`: the frames from the root to its parent.
+fn was_handled(frame: &Frame, above: &[RecordedAncestor<'_>]) -> bool {
+    let failed = matches!(frame.state, State::Failed(_));
+    frame.handled || failed && !Failed::frame(frame).ended_the_run(above.iter().rev())
+}
+
+fn renumbered_call(call: &Call, orders: &Renumbering) -> Call {
+    Call {
+        start: orders.of(call.start),
+        answered: call.answered.map(|order| orders.of(order)),
+        end: call.end.map(|order| orders.of(order)),
+        ..call.clone()
+    }
+}
+
+/// The frame with new orders, its calls copied by `copy_call`, and its children as they are.
+fn renumbered_frame(
+    frame: &Frame,
+    orders: &Renumbering,
+    copy_call: impl Fn(&Call) -> Call,
+) -> Frame {
+    let mut copy = frame.clone();
+    copy.start = copy.start.map(|order| orders.of(order));
+    copy.end = copy.end.map(|order| orders.of(order));
+    let calls = frame.generation.calls.iter();
+    copy.generation.calls = calls.map(|call| Arc::new(copy_call(call))).collect();
+    copy
+}
+
+/// Copies a tree frame by frame. `copy_frame` gets a frame, and the frames from the root to it, which start with
+/// those `above` the tree.
+fn copy_tree<'a>(
+    root: &'a Frame,
+    above: Vec<RecordedAncestor<'a>>,
+    copy_frame: &impl Fn(&Frame, &[RecordedAncestor<'a>]) -> Frame,
+) -> Frame {
+    let mut path = above;
+    path.push(RecordedAncestor::new(root));
+    let mut copy = copy_frame(root, &path);
+    // The copies above the last one, each with its own position and that of its next child.
+    let mut open: Vec<(Frame, usize, usize)> = Vec::new();
+    let (mut position, mut next) = (0, 0);
+    while let Some(last) = path.last() {
+        if let Some(child) = last.frame.generation.children.get(next) {
+            path.push(RecordedAncestor::new(child));
+            let child = copy_frame(child, &path);
+            open.push((std::mem::replace(&mut copy, child), position, next + 1));
+            (position, next) = (next, 0);
+            continue;
+        }
+        path.pop();
+        let Some((mut parent, above, following)) = open.pop() else {
+            break;
+        };
+        parent.generation.children.set_mut(position, Arc::new(copy));
+        copy = parent;
+        (position, next) = (above, following);
+    }
+    copy
+}

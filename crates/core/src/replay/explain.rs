@@ -1,0 +1,62 @@
+//! Why a call missed its recording: the nearest request that was recorded, and what differs.
+
+use std::sync::Arc;
+
+use crate::diff::{Diff, DiffLimits, diff, explain, nearest};
+use crate::json::JsonStr;
+use crate::model::Call;
+
+#[derive(Debug, Clone)]
+pub struct Explanation {
+    pub nearest: Arc<Call>,
+    pub diff: Diff,
+}
+
+impl Explanation {
+    /// Compares a request document with those of recorded calls, of which earlier ones come first
+    /// where two are equally near. `None` where none of them was kept.
+    #[must_use]
+    pub fn of(candidates: &[Arc<Call>], actual: &str) -> Option<Self> {
+        let kept = candidates
+            .iter()
+            .filter_map(|call| Some((call, call.request.as_ref()?.pieces())));
+        let nearest = Arc::clone(nearest(kept, actual)?);
+        let recorded = nearest.request.as_ref()?.pieces().concat();
+        let diff = diff(&recorded, actual, DiffLimits::default()).ok()?;
+        Some(Self { nearest, diff })
+    }
+
+    /// The explanation in words.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let call_id = &self.nearest.call_id;
+        if self.diff.is_empty() {
+            return format!("The request equals that of {call_id}, which is used up.");
+        }
+        let mut text = format!(
+            "The nearest recorded one is {call_id}: {}.",
+            explain(&self.diff)
+        );
+        if self.diff.more == 0
+            && self
+                .diff
+                .differences
+                .iter()
+                .all(|difference| difference.nature.is_volatile())
+        {
+            text.push_str(" Values that change from run to run are left out of the hash by options.normalize.");
+        }
+        text
+    }
+
+    /// Writes the explanation as a JSON object.
+    pub fn write_json(&self, out: &mut String) {
+        out.push_str(r#"{"nearest":{"callId":"#);
+        self.nearest.call_id.write_quoted(out);
+        out.push_str(&format!(r#","contentHash":"{}"}},"#, self.nearest.hash));
+        self.diff.write_members(out);
+        out.push_str(r#","text":"#);
+        JsonStr::from_plain(&self.text()).write_quoted(out);
+        out.push('}');
+    }
+}

@@ -1,0 +1,101 @@
+//! How far a replay has come in the recorded order of starts and ends.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::copy::add_inner_orders;
+use crate::model::Frame;
+
+/// Where a run is in the order of its recording. Without a recording, nothing is ever overtaken.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    recording: Option<Arc<Frame>>,
+    /// Built at the first release: a run that releases nothing does not pay for it.
+    reached: RefCell<Option<ReachedOrders>>,
+    /// Recorded ends of what has started again and not ended yet.
+    open_ends: RefCell<BTreeSet<u64>>,
+}
+
+impl Progress {
+    pub(crate) fn new(recording: Option<Arc<Frame>>) -> Self {
+        Self {
+            recording,
+            reached: RefCell::new(None),
+            open_ends: RefCell::new(BTreeSet::new()),
+        }
+    }
+
+    pub(crate) fn has_recording(&self) -> bool {
+        self.recording.is_some()
+    }
+
+    /// Notes that something recorded has started again.
+    pub(crate) fn open(&self, end: Option<u64>) {
+        self.open_ends.borrow_mut().extend(end);
+    }
+
+    /// Notes that it has ended again.
+    pub(crate) fn close(&self, end: Option<u64>) {
+        if let Some(end) = end {
+            self.open_ends.borrow_mut().remove(&end);
+        }
+    }
+
+    /// True if everything that is open ended after `start` in the recording. While something that ended before
+    /// `start` is open, the frame that started at `start` may still be opened.
+    pub(crate) fn has_come_to(&self, start: Option<u64>) -> bool {
+        match (self.open_ends.borrow().first(), start) {
+            (Some(first), Some(start)) => *first > start,
+            _ => true,
+        }
+    }
+
+    /// Notes that a recorded start or end was reached. `true` if it overtook an earlier one.
+    pub(crate) fn reach(&self, order: Option<u64>) -> bool {
+        let (Some(order), Some(recording)) = (order, &self.recording) else {
+            return false;
+        };
+        self.reached
+            .borrow_mut()
+            .get_or_insert_with(|| ReachedOrders::new(recording))
+            .reach(order)
+    }
+}
+
+/// The recorded orders, and which of them the replay has reached.
+#[derive(Debug)]
+struct ReachedOrders {
+    /// Ascending.
+    orders: Vec<u64>,
+    reached: Vec<bool>,
+    /// Position of the first order that was not reached.
+    first_open: usize,
+}
+
+impl ReachedOrders {
+    /// Costs one pass over the calls of the tree.
+    fn new(root: &Frame) -> Self {
+        let mut orders = Vec::new();
+        add_inner_orders(root, &mut orders);
+        orders.sort_unstable();
+        orders.dedup();
+        let reached = vec![false; orders.len()];
+        Self {
+            orders,
+            reached,
+            first_open: 0,
+        }
+    }
+
+    fn reach(&mut self, order: u64) -> bool {
+        let Ok(position) = self.orders.binary_search(&order) else {
+            return false;
+        };
+        self.reached[position] = true;
+        while self.reached.get(self.first_open) == Some(&true) {
+            self.first_open += 1;
+        }
+        self.first_open < position
+    }
+}

@@ -1,0 +1,506 @@
+//! Answers from a recording: which frame a sub-agent replays, and which entry answers a request.
+//!
+//! An entry answers only the request that it recorded, once, in the order in which the calls were
+//! started. Nothing here changes the recording: used entries are noted next to it.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::iter;
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+
+use super::retry_rule::{Ancestor, Failed};
+use crate::hash::ContentHash;
+use crate::json::{JsonStr, JsonText};
+use crate::model::{
+    Call, Frame, Generation, Kind, Memory, Outcome, RequestHash, Row, State, Value,
+};
+use crate::util::IdHashing;
+
+/// How a recorded failure is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Failures {
+    /// Execute the call again if the failure ended the run. Replay the failure if it was handled.
+    #[default]
+    Auto,
+    Replay,
+    Retry,
+}
+
+/// The memory that a frame starts with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MemoryChoice {
+    /// Its original memory if there are calls to replay, otherwise its memory at the time of the dump.
+    #[default]
+    Auto,
+    Start,
+    Dump,
+}
+
+/// A recorded frame, and which of its entries a replay has used.
+#[derive(Debug)]
+pub struct RecordedFrame {
+    frame: Arc<Frame>,
+    /// Position in its parent.
+    position: usize,
+    /// Weak, because the parent owns this one. Every [`ReplaySource`] owns the root, and with it all frames.
+    parent: Option<Weak<RecordedFrame>>,
+    claimed: Cell<bool>,
+    /// Start of the last call or child of the last generation, computed when it is first needed.
+    last_start: OnceCell<Option<u64>>,
+    journal: RefCell<Option<JournalIndex>>,
+    /// The entries that others have borrowed. The frame itself, if it is found later by its content, still has all of
+    /// them.
+    lent: RefCell<Option<JournalIndex>>,
+    children: RefCell<Option<ChildIndex>>,
+}
+
+/// The link of a live frame to the recording.
+#[derive(Debug, Clone)]
+pub struct ReplaySource {
+    root: Rc<RecordedFrame>,
+    recorded: Rc<RecordedFrame>,
+    /// `false`: the frame only lends its entries, not its memory, props or budget.
+    claimed: bool,
+}
+
+/// How a frame starts.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    pub generation: u64,
+    /// Props to enter the generation with, instead of those of the call.
+    pub props: Option<Value>,
+    pub memory: Memory,
+}
+
+/// The answer of the recording to a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    pub verdict: Verdict,
+    /// The occurrence that was used up; `None` for a row without a list of calls.
+    pub call: Option<Arc<Call>>,
+    /// Position of that call in the recorded frame.
+    pub position: Option<usize>,
+    /// It is a failure that the program had handled.
+    pub handled: bool,
+}
+
+impl Answer {
+    #[must_use]
+    pub fn miss(miss: Miss) -> Self {
+        Self {
+            verdict: Verdict::Miss(miss),
+            call: None,
+            position: None,
+            handled: false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    Output(Value),
+    Failure(JsonText),
+    Miss(Miss),
+}
+
+/// The reason why a call has to be executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Miss {
+    /// The frame itself has no recording.
+    NoRecording,
+    /// No unused recorded request in this frame matches.
+    NotRecorded,
+    /// It had started but not ended.
+    InFlight,
+    /// It ended with a value that could not be recorded.
+    Tombstone,
+    /// It failed, and has to be tried again.
+    Retry,
+}
+
+/// No further call with the same request.
+const NONE: u32 = u32::MAX;
+
+#[derive(Debug, Default)]
+struct JournalIndex {
+    /// Position of the first call that is not used up, by request; [`NONE`] after the last.
+    calls: HashMap<(Kind, RequestHash), u32, IdHashing>,
+    /// Of each call, the position of the next one with the same request.
+    next: Vec<u32>,
+    used: Vec<bool>,
+    rows: HashMap<(Kind, RequestHash), Arc<Row>, IdHashing>,
+    has_foreign_hashes: bool,
+}
+
+#[derive(Debug, Default)]
+struct ChildIndex {
+    nodes: Vec<Rc<RecordedFrame>>,
+    by_input: HashMap<(JsonStr, ContentHash), VecDeque<usize>, IdHashing>,
+    by_call_id: HashMap<JsonStr, usize, IdHashing>,
+}
+
+impl ReplaySource {
+    /// The recording as the source of a run's root frame. `root`: the tree of a snapshot.
+    #[must_use]
+    pub fn of_tree(root: &Arc<Frame>) -> Self {
+        let frame = if root.agent_id.body().is_empty() || root.call_id.body() == "root" {
+            Arc::clone(root)
+        } else {
+            Arc::new(run_frame_over(root))
+        };
+        let recorded = Rc::new(RecordedFrame::new(frame, 0, None));
+        recorded.claimed.set(true);
+        Self {
+            root: Rc::clone(&recorded),
+            recorded,
+            claimed: true,
+        }
+    }
+
+    #[must_use]
+    pub fn frame(&self) -> &Arc<Frame> {
+        &self.recorded.frame
+    }
+
+    /// Position of the recorded frame in its parent.
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.recorded.position
+    }
+
+    /// True if the live frame replays the recorded one, with its memory and budget. False if it only borrows entries.
+    #[must_use]
+    pub fn is_claimed(&self) -> bool {
+        self.claimed
+    }
+
+    /// Finds the recorded frame that a sub-agent replays: by agent and input, in the order of their
+    /// starts, as calls are (in callIds, others of the agent are counted too); by callId where no input was
+    /// recorded. Else the one with the same callId lends its entries.
+    #[must_use]
+    pub fn child(&self, agent_id: &JsonStr, input: ContentHash, call_id: &JsonStr) -> Option<Self> {
+        let mut slot = self.recorded.children.borrow_mut();
+        let index = slot.get_or_insert_with(|| ChildIndex::new(&self.recorded));
+        let same_call_id = index
+            .by_call_id
+            .get(call_id)
+            .copied()
+            .map(|position| &index.nodes[position]);
+        // A frame that only lends has no identity to hand on: its children lend too.
+        if self.claimed {
+            let wanted = (agent_id.clone(), input);
+            if let Some(queue) = index.by_input.get_mut(&wanted) {
+                while let Some(position) = queue.pop_front() {
+                    let node = &index.nodes[position];
+                    if !node.claimed.get() {
+                        return Some(self.claim(node));
+                    }
+                }
+            }
+            if let Some(node) = same_call_id
+                && !node.claimed.get()
+                && node.frame.agent_id == *agent_id
+                && node.frame.input_hash.is_none()
+            {
+                return Some(self.claim(node));
+            }
+        }
+        let node = same_call_id.filter(|node| !node.claimed.get())?;
+        Some(Self {
+            root: Rc::clone(&self.root),
+            recorded: Rc::clone(node),
+            claimed: false,
+        })
+    }
+
+    fn claim(&self, node: &Rc<RecordedFrame>) -> Self {
+        node.claimed.set(true);
+        Self {
+            root: Rc::clone(&self.root),
+            recorded: Rc::clone(node),
+            claimed: true,
+        }
+    }
+
+    /// How the live frame starts; `None` where the recording only lends entries.
+    #[must_use]
+    pub fn entry(&self, choice: MemoryChoice) -> Option<Entry> {
+        if !self.claimed {
+            return None;
+        }
+        let frame = self.frame();
+        let generation = &frame.generation;
+        let at_start = match choice {
+            MemoryChoice::Auto => generation
+                .memory
+                .as_ref()
+                .filter(|_| generation.has_records()),
+            MemoryChoice::Start => generation.memory.as_ref(),
+            MemoryChoice::Dump => None,
+        };
+        Some(Entry {
+            generation: generation.id,
+            props: generation.props.clone(),
+            memory: at_start.unwrap_or(&frame.memory).clone(),
+        })
+    }
+
+    fn journal_slot(&self) -> &RefCell<Option<JournalIndex>> {
+        if self.claimed {
+            &self.recorded.journal
+        } else {
+            &self.recorded.lent
+        }
+    }
+
+    fn journal<R>(&self, use_it: impl FnOnce(&mut JournalIndex) -> R) -> R {
+        let mut slot = self.journal_slot().borrow_mut();
+        use_it(slot.get_or_insert_with(|| JournalIndex::new(&self.recorded.frame.generation)))
+    }
+
+    /// True if the recorded journal is keyed by hashes of another recorder.
+    #[must_use]
+    pub fn has_foreign_hashes(&self) -> bool {
+        self.journal(|journal| journal.has_foreign_hashes)
+    }
+
+    /// Takes the next occurrence of a request. `keys` are the hashes that it may be recorded under.
+    #[must_use]
+    pub fn take(&self, kind: &Kind, keys: &[RequestHash], failures: Failures) -> Answer {
+        let calls = &self.frame().generation.calls;
+        let found = self.journal(|journal| {
+            keys.iter()
+                .find_map(|hash| journal.take(&(kind.clone(), hash.clone())))
+        });
+        let position = match found {
+            Some(Found::Call(position)) => Some(position),
+            _ => None,
+        };
+        let call = position
+            .and_then(|position| calls.get(position))
+            .map(Arc::clone);
+        let outcome = match (found, &call) {
+            (Some(Found::Row(outcome)), _) => outcome,
+            (_, Some(call)) => call.outcome.clone(),
+            (_, None) => return Answer::miss(Miss::NotRecorded),
+        };
+        let mut known_handled = false;
+        let verdict = match outcome {
+            Outcome::Output(value) => Verdict::Output(value),
+            Outcome::Pending => Verdict::Miss(Miss::InFlight),
+            Outcome::Tombstone(_) => Verdict::Miss(Miss::Tombstone),
+            Outcome::Failure { error, .. } => {
+                // A row without a list of calls does not show what came after it.
+                let failed = call.as_deref().and_then(Failed::call);
+                let ended_the_run = failed.is_some_and(|failed| self.recorded.was_ended_by(failed));
+                known_handled = !ended_the_run;
+                let again = match failures {
+                    Failures::Replay => false,
+                    Failures::Retry => true,
+                    Failures::Auto => ended_the_run,
+                };
+                if again {
+                    Verdict::Miss(Miss::Retry)
+                } else {
+                    Verdict::Failure(error)
+                }
+            }
+        };
+        Answer {
+            verdict,
+            call,
+            position,
+            handled: known_handled,
+        }
+    }
+
+    /// True if this frame's failure ended the run, so that resuming runs it again.
+    #[must_use]
+    pub fn failure_ended_the_run(&self) -> bool {
+        let frame = self.frame();
+        match self.recorded.parent() {
+            Some(parent) => parent.was_ended_by(Failed::frame(frame)),
+            None => true,
+        }
+    }
+
+    /// True if the recorded frame failed, or had failed before it ran again, and the run had continued after that.
+    #[must_use]
+    pub fn failure_was_handled(&self) -> bool {
+        let frame = self.frame();
+        let failed = matches!(frame.state, State::Failed(_));
+        self.claimed && (frame.handled || failed && !self.failure_ended_the_run())
+    }
+
+    /// The recorded calls of a kind, unused calls first.
+    #[must_use]
+    pub fn candidates(&self, kind: &Kind) -> Vec<Arc<Call>> {
+        let calls = &self.frame().generation.calls;
+        self.journal(|journal| {
+            let of_kind = |used: bool| {
+                let used_up = journal.used.iter();
+                calls
+                    .iter()
+                    .zip(used_up)
+                    .filter(move |(call, was)| call.kind == *kind && **was == used)
+            };
+            of_kind(false)
+                .chain(of_kind(true))
+                .map(|(call, _)| Arc::clone(call))
+                .collect()
+        })
+    }
+
+    /// How many recorded calls that had ended, and how many recorded sub-agents, were not asked for.
+    #[must_use]
+    pub fn unused(&self) -> (usize, usize) {
+        let calls = &self.frame().generation.calls;
+        let has_ended =
+            |call: &Call| matches!(call.outcome, Outcome::Output(_) | Outcome::Failure { .. });
+        let unused_calls = match &*self.journal_slot().borrow() {
+            Some(journal) => {
+                let open = calls.iter().zip(&journal.used).filter(|(_, used)| !**used);
+                open.filter(|(call, _)| has_ended(call)).count()
+            }
+            // Nothing was requested, so there is no index.
+            None => calls.iter().filter(|call| has_ended(call)).count(),
+        };
+        let unused_children = match &*self.recorded.children.borrow() {
+            Some(index) => index
+                .nodes
+                .iter()
+                .filter(|node| !node.claimed.get())
+                .count(),
+            None => self.frame().generation.children.len(),
+        };
+        (unused_calls, unused_children)
+    }
+}
+
+impl RecordedFrame {
+    fn new(frame: Arc<Frame>, position: usize, parent: Option<Weak<Self>>) -> Self {
+        Self {
+            frame,
+            position,
+            parent,
+            claimed: Cell::new(false),
+            last_start: OnceCell::new(),
+            journal: RefCell::new(None),
+            lent: RefCell::new(None),
+            children: RefCell::new(None),
+        }
+    }
+
+    fn parent(&self) -> Option<Rc<Self>> {
+        self.parent.as_ref().and_then(Weak::upgrade)
+    }
+
+    /// True if a failure that reached this frame ended the run.
+    fn was_ended_by(self: &Rc<Self>, failed: Failed) -> bool {
+        let frames = iter::successors(Some(Rc::clone(self)), |frame| frame.parent());
+        failed.ended_the_run(frames)
+    }
+}
+
+impl Ancestor for Rc<RecordedFrame> {
+    fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    fn last_start(&self) -> Option<u64> {
+        let find = || self.frame.generation.last_start();
+        *self.last_start.get_or_init(find)
+    }
+}
+
+impl JournalIndex {
+    fn new(generation: &Generation) -> Self {
+        let count = generation.calls.len();
+        let mut calls = HashMap::with_capacity_and_hasher(count, IdHashing::new());
+        let mut next = vec![NONE; count];
+        // From the last to the first: each replaces the one after it in the map, so that the first remains.
+        let positions = (0..u32::try_from(count).unwrap_or(NONE)).rev();
+        for (position, call) in positions.zip(generation.calls.iter().rev()) {
+            let key = (call.kind.clone(), call.hash.clone());
+            if let Some(later) = calls.insert(key, position) {
+                next[position as usize] = later;
+            }
+        }
+        let rows = generation
+            .rows
+            .iter()
+            .map(|row| ((row.kind.clone(), row.hash.clone()), Arc::clone(row)))
+            .collect();
+        let mut index = Self {
+            calls,
+            next,
+            used: vec![false; count],
+            rows,
+            has_foreign_hashes: false,
+        };
+        let foreign = |(_, hash): &(Kind, RequestHash)| matches!(hash, RequestHash::Foreign(_));
+        index.has_foreign_hashes =
+            index.calls.keys().any(foreign) || index.rows.keys().any(foreign);
+        index
+    }
+
+    fn take(&mut self, key: &(Kind, RequestHash)) -> Option<Found> {
+        if let Some(first) = self.calls.get_mut(key)
+            && *first != NONE
+        {
+            let position = *first as usize;
+            *first = self.next[position];
+            self.used[position] = true;
+            return Some(Found::Call(position));
+        }
+        self.rows
+            .get(key)
+            .map(|row| Found::Row(row.outcome.clone()))
+    }
+}
+
+/// The entry that answers a request.
+enum Found {
+    /// The call at this position, which is used up by it.
+    Call(usize),
+    /// A row, which answers any number of times.
+    Row(Outcome),
+}
+
+impl ChildIndex {
+    fn new(parent: &Rc<RecordedFrame>) -> Self {
+        let mut index = Self::default();
+        for child in &parent.frame.generation.children {
+            let position = index.nodes.len();
+            if let Some(input) = child.input_hash {
+                index
+                    .by_input
+                    .entry((child.agent_id.clone(), input))
+                    .or_default()
+                    .push_back(position);
+            }
+            index.by_call_id.insert(child.call_id.clone(), position);
+            let node = RecordedFrame::new(Arc::clone(child), position, Some(Rc::downgrade(parent)));
+            index.nodes.push(Rc::new(node));
+        }
+        index
+    }
+}
+
+/// The frame of `runWith` over a snapshot whose root is an agent's frame.
+fn run_frame_over(agent: &Arc<Frame>) -> Frame {
+    let mut generation = Generation::new(0, None, None);
+    let mut child = Frame::clone(agent);
+    child.call_id =
+        JsonStr::from_normalized_body(&format!("root/agent:{}:0", agent.agent_id.body()));
+    generation.children.push_back_mut(Arc::new(child));
+    let mut frame = Frame::new(
+        JsonStr::from_plain("root"),
+        JsonStr::from_plain(""),
+        generation,
+    );
+    frame.memory = agent.memory.clone();
+    frame.budget = agent.budget.clone();
+    frame
+}

@@ -1,0 +1,56 @@
+//! A map for few entries that stays fast with many.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Values by key, in the order in which the keys came.
+#[derive(Debug, Clone)]
+pub(crate) struct Entries<K, V> {
+    pub list: Vec<(K, V)>,
+    /// Places in the list, once that is too long to be searched.
+    positions: HashMap<K, usize>,
+}
+
+impl<K, V> Default for Entries<K, V> {
+    fn default() -> Self {
+        Self {
+            list: Vec::new(),
+            positions: HashMap::new(),
+        }
+    }
+}
+
+const SEARCHED: usize = 8;
+
+impl<K: Clone + Eq + Hash, V: Default> Entries<K, V> {
+    pub(crate) fn clear(&mut self) {
+        self.list.clear();
+        self.positions.clear();
+    }
+
+    /// The value of a key, a new one if there is none yet.
+    pub(crate) fn entry(&mut self, key: K) -> &mut V {
+        let known = if self.list.len() <= SEARCHED {
+            self.list.iter().position(|(known, _)| *known == key)
+        } else {
+            if self.positions.is_empty() {
+                self.positions = self
+                    .list
+                    .iter()
+                    .enumerate()
+                    .map(|(position, (key, _))| (key.clone(), position))
+                    .collect();
+            }
+            self.positions.get(&key).copied()
+        };
+        let position = known.unwrap_or_else(|| {
+            let position = self.list.len();
+            if position > SEARCHED {
+                self.positions.insert(key.clone(), position);
+            }
+            self.list.push((key, V::default()));
+            position
+        });
+        &mut self.list[position].1
+    }
+}

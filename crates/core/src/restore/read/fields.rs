@@ -1,0 +1,275 @@
+//! The fields of events that a restore reads, as ranges of the text of the trace.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use memchr::memchr;
+
+use crate::json::{JsonStr, JsonText, RawStr, Scanner};
+
+/// A set of fields, a bit each.
+pub(crate) type FieldSet = u64;
+
+macro_rules! fields {
+    ($($length:literal => $($variant:ident = $key:literal),+;)*) => {
+        /// A field of an event that some kind of event is read for.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(u8)]
+        pub(crate) enum Field { $($($variant),+),* }
+
+        impl Field {
+            pub(crate) const fn key(self) -> &'static str {
+                match self { $($(Self::$variant => $key),+),* }
+            }
+
+            #[inline]
+            fn from_body(key: &str) -> Option<Self> {
+                match key.len() {
+                    $($length => match key { $($key => Some(Self::$variant),)+ _ => None },)*
+                    _ => None,
+                }
+            }
+
+            pub(crate) const COUNT: usize = Self::ALL.len();
+
+            pub(crate) const ALL: &[Self] = &[$($(Self::$variant),+),*];
+        }
+    };
+}
+
+// By the length of the key, so that a key is compared with a few others only.
+fields! {
+    3 => Own = "own", Key = "key";
+    4 => Type = "type", Seq = "_seq", Kind = "kind", Name = "name", Meta = "meta";
+    5 => Trace = "trace", Props = "props", Error = "error", Delta = "delta", Count = "count", Value = "value", Usage = "usage";
+    6 => Memory = "memory", Result = "result", Output = "output", CallId = "callId", SpanId = "spanId", Redact = "redact";
+    7 => TraceId = "traceId", AgentId = "agentId", Success = "success", Handled = "handled", Message = "message", Attempt = "attempt";
+    8 => ToolName = "toolName", NewProps = "newProps", Duration = "duration";
+    9 => Timestamp = "timestamp", Normalize = "normalize", InputHash = "inputHash", EndReason = "endReason", AdapterId = "adapterId", Tombstone = "tombstone";
+    10 => PropsTypes = "propsTypes";
+    11 => ResultTypes = "resultTypes", ContentHash = "contentHash", ToolResults = "toolResults",
+        OutputTypes = "outputTypes", Restoration = "restoration", BudgetState = "budgetState";
+    12 => ParentSpanId = "parentSpanId", GenerationId = "generationId", FinishReason = "finishReason";
+    13 => NewPropsTypes = "newPropsTypes", JournalCallId = "journalCallId";
+}
+
+/// The shortest key has three letters, and an escape has six.
+const SHORTEST_ESCAPED: usize = 8;
+
+impl Field {
+    /// The field with this key, if any event is read for it.
+    #[inline]
+    pub(crate) fn from_key(key: RawStr<'_>) -> Option<Self> {
+        let field = Self::from_body(key.body());
+        if field.is_none() && key.body().len() >= SHORTEST_ESCAPED && key.has_escapes() {
+            return Self::from_body(&key.normalized());
+        }
+        field
+    }
+
+    /// The fields that are not read where this one is there with such a value.
+    pub(crate) fn replaces(self, value: &str) -> FieldSet {
+        match self {
+            Self::Delta => Self::Own.bit(),
+            Self::Success if value == "true" => Self::Error.bit(),
+            _ => 0,
+        }
+    }
+
+    pub(crate) const fn bit(self) -> FieldSet {
+        1 << self as u8
+    }
+}
+
+/// Where a kept field stands in the text.
+#[derive(Debug, Clone)]
+pub(crate) struct FieldSpan {
+    pub field: Field,
+    /// The value's text; empty where it is nested too deep to be kept.
+    pub range: Range<usize>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct FieldList {
+    first: u32,
+    count: u32,
+}
+
+impl FieldList {
+    pub(crate) fn new(first: usize, end: usize) -> Self {
+        let count = u32::try_from(end - first).unwrap_or(0);
+        Self {
+            first: u32::try_from(first).unwrap_or(u32::MAX),
+            count,
+        }
+    }
+
+    /// The fields themselves, out of the list of all fields.
+    pub(crate) fn with<'a, 't>(
+        self,
+        source: TraceText<'t>,
+        list: &'a [FieldSpan],
+    ) -> Fields<'a, 't> {
+        let first = self.first as usize;
+        let list = list.get(first..first + self.count as usize).unwrap_or(&[]);
+        Fields { source, list }
+    }
+
+    /// Says that so many fields were put before.
+    pub(crate) fn move_by(&mut self, fields: usize) {
+        let first = (self.first as usize).saturating_add(fields);
+        self.first = u32::try_from(first).unwrap_or(u32::MAX);
+    }
+}
+
+/// The text of a trace.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TraceText<'t> {
+    text: &'t str,
+    values: Values<'t>,
+}
+
+/// What becomes of the values that are taken out of the text.
+#[derive(Debug, Clone, Copy)]
+enum Values<'t> {
+    /// They stay parts of it.
+    Shared(&'t Arc<String>),
+    /// They are copied, and their bytes counted.
+    Copied(&'t AtomicUsize),
+}
+
+impl<'t> TraceText<'t> {
+    /// A text that all that is cut from it keeps.
+    pub(crate) fn shared(text: &'t Arc<String>) -> Self {
+        Self {
+            text,
+            values: Values::Shared(text),
+        }
+    }
+
+    /// A text of which only what is needed is kept.
+    pub(crate) fn borrowed(text: &'t str, copied: &'t AtomicUsize) -> Self {
+        Self {
+            text,
+            values: Values::Copied(copied),
+        }
+    }
+
+    pub(crate) fn text(self) -> &'t str {
+        self.text
+    }
+
+    pub(crate) fn slice(self, range: &Range<usize>) -> &'t str {
+        &self.text[range.clone()]
+    }
+
+    pub(crate) fn json(self, range: &Range<usize>) -> JsonText {
+        match self.values {
+            Values::Shared(text) => JsonText::from_span(text, range.clone()),
+            Values::Copied(bytes) => {
+                bytes.fetch_add(range.len(), Ordering::Relaxed);
+                JsonText::trusted(self.slice(range).to_owned())
+            }
+        }
+    }
+
+    /// The body of a string literal in the form that `JSON.stringify` writes; `None` if the value
+    /// is something else.
+    pub(crate) fn string(self, range: &Range<usize>) -> Option<Cow<'t, str>> {
+        let text = self.slice(range);
+        let body = text.strip_prefix('"')?.strip_suffix('"')?;
+        if memchr(b'\\', body.as_bytes()).is_some() {
+            return Some(Scanner::new(text).string().ok()?.normalized());
+        }
+        Some(Cow::Borrowed(body))
+    }
+}
+
+/// The kept fields of one event, or of one row in an event.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fields<'a, 't> {
+    pub source: TraceText<'t>,
+    pub list: &'a [FieldSpan],
+}
+
+impl<'t> Fields<'_, 't> {
+    /// Where the value stands; `null` counts as a value here. Of a doubled key the last one counts.
+    pub(crate) fn range(&self, field: Field) -> Option<&Range<usize>> {
+        self.list
+            .iter()
+            .rev()
+            .find(|kept| kept.field == field)
+            .map(|kept| &kept.range)
+    }
+
+    /// Whether the field is there but nested too deep to be kept.
+    pub(crate) fn is_too_deep(&self, field: Field) -> bool {
+        self.range(field).is_some_and(Range::is_empty)
+    }
+
+    /// The value, whatever it is.
+    pub(crate) fn json(&self, field: Field) -> Option<JsonText> {
+        let range = self.range(field).filter(|range| !range.is_empty())?;
+        Some(self.source.json(range))
+    }
+
+    /// The value, unless it is `null`.
+    pub(crate) fn present(&self, field: Field) -> Option<JsonText> {
+        self.json(field).filter(|value| value.as_str() != "null")
+    }
+
+    /// The value's text, unless it is `null`.
+    pub(crate) fn text(&self, field: Field) -> Option<&'t str> {
+        let text = self.source.slice(self.range(field)?);
+        (!text.is_empty() && text != "null").then_some(text)
+    }
+
+    pub(crate) fn string(&self, field: Field) -> Option<Cow<'t, str>> {
+        self.source.string(self.range(field)?)
+    }
+
+    pub(crate) fn json_str(&self, field: Field) -> Option<JsonStr> {
+        self.string(field)
+            .map(|body| JsonStr::from_normalized_body(&body))
+    }
+
+    pub(crate) fn flag(&self, field: Field) -> Option<bool> {
+        match self.source.slice(self.range(field)?) {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn count(&self, field: Field) -> Option<u64> {
+        self.source.slice(self.range(field)?).parse().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_is_found_by_its_key() {
+        for field in Field::ALL {
+            assert_eq!(
+                Field::from_body(field.key()),
+                Some(*field),
+                "{}",
+                field.key()
+            );
+        }
+        for key in [
+            "",
+            "messages",
+            "rawText",
+            "__proto__",
+            "a key that is longer than any other",
+        ] {
+            assert_eq!(Field::from_body(key), None, "{key}");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Walks the members of one object of a trace.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::memchr2;
+
+use super::fields::TraceText;
+use crate::json::{JsonError, JsonErrorKind, RawStr, Scanner};
+
+/// A reader of an object's members. A value that is nested deeper than JSON values may be is
+/// passed over, so that it does not spoil the rest.
+#[derive(Debug)]
+pub(crate) struct Members<'t> {
+    /// The text of the trace up to the end of the object.
+    text: &'t str,
+    /// Where in it the scanner's text begins.
+    base: usize,
+    scanner: Scanner<'t>,
+    first: bool,
+}
+
+impl<'t> Members<'t> {
+    /// Enters the object that stands in `range`.
+    pub(crate) fn enter(source: TraceText<'t>, range: Range<usize>) -> Result<Self, JsonError> {
+        let text = &source.text()[..range.end];
+        let mut scanner = Scanner::new(&text[range.start..]);
+        scanner.enter_object()?;
+        Ok(Self {
+            text,
+            base: range.start,
+            scanner,
+            first: true,
+        })
+    }
+
+    /// Goes on in an object after its first member, which ends where `range` starts.
+    pub(crate) fn go_on(source: TraceText<'t>, range: Range<usize>) -> Self {
+        let text = &source.text()[..range.end];
+        let scanner = Scanner::new(&text[range.start..]);
+        Self {
+            text,
+            base: range.start,
+            scanner,
+            first: false,
+        }
+    }
+
+    /// Enters the object that is the value of the current member, or passes a value that is none.
+    pub(crate) fn enter_value(
+        &mut self,
+        mut read: impl FnMut(&mut Self, RawStr<'t>) -> Result<(), JsonError>,
+    ) -> Result<Result<(), &'static str>, JsonError> {
+        let first = self.scanner.peek();
+        if first != Some(b'{') {
+            self.value()?;
+            return Ok(Err(type_name(first)));
+        }
+        self.scanner.enter_object()?;
+        let outer = std::mem::replace(&mut self.first, true);
+        while let Some(key) = self.next()? {
+            read(self, key)?;
+        }
+        self.first = outer;
+        Ok(Ok(()))
+    }
+
+    /// The next key; `None` past the last member.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<RawStr<'t>>, JsonError> {
+        self.scanner.next_member(&mut self.first)
+    }
+
+    /// Passes the value of the current member and returns its range in the text of the trace: an
+    /// empty range if it is nested too deep to be kept.
+    #[inline]
+    pub(crate) fn value(&mut self) -> Result<Range<usize>, JsonError> {
+        self.scanner.peek();
+        let start = self.base + self.scanner.position();
+        match self.scanner.skip_value() {
+            Ok(range) => Ok(start..self.base + range.end),
+            Err(error) if error.kind == JsonErrorKind::TooDeep => {
+                self.go_on_at(container_end(self.text.as_bytes(), start).ok_or(error)?);
+                Ok(start..start)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Passes the value of the current member, which nobody reads. `known` is the range of a value
+    /// that it may repeat, or begin with if it is a list: what is the same needs no second look.
+    /// The new value is known next.
+    #[inline]
+    pub(crate) fn pass_repeated(&mut self, known: &mut Range<usize>) -> Result<(), JsonError> {
+        let first = self.scanner.peek();
+        if let Some(b'{' | b'[') = first {
+            let start = self.base + self.scanner.position();
+            if let Some(end) = self.repeats(start, known) {
+                self.go_on_at(end);
+                *known = start..end;
+                return Ok(());
+            }
+            if let Some(end) = self.begins_with(start, known) {
+                self.go_on_at(end);
+                // A comma or the end of the list follows.
+                let mut first_element = false;
+                while self.scanner.next_element(&mut first_element)? {
+                    self.value()?;
+                }
+                *known = start..self.base + self.scanner.position();
+                return Ok(());
+            }
+        }
+        let range = self.value()?;
+        if range.len() >= WORTH_KNOWING {
+            *known = range;
+        }
+        Ok(())
+    }
+
+    /// The end of the value at `start` if it is the same as the known one. An object or a list ends
+    /// where its text does, so no look at what follows is needed.
+    fn repeats(&self, start: usize, known: &Range<usize>) -> Option<usize> {
+        let end = start + known.len();
+        let is_same = !known.is_empty()
+            && self.text.as_bytes().get(start..end) == self.text.as_bytes().get(known.clone());
+        is_same.then_some(end)
+    }
+
+    /// Past the elements of the known list that the list at `start` begins with.
+    fn begins_with(&self, start: usize, known: &Range<usize>) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        let elements = bytes.get(known.clone())?.strip_suffix(b"]")?;
+        let end = start + elements.len();
+        let goes_on = bytes.get(start..end)? == elements && bytes.get(end) == Some(&b',');
+        // After `[` alone a comma would be a fault.
+        (goes_on && elements.len() > 1).then_some(end)
+    }
+
+    fn go_on_at(&mut self, position: usize) {
+        self.base = position;
+        self.scanner = Scanner::new(&self.text[position..]);
+    }
+
+    /// Passes the value of the current member: a string's body in the form that `JSON.stringify`
+    /// writes, or the type of what stands there instead.
+    pub(crate) fn string(&mut self) -> Result<Result<Cow<'t, str>, &'static str>, JsonError> {
+        let first = self.scanner.peek();
+        if first == Some(b'"') {
+            return Ok(Ok(self.scanner.string()?.normalized()));
+        }
+        self.value()?;
+        Ok(Err(type_name(first)))
+    }
+
+    /// Passes the value of the current member: a number, or NaN for anything else.
+    pub(crate) fn number(&mut self) -> Result<f64, JsonError> {
+        if let Some(b'-' | b'0'..=b'9') = self.scanner.peek() {
+            return Ok(self.scanner.number()?.parse().unwrap_or(f64::NAN));
+        }
+        self.value()?;
+        Ok(f64::NAN)
+    }
+
+    /// Asks that nothing follows the object.
+    pub(crate) fn finish(&mut self) -> Result<(), JsonError> {
+        self.scanner.finish()
+    }
+}
+
+/// The length from which on it is worth to know a value.
+const WORTH_KNOWING: usize = 32;
+
+/// The type of the JSON value that starts with this byte.
+pub(crate) fn type_name(first: Option<u8>) -> &'static str {
+    match first {
+        Some(b'{') => "object",
+        Some(b'[') => "array",
+        Some(b'"') => "string",
+        Some(b't' | b'f') => "boolean",
+        Some(b'n') => "null",
+        Some(b'-' | b'0'..=b'9') => "number",
+        Some(_) => "text that is not JSON",
+        None => "nothing",
+    }
+}
+
+/// Past the bracket that closes the container which opens at `pos`, whatever is in it; `None` if
+/// none does.
+pub(crate) fn container_end(bytes: &[u8], mut pos: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    loop {
+        match bytes.get(pos)? {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(pos + 1);
+                }
+            }
+            b'"' => pos = string_end(bytes, pos + 1)?,
+            _ => {}
+        }
+        pos += 1;
+    }
+}
+
+/// Where the quote is that closes the string whose body starts at `pos`.
+fn string_end(bytes: &[u8], mut pos: usize) -> Option<usize> {
+    loop {
+        pos += memchr2(b'"', b'\\', bytes.get(pos..)?)?;
+        if bytes[pos] == b'"' {
+            return Some(pos);
+        }
+        pos += 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn gives_places_in_the_whole_text() {
+        let text = Arc::new(r#"xx {"a":1,"b":"q\u0041" , "c":[true],"d":{"e":null}}"#.to_owned());
+        let mut members = Members::enter(TraceText::shared(&text), 3..text.len()).unwrap();
+        assert_eq!(members.next().unwrap().unwrap().body(), "a");
+        assert_eq!(members.number(), Ok(1.0));
+        members.next().unwrap();
+        assert_eq!(members.string(), Ok(Ok("qA".into())));
+        members.next().unwrap();
+        let range = members.value().unwrap();
+        assert_eq!(&text[range], "[true]");
+        members.next().unwrap();
+        let mut keys = Vec::new();
+        members
+            .enter_value(|inner, key| {
+                keys.push(key.body());
+                inner.value().map(|_| ())
+            })
+            .unwrap()
+            .unwrap();
+        assert_eq!(keys, ["e"]);
+        assert_eq!(members.next(), Ok(None));
+        members.finish().unwrap();
+    }
+
+    #[test]
+    fn passes_over_what_is_nested_too_deep() {
+        let deep = format!("{}\"]\\\"\"{}", "[".repeat(100_000), "]".repeat(100_000));
+        let text = Arc::new(format!(r#"{{"deep":{deep},"next":7}}"#));
+        let mut members = Members::enter(TraceText::shared(&text), 0..text.len()).unwrap();
+        members.next().unwrap();
+        assert_eq!(members.value(), Ok(8..8));
+        assert_eq!(members.next().unwrap().unwrap().body(), "next");
+        assert_eq!(members.number(), Ok(7.0));
+        let open = Arc::new(format!(r#"{{"deep":{}"#, "[".repeat(100_000)));
+        let mut members = Members::enter(TraceText::shared(&open), 0..open.len()).unwrap();
+        members.next().unwrap();
+        assert!(members.value().is_err());
+    }
+}

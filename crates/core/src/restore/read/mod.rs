@@ -1,0 +1,17 @@
+//! From the text of a trace, or a table of events, to events, spans and the payloads of events.
+
+pub(super) mod entries;
+pub(super) mod event;
+pub(super) mod fields;
+pub(super) mod head;
+pub(super) mod members;
+pub(super) mod part;
+pub(super) mod payload;
+pub(super) mod span_id;
+pub(super) mod spans;
+pub(super) mod table;
+pub(super) mod text;
+pub(super) mod trace;
+pub(super) mod usage_json;
+pub(super) mod usage_sum;
+pub(super) mod warnings;

@@ -1,0 +1,135 @@
+//! What is made of an event's fields while their text is at hand: later it has left the processor's
+//! caches, and a long text is read by several threads.
+
+use std::ops::Range;
+
+use super::event::{EventKind, Family, Phase};
+use super::fields::{Field, FieldSpan, Fields, TraceText};
+use super::members::Members;
+use super::usage_sum::UsageSum;
+use crate::hash::{ContentHash, input_hash};
+use crate::json::{JsonError, JsonStr, Scanner};
+use crate::model::{Memory, RequestHash};
+
+#[derive(Debug)]
+pub(crate) enum Payload<'t> {
+    /// The contentHash of a call.
+    Hash(RequestHash),
+    /// The hash of an agent's input.
+    Input(ContentHash),
+    /// `None` if it is no object.
+    Memory(Option<Memory>),
+    /// `None` if it is no object.
+    Usage(Option<Box<UsageSum<'t>>>),
+    Rows(Vec<Row>),
+}
+
+/// A call in the list of a batch.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub hash: Option<RequestHash>,
+    /// `None` for what is no row.
+    pub fields: Option<Vec<FieldSpan>>,
+}
+
+pub(crate) fn payload_of<'t>(kind: EventKind, fields: &Fields<'_, 't>) -> Option<Payload<'t>> {
+    match (kind.family, kind.phase) {
+        (Family::Turn | Family::Tool | Family::Call, _) => request_hash(fields).map(Payload::Hash),
+        (Family::Agent, Phase::Start) => input_of(fields).map(Payload::Input),
+        (Family::Run | Family::Generation, _) => {
+            let range = fields.range(Field::Memory)?;
+            Some(Payload::Memory(memory(fields.source, range)))
+        }
+        (Family::Budget, _) => {
+            // Without the difference, the sum so far tells.
+            let text = fields
+                .text(Field::Delta)
+                .or_else(|| fields.text(Field::Own))?;
+            let mut usage = Box::<UsageSum<'t>>::default();
+            let is_usage = usage.add_json(text).is_ok();
+            Some(Payload::Usage(is_usage.then_some(usage)))
+        }
+        (Family::Batch, Phase::End) => {
+            let range = fields.range(Field::ToolResults)?;
+            Some(Payload::Rows(rows(fields.source, range)))
+        }
+        _ => None,
+    }
+}
+
+fn request_hash(fields: &Fields<'_, '_>) -> Option<RequestHash> {
+    let body = fields.string(Field::ContentHash)?;
+    Some(match body.parse() {
+        Ok(hash) => RequestHash::Sha256(hash),
+        Err(_) => RequestHash::Foreign(JsonStr::from_normalized_body(&body)),
+    })
+}
+
+/// The hash of an agent's input: as its event says, else that of its props. Props that are not
+/// there are the same input as an empty object.
+pub(crate) fn input_of(fields: &Fields<'_, '_>) -> Option<ContentHash> {
+    if let Some(hash) = fields
+        .string(Field::InputHash)
+        .and_then(|text| text.parse().ok())
+    {
+        return Some(hash);
+    }
+    let props = match fields.range(Field::Props) {
+        None => "{}",
+        Some(range) => fields.source.slice(range),
+    };
+    // Props that are nested too deep are no JSON here, and have no hash.
+    input_hash(props, fields.text(Field::PropsTypes)).ok()
+}
+
+fn memory(source: TraceText<'_>, range: &Range<usize>) -> Option<Memory> {
+    let mut scanner = Scanner::new(source.slice(range));
+    let mut memory = Memory::default();
+    scanner.enter_object().ok()?;
+    let mut first = true;
+    while let Some(key) = scanner.next_member(&mut first).ok()? {
+        let value = scanner.skip_value().ok()?;
+        let value = source.json(&(range.start + value.start..range.start + value.end));
+        memory.insert(key.to_json_str(), value);
+    }
+    Some(memory)
+}
+
+fn rows(source: TraceText<'_>, range: &Range<usize>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut scanner = Scanner::new(source.slice(range));
+    let mut first = true;
+    if scanner.enter_array().is_ok() {
+        while scanner.next_element(&mut first) == Ok(true)
+            && let Ok(row) = scanner.skip_value()
+        {
+            rows.push(Row::read(
+                source,
+                range.start + row.start..range.start + row.end,
+            ));
+        }
+    }
+    rows
+}
+
+impl Row {
+    fn read(source: TraceText<'_>, range: Range<usize>) -> Self {
+        let fields = row_fields(source, range).ok();
+        let hash = fields
+            .as_ref()
+            .and_then(|list| request_hash(&Fields { source, list }));
+        Self { hash, fields }
+    }
+}
+
+fn row_fields(source: TraceText<'_>, range: Range<usize>) -> Result<Vec<FieldSpan>, JsonError> {
+    let mut fields = Vec::with_capacity(8);
+    let mut members = Members::enter(source, range)?;
+    while let Some(key) = members.next()? {
+        let range = members.value()?;
+        if let Some(field) = Field::from_key(key) {
+            fields.push(FieldSpan { field, range });
+        }
+    }
+    Ok(fields)
+}

@@ -1,0 +1,198 @@
+//! The spans that the events of a trace name.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::event::{Event, Family, NO_SPAN, Phase, SpanIndex};
+use super::span_id::SpanId;
+use crate::util::IdHashing;
+
+/// Position of an event in the ordered list; [`NO_EVENT`] for none.
+pub(crate) type EventIndex = u32;
+pub(crate) const NO_EVENT: EventIndex = EventIndex::MAX;
+
+#[derive(Debug)]
+pub(crate) struct Spans<'t> {
+    /// Made when it is asked for, where the ids came as a list.
+    by_id: OnceLock<HashMap<SpanId<'t>, SpanIndex, IdHashing>>,
+    list: Vec<Span<'t>>,
+    /// Events name their parents in runs: the last one is found without hashing.
+    last_parent: SpanIndex,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Span<'t> {
+    pub id: SpanId<'t>,
+    /// [`NO_SPAN`] for none.
+    pub parent: SpanIndex,
+    /// The family of its first event that has one.
+    pub family: Family,
+    /// Whether it has an event of its own.
+    pub has_events: bool,
+    pub start: EventIndex,
+    pub end: EventIndex,
+}
+
+impl<'t> Span<'t> {
+    fn new(id: SpanId<'t>) -> Self {
+        Self {
+            id,
+            parent: NO_SPAN,
+            family: Family::Other,
+            has_events: false,
+            start: NO_EVENT,
+            end: NO_EVENT,
+        }
+    }
+}
+
+impl<'t> Spans<'t> {
+    pub(crate) fn with_capacity(spans: usize) -> Self {
+        Self {
+            by_id: OnceLock::from(HashMap::with_capacity_and_hasher(spans, IdHashing::new())),
+            list: Vec::with_capacity(spans),
+            last_parent: NO_SPAN,
+        }
+    }
+
+    /// Of different ids, in the order of their indices.
+    pub(crate) fn of_ids(ids: Vec<SpanId<'t>>) -> Self {
+        Self {
+            by_id: OnceLock::new(),
+            list: ids.into_iter().map(Span::new).collect(),
+            last_parent: NO_SPAN,
+        }
+    }
+
+    /// Makes room for so many more.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.list.reserve_exact(more);
+        if let Some(by_id) = self.by_id.get_mut() {
+            by_id.reserve(more);
+        }
+    }
+
+    fn by_id(&self) -> &HashMap<SpanId<'t>, SpanIndex, IdHashing> {
+        self.by_id.get_or_init(|| {
+            let ids = self.list.iter().map(|span| span.id.clone());
+            ids.zip(0..).collect()
+        })
+    }
+
+    /// The ids in the order of their indices.
+    pub(crate) fn into_ids(self) -> impl Iterator<Item = SpanId<'t>> {
+        self.list.into_iter().map(|span| span.id)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(crate) fn get(&self, span: SpanIndex) -> &Span<'t> {
+        &self.list[span as usize]
+    }
+
+    pub(crate) fn get_mut(&mut self, span: SpanIndex) -> &mut Span<'t> {
+        &mut self.list[span as usize]
+    }
+
+    pub(crate) fn indices(&self) -> impl Iterator<Item = SpanIndex> + use<> {
+        // `intern` keeps the indices below NO_SPAN.
+        0..u32::try_from(self.list.len()).unwrap_or(NO_SPAN)
+    }
+
+    /// The span with this id, given as the body of its JSON string.
+    pub(crate) fn find(&self, id: &str) -> Option<SpanIndex> {
+        self.by_id().get(&SpanId::new(Cow::Borrowed(id))).copied()
+    }
+
+    pub(crate) fn intern(&mut self, id: SpanId<'t>) -> SpanIndex {
+        if let Some(known) = self.by_id().get(&id) {
+            return *known;
+        }
+        let index = u32::try_from(self.list.len()).unwrap_or(NO_SPAN);
+        self.list.push(Span::new(id.clone()));
+        if let Some(by_id) = self.by_id.get_mut() {
+            by_id.insert(id, index);
+        }
+        index
+    }
+
+    pub(crate) fn intern_parent(&mut self, id: SpanId<'t>) -> SpanIndex {
+        if let Some(last) = self.list.get(self.last_parent as usize)
+            && last.id == id
+        {
+            return self.last_parent;
+        }
+        self.last_parent = self.intern(id);
+        self.last_parent
+    }
+
+    /// Notes which events the spans have. The first parent that an event names is the one.
+    pub(crate) fn note_events(&mut self, events: &[Event]) {
+        for span in &mut self.list {
+            (span.parent, span.family, span.has_events) = (NO_SPAN, Family::Other, false);
+        }
+        for event in events {
+            let span = self.get_mut(event.span);
+            span.has_events = true;
+            if span.family == Family::Other {
+                span.family = event.kind.family;
+            }
+            if span.parent == NO_SPAN {
+                span.parent = event.parent;
+            }
+        }
+    }
+
+    /// Notes at which positions of the ordered list the spans start and end.
+    pub(crate) fn note_positions(&mut self, events: &[Event]) {
+        for span in &mut self.list {
+            (span.start, span.end) = (NO_EVENT, NO_EVENT);
+        }
+        for (position, event) in (0..).zip(events) {
+            let span = self.get_mut(event.span);
+            match event.kind.phase {
+                Phase::Start if span.start == NO_EVENT => span.start = position,
+                Phase::End => span.end = position,
+                Phase::Start | Phase::Single => {}
+            }
+        }
+    }
+
+    pub(crate) fn display(&self, span: SpanIndex) -> String {
+        self.get(span).id.display()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::restore::read::span_id::display;
+
+    #[test]
+    fn ids_are_told_apart_as_texts() {
+        let mut spans = Spans::with_capacity(0);
+        let ids = [
+            "00000000000000ff",
+            "00000000000000FF",
+            "0000000000000ff",
+            "ff",
+            "",
+            r#"a\"b"#,
+            "ffffffffffffffff",
+            "0ffffffffffffffff",
+            "é",
+        ];
+        for (index, id) in (0..).zip(ids) {
+            assert_eq!(spans.intern(SpanId::new(id.into())), index, "{id}");
+        }
+        for (index, id) in (0..).zip(ids) {
+            assert_eq!(spans.find(id), Some(index));
+            assert_eq!(spans.intern_parent(SpanId::new(id.into())), index);
+            assert_eq!(spans.display(index), display(id));
+        }
+        assert_eq!(spans.find("00000000000000fe"), None);
+    }
+}

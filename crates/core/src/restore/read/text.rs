@@ -1,0 +1,250 @@
+//! Reads the events out of a text: a long one in parts, at the same time.
+
+use std::num::NonZero;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use memchr::memchr;
+
+use super::fields::TraceText;
+use super::part::{LineFault, Part, read_array, read_lines};
+use super::trace::Trace;
+use super::warnings::Warnings;
+use crate::restore::error::RestoreErrorKind;
+use crate::restore::options::Origin;
+use crate::util::Fault;
+
+/// A long text is cut into parts of this size. They are smaller than the share of a thread, because
+/// some take longer than others.
+const PART_BYTES: usize = 1 << 20;
+const MAX_THREADS: usize = 4;
+
+pub(crate) fn read<'t>(
+    source: TraceText<'t>,
+    origin: Origin,
+    warnings: &mut Warnings,
+) -> Result<Trace<'t>, RestoreErrorKind> {
+    let text = source.text();
+    let start = if text.starts_with('\u{FEFF}') {
+        '\u{FEFF}'.len_utf8()
+    } else {
+        0
+    };
+    let parts = if origin == Origin::Lines && text[start..].trim_ascii_start().starts_with('[') {
+        vec![read_array(source, start, origin)]
+    } else {
+        let ranges = ranges(text, start, (text.len() / PART_BYTES).max(1));
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        read_parts(source, &ranges, origin, cores.min(MAX_THREADS))
+    };
+    join(source, parts, warnings)
+}
+
+fn join<'t>(
+    source: TraceText<'t>,
+    parts: Vec<Part<'t>>,
+    warnings: &mut Warnings,
+) -> Result<Trace<'t>, RestoreErrorKind> {
+    let mut whole: Option<Trace<'t>> = None;
+    let mut lines = 0;
+    let mut parts = parts.into_iter();
+    while let Some(part) = parts.next() {
+        warnings.append(part.warnings, lines);
+        if let Some((fault, number)) = part.fault {
+            return Err(invalid_event(fault, lines + number));
+        }
+        if let Some(whole) = &mut whole {
+            whole.append(part.trace, lines);
+        } else {
+            let whole = whole.insert(part.trace);
+            whole.reserve_for(parts.as_slice().iter().map(|part| &part.trace));
+        }
+        lines += part.lines;
+    }
+    Ok(whole.unwrap_or_else(|| Trace::with_capacity(source, 0)))
+}
+
+fn invalid_event(fault: LineFault, number: u32) -> RestoreErrorKind {
+    let LineFault {
+        path,
+        expected,
+        received,
+    } = fault;
+    RestoreErrorKind::InvalidEvent(Fault {
+        path: format!("events.{}{path}", number - 1),
+        message: format!("expected {expected}, received {received}"),
+    })
+}
+
+/// Cuts the text from `start` on into so many parts of whole lines, of about the same size.
+fn ranges(text: &str, start: usize, count: usize) -> Vec<Range<usize>> {
+    let mut ranges = Vec::with_capacity(count);
+    let mut from = start;
+    for part in 1..=count {
+        let about = start + (text.len() - start) / count * part;
+        let rest = text.as_bytes().get(about.max(from)..).unwrap_or_default();
+        let end = match memchr(b'\n', rest) {
+            Some(length) if part < count => text.len() - rest.len() + length + 1,
+            _ => text.len(),
+        };
+        ranges.push(from..end);
+        from = end;
+    }
+    ranges
+}
+
+/// Reads the parts with so many threads, this one among them.
+fn read_parts<'t>(
+    source: TraceText<'t>,
+    ranges: &[Range<usize>],
+    origin: Origin,
+    threads: usize,
+) -> Vec<Part<'t>> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some((index, range)) = take(&next, ranges) {
+            done.push((index, read_lines(source, range.clone(), origin)));
+        }
+        done
+    };
+    let mut parts: Vec<Option<Part<'t>>> = ranges.iter().map(|_| None).collect();
+    thread::scope(|scope| {
+        let others = 1..threads.min(ranges.len());
+        // Where no thread is to be had, this one does all the work.
+        let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = others.filter_map(spawn).collect();
+        let done = work();
+        let by_others = others
+            .into_iter()
+            .filter_map(|thread| thread.join().ok())
+            .flatten();
+        for (index, part) in done.into_iter().chain(by_others) {
+            parts[index] = Some(part);
+        }
+    });
+    let read = |(index, part): (usize, Option<Part<'t>>)| {
+        part.unwrap_or_else(|| read_lines(source, ranges[index].clone(), origin))
+    };
+    parts.into_iter().enumerate().map(read).collect()
+}
+
+fn take<'r>(next: &AtomicUsize, ranges: &'r [Range<usize>]) -> Option<(usize, &'r Range<usize>)> {
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    Some((index, ranges.get(index)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::restore::read::event::NO_SPAN;
+
+    fn described(text: &str, count: usize, origin: Origin) -> Result<String, RestoreErrorKind> {
+        let text = Arc::new(text.to_owned());
+        let source = TraceText::shared(&text);
+        let mut warnings = Warnings::default();
+        let parts = read_parts(source, &ranges(&text, 0, count), origin, 1 + count % 3);
+        let trace = join(source, parts, &mut warnings)?;
+        let mut out = String::new();
+        for event in &trace.events {
+            let name = |span| {
+                if span == NO_SPAN {
+                    String::new()
+                } else {
+                    trace.spans.display(span)
+                }
+            };
+            let fields: Vec<&str> = event
+                .fields(source, &trace.fields)
+                .list
+                .iter()
+                .map(|kept| source.slice(&kept.range))
+                .collect();
+            let id = trace.ids.get(event.trace as usize);
+            writeln!(
+                out,
+                "{} {:?} {} {} {id:?} {fields:?}",
+                event.line,
+                event.kind,
+                name(event.span),
+                name(event.parent)
+            )
+            .unwrap();
+        }
+        for warning in warnings.into_list() {
+            writeln!(out, "{warning:?}").unwrap();
+        }
+        Ok(out)
+    }
+
+    #[test]
+    fn a_text_read_in_parts_is_the_same() {
+        let event = |number: usize| {
+            format!(
+                r#"{{"type":"agent:start","agentId":"a{number}","timestamp":{number},"trace":{{"traceId":"t{}","spanId":"s{number}","parentSpanId":"s{}"}},"props":{number}}}"#,
+                number % 3,
+                number / 2,
+            )
+        };
+        let mut lines: Vec<String> = (0..40).map(event).collect();
+        let whole = described(&lines.join("\n"), 1, Origin::Events).unwrap();
+        for count in 2..9 {
+            assert_eq!(
+                described(&lines.join("\n"), count, Origin::Events).unwrap(),
+                whole
+            );
+        }
+        lines.insert(3, "rubbish".to_owned());
+        lines.insert(20, String::new());
+        lines.insert(30, r#"{"type":"gap","count":3}"#.to_owned());
+        lines.push("{".to_owned());
+        let text = lines.join("\n");
+        let whole = described(&text, 1, Origin::Lines).unwrap();
+        let fault = described(&text, 1, Origin::Events).unwrap_err();
+        assert!(fault.to_string().starts_with("events.3: "), "{fault}");
+        let late = text.replacen("rubbish", &event(99), 1);
+        let late_fault = described(&late, 1, Origin::Events).unwrap_err();
+        assert!(
+            late_fault.to_string().starts_with("events.20: "),
+            "{late_fault}"
+        );
+        for count in 2..9 {
+            assert_eq!(described(&text, count, Origin::Lines).unwrap(), whole);
+            assert_eq!(described(&text, count, Origin::Events).unwrap_err(), fault);
+            assert_eq!(
+                described(&late, count, Origin::Events).unwrap_err(),
+                late_fault
+            );
+        }
+    }
+
+    #[test]
+    fn parts_are_whole_lines() {
+        for text in [
+            "",
+            "\n",
+            "a",
+            "a\nbb\n\nccc\ndddd",
+            "a\nbb\nccc\n",
+            "aaaaaaaaaaaaaaaaaaaa\nb\n",
+            "é\né\né\n",
+        ] {
+            for count in 1..6 {
+                let ranges = ranges(text, 0, count);
+                let joined: String = ranges.iter().map(|range| &text[range.clone()]).collect();
+                assert_eq!(joined, text, "{count}");
+                for range in &ranges[..count - 1] {
+                    assert!(
+                        range.is_empty()
+                            || text[..range.end].ends_with('\n')
+                            || range.end == text.len()
+                    );
+                }
+            }
+        }
+    }
+}

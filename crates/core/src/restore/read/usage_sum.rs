@@ -1,0 +1,253 @@
+//! Sums of usage, added up in place. A trace holds an update for every model call, and
+//! [`Usage`] pays with each one for being shared by snapshots.
+
+use std::borrow::Cow;
+
+use super::entries::Entries;
+use super::usage_json::{Key, RawItem, Sums, Tokens, add_amounts, number, object, value};
+use crate::json::{JsonError, JsonStr, JsonText, Scanner};
+use crate::model::{Amounts, Item, Usage};
+use crate::util::sort_by_number;
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct UsageSum<'t> {
+    tokens: Tokens,
+    call_count: f64,
+    costs: Sums<'t>,
+    details: Sums<'t>,
+    items: Entries<Key<'t>, Entry<'t>>,
+}
+
+/// The usage of a model or of a tool.
+#[derive(Debug, Clone)]
+struct Entry<'t> {
+    /// Items stand in the order in which they were first used.
+    first_order: u64,
+    costs: Sums<'t>,
+    tokens: Tokens,
+    token_details: Sums<'t>,
+    quantity: f64,
+    details: Option<&'t str>,
+}
+
+impl Default for Entry<'_> {
+    fn default() -> Self {
+        Self {
+            first_order: u64::MAX,
+            costs: Sums::default(),
+            tokens: Tokens::default(),
+            token_details: Sums::default(),
+            quantity: 0.0,
+            details: None,
+        }
+    }
+}
+
+impl<'t> UsageSum<'t> {
+    /// Adds a `UsageStats` object. What is missing in it, or of another type, counts as nothing.
+    pub(crate) fn add_json(&mut self, text: &'t str) -> Result<(), JsonError> {
+        object(&mut Scanner::new(text), |scanner, key| {
+            match key {
+                "promptTokens" => self.tokens.prompt += number(scanner)?,
+                "completionTokens" => self.tokens.completion += number(scanner)?,
+                "totalTokens" => self.tokens.total += number(scanner)?,
+                "callCount" => self.call_count += number(scanner)?,
+                "costs" => add_amounts(value(scanner)?, &mut self.costs),
+                "details" => add_amounts(value(scanner)?, &mut self.details),
+                "items" if scanner.peek() == Some(b'[') => {
+                    scanner.enter_array()?;
+                    let mut first = true;
+                    while scanner.next_element(&mut first)? {
+                        self.read_item(scanner)?;
+                    }
+                }
+                _ => {
+                    scanner.skip_value()?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn read_item(&mut self, scanner: &mut Scanner<'t>) -> Result<(), JsonError> {
+        if scanner.peek() != Some(b'{') {
+            scanner.skip_value()?;
+            return Ok(());
+        }
+        let mut item = RawItem::default();
+        object(scanner, |scanner, key| item.read_field(scanner, key))?;
+        if let Some((key, item)) = item.into_key() {
+            self.add_item(key, &item);
+        }
+        Ok(())
+    }
+
+    fn add_item(&mut self, key: Key<'t>, raw: &RawItem<'t>) {
+        let entry = self.items.entry(key);
+        add_amounts(raw.costs, &mut entry.costs);
+        entry.tokens.add(raw.tokens);
+        add_amounts(raw.token_details, &mut entry.token_details);
+        entry.quantity += raw.quantity;
+        entry.details = entry.details.or(raw.details);
+    }
+
+    /// Sets the order at which all of it was used.
+    pub(crate) fn set_order(&mut self, order: u64) {
+        for (_, entry) in &mut self.items.list {
+            entry.first_order = order;
+        }
+    }
+
+    /// Adds usage of another order, or of the frames below.
+    pub(crate) fn add(&mut self, below: &Self) {
+        self.tokens.add(below.tokens);
+        self.call_count += below.call_count;
+        self.costs.add(&below.costs);
+        self.details.add(&below.details);
+        for (key, item) in &below.items.list {
+            let entry = self.items.entry(key.clone());
+            entry.first_order = entry.first_order.min(item.first_order);
+            entry.costs.add(&item.costs);
+            entry.tokens.add(item.tokens);
+            entry.token_details.add(&item.token_details);
+            entry.quantity += item.quantity;
+            entry.details = entry.details.or(item.details);
+        }
+    }
+
+    pub(crate) fn to_usage(&self) -> Usage {
+        let mut items: Vec<&(Key<'_>, Entry<'_>)> = self.items.list.iter().collect();
+        sort_by_number(&mut items, |(_, entry)| entry.first_order);
+        let costs = amounts(&self.costs);
+        let item = |(key, entry): &(Key<'_>, Entry<'_>)| {
+            // With one model only, its costs are all costs.
+            let same = entry.costs.list == self.costs.list;
+            let costs = if same {
+                costs.clone()
+            } else {
+                amounts(&entry.costs)
+            };
+            (key.to_item_key(), entry.to_item(key, costs))
+        };
+        Usage {
+            prompt_tokens: self.tokens.prompt,
+            completion_tokens: self.tokens.completion,
+            total_tokens: self.tokens.total,
+            call_count: self.call_count,
+            details: amounts(&self.details),
+            items: items.into_iter().map(item).collect(),
+            costs,
+        }
+    }
+}
+
+impl Entry<'_> {
+    fn to_item(&self, key: &Key<'_>, costs: Amounts) -> Item {
+        match key {
+            Key::Model { .. } => Item::Model {
+                costs,
+                prompt: self.tokens.prompt,
+                completion: self.tokens.completion,
+                total: self.tokens.total,
+                details: amounts(&self.token_details),
+            },
+            Key::Tool { .. } => Item::Tool {
+                costs,
+                quantity: self.quantity,
+                details: self
+                    .details
+                    .map(|details| JsonText::trusted(details.to_owned())),
+            },
+        }
+    }
+}
+
+fn amounts(sums: &Sums<'_>) -> Amounts {
+    let amount =
+        |(unit, amount): &(Cow<'_, str>, f64)| (JsonStr::from_normalized_body(unit), *amount);
+    sums.list.iter().map(amount).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(name: &str, prompt: u32) -> String {
+        format!(
+            r#"{{"promptTokens":{prompt},"completionTokens":2,"totalTokens":{},"callCount":1,"costs":{{"usd":0.5,"eur":1}},"details":{{"cached":1,"note":"x"}},"items":[{{"type":"model","name":"{name}","provider":"p","costs":{{"usd":0.5}},"tokens":{{"prompt":{prompt},"completion":2,"total":{},"details":{{"cached":1}}}}}}]}}"#,
+            prompt + 2,
+            prompt + 2,
+        )
+    }
+
+    fn tool(unit: &str, details: &str) -> String {
+        format!(
+            r#"{{"costs":{{"usd":1}},"promptTokens":0,"completionTokens":0,"totalTokens":0,"callCount":0,"items":[{{"type":"tool","name":"search","costs":{{"usd":1}},"quantity":1.5,"unit":"{unit}","details":{details}}}]}}"#
+        )
+    }
+
+    fn items_of(usage: &str) -> &str {
+        usage.split_once(r#""items":"#).unwrap().1
+    }
+
+    fn written(usage: &Usage) -> String {
+        let mut text = String::new();
+        usage.write_json(&mut text);
+        text
+    }
+
+    #[test]
+    fn adds_as_usage_does() {
+        let mut updates = vec![
+            model("a", 10),
+            model("b", 3),
+            model("a", 5),
+            tool("page", r#"{"x":1,"y":2}"#),
+        ];
+        updates.extend([
+            tool("page", r#"{"y":2,"x":1}"#),
+            tool("byte", "null"),
+            model("\\u0061", 1),
+        ]);
+        updates.extend((0..20).map(|number| model(&format!("m{number}"), number)));
+        updates.extend((0..20).map(|number| model(&format!("m{number}"), number)));
+        let mut sum = UsageSum::default();
+        let mut halves = [UsageSum::default(), UsageSum::default()];
+        let mut usage = Usage::default();
+        for (position, update) in updates.iter().enumerate() {
+            let mut one = UsageSum::default();
+            one.add_json(update).unwrap();
+            one.set_order(position as u64);
+            sum.add(&one);
+            halves[position * 2 / updates.len()].add(&one);
+            usage.add(&Usage::read(update, "delta").unwrap());
+        }
+        assert_eq!(written(&sum.to_usage()), written(&usage));
+        let [first, second] = halves;
+        let [backwards, forwards] = [(&second, &first), (&first, &second)].map(|(one, other)| {
+            let mut sum = one.clone();
+            sum.add(other);
+            written(&sum.to_usage())
+        });
+        assert_eq!(forwards, written(&usage));
+        assert_eq!(
+            items_of(&backwards),
+            items_of(&forwards),
+            "whichever is added first"
+        );
+    }
+
+    #[test]
+    fn what_is_no_usage_counts_as_nothing() {
+        let mut sum = UsageSum::default();
+        for text in [
+            "{}",
+            r#"{"items":{},"costs":[1],"promptTokens":"7"}"#,
+            r#"{"items":[1,{"type":"model"},{"type":"x","name":"n"}]}"#,
+        ] {
+            sum.add_json(text).unwrap();
+        }
+        assert!(sum.add_json("[1]").is_err());
+        assert_eq!(written(&sum.to_usage()), written(&Usage::default()));
+    }
+}

@@ -1,0 +1,261 @@
+//! Puts drafts together to the frames of a snapshot, from the leaves up.
+
+use std::sync::Arc;
+
+use rpds::VectorSync;
+
+use super::builder::Builder;
+use super::draft::{CallDraft, FrameDraft, GenerationDraft, Index, RUN_FRAME};
+use super::names::CallNames;
+use super::passes::{Pass, passes};
+use crate::json::JsonStr;
+use crate::model::{Budget, Call, Divergence, Frame, Generation, Memory, Outcome, State, Usage};
+use crate::restore::error::RestoreErrorKind;
+use crate::restore::read::usage_sum::UsageSum;
+use crate::util::limits::MAX_FRAME_DEPTH;
+use crate::util::sort_by_number;
+
+impl Builder<'_, '_> {
+    /// The root of the tree: the only agent if nothing else was recorded at the root, else the
+    /// frame of the run.
+    pub(crate) fn into_root(self) -> Result<Arc<Frame>, RestoreErrorKind> {
+        let deepest = self
+            .frames
+            .iter()
+            .map(|frame| frame.depth)
+            .max()
+            .unwrap_or(0);
+        let root = Assembler::new(self)
+            .root()
+            .ok_or(RestoreErrorKind::NoRootFrame)?;
+        let is_run = root.agent_id.body().is_empty() && root.call_id.body() == "root";
+        if is_run && deepest + 1 > MAX_FRAME_DEPTH {
+            return Err(RestoreErrorKind::FramesTooDeep {
+                path: "root".to_owned(),
+                limit: MAX_FRAME_DEPTH,
+            });
+        }
+        Ok(root)
+    }
+}
+
+struct Assembler<'t> {
+    is_own: bool,
+    is_continued: bool,
+    frames: Vec<FrameDraft<'t>>,
+    generations: Vec<GenerationDraft>,
+    calls: Vec<Option<CallDraft<'t>>>,
+    /// Finished frames, by index.
+    finished: Vec<Option<Arc<Frame>>>,
+    /// Usage of the finished children of each frame.
+    below: Vec<Option<UsageSum<'t>>>,
+    names: CallNames<'t>,
+    empty: Empty,
+}
+
+/// Empty parts that all frames share: each would cost some allocations.
+struct Empty {
+    memory: Memory,
+    generation: Generation,
+    usage: Usage,
+    earlier: VectorSync<Arc<Generation>>,
+}
+
+impl<'t> Assembler<'t> {
+    fn new(builder: Builder<'_, 't>) -> Self {
+        let Builder {
+            is_own,
+            is_continued,
+            frames,
+            generations,
+            calls,
+            ..
+        } = builder;
+        let count = frames.len();
+        Self {
+            is_own,
+            is_continued,
+            frames,
+            generations,
+            calls: calls.into_iter().map(Some).collect(),
+            finished: vec![None; count],
+            below: (0..count).map(|_| None).collect(),
+            names: CallNames::default(),
+            empty: Empty {
+                memory: Memory::default(),
+                generation: Generation::new(0, None, None),
+                usage: Usage::default(),
+                earlier: VectorSync::new_sync(),
+            },
+        }
+    }
+
+    fn root(mut self) -> Option<Arc<Frame>> {
+        // Children stand behind their parents.
+        while let Some(draft) = self.frames.pop() {
+            let index = self.frames.len();
+            let frame = self.frame(draft, index);
+            self.finished[index] = Some(Arc::new(frame));
+        }
+        let run = self.finished.first_mut()?.take()?;
+        let generation = &run.generation;
+        let has_more =
+            !generation.calls.is_empty() || !run.memory.is_empty() || !run.budget.own.is_zero();
+        match (generation.children.len(), has_more) {
+            (0, false) => None,
+            (1, false) => {
+                let mut root = generation.children.first().cloned()?;
+                // What the program around the agent did about its failure is not part of such a snapshot.
+                if root.handled {
+                    Arc::make_mut(&mut root).handled = false;
+                }
+                Some(root)
+            }
+            _ => Some(run),
+        }
+    }
+
+    fn frame(&mut self, mut draft: FrameDraft<'t>, index: usize) -> Frame {
+        let budget = self.budget(&mut draft, index);
+        let generations: Vec<GenerationDraft> = draft
+            .generations
+            .iter()
+            .map(|at| std::mem::take(&mut self.generations[*at as usize]))
+            .collect();
+        let is_run = index == RUN_FRAME as usize;
+        let unknown_start = self.is_continued && (is_run || !self.is_own);
+        let first_memory = (!unknown_start).then(|| self.empty.memory.clone());
+        let mut passes = passes(
+            generations,
+            draft.props,
+            first_memory,
+            draft.state == State::Running,
+        );
+        let memory = passes.memory.take();
+        let memory = memory.unwrap_or_else(|| self.empty.memory.clone());
+        let mut earlier = self.empty.earlier.clone();
+        self.names.start_frame(&draft.call_id);
+        let last = if self.is_own && !is_run {
+            for pass in passes.earlier {
+                let generation = self.generation(pass, &draft.agent_id);
+                earlier.push_back_mut(Arc::new(generation));
+                self.names.start_generation();
+            }
+            passes.last
+        } else {
+            passes.united()
+        };
+        let last_batch = last.last_batch;
+        let mut generation = self.generation(last, &draft.agent_id);
+        generation.mark_handled(matches!(draft.state, State::Completed(_)), last_batch);
+        Frame {
+            call_id: draft.call_id,
+            agent_id: draft.agent_id,
+            input_hash: draft.input_hash,
+            start: draft.start,
+            end: draft.end,
+            state: draft.state,
+            stopped: draft.stopped,
+            handled: false,
+            memory,
+            edited: Vec::new(),
+            generation,
+            earlier,
+            budget,
+            recorded: None,
+            replays: None,
+            divergence: Divergence::default(),
+        }
+    }
+
+    /// Usage reaches all frames above. What a frame had used before is in theirs already.
+    fn budget(&mut self, draft: &mut FrameDraft<'t>, index: usize) -> Budget {
+        let own = draft.usage.take();
+        let below = self.below[index].take();
+        let own_usage = own.as_ref().map(UsageSum::to_usage);
+        let (used, used_usage) = match (own, below) {
+            (own, None) => (own, own_usage.clone()),
+            (None, Some(below)) => {
+                let usage = below.to_usage();
+                (Some(below), Some(usage))
+            }
+            (Some(mut own), Some(below)) => {
+                own.add(&below);
+                let usage = own.to_usage();
+                (Some(own), Some(usage))
+            }
+        };
+        if let Some(used) = used
+            && let Some(above) = self.below.get_mut(draft.parent as usize)
+        {
+            match above {
+                Some(above) => above.add(&used),
+                None => *above = Some(used),
+            }
+        }
+        match draft.budget.take() {
+            None => Budget {
+                own: own_usage.unwrap_or_else(|| self.empty.usage.clone()),
+                aggregate: used_usage.unwrap_or_else(|| self.empty.usage.clone()),
+            },
+            Some(mut budget) => {
+                if let Some(used) = &own_usage {
+                    budget.own.add(used);
+                }
+                if let Some(used) = &used_usage {
+                    budget.aggregate.add(used);
+                }
+                budget
+            }
+        }
+    }
+
+    fn generation(&mut self, pass: Pass, agent_id: &JsonStr) -> Generation {
+        let mut generation = self.empty.generation.clone();
+        (generation.id, generation.props, generation.memory) = (pass.id, pass.props, pass.memory);
+        let mut calls = pass.calls;
+        // Occurrences are handed out in the order in which the calls were started.
+        sort_by_number(&mut calls, |call| {
+            let draft = self.calls[*call as usize].as_ref();
+            draft.map_or(0, |draft| draft.start.saturating_add(1))
+        });
+        let names_itself = |call: &Index| {
+            let draft = self.calls[*call as usize].as_ref();
+            draft.is_some_and(|draft| draft.call_id.is_some())
+        };
+        let must_name = !calls.iter().all(names_itself);
+        for call in calls {
+            let Some(draft) = self.calls[call as usize].take() else {
+                continue;
+            };
+            let named = must_name.then(|| self.names.next(&draft, agent_id));
+            if let Some(call) = finish_call(draft, named) {
+                generation.calls.push_back_mut(Arc::new(call));
+            }
+        }
+        for child in pass.children {
+            if let Some(child) = self.finished[child as usize].take() {
+                generation.children.push_back_mut(child);
+            }
+        }
+        generation
+    }
+}
+
+/// `None` for a call that cannot be found again: its events give no hash. `named` is its callId
+/// where they give none.
+fn finish_call(draft: CallDraft<'_>, named: Option<JsonStr>) -> Option<Call> {
+    Some(Call {
+        kind: draft.kind,
+        hash: draft.hash?,
+        call_id: draft.call_id.or(named)?,
+        start: draft.start,
+        answered: draft.answered,
+        end: draft.end,
+        outcome: draft.outcome.unwrap_or(Outcome::Pending),
+        request: None,
+        meta: draft.meta,
+        replays: None,
+        carried_over: false,
+    })
+}

@@ -1,0 +1,100 @@
+//! Errors as events hold them: known by name and message.
+
+use std::ops::Range;
+
+use crate::json::{JsonError, JsonText, Scanner};
+
+/// Name and message of an error, as bodies of JSON strings.
+pub(crate) type Identity = (String, String);
+
+/// How far a chain of causes is followed.
+const MAX_CAUSES: usize = 100;
+
+/// Name and message of an `ErrorInfo`; `None` if it lacks one of them.
+pub(crate) fn identity(error: &JsonText) -> Option<Identity> {
+    read(error.as_str()).ok()?.0
+}
+
+/// The identities of an error and of its causes, from the outermost in.
+pub(crate) fn causes(error: &JsonText) -> Vec<Identity> {
+    let mut identities = Vec::new();
+    let mut text = error.as_str();
+    for _ in 0..MAX_CAUSES {
+        let Ok((identity, cause)) = read(text) else {
+            break;
+        };
+        identities.extend(identity);
+        match cause {
+            Some(cause) => text = &text[cause],
+            None => break,
+        }
+    }
+    identities
+}
+
+fn read(text: &str) -> Result<(Option<Identity>, Option<Range<usize>>), JsonError> {
+    let mut scanner = Scanner::new(text);
+    let (mut name, mut message, mut cause) = (None, None, None);
+    scanner.enter_object()?;
+    let mut first = true;
+    while let Some(key) = scanner.next_member(&mut first)? {
+        let is_text = scanner.peek() == Some(b'"');
+        if key.is("name") && is_text {
+            name = Some(scanner.string()?.normalized().into_owned());
+        } else if key.is("message") && is_text {
+            message = Some(scanner.string()?.normalized().into_owned());
+        } else if key.is("cause") && scanner.peek() == Some(b'{') {
+            cause = Some(scanner.skip_value()?);
+        } else {
+            scanner.skip_value()?;
+        }
+    }
+    Ok((name.zip(message), cause))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(json: &str) -> JsonText {
+        JsonText::parse(json.to_owned()).unwrap()
+    }
+
+    fn of(name: &str, message: &str) -> Identity {
+        (name.to_owned(), message.to_owned())
+    }
+
+    #[test]
+    fn follows_the_causes() {
+        let error = text(
+            r#"{"name":"A","message":"a","cause":{"message":"b","name":"B","stack":"x","cause":{"name":"C","message":"\u0063"}}}"#,
+        );
+        assert_eq!(causes(&error), [of("A", "a"), of("B", "b"), of("C", "c")]);
+        assert_eq!(identity(&error), Some(of("A", "a")));
+    }
+
+    #[test]
+    fn takes_what_is_no_error_for_none() {
+        for json in [
+            "null",
+            "\"text\"",
+            "{}",
+            r#"{"name":"A"}"#,
+            r#"{"name":1,"message":"x"}"#,
+        ] {
+            assert_eq!(identity(&text(json)), None, "{json}");
+            assert!(causes(&text(json)).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_long_chain_has_an_end() {
+        let depth = 900;
+        let error = format!(
+            "{}null{}",
+            r#"{"name":"A","message":"a","cause":"#.repeat(depth),
+            "}".repeat(depth)
+        );
+        assert_eq!(causes(&text(&error)).len(), MAX_CAUSES);
+    }
+}

@@ -1,0 +1,12 @@
+//! From ordered events to frames, generations and calls.
+
+pub(super) mod assemble;
+pub(super) mod budget;
+pub(super) mod builder;
+pub(super) mod calls;
+pub(super) mod close;
+pub(super) mod draft;
+pub(super) mod failure;
+pub(super) mod names;
+pub(super) mod outcome;
+pub(super) mod passes;

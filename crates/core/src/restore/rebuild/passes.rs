@@ -1,0 +1,103 @@
+//! The generations that a frame went through.
+
+use super::draft::{GenerationDraft, Index};
+use crate::model::{Memory, Value};
+
+/// A generation before its calls and children are put in.
+#[derive(Default)]
+pub(crate) struct Pass {
+    pub id: u64,
+    pub props: Option<Value>,
+    pub memory: Option<Memory>,
+    pub calls: Vec<Index>,
+    pub children: Vec<Index>,
+    pub last_batch: Option<u64>,
+}
+
+pub(crate) struct Passes {
+    pub earlier: Vec<Pass>,
+    pub last: Pass,
+    /// The memory as it stands, where it is known.
+    pub memory: Option<Memory>,
+}
+
+impl Passes {
+    /// As one, for frames whose calls and children are not told apart by generation.
+    pub(crate) fn united(self) -> Pass {
+        let mut last = self.last;
+        if !self.earlier.is_empty() {
+            let (mut calls, mut children) = (Vec::new(), Vec::new());
+            for pass in self.earlier {
+                calls.extend(pass.calls);
+                children.extend(pass.children);
+                last.last_batch = last.last_batch.max(pass.last_batch);
+            }
+            calls.append(&mut last.calls);
+            children.append(&mut last.children);
+            (last.calls, last.children) = (calls, children);
+        }
+        last
+    }
+}
+
+/// The generations of a frame, the last one apart. A frame that was reborn but had not begun the
+/// next generation stands at the start of that.
+pub(crate) fn passes(
+    generations: Vec<GenerationDraft>,
+    props: Option<Value>,
+    first_memory: Option<Memory>,
+    is_running: bool,
+) -> Passes {
+    let mut passes: Vec<Pass> = Vec::with_capacity(generations.len());
+    let mut next = Pass {
+        id: 0,
+        props,
+        memory: first_memory,
+        ..Pass::default()
+    };
+    let mut now = None;
+    let mut stands_before_next = true;
+    for draft in generations {
+        let mut memory = draft.memory.or(next.memory);
+        if let Some(memory) = &mut memory {
+            for (key, value) in draft.initial {
+                memory.insert(key, value);
+            }
+        }
+        let props = if draft.has_span {
+            draft.props
+        } else {
+            next.props
+        };
+        let (reborn, end_memory) = draft
+            .end
+            .map_or((false, None), |end| (end.reborn, end.memory));
+        now = end_memory.clone().or_else(|| memory.clone());
+        next = Pass {
+            id: draft.id + 1,
+            props: draft.new_props.or_else(|| props.clone()),
+            memory: end_memory,
+            ..Pass::default()
+        };
+        passes.push(Pass {
+            id: draft.id,
+            props,
+            memory,
+            calls: draft.calls,
+            children: draft.children,
+            last_batch: draft.last_batch,
+        });
+        stands_before_next = reborn && is_running;
+    }
+    let last = if stands_before_next {
+        None
+    } else {
+        passes.pop()
+    };
+    let last = last.unwrap_or(next);
+    Passes {
+        earlier: passes,
+        memory: now.or_else(|| last.memory.clone()),
+        last,
+    }
+}

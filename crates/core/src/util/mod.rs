@@ -1,0 +1,11 @@
+//! Helpers that know nothing of runs: sorting, hashing of ids, files, bounds and faults.
+
+mod fault;
+pub mod file;
+mod id_hash;
+pub mod limits;
+mod sort;
+
+pub use fault::{Fault, Faults};
+pub(crate) use id_hash::IdHashing;
+pub(crate) use sort::{sort_by_number, total_order};

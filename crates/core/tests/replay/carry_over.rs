@@ -1,0 +1,84 @@
+//! What a replay has not asked for, or not yet: it is counted, and kept for the next one.
+
+use agent_rewind_core::model::State;
+use agent_rewind_core::replay::ReplaySource;
+
+use super::support::{ask, begin, in_memory, input, output, replayed, start, text, tool, value};
+
+#[test]
+fn what_was_not_asked_for_is_counted() {
+    let live = start(None);
+    tool(&live, "a", output("1"));
+    tool(&live, "b", output("2"));
+    let _child = live.open_child(input("root/agent:a:0", "a", "x"));
+    let replay = start(Some(replayed(&live)));
+    assert_eq!(replay.unused(), Some((2, 1)));
+    ask(&replay, "b");
+    assert_eq!(replay.unused(), Some((1, 1)));
+    let _child = replay.open_child(input("root/agent:a:0", "a", "x"));
+    assert_eq!(replay.unused(), Some((1, 0)));
+    assert_eq!(start(None).unused(), None);
+}
+
+#[test]
+fn a_dump_amid_a_replay_keeps_what_was_not_reached() {
+    let live = start(None);
+    tool(&live, "a", output("1"));
+    let child = live.open_child(input("root/agent:w:0", "w", "x"));
+    tool(&child, "b", output("2"));
+    tool(&child, "c", output("3"));
+    child.end(State::Completed(value("\"x\"")));
+    let other = live.open_child(input("root/agent:w:1", "w", "y"));
+    tool(&other, "d", output("4"));
+    other.end(State::Completed(value("\"y\"")));
+    tool(&live, "e", output("5"));
+    let first = replayed(&live);
+
+    // The resumed run comes no further than the middle of the first child, where it asks something new.
+    let resumed = start(Some(first.clone()));
+    let begun = begin(&resumed, "a", None);
+    resumed.release_call(begun.slot, begun.answer.call.as_ref().unwrap().end);
+    let child = resumed.open_child(input("root/agent:w:0", "w", "x"));
+    let begun = begin(&child, "b", None);
+    child.release_call(begun.slot, begun.answer.call.as_ref().unwrap().end);
+    tool(&child, "new", output("6"));
+
+    for source in [
+        replayed(&resumed),
+        ReplaySource::of_tree(in_memory(&resumed).tree()),
+    ] {
+        let again = start(Some(source));
+        assert_eq!(text(&ask(&again, "a")), "1");
+        let child = again.open_child(input("root/agent:w:0", "w", "x"));
+        assert_eq!(text(&ask(&child, "b")), "2");
+        assert_eq!(text(&ask(&child, "new")), "6");
+        assert_eq!(text(&ask(&child, "c")), "3");
+        assert_eq!(
+            text(&ask(&child, "c")),
+            "not recorded",
+            "nothing is there twice"
+        );
+        let other = again.open_child(input("root/agent:w:1", "w", "y"));
+        assert_eq!(text(&ask(&other, "d")), "4");
+        assert_eq!(text(&ask(&again, "e")), "5");
+        assert_eq!(text(&ask(&again, "e")), "not recorded");
+    }
+}
+
+#[test]
+fn what_was_not_reached_has_callids_of_its_own() {
+    let live = start(None);
+    tool(&live, "old", output("1"));
+    let agent = live.open_child(input("id", "w", "x"));
+    tool(&agent, "inner", output("2"));
+    let resumed = start(Some(replayed(&live)));
+    tool(&resumed, "new", output("3"));
+    let _other = resumed.open_child(input("id", "w", "y"));
+    let snapshot = in_memory(&resumed);
+    let generation = &snapshot.tree().generation;
+    let calls = generation.calls.iter().map(|call| call.call_id.body());
+    assert_eq!(calls.collect::<Vec<_>>(), ["t", "t:1"]);
+    let children = generation.children.iter();
+    let children: Vec<_> = children.map(|child| child.call_id.body()).collect();
+    assert_eq!(children, ["id", "id:1"]);
+}

@@ -1,0 +1,106 @@
+// Checks which rooms of ts/ import which. A room is a folder; each arrow, one room that imports another, is listed here.
+import { readdirSync, readFileSync } from "node:fs";
+import { posix, sep } from "node:path";
+import { pathToFileURL } from "node:url";
+import { at } from "./lib/paths.mjs";
+import { main } from "./lib/steps.mjs";
+
+/** The ground floor: every room above may import these. */
+const GROUND = {
+  types: [],
+  files: [],
+  errors: ["types"],
+  events: ["types"],
+  native: ["errors"],
+  values: ["errors", "types"],
+};
+
+/** Every other room imports the rooms in its list and the ground floor, nothing else. */
+const ROOMS = {
+  model: [],
+  openai: [],
+  recording: [],
+  redact: [],
+  schema: [],
+  testing: [],
+  trace: [],
+  audit: ["redact"],
+  snapshot: ["redact"],
+
+  "runtime/order": [],
+  "runtime/scope": ["runtime/order", "redact"],
+  "runtime/call": ["runtime/scope"],
+  "runtime/usage": ["runtime/scope"],
+  "runtime/frame": ["runtime/call", "runtime/scope", "runtime/usage", "redact"],
+  "runtime/run": ["runtime/call", "runtime/frame", "runtime/scope", "runtime/usage", "redact", "snapshot"],
+  "runtime/agent": ["runtime/call", "runtime/frame", "runtime/scope", "runtime/usage", "model", "redact", "schema"],
+
+  // Adapters see of the runtime only what `integration` exports.
+  integration: ["runtime/call", "runtime/run", "runtime/scope"],
+  "ai-sdk": ["integration"],
+  fetch: ["integration"],
+  mcp: ["integration"],
+  vitest: ["integration", "recording", "redact"],
+
+  "context/request": ["runtime/scope"],
+  "context/window": ["context/request"],
+  "context/capture": ["context/request", "context/window", "runtime/call", "runtime/scope"],
+  "context/compaction": ["context/capture", "context/request", "context/window"],
+  "context/monitor": ["context/capture", "context/window", "redact", "trace"],
+  context: ["context/capture", "context/compaction", "context/monitor", "context/request", "context/window"],
+
+  index: ["redact", "runtime/agent", "runtime/call", "runtime/frame", "runtime/run", "runtime/scope", "runtime/usage"],
+  debugger: ["runtime/run", "snapshot", "trace"],
+  cli: ["audit", "context/capture", "context/request", "recording", "runtime/run", "snapshot", "trace", "vitest"],
+};
+
+const IMPORT = /\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g;
+
+/** The room of a file: the longest listed path that contains it; a file of ts/ itself is a room of its own. */
+function roomOf(file) {
+  let path = file.replace(/\.[cm]?[jt]s$/, "");
+  while (!(path in ROOMS) && !(path in GROUND) && path !== ".") path = posix.dirname(path);
+  return path === "." ? undefined : path;
+}
+
+/**
+ * Lists what is wrong with the imports of some files.
+ *
+ * @param {Iterable<[file: string, text: string]>} files paths relative to ts/, with "/".
+ * @returns {string[]}
+ */
+export function wrongArrows(files) {
+  const wrong = [];
+  const unused = new Set(Object.entries(ROOMS).flatMap(([from, list]) => list.map((to) => `${from} -> ${to}`)));
+  for (const [file, text] of files) {
+    const from = roomOf(file);
+    if (from === undefined) {
+      wrong.push(`ts/${file}: belongs to no room; add its folder to ROOMS in scripts/check-arrows-ts.mjs`);
+      continue;
+    }
+    for (const [, specifier] of text.matchAll(IMPORT)) {
+      const target = posix.join(posix.dirname(file), specifier);
+      if (target.startsWith("../")) continue;
+      const to = roomOf(target);
+      if (to === from) continue;
+      unused.delete(`${from} -> ${to}`);
+      const allowed = GROUND[from] ?? [...Object.keys(GROUND), ...ROOMS[from]];
+      if (!allowed.includes(to)) wrong.push(`ts/${file}: "${from}" must not import "${to}" (${specifier})`);
+    }
+  }
+  for (const arrow of unused) wrong.push(`no import needs ${arrow}; remove it from scripts/check-arrows-ts.mjs`);
+  return wrong;
+}
+
+function* sources() {
+  for (const name of readdirSync(at("ts"), { recursive: true })) {
+    if (name.endsWith(".ts")) yield [name.split(sep).join("/"), readFileSync(at("ts", name), "utf8")];
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await main(() => {
+    const wrong = wrongArrows(sources());
+    if (wrong.length > 0) throw new Error(`imports between rooms of ts/:\n  ${wrong.join("\n  ")}`);
+  });
+}

@@ -1,0 +1,70 @@
+// What changed from one request to another.
+
+import { calling, native } from "../../native.js";
+import type { Difference } from "../../types/miss.js";
+import type { SnapshotRecord } from "./boundary-types.js";
+import { SnapshotHookData } from "./boundary.js";
+import type { RequestContent } from "../request/content.js";
+import { pythonSha256, withLastKeys } from "../request/hashes.js";
+import { JsonText } from "../request/json-text.js";
+import { comparePrefix, type CachePrefix } from "../request/prefix.js";
+import { snapshotContent } from "./verify.js";
+
+export interface Drift {
+  /** Whether anything is not the same. */
+  readonly changed: boolean;
+  readonly messagesChanged: boolean;
+  readonly toolsChanged: boolean;
+  /** Whether the system prompt (where it is given apart) or another member of the request changed. */
+  readonly othersChanged: boolean;
+  /** JSON pointer to the first place that differs. */
+  readonly first?: string;
+  /** The first differences; `recorded` is of the earlier request. */
+  readonly differences: readonly Difference[];
+  /** How many further differences there are. */
+  readonly more: number;
+  /** What is left of the beginning that a provider's prompt cache goes by. */
+  readonly cache: CachePrefix;
+}
+
+/**
+ * Compares two snapshots, or their JSON.
+ * @throws CaptureError for what is no snapshot.
+ */
+export function detectDrift(
+  earlier: SnapshotHookData | SnapshotRecord,
+  later: SnapshotHookData | SnapshotRecord,
+): Drift {
+  const [before, after] = [snapshotContent(earlier), snapshotContent(later)];
+  const { differences, more } = differencesOf(before, after);
+  const first = differences[0]?.pointer;
+  const differs = (part: (content: RequestContent) => JsonText | undefined): boolean =>
+    hashOf(part(before)) !== hashOf(part(after));
+  const messagesChanged = differs(({ messages }) => messages);
+  const toolsChanged = differs(({ tools }) => tools);
+  const othersChanged = differs(({ system }) => system) || differs(({ parameters }) => parameters);
+  return {
+    changed: messagesChanged || toolsChanged || othersChanged,
+    messagesChanged,
+    toolsChanged,
+    othersChanged,
+    ...(first === undefined ? {} : { first }),
+    differences,
+    more,
+    cache: comparePrefix(before, after, { differences, more }),
+  };
+}
+
+function hashOf(part: JsonText | undefined): string {
+  return part === undefined ? "" : pythonSha256(part);
+}
+
+function differencesOf(before: RequestContent, after: RequestContent): { differences: Difference[]; more: number } {
+  const [left, right] = [before.document, after.document];
+  const text = withLastKeys(left, (leftText) =>
+    withLastKeys(right, (rightText) =>
+      calling(() => native.diffDocuments(Buffer.from(leftText.wire), Buffer.from(rightText.wire))),
+    ),
+  );
+  return JSON.parse(text) as { differences: Difference[]; more: number };
+}

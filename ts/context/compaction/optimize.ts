@@ -1,0 +1,36 @@
+import type { ManagerConfig } from "../window/config.js";
+import { slidingWindow, sum, truncate } from "./drop.js";
+import { pruneTools, type Counters } from "./prune.js";
+import type { Item } from "./units.js";
+
+export type { Counters } from "./prune.js";
+export type { Item } from "./units.js";
+
+/**
+ * Makes a conversation fit into so many tokens, where that is possible. What is kept is never empty, and no tool call
+ * is parted from its results. Instructions and the end of the conversation always stay.
+ */
+export function optimize(items: readonly Item[], target: number, config: ManagerConfig, count: Counters): Item[] {
+  const { keepRecentTurns, toolOutputMax } = config;
+  switch (config.strategy) {
+    case "truncate":
+      return truncate(items, target);
+    case "sliding_window":
+      return slidingWindow(items, target, keepRecentTurns);
+    case "prune_tools":
+      return truncate(pruneTools(items, target, toolOutputMax, count, true), target);
+    case "smart":
+      return smart(items, target, config, count);
+    case "non_destructive":
+      return [...items];
+  }
+}
+
+/** What costs least first: long outputs, old turns, old messages, and at last the outputs at the end. */
+function smart(items: readonly Item[], target: number, config: ManagerConfig, count: Counters): Item[] {
+  const { keepRecentTurns, toolOutputMax } = config;
+  const pruned = pruneTools(items, target, toolOutputMax, count, false);
+  if (sum(pruned) <= target) return pruned;
+  const recent = slidingWindow(pruned, target, keepRecentTurns);
+  return sum(recent) <= target ? recent : pruneTools(recent, target, toolOutputMax, count, true);
+}

@@ -1,0 +1,93 @@
+// Keeps a conversation within its budget before it is sent.
+
+import { utilizationOf, warningsOf, type Tracked } from "../window/ledger.js";
+import type { SnapshotHookData } from "../capture/boundary.js";
+import type { ManagerConfig, OptimizerStrategy } from "../window/config.js";
+import { JsonText } from "../request/json-text.js";
+import { optimize, type Counters, type Item } from "./optimize.js";
+import { estimateTokens, messageTokens, PER_LIST, type CountTokens } from "../window/tokens.js";
+
+export interface ProcessOptions {
+  /** A system prompt that is given apart from the messages; counted, not changed. */
+  readonly systemPrompt?: string;
+  readonly tools?: readonly unknown[];
+  /** What led to this. @default "turn" */
+  readonly trigger?: "turn" | "tool_call" | "manual";
+}
+
+export interface ProcessResult<Message> {
+  /** The messages to send: those that were given, or fewer, or shorter ones. The given list is not changed. */
+  readonly messages: Message[];
+  readonly optimized: boolean;
+  readonly strategy: OptimizerStrategy;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly tokensSaved: number;
+  /** Share of the usable budget that the result takes. */
+  readonly utilization: number;
+  readonly warnings: readonly string[];
+  /** Before anything was changed; where `snapshotTiming` is "pre_optimization" or "both". */
+  readonly pre?: SnapshotHookData;
+  /** As it is to be sent; where `snapshotTiming` is "post_optimization" or "both". */
+  readonly post?: SnapshotHookData;
+}
+
+/** What a manager gives for it. */
+export interface ProcessContext {
+  readonly config: ManagerConfig;
+  readonly countTokens: CountTokens | undefined;
+  readonly tracked: Tracked;
+  /** Takes a snapshot of the messages as they are at that moment. */
+  snapshot(
+    messages: readonly unknown[],
+    tracked: Tracked,
+    timing: "pre_optimization" | "post_optimization",
+  ): SnapshotHookData;
+}
+
+export function processMessages<Message>(
+  context: ProcessContext,
+  messages: readonly Message[],
+  systemPrompt: string,
+): ProcessResult<Message> {
+  const { config, countTokens } = context;
+  const count = countTokens ?? estimateTokens;
+  const tracked = systemPrompt === "" ? context.tracked : { ...context.tracked, systemPrompt: count(systemPrompt) };
+  const pre = context.snapshot(messages, tracked, "pre_optimization");
+  let sent: readonly Message[] = messages;
+  if (config.autoCompact && utilizationOf(pre.ledger, pre.budget) >= config.compactThreshold) {
+    const others = pre.ledger.total - pre.ledger.history;
+    const target = Math.floor(Math.max(0, pre.budget.usable) * config.compactThreshold) - others - PER_LIST;
+    sent = fit(messages, Math.max(0, target), config, countTokens);
+  }
+  const optimized = sent.length !== messages.length || sent.some((message, index) => message !== messages[index]);
+  const post = context.snapshot(sent, tracked, "post_optimization");
+  const { ledger, budget } = post;
+  return {
+    messages: [...sent],
+    optimized,
+    strategy: config.strategy,
+    tokensBefore: pre.ledger.total,
+    tokensAfter: ledger.total,
+    tokensSaved: pre.ledger.total - ledger.total,
+    utilization: utilizationOf(ledger, budget),
+    warnings: warningsOf(ledger, budget),
+    ...(config.snapshotTiming === "post_optimization" ? {} : { pre }),
+    ...(config.snapshotTiming === "pre_optimization" ? {} : { post }),
+  };
+}
+
+function fit<Message>(
+  messages: readonly Message[],
+  target: number,
+  config: ManagerConfig,
+  countTokens: CountTokens | undefined,
+): readonly Message[] {
+  const tokens = messageTokens(JsonText.of(messages), countTokens);
+  const items: Item[] = messages.map((message, index) => ({ message, tokens: tokens[index] ?? 0 }));
+  const counters: Counters = {
+    text: countTokens ?? estimateTokens,
+    message: (message) => messageTokens(JsonText.of([message]), countTokens)[0] ?? 0,
+  };
+  return optimize(items, target, config, counters).map(({ message }) => message as Message);
+}

@@ -1,0 +1,85 @@
+import type { SnapshotHookData } from "../capture/boundary.js";
+import type { ManagerConfig } from "../window/config.js";
+import { utilizationOf } from "../window/ledger.js";
+import { createRedactor } from "../../redact/index.js";
+import type { Redactor } from "./redactor.js";
+import { monitorDocument } from "./document.js";
+import { MonitorFile } from "./file.js";
+import { AgentPaths, beside } from "./paths.js";
+
+/** What led to a boundary. */
+export type Trigger = "turn" | "tool_call" | "manual";
+
+/** By the rules of `agent-rewind/redact`; made when it is first needed. */
+const BY_RULES: Redactor = { value: (messages) => (ofRules ??= createRedactor()).value(messages) };
+let ofRules: ReturnType<typeof createRedactor> | undefined;
+
+/** Writes the latest snapshot of each agent to the agent's file. */
+export class Monitor {
+  readonly #config: ManagerConfig;
+  readonly #ownName: string;
+  readonly #redactor: Redactor | undefined;
+  readonly #onError: (error: unknown) => void;
+  readonly #paths: AgentPaths;
+  readonly #files = new Map<string, MonitorFile>();
+
+  /** The agent `ownName` writes to the configured path itself; others beside it. */
+  constructor(
+    config: ManagerConfig,
+    ownName: string,
+    redactor: Redactor | undefined,
+    onError: (error: unknown) => void,
+  ) {
+    this.#config = config;
+    this.#ownName = ownName;
+    this.#redactor = config.redactSensitive ? (redactor ?? BY_RULES) : undefined;
+    this.#onError = onError;
+    this.#paths = new AgentPaths(config.monitorPath);
+  }
+
+  /** Writes if the configured frequency asks for it. */
+  see(data: SnapshotHookData, trigger: Trigger): void {
+    if (this.#config.monitorEnabled && this.#isAsked(data, trigger)) this.write(data);
+  }
+
+  #isAsked(data: SnapshotHookData, trigger: Trigger): boolean {
+    if (trigger === "manual") return true;
+    switch (this.#config.monitorFrequency) {
+      case "turn":
+        return true;
+      case "tool_call":
+        return trigger === "tool_call";
+      case "overflow":
+        return utilizationOf(data.ledger, data.budget) >= 1;
+      case "manual":
+        return false;
+    }
+  }
+
+  /** Has a snapshot written, whatever the frequency. Gives the path. */
+  write(data: SnapshotHookData): string {
+    const file = this.#file(this.#pathOf(data));
+    const state = (): Buffer => monitorDocument(data, this.#redactor);
+    if (this.#config.monitorWriteMode === "sync") file.putNow(state);
+    else file.put(state);
+    return file.path;
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all([...this.#files.values()].map((file) => file.idle()));
+  }
+
+  #pathOf({ agentName, timing }: SnapshotHookData): string {
+    const path = this.#paths.of(agentName === this.#ownName ? "" : agentName);
+    return timing === "pre_optimization" ? beside(path, ".pre_optimization") : path;
+  }
+
+  #file(path: string): MonitorFile {
+    let file = this.#files.get(path);
+    if (file === undefined) {
+      file = new MonitorFile(path, this.#config.monitorFormat === "human", this.#onError);
+      this.#files.set(path, file);
+    }
+    return file;
+  }
+}

@@ -1,0 +1,118 @@
+// JSON as text: what is captured shares nothing with the caller, and crosses to the core once.
+
+import { CaptureError } from "../../errors/index.js";
+import { newTraceId } from "../../runtime/scope/ids.js";
+import { deepFreeze } from "../../values/freeze.js";
+import { isPlainJson } from "../../values/plain.js";
+
+/** Tokens that stand for what JSON lacks; JSON.stringify never writes them, and the core knows them. */
+const CORE_TOKENS: Readonly<Record<string, string>> = { NaN: "0e1", Infinity: "0e2", "-Infinity": "-0e2", "-0": "-0" };
+
+/** A value as text, kept in the form that it came in. */
+export class JsonText {
+  /** Whether the number tokens of the text count (`1.0` is not `1`). */
+  readonly source: boolean;
+  /** Before the name of each value that JSON lacks; absent where there is none. */
+  readonly #marker: string | undefined;
+  #text: string | undefined;
+  #bytes: Buffer | undefined;
+  #value: { readonly frozen: unknown } | undefined;
+
+  private constructor(source: boolean, content: { text?: string; bytes?: Buffer; marker?: string | undefined }) {
+    this.source = source;
+    this.#text = content.text;
+    this.#bytes = content.bytes;
+    this.#marker = content.marker;
+  }
+
+  /**
+   * Of a value, as `JSON.stringify` writes it. BigInt, NaN, the infinities and -0 are kept as they are.
+   * @throws CaptureError for a cycle, or what an accessor or `toJSON` throws.
+   */
+  static of(value: unknown): JsonText {
+    try {
+      if (isPlainJson(value)) return new JsonText(false, { text: JSON.stringify(value) });
+      const marker = `agent-rewind:${newTraceId()}:`;
+      let isMarked = false;
+      const mark = (name: string): string => {
+        isMarked = true;
+        return marker + name;
+      };
+      const replacer = (_key: string, item: unknown): unknown => {
+        if (typeof item === "bigint") return mark(item.toString());
+        if (typeof item !== "number") return item;
+        if (!Number.isFinite(item)) return mark(String(item));
+        return Object.is(item, -0) ? mark("-0") : item;
+      };
+      const text = JSON.stringify(value, replacer) ?? "null";
+      return new JsonText(false, { text, marker: isMarked ? marker : undefined });
+    } catch (cause) {
+      throw new CaptureError("The messages or tools cannot be written as JSON", { cause });
+    }
+  }
+
+  /** Of text that `JSON.stringify` made. */
+  static ofStringified(text: string): JsonText {
+    return new JsonText(false, { text });
+  }
+
+  /** Of the UTF-8 bytes of JSON text; `source` as the field. The bytes must not change any more. */
+  static ofBytes(bytes: Buffer, source: boolean): JsonText {
+    return new JsonText(source, { bytes });
+  }
+
+  /** For the core. */
+  get bytes(): Buffer {
+    this.#bytes ??= Buffer.from(
+      this.#unmarked((name) => CORE_TOKENS[name] ?? `${name}e0`),
+      "utf8",
+    );
+    return this.#bytes;
+  }
+
+  /** As it goes over the wire: BigInt by its digits, NaN and the infinities as `null`. */
+  get wire(): string {
+    return this.#unmarked((name) => (name === "-0" ? "0" : /^-?\d/.test(name) ? name : "null"));
+  }
+
+  /** The value, frozen; made at the first access. */
+  get value(): unknown {
+    this.#value ??= { frozen: deepFreeze(this.#parse()) };
+    return this.#value.frozen;
+  }
+
+  #parse(): unknown {
+    const marker = this.#marker;
+    if (marker === undefined) return JSON.parse(this.#whole) as unknown;
+    return JSON.parse(this.#whole, (_key, item: unknown) => {
+      if (typeof item !== "string" || !item.startsWith(marker)) return item;
+      const name = item.slice(marker.length);
+      return name in CORE_TOKENS ? Number(name) : BigInt(name);
+    }) as unknown;
+  }
+
+  get #whole(): string {
+    this.#text ??= (this.#bytes as Buffer).toString("utf8");
+    return this.#text;
+  }
+
+  #unmarked(write: (name: string) => string): string {
+    const marker = this.#marker;
+    if (marker === undefined) return this.#whole;
+    return this.#whole.replaceAll(new RegExp(`"${marker}([^"]*)"`, "g"), (_all, name: string) => write(name));
+  }
+
+  /** Characters or bytes that it holds. */
+  get size(): number {
+    return this.#text?.length ?? this.#bytes?.length ?? 0;
+  }
+
+  /** Whether `JSON.stringify` of the value gives a text with the same hash. */
+  get isPlain(): boolean {
+    return this.#marker === undefined && !this.source;
+  }
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

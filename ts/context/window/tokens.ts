@@ -1,0 +1,58 @@
+// Counting with a function of the user's own; the rule of thumb is counted in the core.
+
+import { native } from "../../native.js";
+import { isObject, type JsonText } from "../request/json-text.js";
+
+/** Tokens of a text. */
+export type CountTokens = (text: string) => number;
+
+const PER_MESSAGE = 4;
+const PER_TOOL_CALL = 10;
+const TOOL_CALL_ID = 10;
+const IMAGE = 85;
+/** Added once to a list of messages that is not empty. */
+export const PER_LIST = 3;
+
+/** The rule of thumb, for plain text: a quarter of a token for an ASCII character, 1.3 for any other. */
+export function estimateTokens(text: string): number {
+  return native.textTokens(Buffer.from(text, "utf8"));
+}
+
+/** Tokens of each message; none for what is no list. */
+export function messageTokens(messages: JsonText, count: CountTokens | undefined): readonly number[] {
+  if (count === undefined) return native.messageTokens(messages.bytes, messages.source);
+  const list = messages.value;
+  return Array.isArray(list) ? list.map((message: unknown) => tokensOfMessage(message, count)) : [];
+}
+
+function tokensOfMessage(message: unknown, count: CountTokens): number {
+  if (!isObject(message)) return PER_MESSAGE;
+  const { content, name, tool_call_id: id, tool_calls: calls } = message;
+  let tokens = PER_MESSAGE + tokensOfContent(content, count) + tokensOf(name, count);
+  if (id !== undefined && id !== null && id !== "") tokens += TOOL_CALL_ID;
+  if (!Array.isArray(calls)) return tokens;
+  for (const call of calls as unknown[]) {
+    if (!isObject(call)) continue;
+    const called = isObject(call["function"]) ? call["function"] : call;
+    tokens += tokensOf(called["name"], count) + tokensOf(called["arguments"], count) + PER_TOOL_CALL;
+  }
+  return tokens;
+}
+
+export function tokensOfContent(content: unknown, count: CountTokens): number {
+  if (!Array.isArray(content)) return tokensOf(content, count);
+  let tokens = 0;
+  for (const part of content as unknown[]) {
+    if (isObject(part) && part["type"] === "image_url") tokens += IMAGE;
+    else if (isObject(part) && part["type"] === "text") tokens += tokensOf(part["text"], count);
+    else tokens += tokensOf(part, count);
+  }
+  return tokens;
+}
+
+/** A text by itself, nothing for nothing, all else by its JSON text. */
+function tokensOf(value: unknown, count: CountTokens): number {
+  if (value === undefined || value === null || value === "") return 0;
+  if (typeof value === "string") return count(value);
+  return count(JSON.stringify(value, (_key, item: unknown) => (typeof item === "bigint" ? item.toString() : item)));
+}

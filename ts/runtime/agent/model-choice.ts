@@ -1,0 +1,31 @@
+import { ModelNotFoundError, ModelRegistryNotFoundError } from "../../errors/index.js";
+import { received } from "../../errors/received.js";
+import type { ModelAdapter } from "../../types/model.js";
+import type { Scope } from "../scope/scope.js";
+
+/**
+ * The model of an agent: its own, the one its id names in the registry, or that of the run.
+ * @throws ModelRegistryNotFoundError, ModelNotFoundError
+ */
+export function modelOf(scope: Scope): ModelAdapter {
+  const { model } = scope.settings;
+  if (model === undefined) {
+    if (scope.run.model === undefined) throw new ModelNotFoundError(scope.agentId);
+    return adapter(scope.run.model, "runWith: options.model");
+  }
+  if (typeof model !== "string") return adapter(model, `agent "${scope.agentId}": config.model`);
+  const registry = scope.run.modelRegistry;
+  const found = registry !== undefined && Object.hasOwn(registry, model) ? registry[model] : undefined;
+  if (found === undefined)
+    throw new ModelRegistryNotFoundError(model, scope.agentId, registry && Object.keys(registry));
+  return adapter(found, `runWith: options.modelRegistry["${model}"]`);
+}
+
+function adapter(model: ModelAdapter, place: string): ModelAdapter {
+  // Of another kind if the caller is JavaScript, such as the name of a model or a client.
+  if (typeof (model as ModelAdapter | null)?.stream === "function") return model;
+  throw new TypeError(
+    `${place} must be a model adapter, an object with id and stream(), received ${received(model)}. ` +
+      'createOpenAIModel({ model: "…" }) of agent-rewind/openai makes one.',
+  );
+}

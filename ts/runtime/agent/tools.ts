@@ -1,0 +1,238 @@
+import { Context, requireContext, storage } from "../scope/run-context.js";
+import { InvalidToolOutputError, isAbortError, isReplayMissError } from "../../errors/index.js";
+import { EVENTS } from "../../events/names.js";
+import { validateWith } from "../../schema/index.js";
+import type { Message, ToolCall } from "../../types/messages.js";
+import type { ErrorInfo } from "../../types/snapshot.js";
+import type { Tool } from "../../types/tool.js";
+import { encodeInput, encodeValue } from "../../values/encode.js";
+import { toErrorInfo } from "../../values/error-info.js";
+import { beginCall } from "../call/request.js";
+import { CallFailure, answerOrCall, type Ended } from "../call/answer-or-call.js";
+import { newSpanId } from "../scope/ids.js";
+import { failureFields, metaFields, outputFields } from "../call/event-fields.js";
+
+/** One call of a batch: `id` is the model's own, where a model asked for it. */
+interface ToolRequest {
+  readonly id: string;
+  readonly toolName: string;
+  readonly tool: Tool | undefined;
+  /** The input, or what is wrong with it. */
+  readonly input: { readonly value: unknown } | { readonly error: Error };
+}
+
+/** A row of the event that ends a batch. */
+interface ToolResult {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+  readonly duration: number;
+  readonly success: boolean;
+  readonly output?: unknown;
+  readonly outputTypes?: Record<string, string>;
+  readonly tombstone?: string;
+  readonly error?: ErrorInfo;
+  readonly cache?: boolean;
+  readonly contentHash?: string;
+  readonly spanId?: string;
+}
+
+type Outcome = { readonly value: unknown; readonly text: string } | { readonly error: unknown };
+
+/**
+ * Calls a tool in the current context, journaled and traced as if a model had called it.
+ * @throws whatever the tool throws, or the faults of the input.
+ */
+export async function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output> {
+  const context = requireContext("callTool");
+  context.throwIfAborted();
+  const request: ToolRequest = { id: newSpanId(), toolName: tool.name, tool: tool as Tool, input: { value: args } };
+  const [outcome] = await runBatch(context, [request]);
+  if (outcome === undefined || "error" in outcome) throw outcome?.error;
+  return outcome.value as Output;
+}
+
+/** Runs the tool calls of one model turn in parallel, and gives the messages that answer them. */
+export async function answerToolCalls(
+  context: Context,
+  calls: readonly ToolCall[],
+  tools: ReadonlyMap<string, Tool>,
+): Promise<Message[]> {
+  const requests = calls.map((call): ToolRequest => {
+    return { id: call.id, toolName: call.name, tool: tools.get(call.name), input: parseArguments(call) };
+  });
+  const outcomes = await runBatch(context, requests);
+  return outcomes.map((outcome, index) => {
+    const request = requests[index] as ToolRequest;
+    if (!("error" in outcome)) return { role: "tool", tool_call_id: request.id, content: outcome.text };
+    // Not the tool's failures: the agent is to stop, or to be told.
+    if (isReplayMissError(outcome.error) || (isAbortError(outcome.error) && context.signal.aborted))
+      throw outcome.error;
+    return { role: "tool", tool_call_id: request.id, content: failureText(request.toolName, outcome.error) };
+  });
+}
+
+function parseArguments(call: ToolCall): ToolRequest["input"] {
+  try {
+    return { value: call.arguments.trim() === "" ? {} : (JSON.parse(call.arguments) as unknown) };
+  } catch (cause) {
+    return { error: new SyntaxError(`the arguments of the call are not JSON: ${call.arguments}`, { cause }) };
+  }
+}
+
+function failureText(toolName: string, error: unknown): string {
+  return JSON.stringify({ error: true, message: `Tool "${toolName}" execution failed: ${String(error)}` });
+}
+
+async function runBatch(context: Context, requests: readonly ToolRequest[]): Promise<Outcome[]> {
+  const { scope } = context;
+  const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
+  const about = { toolCallsCount: requests.length, toolNames: requests.map((request) => request.toolName) };
+  const startedAt = performance.now();
+  // The calls start when their inputs have been checked, and their middlewares have let them pass.
+  scope.frame.goOn();
+  scope.emit(EVENTS.TOOLS_EXECUTE_START, span, about);
+  const inside = new Context(scope, span.spanId);
+  const ended = await Promise.all(requests.map((request) => runTool(inside, request)));
+  if (scope.run.observed) {
+    const failureCount = ended.filter(({ outcome }) => "error" in outcome).length;
+    scope.emit(EVENTS.TOOLS_EXECUTE_END, span, {
+      ...about,
+      successCount: ended.length - failureCount,
+      failureCount,
+      duration: performance.now() - startedAt,
+      toolResults: ended.map(({ result }) => result),
+      success: failureCount === 0,
+      ...(failureCount === 0 ? {} : { error: toErrorInfo(new Error(`${failureCount} tool(s) failed`)) }),
+    });
+  }
+  return ended.map(({ outcome }) => outcome);
+}
+
+async function runTool(context: Context, request: ToolRequest): Promise<{ outcome: Outcome; result: ToolResult }> {
+  const startedAt = performance.now();
+  const call = new ToolRun(context, request);
+  try {
+    const value = await call.run();
+    return { outcome: { value, text: outputText(request, call.ended, value) }, result: call.result(startedAt) };
+  } catch (error) {
+    return { outcome: { error }, result: { ...call.result(startedAt), success: false, error: toErrorInfo(error) } };
+  }
+}
+
+function outputText({ tool }: ToolRequest, ended: Ended<unknown> | undefined, value: unknown): string {
+  if (typeof value === "string") return value;
+  // A middleware may have changed the tool's output, or put another value in its place.
+  const untouched = tool?.middlewares === undefined || tool.middlewares.length === 0;
+  if (untouched && ended?.encoded !== undefined) return ended.encoded.text;
+  const encoded = encodeValue(value);
+  return "tombstone" in encoded ? String(value) : encoded.text;
+}
+
+/** A tool call on its way: through the middlewares to the journal, and to the handler if need be. */
+class ToolRun {
+  ended: Ended<unknown> | undefined;
+  readonly #context: Context;
+  readonly #request: ToolRequest;
+  #input: unknown;
+  #contentHash: string | undefined;
+  #spanId: string | undefined;
+  #cached = false;
+
+  constructor(context: Context, request: ToolRequest) {
+    this.#context = context;
+    this.#request = request;
+    this.#input = "value" in request.input ? request.input.value : undefined;
+  }
+
+  async run(): Promise<unknown> {
+    const { tool, input, toolName } = this.#request;
+    if (tool === undefined) throw new ReferenceError(`there is no tool named "${toolName}"`);
+    if ("error" in input) throw input.error;
+    const valid = await validateWith(tool.parameters, input.value);
+    if ("issues" in valid) {
+      const faults = valid.issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+      throw new TypeError(`invalid input: ${faults.join("; ")}`);
+    }
+    const layers = tool.middlewares ?? [];
+    const enter = (index: number, current: unknown): Promise<unknown> => {
+      const layer = layers[index];
+      if (layer === undefined) return this.#journaled(tool, current);
+      return layer.handler({ toolName, input: current }, (next = current) => enter(index + 1, next));
+    };
+    return enter(0, valid.value);
+  }
+
+  result(startedAt: number): ToolResult {
+    return {
+      callId: this.#request.id,
+      toolName: this.#request.toolName,
+      input: this.#input,
+      ...(this.ended === undefined ? {} : outputFields(this.ended)),
+      duration: performance.now() - startedAt,
+      success: true,
+      cache: this.#cached,
+      ...(this.#contentHash === undefined ? {} : { contentHash: this.#contentHash }),
+      ...(this.#spanId === undefined ? {} : { spanId: this.#spanId }),
+    };
+  }
+
+  /** The innermost layer: answered from the recording, or made and journaled. */
+  async #journaled(tool: Tool, input: unknown): Promise<unknown> {
+    const { scope } = this.#context;
+    this.#context.throwIfAborted();
+    const callId = scope.nextCallId("tool", tool.name);
+    const { begun, request, wireHash } = beginCall(scope, "tool", tool.name, callId, input);
+    const span = { spanId: newSpanId(), parentSpanId: this.#context.trace.spanId };
+    // What was hashed: the handler may change its input.
+    this.#input = scope.run.observed ? (JSON.parse(encodeInput(input).text) as unknown) : input;
+    this.#contentHash = begun.contentHash;
+    this.#spanId = span.spanId;
+    const about = {
+      toolName: tool.name,
+      callId: this.#request.id,
+      journalCallId: callId,
+      contentHash: begun.contentHash,
+      input: this.#input,
+    };
+    const startedAt = performance.now();
+    scope.emit(EVENTS.TOOL_CALL_START, span, about);
+    const inside = new Context(scope, span.spanId, { inCall: true });
+    try {
+      this.ended = await answerOrCall(scope, begun, {
+        kind: "tool",
+        name: tool.name,
+        callId,
+        request,
+        wireHash,
+        make: () => storage.run(inside, () => tool.handler(input, { signal: scope.signal, callId })),
+        refuse: ({ path, reason }) => new InvalidToolOutputError(tool.name, path, reason),
+      });
+      this.#cached = this.ended.cached;
+    } catch (failure) {
+      const { error, cached } = failure as CallFailure;
+      this.#cached = cached;
+      if (scope.run.observed) {
+        const duration = performance.now() - startedAt;
+        scope.emit(EVENTS.TOOL_CALL_END, span, {
+          ...about,
+          ...failureFields(failure as CallFailure),
+          duration,
+        });
+      }
+      throw error;
+    }
+    if (scope.run.observed) {
+      const duration = performance.now() - startedAt;
+      scope.emit(EVENTS.TOOL_CALL_END, span, {
+        ...about,
+        ...outputFields(this.ended),
+        ...metaFields(this.ended),
+        duration,
+        success: true,
+        cache: this.#cached,
+      });
+    }
+    return this.ended.value;
+  }
+}

@@ -1,0 +1,53 @@
+import { encodeInput, encodeMarked } from "../../values/encode.js";
+import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
+import { toErrorInfo } from "../../values/error-info.js";
+import type { CallFailure, Ended } from "./answer-or-call.js";
+
+/** A value as events show it: a JSON copy. */
+export function shown(value: unknown): unknown {
+  return JSON.parse(encodeMarked(value).text);
+}
+
+/** How events carry an input: as JSON, with its types beside it. */
+export function encodedFields(name: string, input: unknown): object {
+  const { text, types } = encodeInput(input);
+  const value = { [name]: JSON.parse(text) as unknown };
+  return types === null ? value : { ...value, [`${name}Types`]: JSON.parse(types) as unknown };
+}
+
+/** How events carry a call's output: as JSON with its types beside it, or the reason why not. */
+export function outputFields(ended: Ended<unknown>): {
+  output?: unknown;
+  outputTypes?: Record<string, string>;
+  tombstone?: string;
+} {
+  if (ended.tombstone !== undefined) return { tombstone: ended.tombstone };
+  if (ended.encoded === undefined) return {};
+  const { text, types } = ended.encoded;
+  const output = JSON.parse(text) as unknown;
+  return types === null ? { output } : { output, outputTypes: JSON.parse(types) as Record<string, string> };
+}
+
+/** How events carry what was journaled beside an output or a failure. */
+export function metaFields({ meta }: { readonly meta?: CallMeta | undefined }): { meta?: CallMeta } {
+  return meta === undefined ? {} : { meta };
+}
+
+/** How events carry a call's failure. */
+export function failureFields(failure: CallFailure): {
+  error: ErrorInfo;
+  meta?: CallMeta;
+  success: false;
+  cache: boolean;
+  handled?: true;
+} {
+  const { error, source, cached } = failure;
+  const handled = source === "recorded-handled" ? { handled: true as const } : {};
+  return {
+    error: toErrorInfo(error),
+    ...metaFields(failure),
+    success: false,
+    cache: cached,
+    ...handled,
+  };
+}

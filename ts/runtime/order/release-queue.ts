@@ -1,0 +1,89 @@
+// Taken at load: fake timers that a test installs later must not stop a replay.
+const nextMacrotask = setImmediate;
+
+interface Pending {
+  order: number;
+  arrival: number;
+  release: () => void;
+}
+
+/**
+ * Lets replayed calls end in the order in which they ended when they were recorded, one per
+ * macrotask. Nothing waits for a call that is not pending, so a changed program cannot hang on it.
+ */
+export class ReleaseQueue {
+  readonly #heap: Pending[] = [];
+  #arrivals = 0;
+  #scheduled = false;
+
+  /** Resolves when this call may end. `order` is the position of its recorded end, if it has one. */
+  waitForRelease(order: number | undefined): Promise<void> {
+    return this.#wait(order ?? Number.MAX_SAFE_INTEGER);
+  }
+
+  /** Resolves when nothing else is pending. */
+  idle(): Promise<void> {
+    return this.#wait(Number.POSITIVE_INFINITY);
+  }
+
+  /** Whether something that ended before `order` is still pending. */
+  holdsBefore(order: number): boolean {
+    const first = this.#heap[0];
+    return first !== undefined && first.order < order;
+  }
+
+  #wait(order: number): Promise<void> {
+    return new Promise((release) => {
+      this.#push({ order, arrival: this.#arrivals++, release });
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    nextMacrotask(() => {
+      this.#scheduled = false;
+      this.#pop()?.release();
+      if (this.#heap.length > 0) this.#schedule();
+    });
+  }
+
+  #push(pending: Pending): void {
+    const heap = this.#heap;
+    let at = heap.length;
+    heap.push(pending);
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      const above = heap[parent] as Pending;
+      if (!before(pending, above)) break;
+      heap[at] = above;
+      at = parent;
+    }
+    heap[at] = pending;
+  }
+
+  #pop(): Pending | undefined {
+    const heap = this.#heap;
+    const first = heap[0];
+    const last = heap.pop();
+    if (first === undefined || last === undefined || heap.length === 0) return first;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      const right = child + 1;
+      if (right < heap.length && before(heap[right] as Pending, heap[child] as Pending)) child = right;
+      const below = heap[child] as Pending;
+      if (!before(below, last)) break;
+      heap[at] = below;
+      at = child;
+    }
+    heap[at] = last;
+    return first;
+  }
+}
+
+function before(left: Pending, right: Pending): boolean {
+  return left.order === right.order ? left.arrival < right.arrival : left.order < right.order;
+}

@@ -1,0 +1,47 @@
+import { requireContext, type Context } from "../scope/run-context.js";
+import { checkOptionNames } from "../../errors/option-names.js";
+import { SnapshotDisabledError } from "../../errors/index.js";
+import type { AgentSnapshot } from "../../types/snapshot.js";
+import type { NativeSnapshotHandle } from "../../native.js";
+import { snapshotObject } from "../../snapshot/handle.js";
+import { checkSnapshot } from "../../snapshot/open.js";
+import { metadataText } from "../../snapshot/metadata.js";
+
+const OPTION_NAMES = { metadata: true, context: true } as const;
+
+/**
+ * The state of the current run: all its frames, with what was journaled in them so far. Costs the same
+ * whatever the length of the run; what comes later does not change it.
+ *
+ * @param options.metadata tags of your own; JSON.
+ * @param options.context a context of the run, where the current one is not of it.
+ * @throws ContextNotFoundError outside of runs and agents.
+ * @throws SnapshotDisabledError when the run is not journaled.
+ * @throws TypeError if the metadata is not JSON.
+ */
+export function dumpSnapshot(options: { metadata?: Record<string, unknown>; context?: Context } = {}): AgentSnapshot {
+  checkOptionNames("dumpSnapshot: options", options, OPTION_NAMES);
+  const context = options.context ?? requireContext("dumpSnapshot");
+  if (!context.enableSnapshot) throw new SnapshotDisabledError({ source: "dump" });
+  const { traceId, spanId } = context.trace;
+  const { frame, run } = context.scope;
+  const rules = run.normalizer === undefined ? undefined : JSON.stringify(run.normalizer.recorded);
+  const redact = run.redaction === undefined ? undefined : JSON.stringify(run.redaction.recorded);
+  const metadata = metadataText(options.metadata);
+  for (const stream of run.outermost.openStreams) stream.progress();
+  const kept = metadata === undefined ? undefined : (run.redaction?.json(metadata) ?? metadata);
+  // In a recorded test it is as it was when the test was recorded, and nothing of what came later.
+  const isInside = run.frameCallId !== undefined;
+  const handle = frame.dump(Date.now(), traceId, spanId, kept, rules, redact, isInside);
+  return snapshotObject(isInside ? runAlone(handle, run.frameCallId) : handle);
+}
+
+/** The run at a path of a recording session, as if it had been started by itself. */
+function runAlone(handle: NativeSnapshotHandle, callId: string): NativeSnapshotHandle {
+  const whole = snapshotObject(handle);
+  const { children, requestTexts } = whole.root;
+  const frame = children[callId];
+  if (frame === undefined) return handle;
+  const root = { ...frame, callId: "root", ...(requestTexts === undefined ? {} : { requestTexts }) };
+  return checkSnapshot({ ...whole, root }).handle;
+}

@@ -1,0 +1,62 @@
+import type { AgentSnapshot } from "../../types/snapshot.js";
+import type { RunWithOptions } from "./run-options.js";
+import { runWith } from "./run-with.js";
+
+type WithSnapshot<Props> = Omit<RunWithOptions<Props>, "mode" | "snapshot"> & { snapshot: AgentSnapshot };
+
+/**
+ * Runs a function with every call answered from a snapshot, and none made: a call that the snapshot has no
+ * answer for rejects with a ReplayMissError, and so does the whole, even if the agent catches it.
+ * @throws ReplayMissError, and as `runWith` does.
+ */
+export function replay<Props, Result>(
+  fn: (props: Props) => Promise<Result> | Result,
+  options: Omit<WithSnapshot<Props>, "onMiss">,
+): Promise<Result>;
+export function replay<Result>(
+  fn: () => Promise<Result> | Result,
+  options: Omit<WithSnapshot<unknown>, "onMiss">,
+): Promise<Result>;
+export function replay<Props, Result>(
+  fn: (props: Props) => Promise<Result> | Result,
+  options: Omit<WithSnapshot<Props>, "onMiss">,
+): Promise<Result> {
+  return runWith<Props, Result>(fn, { ...options, mode: "replay" });
+}
+
+/**
+ * Runs a function with what a snapshot holds answered from it, and the rest made and journaled.
+ * @throws as `runWith` does.
+ */
+export function resume<Props, Result>(
+  fn: (props: Props) => Promise<Result> | Result,
+  options: WithSnapshot<Props>,
+): Promise<Result>;
+export function resume<Result>(fn: () => Promise<Result> | Result, options: WithSnapshot<unknown>): Promise<Result>;
+export function resume<Props, Result>(
+  fn: (props: Props) => Promise<Result> | Result,
+  options: WithSnapshot<Props>,
+): Promise<Result> {
+  return runWith<Props, Result>(fn, { ...options, mode: "resume" });
+}
+
+type WithoutSnapshot<Props> = Omit<
+  RunWithOptions<Props>,
+  "mode" | "snapshot" | "onMiss" | "completedFrames" | "failures" | "memory"
+>;
+
+/**
+ * Runs a function with every call made.
+ * @throws as `runWith` does.
+ */
+export function live<Props, Result>(
+  fn: (props: Props) => Promise<Result> | Result,
+  options: WithoutSnapshot<Props>,
+): Promise<Result>;
+export function live<Result>(fn: () => Promise<Result> | Result, options?: WithoutSnapshot<unknown>): Promise<Result>;
+export function live<Props, Result>(
+  fn: (props: Props) => Promise<Result> | Result,
+  options: WithoutSnapshot<Props> = {},
+): Promise<Result> {
+  return runWith<Props, Result>(fn, { ...options, mode: "live" });
+}

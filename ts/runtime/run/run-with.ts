@@ -1,0 +1,245 @@
+import { Context, getContext, storage } from "../scope/run-context.js";
+import { NestedRunError, SnapshotDisabledError } from "../../errors/index.js";
+import { kindOf } from "../../errors/received.js";
+import { EVENTS } from "../../events/names.js";
+import { calling, native, type NativeFrameHandle } from "../../native.js";
+import { openSnapshot, type OpenSnapshot } from "../../snapshot/open.js";
+import { decodeValue } from "../../values/decode.js";
+import { encodeMarked, encodeValue } from "../../values/encode.js";
+import { errorInfoText, toErrorInfo } from "../../values/error-info.js";
+import { budgetOf } from "../usage/budget.js";
+import { Redaction } from "../../redact/redaction.js";
+import { redactorOf } from "../../redact/redactor.js";
+import { isProduction } from "../scope/environment.js";
+import { DEFAULT_MAX_DEPTH, frameStart } from "../frame/frame.js";
+import { newSpanId } from "../scope/ids.js";
+import { Normalizer } from "../../values/normalize.js";
+import { reportData } from "../scope/replay-report.js";
+import { describe, metricsOf, restorationAttributes } from "./run-events.js";
+import { checkOptions, type RunWithOptions } from "./run-options.js";
+import { RunState, type Rules, type SpanRef } from "../scope/run-state.js";
+import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";
+
+/**
+ * Runs a function as the root of a run: recorded, and replayed from a snapshot if one is given.
+ *
+ * @throws NestedRunError inside a run or an agent.
+ * @throws SnapshotDisabledError for a snapshot in production without `enableSnapshot: true`.
+ * @throws InvalidSnapshotError with all faults of a snapshot; nothing has run then.
+ * @throws NormalizeError for a snapshot that was recorded under other rules and does not keep what was asked.
+ * @throws RedactError for a snapshot that was redacted by other rules, or by none, and for a rule that is not supported.
+ * @throws whatever the function throws.
+ */
+export function runWith<Props, Result>(
+  fn: (props: Props) => Promise<Result> | Result,
+  options?: RunWithOptions<Props>,
+): Promise<Result>;
+/** The same, for who writes out only the type of the result. */
+export function runWith<Result>(fn: () => Promise<Result> | Result, options?: RunWithOptions): Promise<Result>;
+export async function runWith<Props, Result>(
+  fn: (props: Props) => Promise<Result> | Result,
+  options: RunWithOptions<Props> = {},
+): Promise<Result> {
+  if (typeof fn !== "function") throw new TypeError(`runWith: fn must be a function, received ${kindOf(fn)}`);
+  checkOptions(options);
+  const around = getContext()?.scope;
+  if (around !== undefined && !(around.run.isRecordingSession && around.parent === undefined))
+    throw new NestedRunError();
+  const snapshot = options.mode === "live" ? undefined : options.snapshot;
+  if (snapshot != null && isProduction() && options.enableSnapshot !== true) {
+    throw new SnapshotDisabledError({ source: "runWith" });
+  }
+  const { normalize = [] } = options;
+  const normalizer = normalize.length === 0 ? undefined : new Normalizer(normalize);
+  const redactor = redactorOf(options.redact);
+  const redaction = redactor === undefined ? undefined : new Redaction(redactor);
+  const opened = snapshot == null ? undefined : openSnapshot(snapshot, normalizer, redaction);
+  return new Run<Props, Result>(options, opened, { normalizer, redaction }, around).run(fn);
+}
+
+/** Starts a run in a recording session, which records it. */
+function withinSession(options: RunWithOptions, around: Scope, own: Rules): SessionStart {
+  const rules: Rules = {
+    normalizer: own.normalizer ?? around.run.normalizer,
+    redaction: own.redaction ?? around.run.redaction,
+  };
+  const callId = around.nextCallId("run", "runWith");
+  const frame = calling(() => around.frame.openChild(frameStart(callId, "", options.initialProps, rules)));
+  return { callId, frame, rules };
+}
+
+interface SessionStart {
+  readonly callId: string;
+  readonly frame: NativeFrameHandle;
+  readonly rules: Rules;
+}
+
+class Run<Props, Result> {
+  readonly #options: RunWithOptions<Props>;
+  readonly #scope: Scope;
+  readonly #span: SpanRef;
+  readonly #about: object;
+  readonly #attributes: Record<string, unknown> | undefined;
+
+  /** `around`: the frame of the recording session that the run is started in. */
+  constructor(
+    options: RunWithOptions<Props>,
+    opened: OpenSnapshot | undefined,
+    ownRules: Rules,
+    around: Scope | undefined,
+  ) {
+    this.#options = options;
+    const recording = options.enableSnapshot ?? !isProduction();
+    const requests = recording && options.requests !== false;
+    const session = around === undefined ? undefined : withinSession(options, around, ownRules);
+    const rules = opened === undefined && session !== undefined ? session.rules : ownRules;
+    // A snapshot is what the run replays; the recording has what the snapshot lacks.
+    const outer = opened === undefined ? around?.run : undefined;
+    const outerRecording =
+      opened === undefined || session === undefined || around === undefined
+        ? undefined
+        : outerRecordingOf(around, session);
+    const run = new RunState({
+      native: outer?.native ?? native,
+      recording,
+      requests: outer?.requests ?? requests,
+      replaying: opened !== undefined || outer?.replaying === true,
+      mode: opened === undefined ? (outer?.mode ?? "live") : (options.mode ?? "resume"),
+      outer,
+      frameCallId: outer === undefined ? undefined : session?.callId,
+      onMiss: options.onMiss,
+      reported: options.onReport !== undefined || outer?.isReported === true,
+      completedFrames: options.completedFrames,
+      ...rules,
+      maxDepth: options.maxDepth ?? DEFAULT_MAX_DEPTH,
+      eventBus: options.eventBus,
+      model: options.model,
+      modelRegistry: options.modelRegistry,
+      traceId: options.trace?.traceId,
+      attributes: options.trace?.attributes,
+    });
+    this.#scope = new Scope({
+      run,
+      parent: outer === undefined ? undefined : around,
+      callId: "root",
+      agentId: "",
+      frame:
+        outer === undefined || session === undefined
+          ? startFrame(options, { recording, requests }, opened, rules)
+          : session.frame,
+      settings: DEFAULT_SETTINGS,
+      outerRecording,
+      signal: options.signal,
+    });
+    this.#span = { spanId: newSpanId(), parentSpanId: options.trace?.parentSpanId ?? "" };
+    this.#about = describe(options, recording, opened, rules);
+    this.#attributes = opened === undefined ? undefined : restorationAttributes(opened.snapshot);
+  }
+
+  async run(fn: (props: Props) => Promise<Result> | Result): Promise<Result> {
+    const scope = this.#scope;
+    const startedAt = performance.now();
+    if (scope.run.observed) {
+      const memory = (): unknown => JSON.parse(scope.memory.text());
+      const continued = scope.run.replaying ? { budgetState: budgetOf(scope), memory: memory() } : {};
+      scope.emit(EVENTS.RUN_WITH_START, this.#span, { ...this.#about, ...continued }, this.#attributes);
+    }
+    const end = (fields: object): void => {
+      this.#report();
+      if (scope.run.observed) {
+        const metrics = metricsOf(scope);
+        const duration = performance.now() - startedAt;
+        const memory = JSON.parse(scope.memory.text()) as unknown;
+        scope.emit(
+          EVENTS.RUN_WITH_END,
+          this.#span,
+          { ...this.#about, ...fields, duration, metrics, memory },
+          this.#attributes,
+        );
+      }
+      scope.close();
+    };
+    const outcome = await this.#outcome(fn);
+    for (const stream of scope.run.openStreams) stream.detach();
+    if ("error" in outcome) {
+      const { error } = outcome;
+      scope.markPropagated(error);
+      const info = scope.recordable(errorInfoText(error));
+      scope.journalEnd("failed", () => scope.frame.endFailed(info));
+      end({ error: toErrorInfo(error), success: false });
+      throw error;
+    }
+    const { result } = outcome;
+    const encoded = encodeValue(result);
+    const { text, types } = "tombstone" in encoded ? encodeMarked(result) : encoded;
+    const kept = scope.run.redaction?.encoded({ text, types }) ?? { text, types };
+    scope.journalEnd("completed", () => scope.frame.complete(kept.text, kept.types ?? undefined));
+    end({
+      result: JSON.parse(text) as unknown,
+      ...(types === null ? {} : { resultTypes: JSON.parse(types) as unknown }),
+      success: true,
+    });
+    return result;
+  }
+
+  /** What the function gave or failed with; or the call that was not allowed, which the agent may have caught. */
+  async #outcome(fn: (props: Props) => Promise<Result> | Result): Promise<{ result: Result } | { error: unknown }> {
+    const scope = this.#scope;
+    try {
+      const result = await storage.run(new Context(scope, this.#span.spanId), async () => fn(this.#props()));
+      return scope.run.refused === undefined ? { result } : { error: scope.run.refused };
+    } catch (error) {
+      return { error: scope.run.refused ?? error };
+    }
+  }
+
+  #report(): void {
+    const { run } = this.#scope;
+    const { onReport } = this.#options;
+    this.#scope.countUnused();
+    if (run.observed) {
+      const span = { spanId: newSpanId(), parentSpanId: this.#span.spanId };
+      this.#scope.emit(EVENTS.REPLAY_REPORT, span, { report: reportData(run.report) });
+    }
+    if (onReport === undefined) return;
+    try {
+      onReport(run.report);
+    } catch (error) {
+      // Watching a run must not change it.
+      console.warn("agent-rewind: options.onReport threw; the run is not changed by it.", error);
+    }
+  }
+
+  #props(): Props {
+    if ("initialProps" in this.#options) return this.#options.initialProps;
+    const entry = this.#scope.frame.entry();
+    if (typeof entry?.props !== "string" || entry.props === "{}") return undefined as Props;
+    return decodeValue(entry.props, entry.propsTypes ?? null) as Props;
+  }
+}
+
+/** The frame of the recording session that answers what the snapshot of the run does not. */
+function outerRecordingOf(around: Scope, { frame }: SessionStart): Scope {
+  const { run } = around;
+  const settings = DEFAULT_SETTINGS;
+  return new Scope({ run, parent: around, callId: "root", agentId: "", frame, settings });
+}
+
+function startFrame(
+  options: RunWithOptions,
+  keeps: { recording: boolean; requests: boolean },
+  opened: OpenSnapshot | undefined,
+  rules: Rules,
+): NativeFrameHandle {
+  const root = frameStart("root", "", options.initialProps, rules);
+  // A strict replay makes nothing, so it makes no failed call again.
+  const failures = options.failures ?? (options.mode === "replay" ? "replay" : undefined);
+  // And it does again what was done, in frames that called nothing too.
+  const memory = options.memory ?? (options.mode === "replay" ? "start" : undefined);
+  const settings = {
+    ...keeps,
+    ...(failures === undefined ? {} : { failures }),
+    ...(memory === undefined ? {} : { memory }),
+  };
+  return calling(() => native.FrameHandle.startRun(root, settings, opened?.handle));
+}

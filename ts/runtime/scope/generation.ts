@@ -1,0 +1,26 @@
+import type { ContentPart } from "../../types/messages.js";
+import type { Tool } from "../../types/tool.js";
+import type { BudgetWatcher } from "./watcher.js";
+
+/** What a handler has equipped its prompt with, in one generation. */
+export class Generation {
+  readonly id: number;
+  readonly systems: string[] = [];
+  readonly instructions: ContentPart[][] = [];
+  readonly tools: Map<string, Tool> = new Map();
+  readonly budgetWatchers: BudgetWatcher[] = [];
+  prompted: boolean = false;
+  readonly #counters = new Map<string, number>();
+
+  constructor(id: number) {
+    this.id = id;
+  }
+
+  /** Number of the next call of this type and id, from 0. */
+  next(type: string, id: string): number {
+    const key = `${type}:${id}`;
+    const seq = this.#counters.get(key) ?? 0;
+    this.#counters.set(key, seq + 1);
+    return seq;
+  }
+}

@@ -1,0 +1,60 @@
+import { encodeValue } from "../../values/encode.js";
+
+/** An agent's memory: JSON texts by key, so that every value handed out is a copy. */
+export class MemoryStore {
+  readonly #texts = new Map<string, string>();
+  readonly #onSet: (key: string, text: string, initial: boolean) => void;
+
+  /** `text`: JSON text of an object with what is there from the start. */
+  constructor(text: string | undefined, onSet: (key: string, text: string, initial: boolean) => void) {
+    this.#onSet = onSet;
+    if (text === undefined) return;
+    const values = JSON.parse(text) as Record<string, unknown>;
+    for (const key of Object.keys(values)) this.#texts.set(key, JSON.stringify(values[key]));
+  }
+
+  has(key: string): boolean {
+    return this.#texts.has(key);
+  }
+
+  get(key: string): unknown {
+    const text = this.#texts.get(key);
+    return text === undefined ? undefined : JSON.parse(text);
+  }
+
+  /** @throws TypeError if the value is not JSON. */
+  set(key: string, value: unknown, initial: boolean): void {
+    const text = jsonText(key, value);
+    this.#texts.set(key, text);
+    this.#onSet(key, text, initial);
+  }
+
+  copy(): Map<string, unknown> {
+    return new Map([...this.#texts].map(([key, text]) => [key, JSON.parse(text) as unknown]));
+  }
+
+  /** JSON text of the whole. */
+  text(): string {
+    const members = [...this.#texts].map(([key, text]) => `${JSON.stringify(key)}:${text}`);
+    return `{${members.join(",")}}`;
+  }
+}
+
+function jsonText(key: string, value: unknown): string {
+  const encoded = encodeValue(value);
+  if ("tombstone" in encoded) {
+    throw notJson(key, encoded.tombstone.path, encoded.tombstone.reason);
+  }
+  if (encoded.types !== null) {
+    const [path = "", type = ""] = Object.entries(JSON.parse(encoded.types) as Record<string, string>)[0] ?? [];
+    throw notJson(key, path, `${type} is not JSON`);
+  }
+  return encoded.text;
+}
+
+function notJson(key: string, path: string, reason: string): TypeError {
+  const place = path === "" ? "the value" : `the value at ${path}`;
+  return new TypeError(
+    `equipMemory("${key}"): ${place} cannot be kept: ${reason}. Memory holds JSON only; convert the value first.`,
+  );
+}

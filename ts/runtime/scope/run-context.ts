@@ -1,0 +1,114 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
+import { AbortError, ContextNotFoundError } from "../../errors/index.js";
+import type { Generation } from "./generation.js";
+import type { Scope } from "./scope.js";
+
+// Two copies of the package in one process (ESM and CommonJS, two versions) share the context.
+const KEY = Symbol.for("agent-rewind/context@1");
+const shared = globalThis as { [KEY]?: AsyncLocalStorage<Context> };
+
+export const storage: AsyncLocalStorage<Context> = (shared[KEY] ??= new AsyncLocalStorage<Context>());
+
+/** Where in a run the code stands: the agent's frame, and the span that new spans hang on. */
+export class Context {
+  /** @internal */
+  readonly scope: Scope;
+  /** @internal The agent's generation that the code belongs to. */
+  readonly generation: Generation;
+  /** @internal Whether the code makes a journaled call: what it calls is part of that call's answer. */
+  readonly inCall: boolean;
+  readonly #spanId: string;
+
+  /** @internal */
+  constructor(
+    scope: Scope,
+    spanId: string,
+    { generation = scope.generation, inCall = false }: { generation?: Generation; inCall?: boolean } = {},
+  ) {
+    this.scope = scope;
+    this.inCall = inCall;
+    this.#spanId = spanId;
+    this.generation = generation;
+  }
+
+  /** @internal Whether the agent was reborn: what an earlier generation has left running is none of the new one. */
+  get isStale(): boolean {
+    return this.generation !== this.scope.generation;
+  }
+
+  /**
+   * @internal
+   * @throws AbortError once the agent was aborted or reborn.
+   */
+  throwIfAborted(): void {
+    this.scope.throwIfAborted();
+    if (this.isStale) throw new AbortError(`the agent "${this.agentId}" was reborn before this call`);
+  }
+
+  /** Path of the frame, such as `root/agent:writer:0`. */
+  get callId(): string {
+    return this.scope.callId;
+  }
+
+  /** Id of the agent; empty in the frame of `runWith`. */
+  get agentId(): string {
+    return this.scope.agentId;
+  }
+
+  /** How many agents are around the code: 0 in the frame of `runWith`. */
+  get depth(): number {
+    return this.scope.depth;
+  }
+
+  /** Aborts when the agent is to stop. A model or tool that is still at work should listen to it. */
+  get signal(): AbortSignal {
+    return this.scope.signal;
+  }
+
+  /** Ids of the trace (32 hex digits) and of the span that the code runs in (16 hex digits). */
+  get trace(): { readonly traceId: string; readonly spanId: string } {
+    return { traceId: this.scope.run.traceId, spanId: this.#spanId };
+  }
+
+  /** Whether the run is journaled and can be dumped. */
+  get enableSnapshot(): boolean {
+    return this.scope.run.recording;
+  }
+
+  /** A copy of the agent's memory. */
+  get memory(): Map<string, unknown> {
+    return this.scope.memory.copy();
+  }
+
+  /** Calls `fn` in this context, from wherever. */
+  run<R>(fn: () => R): R {
+    return storage.run(this, fn);
+  }
+
+  /** A function that calls `fn` in this context. For callbacks that lose it: those of native code,
+   * `ReadableStream.pull`, generators that are iterated elsewhere. */
+  bind<A extends unknown[], R>(fn: (...args: A) => R): (...args: A) => R {
+    return (...args) => storage.run(this, () => fn(...args));
+  }
+}
+
+/** The context that the code runs in, or `undefined` outside of runs and agents. */
+export function getContext(): Context | undefined {
+  return storage.getStore();
+}
+
+/**
+ * The context that the code runs in, to be kept for later.
+ * @throws ContextNotFoundError outside of runs and agents.
+ */
+export function captureContext(): Context {
+  return requireContext("captureContext");
+}
+
+/** @internal */
+export function requireContext(apiName: string): Context {
+  const context = storage.getStore();
+  if (context === undefined) throw new ContextNotFoundError(apiName);
+  return context;
+}

@@ -1,0 +1,73 @@
+import { requireContext, type Context } from "../scope/run-context.js";
+import { EVENTS } from "../../events/names.js";
+import { calling } from "../../native.js";
+import type { ModelAdapter, TokenUsage } from "../../types/model.js";
+import type { BudgetState, UsageItem, UsageStats } from "../../types/snapshot.js";
+import { newSpanId } from "../scope/ids.js";
+import type { Scope } from "../scope/scope.js";
+import { modelUsage, toolUsage, type ToolUsage } from "./usage.js";
+
+/**
+ * Tokens, costs and calls used so far by the current frame alone (`own`), and with its sub-agents (`aggregate`).
+ * @throws ContextNotFoundError outside of runs and agents.
+ */
+export function getUsageStats(): BudgetState {
+  return budgetOf(requireContext("getUsageStats").scope);
+}
+
+/**
+ * Counts what a tool used in the budget of the current frame, and in the aggregates of the frames above it. Uses of
+ * the same name, unit and details are one item. A call that is replayed is not made, and so counts nothing anew.
+ * @throws ContextNotFoundError outside of runs and agents.
+ * @throws TypeError if an amount is not a finite number, or the details are not JSON.
+ */
+export function recordToolUsage(usage: ToolUsage): void {
+  const context = requireContext("recordToolUsage");
+  addUsage(context.scope, toolUsage(usage), `tool:${usage.name}:${usage.unit}`, context.trace.spanId);
+}
+
+/** The budget as it stands now; what comes later does not change it. */
+export function budgetOf(scope: Scope): BudgetState {
+  const budget = scope.frame.budget();
+  return {
+    own: usageStats(budget.own(), () => budget.ownItems()),
+    aggregate: usageStats(budget.aggregate(), () => budget.aggregateItems()),
+  };
+}
+
+/** Items are read when somebody looks: there may be many, and most who are told of a use want the sums. */
+function usageStats(totals: string, itemsText: () => string): UsageStats {
+  let items: UsageItem[] | undefined;
+  return Object.defineProperty(JSON.parse(totals) as UsageStats, "items", {
+    configurable: true,
+    enumerable: true,
+    get: () => (items ??= JSON.parse(itemsText()) as UsageItem[]),
+    set: (value: UsageItem[]) => {
+      items = value;
+    },
+  });
+}
+
+/** Adds a model call to the budget of the frame and of those above it. */
+export function addModelUsage(
+  context: Context,
+  model: ModelAdapter,
+  usage: TokenUsage | undefined,
+  costs: Readonly<Record<string, number>> | undefined,
+): void {
+  const delta = modelUsage(model, usage, costs ?? {});
+  addUsage(context.scope, delta, `model:${model.provider ?? ""}:${model.id}`, context.trace.spanId);
+}
+
+function addUsage(scope: Scope, delta: UsageStats, identifier: string, parentSpanId: string): void {
+  if (scope.closed) return;
+  calling(() => scope.frame.addUsage(scope.recordable(JSON.stringify(delta))));
+  if (scope.run.observed) {
+    const { own, aggregate } = budgetOf(scope);
+    const span = { spanId: newSpanId(), parentSpanId };
+    scope.emit(EVENTS.BUDGET_UPDATE, span, { identifiers: [identifier], delta, aggregate, own });
+  }
+  for (let at: Scope | undefined = scope; at !== undefined; at = at.parent) {
+    for (const watcher of at.generation.budgetWatchers) watcher.call({ delta, ...budgetOf(at) });
+  }
+}

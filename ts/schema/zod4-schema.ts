@@ -1,0 +1,13 @@
+/** A schema of zod 4, as far as it is read. */
+export interface Zod4Schema {
+  readonly _zod: {
+    readonly def: Zod4Def;
+    readonly pattern?: RegExp;
+    readonly traits?: ReadonlySet<string>;
+  };
+  readonly description?: unknown;
+}
+
+export interface Zod4Def extends Readonly<Record<string, any>> {
+  readonly type: string;
+}
