@@ -3,7 +3,7 @@
 import * as Binding from "./native/binding.cjs";
 
 /** Where in a run the code stands: the agent's frame, and the span that new spans hang on. */
-declare class Context {
+declare class RunContext {
   #private;
   /** Path of the frame, such as `root/agent:writer:0`. */
   get callId(): string;
@@ -28,13 +28,15 @@ declare class Context {
   * `ReadableStream.pull`, generators that are iterated elsewhere. */
   bind<A extends unknown[], R>(fn: (...args: A) => R): (...args: A) => R;
 }
+/** @deprecated Use {@link RunContext}. */
+type Context = RunContext;
 /** The context that the code runs in, or `undefined` outside of runs and agents. */
-declare function getContext(): Context | undefined;
+declare function getContext(): RunContext | undefined;
 /**
 * The context that the code runs in, to be kept for later.
 * @throws ContextNotFoundError outside of runs and agents.
 */
-declare function captureContext(): Context;
+declare function captureContext(): RunContext;
 /** Options of the error classes that wrap another error. */
 interface CauseOptions {
   cause?: unknown;
@@ -1292,7 +1294,26 @@ interface Agent<Props, Result> {
   /** A new agent with some of the configuration changed. */
   fork(changes: Partial<AgentConfig<Props, Result>>): Agent<Props, Result>;
 }
-/** Makes an agent: a function whose calls are frames, recorded and replayed. */
+/**
+* Makes an agent: a function whose calls are frames, recorded and replayed.
+*
+* @example
+* ```ts
+* import { createAgent, equipInstruction, promptAgent, runWith } from "agent-rewind";
+* import { createMockModel } from "agent-rewind/testing";
+* import { z } from "zod";
+*
+* const adviser = createAgent({
+*   id: "adviser",
+*   handler: async ({ city }: { city: string }) => {
+*     equipInstruction(`What should I wear in ${city} today?`);
+*     return promptAgent(z.object({ advice: z.string() }));
+*   },
+* });
+* const model = createMockModel({ rules: ['{"advice":"a coat"}'] });
+* console.log((await runWith(() => adviser({ city: "Oslo" }), { model })).advice);
+* ```
+*/
 declare function createAgent<Props = undefined, Result = unknown>(config: AgentConfig<Props, Result>): Agent<Props, Result>;
 /** The part of Standard Schema that is used: any library that speaks it can validate. */
 interface StandardSchemaLike<Output = unknown> {
@@ -1537,6 +1558,18 @@ declare function equipMemory<T>(key: string, initial: T): [T, (value: T | ((prev
 * @param frame.input what it is run with. `undefined` and `{}` are the same input.
 * @param fn may return `reborn(newInput)` to be called again with its memory kept.
 * @throws MaxDepthExceededError, AbortError, and whatever `fn` throws.
+*
+* @example
+* ```ts
+* import { journalCall, runFrame, runWith } from "agent-rewind";
+*
+* const research = (topic: string) =>
+*   runFrame({ id: "researcher", input: { topic } }, async ({ topic }) =>
+*     journalCall({ kind: "chat", name: "some-model", request: { topic } }, () => `all about ${topic}`),
+*   );
+* // Replay finds each frame by its id and input, whichever starts first.
+* console.log(await runWith(() => Promise.all([research("rain"), research("snow")])));
+* ```
 */
 declare function runFrame<Input, Result>(frame: {
   id: string;
@@ -1556,7 +1589,7 @@ interface JournaledCall {
   */
   request: unknown;
   /** The context to journal in; by default the current one. */
-  context?: Context;
+  context?: RunContext;
   /**
   * How often the client that calls had tried before: 0 or more for a client that says so. From 1 on, the call is the
   * same one as the last with an equal request in its frame, and what it ends with replaces how that one had ended.
@@ -1577,6 +1610,18 @@ interface CallInfo {
 *
 * @throws ContextNotFoundError outside of runs and agents, when no `context` is given.
 * @throws whatever `make` throws, also when a failure is replayed.
+*
+* @example
+* ```ts
+* import { journalCall } from "agent-rewind";
+*
+* // In a run, a frame or a test. The request is everything that decides the answer.
+* export const search = (query: string): Promise<string[]> =>
+*   journalCall({ kind: "http", name: "search", request: { query } }, async ({ signal }) => {
+*     const response = await fetch(`https://example.com/search?q=${encodeURIComponent(query)}`, { signal });
+*     return (await response.json()) as string[];
+*   });
+* ```
 */
 declare function journalCall<T>(call: JournaledCall, make: (info: CallInfo) => T | Promise<T>): Promise<T>;
 interface PromptOptions {
@@ -1601,6 +1646,29 @@ interface PromptOptions {
 * @throws JsonSchemaNotFoundError when the schema's, or a tool's, library gives no JSON schema, and none was given.
 * @throws ModelCallError, ModelNotFoundError, ModelRegistryNotFoundError, AbortError
 * @throws TypeError if the schema is none, or the options are not JSON.
+*
+* @example
+* ```ts
+* import { createAgent, equipInstruction, equipTool, promptAgent } from "agent-rewind";
+* import { z } from "zod";
+*
+* export const traveller = createAgent({
+*   id: "traveller",
+*   handler: async ({ city }: { city: string }) => {
+*     equipInstruction(`What should I wear in ${city} today?`);
+*     equipTool({
+*       name: "weather",
+*       description: "Returns the weather of a city",
+*       parameters: z.object({ city: z.string() }),
+*       handler: async (input: { city: string }) => ({ ...input, celsius: 21 }),
+*     });
+*     const { advice } = await promptAgent(z.object({ advice: z.string() }), {
+*       modelOptions: { temperature: 0 },
+*     });
+*     return advice;
+*   },
+* });
+* ```
 */
 declare function promptAgent<S extends StandardSchemaLike>(schema: S, options?: PromptOptions): Promise<InferOutput<S>>;
 interface RunWithOptions<Props = unknown> {
@@ -1664,6 +1732,19 @@ interface RunWithOptions<Props = unknown> {
 * @throws NormalizeError for a snapshot that was recorded under other rules and does not keep what was asked.
 * @throws RedactError for a snapshot that was redacted by other rules, or by none, and for a rule that is not supported.
 * @throws whatever the function throws.
+*
+* @example
+* ```ts
+* import { journalCall, runWith } from "agent-rewind";
+* import { dumpSnapshot } from "agent-rewind/debugger";
+*
+* const ask = (question: string) =>
+*   journalCall({ kind: "chat", name: "some-model", request: { question } }, async () => "an answer");
+*
+* const { answer, snapshot } = await runWith(async () => ({ answer: await ask("first?"), snapshot: dumpSnapshot() }));
+* // The same request is answered from the snapshot.
+* console.log(answer === (await runWith(() => ask("first?"), { snapshot })));
+* ```
 */
 declare function runWith<Props, Result>(fn: (props: Props) => Promise<Result> | Result, options?: RunWithOptions<Props>): Promise<Result>;
 /** The same, for who writes out only the type of the result. */
@@ -1685,12 +1766,44 @@ type WithSnapshot<Props> = Omit<RunWithOptions<Props>, "mode" | "snapshot"> & {
 * Runs a function with every call answered from a snapshot, and none made: a call that the snapshot has no
 * answer for rejects with a ReplayMissError, and so does the whole, even if the agent catches it.
 * @throws ReplayMissError, and as `runWith` does.
+*
+* @example
+* ```ts
+* import { isReplayMissError, replay } from "agent-rewind";
+* import { readSnapshot } from "agent-rewind/debugger";
+*
+* export async function check(agent: () => Promise<string>): Promise<void> {
+*   const snapshot = await readSnapshot("run.json");
+*   try {
+*     console.log(await replay(agent, { snapshot }));
+*   } catch (error) {
+*     if (isReplayMissError(error)) console.log(error.explanation?.text);
+*     throw error;
+*   }
+* }
+* ```
 */
 declare function replay<Props, Result>(fn: (props: Props) => Promise<Result> | Result, options: Omit<WithSnapshot<Props>, "onMiss">): Promise<Result>;
 declare function replay<Result>(fn: () => Promise<Result> | Result, options: Omit<WithSnapshot<unknown>, "onMiss">): Promise<Result>;
 /**
 * Runs a function with what a snapshot holds answered from it, and the rest made and journaled.
 * @throws as `runWith` does.
+*
+* @example
+* ```ts
+* import { resume } from "agent-rewind";
+* import { restoreSnapshotFromFile } from "agent-rewind/debugger";
+*
+* export async function goOn(agent: () => Promise<string>): Promise<string> {
+*   const snapshot = await restoreSnapshotFromFile("run.jsonl");
+*   return resume(agent, {
+*     snapshot,
+*     // Models may be called again, tools may not.
+*     onMiss: ({ kind }) => (kind === "tool" ? "error" : "live"),
+*     onReport: ({ replayed, live }) => console.log({ replayed, live }),
+*   });
+* }
+* ```
 */
 declare function resume<Props, Result>(fn: (props: Props) => Promise<Result> | Result, options: WithSnapshot<Props>): Promise<Result>;
 declare function resume<Result>(fn: () => Promise<Result> | Result, options: WithSnapshot<unknown>): Promise<Result>;
@@ -1706,4 +1819,4 @@ declare function live<Result>(fn: () => Promise<Result> | Result, options?: With
 * @throws whatever the tool throws, or the faults of the input.
 */
 declare function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output>;
-export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
+export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, type RunContext, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };

@@ -41,6 +41,7 @@ await main(async () => {
 function check(folder, table, path) {
   const rooms = Object.keys(table);
   const faults = [];
+  const foreignImpls = foreignImplsIn(folder);
   rooms.forEach((room, index) => {
     for (const used of table[room].filter((other) => !rooms.slice(0, index).includes(other))) {
       faults.push(`${room} -> ${used}: the table must list ${used} before ${room}`);
@@ -48,7 +49,7 @@ function check(folder, table, path) {
   });
   const unused = new Set(rooms.flatMap((room) => table[room].map((used) => `${room} -> ${used}`)));
   for (const file of rustFiles(folder)) {
-    const room = file.includes("/") ? file.split("/")[0] : file.replace(/\.rs$/, "");
+    const room = roomOf(file);
     if (!file.includes("/") && !rooms.includes(room)) continue;
     if (room === "bin") continue;
     if (!rooms.includes(room)) {
@@ -57,6 +58,9 @@ function check(folder, table, path) {
     }
     const code = withoutComments(readFileSync(at(folder, file), "utf8"));
     if (leavesRoom(file, code)) faults.push(`${folder}/${file}: super:: leaves the room; write ${path}::`);
+    for (const type of foreignImpls(room, code)) {
+      faults.push(`${folder}/${file}: impl ${type}: only the room of the type may add methods to it; write functions`);
+    }
     for (const used of usedIn(code, path)) {
       if (used === room) continue;
       unused.delete(`${room} -> ${used}`);
@@ -65,6 +69,11 @@ function check(folder, table, path) {
   }
   for (const arrow of unused) faults.push(`${arrow}: nothing uses it any more; remove it from the table`);
   return faults;
+}
+
+/** The folder of a file, or the name of a file that is in none. */
+function roomOf(file) {
+  return file.split("/")[0].replace(/\.rs$/, "");
 }
 
 function rustFiles(folder) {
@@ -85,6 +94,24 @@ function leavesRoom(file, code) {
     ...Array.from(own.matchAll(/(?:super::)+/g), ([chain]) => chain.length / "super::".length),
   );
   return longest > depth;
+}
+
+/**
+ * Finds the types that a room gives methods although another room declares them. A call of such a method is an arrow
+ * that no path shows.
+ */
+function foreignImplsIn(folder) {
+  const declared = new Map();
+  for (const file of rustFiles(folder)) {
+    const room = roomOf(file);
+    const types = declared.get(room) ?? declared.set(room, new Set()).get(room);
+    const code = withoutComments(readFileSync(at(folder, file), "utf8"));
+    for (const [, type] of code.matchAll(/\b(?:struct|enum|trait|type) (\w+)/g)) types.add(type);
+  }
+  return (room, code) => {
+    const types = Array.from(code.matchAll(/(?:^|[;}\]] )impl(?:<[^>]*>)? (\w+)(?:<[^>]*>)? \{/g), ([, type]) => type);
+    return types.filter((type) => !declared.get(room).has(type));
+  };
 }
 
 /** The first segments of all paths that start with `path::`, including those in `use path::{a, b}`. */

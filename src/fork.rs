@@ -2,8 +2,7 @@ use std::sync::Arc;
 
 use agent_rewind_core::fork::{Change, MemoryEdits, NewOutcome, Target, fork, rehash};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::Frame;
-use agent_rewind_core::model::{Kind, RequestHash, Value};
+use agent_rewind_core::model::{Frame, Kind, RequestHash, Value};
 use napi_derive::napi;
 
 use crate::error::{Result, fork_error};

@@ -1,4 +1,4 @@
-export { captureContext, getContext, type Context } from "./runtime/scope/run-context.js";
+export { captureContext, getContext, type Context, type RunContext } from "./runtime/scope/run-context.js";
 export * from "./errors/index.js";
 export { createEventBus, getGlobalEventBus } from "./events/bus.js";
 export type { EventBus } from "./events/bus.js";

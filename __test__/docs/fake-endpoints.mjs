@@ -19,7 +19,7 @@ function answerTo(pathname, body) {
   if (pathname.endsWith("/embeddings")) {
     return Response.json({ object: "list", data: [{ index: 0, embedding: [1, 2] }], usage: { prompt_tokens: 1 } });
   }
-  if (pathname.endsWith("/messages")) return Response.json(message(textFor(body)));
+  if (pathname.endsWith("/messages")) return Response.json(anthropicMessage(textFor(body)));
   return body.stream ? chatStream(body) : Response.json(chatCompletion(body));
 }
 
@@ -79,7 +79,7 @@ function chatStream(body) {
   return new Response(lines.join(""), { headers: { "content-type": "text/event-stream" } });
 }
 
-function message(text) {
+function anthropicMessage(text) {
   return {
     id: "msg_1",
     type: "message",

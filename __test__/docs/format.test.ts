@@ -1,12 +1,14 @@
 // docs/format.md lists each field of the formats, and its sample documents are read and replayed.
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { journalCall, replay, type AgentSnapshot } from "agent-rewind";
+import { journalCall, replay } from "agent-rewind";
 import { contentHash, parseSnapshot, restoreSnapshot } from "agent-rewind/debugger";
+import canonicalize from "canonicalize";
 import { describe, expect, it } from "vitest";
 
+import type { AgentFrameSnapshot, AgentSnapshot, CallRecord, KeptRequest } from "../../ts/types/snapshot.js";
 import { readRecording } from "../../ts/recording/files.js";
 import { temporaryFolder } from "../support/process.js";
 import { typeFields } from "../support/type-fields.js";
@@ -55,6 +57,87 @@ describe("the fields", () => {
     expect(tables.toSorted()).toEqual([...documented, "Events", "Event fields", ...NOT_TYPES].toSorted());
   });
   const NOT_TYPES = ["Values", "Hashes"];
+});
+
+describe("recorded snapshots", () => {
+  const corpus = new URL("../fixtures/recorded/0.1.0/runs/", import.meta.url);
+  const files = readdirSync(corpus, { recursive: true, encoding: "utf8" }).filter((file) =>
+    /(?:dump|restored)\S*\.json$/.test(file),
+  );
+  const read = (file: string): AgentSnapshot =>
+    JSON.parse(readFileSync(new URL(file, corpus), "utf8")) as AgentSnapshot;
+  const hash = (value: unknown): string =>
+    createHash("sha256")
+      .update(canonicalize(value) ?? "")
+      .digest("hex");
+
+  type Body = Pick<AgentFrameSnapshot, "calls" | "children" | "journal">;
+  const bodiesOf = (frame: AgentFrameSnapshot): Body[] => [frame, ...(frame.generations ?? [])];
+  const framesOf = (frame: AgentFrameSnapshot): AgentFrameSnapshot[] => [
+    frame,
+    ...bodiesOf(frame).flatMap(({ children }) => Object.values(children).flatMap(framesOf)),
+  ];
+
+  /** The request document of a call, built as the page says. */
+  function documentOf(calls: readonly CallRecord[], request: KeptRequest, texts: readonly unknown[]): object {
+    if ("document" in request) return texts[request.document] as object;
+    const messagesOf = (kept: KeptRequest): unknown[] => {
+      if ("document" in kept) throw new Error("a prompt continues a document");
+      const before = kept.base === undefined ? undefined : calls[kept.base]?.request;
+      return [...(before === undefined ? [] : messagesOf(before)), ...kept.add.map((at) => texts[at])];
+    };
+    const { model, options, schema, tools } = request;
+    const parts = Object.entries({ model, options, schema, tools }).flatMap(([name, at]) =>
+      at === undefined ? [] : [[name, texts[at]] as const],
+    );
+    return { messages: messagesOf(request), ...Object.fromEntries(parts) };
+  }
+
+  it("have the hashes that another program computes by this page", () => {
+    let hashed = 0;
+    for (const file of files) {
+      const { root, normalize } = read(file);
+      for (const frame of framesOf(root)) {
+        for (const { calls = [] } of bodiesOf(frame)) {
+          for (const { request, contentHash: recorded } of normalize === undefined ? calls : []) {
+            if (request === undefined) continue;
+            expect(hash(documentOf(calls, request, root.requestTexts ?? []))).toBe(recorded);
+            hashed += 1;
+          }
+        }
+        for (const [key, recorded] of Object.entries(frame.memoryHashes ?? {})) {
+          if (recorded !== "" && !file.includes("edited")) expect(hash(frame.memory[key])).toBe(recorded);
+        }
+      }
+    }
+    expect(hashed).toBeGreaterThan(100);
+  });
+
+  it("contain no field that the page does not list, and an outcome for each call that ended", () => {
+    const listed = (title: string): Set<string> => new Set(fields(title).map((field) => field.replace("?", "")));
+    const expectListed = (title: string, value: object): void =>
+      expect(Object.keys(value).filter((key) => !listed(title).has(key))).toEqual([]);
+    for (const file of files) {
+      const snapshot = read(file);
+      expectListed("AgentSnapshot", snapshot);
+      for (const frame of framesOf(snapshot.root)) {
+        expectListed("AgentFrameSnapshot", frame);
+        for (const { calls = [], journal } of bodiesOf(frame)) {
+          expectListed("Journal", journal);
+          for (const call of calls) {
+            expectListed("CallRecord", call);
+            expectListed("CallMeta", call.meta ?? {});
+            const recorded: Record<string, unknown> =
+              call.kind === "prompt" || call.kind === "tool" ? journal[call.kind] : (journal.other?.[call.kind] ?? {});
+            if (call.row === true) expect(recorded).toHaveProperty([call.contentHash]);
+            else if (call.endOrder !== undefined) {
+              expect("output" in call || call.tombstone !== undefined || call.error !== undefined).toBe(true);
+            }
+          }
+        }
+      }
+    }
+  });
 });
 
 describe("the samples", () => {

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { pages, type Page } from "../support/docs-page.js";
+import { commentExamples, pages, type Page } from "../support/docs-page.js";
 import { temporaryFolder } from "../support/process.js";
 import { expectPassed, vitestProject } from "../support/vitest-project.js";
 import { expectations } from "./expectations.js";
@@ -87,11 +87,18 @@ it("every expectation is about a program that there is", () => {
   expect(programs).toEqual(expect.arrayContaining(Object.keys(expectations)));
 });
 
-it("the code of all pages type-checks", { timeout: 180_000 }, () => {
+it("the code of all pages, and of the examples in doc comments, type-checks", { timeout: 180_000 }, () => {
   const files = withCode.flatMap((page) =>
     [...page.files.keys()].filter(isCode).map((file) => join(folderOf(page), file)),
   );
-  expect(typeErrors(files)).toBe("");
+  const comments = [...commentExamples].map(([name, code]) => {
+    const file = join(folder, "comments", name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, code);
+    return file;
+  });
+  expect(comments.length).toBeGreaterThan(10);
+  expect(typeErrors([...files, ...comments])).toBe("");
 });
 
 /**

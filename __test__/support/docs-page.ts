@@ -83,3 +83,18 @@ export function writePage(path: string, folder: string): string[] {
   for (const [name, code] of files) writeFileSync(join(folder, name), code);
   return [...files.keys()];
 }
+
+/** The `@example` blocks in the doc comments of the sources, by a name for each. */
+export const commentExamples: ReadonlyMap<string, string> = new Map(
+  readdirSync(join(root, "ts"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .toSorted()
+    .flatMap((path) => {
+      const source = readFileSync(join(root, "ts", path), "utf8");
+      const blocks = source.matchAll(/^ *\* @example\n *\* ```ts\n(?<code>[\s\S]*?)^ *\* ```$/gm);
+      return [...blocks].map(({ groups = {} }, index): [string, string] => [
+        `${path.replaceAll(/[/\\]/g, "-").replace(/\.ts$/, "")}-${index}.mts`,
+        (groups["code"] ?? "").replaceAll(/^ *\* ?/gm, ""),
+      ]);
+    }),
+);

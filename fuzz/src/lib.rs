@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use agent_rewind_core::hash::{ContentHash, content_hash_any, legacy_hash};
-use agent_rewind_core::model::{Kind, RequestHash};
 use agent_rewind_core::json::{JsonStr, JsonText, canonicalize};
+use agent_rewind_core::model::{Kind, RequestHash};
 use agent_rewind_core::record::{Asked, FrameInput, LiveFrame, RunOptions};
 use agent_rewind_core::replay::ReplaySource;
 use agent_rewind_core::restore::{Origin, RestoreOptions, restore as restore_trace};
@@ -153,7 +153,7 @@ fn replayed(snapshot: &Snapshot) {
             hash: child.input_hash.unwrap_or(ContentHash::from_bytes([0; 32])),
             props: None,
         });
-        let _ = (child.entry(), child.unused(), child.turn());
+        let _ = (child.entry(), child.unused(), child.release_order());
         child.adopt();
     }
     frame.set_memory(

@@ -1,14 +1,14 @@
-import { ambientContext, responseHeaders, type Context, type HeaderList } from "../integration/index.js";
+import { ambientContext, responseHeaders, type RunContext, type HeaderList } from "../integration/index.js";
 import type { CallMeta } from "../types/snapshot.js";
 import { revivedErrors } from "./errors.js";
 import type { CallOptions, ModelName } from "./types.js";
 
 /** A call of a model, for the journal. */
-export interface ModelCall {
+export interface JournaledModelCall {
   readonly kind: "model" | "embedding";
   readonly name: string;
   readonly request: object;
-  readonly context: Context;
+  readonly context: RunContext;
 }
 
 /** `undefined` where nothing is journaled: outside of runs, and in the making of a journaled call. */
@@ -16,8 +16,8 @@ export function modelCall(
   kind: "generate" | "stream" | "embed",
   { provider, modelId }: ModelName,
   params: CallOptions,
-  made: Context | undefined,
-): ModelCall | undefined {
+  made: RunContext | undefined,
+): JournaledModelCall | undefined {
   const context = ambientContext(made, "agent-rewind/ai-sdk");
   if (context === undefined || context.inCall) return undefined;
   // Headers are where keys are; a signal is not asked with.

@@ -7,12 +7,12 @@ import {
   replayStream,
   since,
   untilAfter,
-  type Context,
+  type RunContext,
   type StreamEnd,
   type Tapped,
 } from "../integration/index.js";
 import { recordedPart, revivedErrors, revivedPart } from "./errors.js";
-import { joinHeaders, modelCall, splitHeaders, withSdkErrors, type ModelCall } from "./journaled-model.js";
+import { joinHeaders, modelCall, splitHeaders, withSdkErrors, type JournaledModelCall } from "./journaled-model.js";
 import type { CallOptions, RewindMiddleware, StreamResult } from "./types.js";
 
 export interface RewindMiddlewareOptions {
@@ -29,7 +29,7 @@ export function rewindMiddleware({ timing = "instant" }: RewindMiddlewareOptions
   if (timing !== "instant" && timing !== "recorded") {
     throw new TypeError(`rewindMiddleware: options.timing must be "instant" or "recorded", received ${String(timing)}`);
   }
-  const made: Context | undefined = getContext();
+  const made: RunContext | undefined = getContext();
   return {
     specificationVersion: "v3",
     async wrapGenerate({ doGenerate, params, model }) {
@@ -55,7 +55,7 @@ export function rewindMiddleware({ timing = "instant" }: RewindMiddlewareOptions
 
 /** A call whose result comes at once. */
 export async function journaledResult<Result extends object>(
-  call: ModelCall,
+  call: JournaledModelCall,
   make: () => PromiseLike<Result>,
 ): Promise<Result> {
   let live: Result | undefined;
@@ -83,7 +83,7 @@ interface RecordedStream {
 }
 
 function streamed(
-  call: ModelCall,
+  call: JournaledModelCall,
   make: () => PromiseLike<StreamResult>,
   { signal, timed }: { signal: AbortSignal | undefined; timed: boolean },
 ): Promise<StreamResult> {

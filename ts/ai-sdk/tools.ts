@@ -6,7 +6,7 @@ import {
   journalStreamed,
   recorderOf,
   replayStream,
-  type Context,
+  type RunContext,
   type JournaledCall,
   type StreamEnd,
   type Tapped,
@@ -29,13 +29,13 @@ export function wrapTools<Tools extends Readonly<Record<string, object>>>(tools:
   return Object.fromEntries(wrapped) as Tools;
 }
 
-function toolCall(name: string, input: unknown, made: Context | undefined): JournaledCall | undefined {
+function toolCall(name: string, input: unknown, made: RunContext | undefined): JournaledCall | undefined {
   const context = ambientContext(made, "wrapTools");
   // A tool in a tool is part of it.
   return context === undefined || context.inCall ? undefined : { kind: "tool", name, request: input, context };
 }
 
-function wrapFunction(name: string, execute: Execute, made: Context | undefined): Execute {
+function wrapFunction(name: string, execute: Execute, made: RunContext | undefined): Execute {
   return (input, options) => {
     const call = toolCall(name, input, made);
     return call === undefined ? execute(input, options) : journalCall(call, () => lastOf(execute(input, options)));
@@ -56,7 +56,7 @@ interface RecordedOutputs {
 }
 
 /** A tool that gives several outputs, of which the last one counts. */
-function wrapGenerator(name: string, execute: Execute, made: Context | undefined): Execute {
+function wrapGenerator(name: string, execute: Execute, made: RunContext | undefined): Execute {
   return (input, options) => {
     const call = toolCall(name, input, made);
     const make = (): AsyncIterable<unknown> => execute(input, options) as AsyncIterable<unknown>;

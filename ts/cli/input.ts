@@ -23,13 +23,13 @@ export function nameOf(path: string): string {
   return path === "-" ? "standard input" : path;
 }
 
-export type Recording = { kind: "snapshot" | "trace"; snapshot: AgentSnapshot };
+export type RecordedRun = { kind: "snapshot" | "trace"; snapshot: AgentSnapshot };
 
 /**
  * Reads a snapshot, or a trace, which is restored.
  * @throws InputError
  */
-export async function readRecording(path: string): Promise<Recording> {
+export async function readRecording(path: string): Promise<RecordedRun> {
   const bytes = await readInput(path);
   const kind = kindOf(bytes);
   if (kind === undefined) {

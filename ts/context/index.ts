@@ -19,7 +19,7 @@ export { modelLimit, MODEL_LIMITS, type ModelLimits } from "./window/models.js";
 export type { CachePrefix } from "./request/prefix.js";
 export type { ProcessOptions, ProcessResult } from "./compaction/process.js";
 export { pythonJson } from "./request/hashes.js";
-export type { Redactor } from "./monitor/redactor.js";
+export type { MonitorRedactor, Redactor } from "./monitor/redactor.js";
 export { requestOf, type ExactRequest } from "./capture/exact-request.js";
 export { estimateTokens, type CountTokens } from "./window/tokens.js";
 export { verifyPayload, verifySnapshot, type HashFault, type Verification } from "./capture/verify.js";

@@ -24,7 +24,7 @@ import { JsonText } from "./request/json-text.js";
 import { modelLimit, type ModelLimits } from "./window/models.js";
 import { Monitor, type Trigger } from "./monitor/monitor.js";
 import { processMessages, type ProcessOptions, type ProcessResult } from "./compaction/process.js";
-import type { Redactor } from "./monitor/redactor.js";
+import type { MonitorRedactor } from "./monitor/redactor.js";
 import { RunObserver } from "./capture/run-observer.js";
 import { resultIds } from "./compaction/units.js";
 import { microsecondsNow, utcText } from "./capture/timestamp.js";
@@ -42,7 +42,7 @@ export interface ContextManagerOptions {
   /** Counts the tokens of a text; by default they are estimated. */
   readonly countTokens?: CountTokens;
   /** Takes out of what the monitor writes what must not be there. What is captured stays as it is. */
-  readonly redactor?: Redactor;
+  readonly redactor?: MonitorRedactor;
   /** Takes the errors of callbacks and of the monitor; by default each is shown once by `console.warn`. */
   readonly onError?: OnCallbackError;
   /**

@@ -5,7 +5,7 @@ import {
   journalStreamed,
   keptHeaders,
   rejected,
-  type Context,
+  type RunContext,
   type KeptHeaders,
 } from "../integration/index.js";
 import {
@@ -38,6 +38,15 @@ export interface RewindFetchOptions {
  *
  * @param fetch what makes the requests; by default the global one, at the time of each request.
  * @throws ReplayMissError, from the request, in a strict replay that has no answer for it.
+ *
+ * @example
+ * ```ts
+ * import { rewindFetch } from "agent-rewind/fetch";
+ * import OpenAI from "openai";
+ *
+ * // A client does not start without a key; a replay needs none.
+ * export const client = new OpenAI({ apiKey: process.env["OPENAI_API_KEY"] ?? "none", fetch: rewindFetch() });
+ * ```
  */
 export function rewindFetch(
   fetch?: typeof globalThis.fetch,
@@ -83,7 +92,7 @@ interface Sending {
   readonly timed: boolean;
 }
 
-function journaled(context: Context, { input, request, make, keep, timed }: Sending): Promise<Response> {
+function journaled(context: RunContext, { input, request, make, keep, timed }: Sending): Promise<Response> {
   const { url, host, signal, attempt, document } = request;
   const call = {
     kind: "fetch",

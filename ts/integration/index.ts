@@ -6,7 +6,7 @@ export { journalStreamed, type More, type StreamedAnswer } from "../runtime/call
 export { RecordingSession } from "../runtime/run/recording-session.js";
 export { ambientContext, sessionContexts } from "../runtime/scope/ambient.js";
 export { rejected } from "../runtime/scope/rejected.js";
-export { captureContext, getContext, storage, type Context } from "../runtime/scope/run-context.js";
+export { captureContext, getContext, storage, type RunContext } from "../runtime/scope/run-context.js";
 export type { SeenCall } from "../runtime/scope/run-state.js";
 export { Normalizer, type NormalizeRule } from "../values/normalize.js";
 export { keptHeaders, requestHeaders, responseHeaders, type HeaderList, type KeptHeaders } from "./headers.js";

@@ -1,5 +1,5 @@
 import { McpCallEndedError } from "../errors/mcp.js";
-import { storage, type Context } from "../integration/index.js";
+import { storage, type RunContext } from "../integration/index.js";
 import {
   isNotification,
   isRequest,
@@ -25,16 +25,16 @@ export interface LiveAnswer {
 interface Pending {
   readonly message: RequestMessage;
   /** In which it was made. */
-  readonly caller: Context;
+  readonly caller: RunContext;
   /** In which what belongs to it is called. */
-  readonly inside: Context;
+  readonly inside: RunContext;
   readonly before: RecordedNotification[];
   readonly resolve: (answer: LiveAnswer) => void;
   readonly reject: (error: unknown) => void;
 }
 
 export interface Listener {
-  message(message: Message, extra: unknown, context: Context | undefined): void;
+  message(message: Message, extra: unknown, context: RunContext | undefined): void;
   closed(): void;
   failed(error: Error): void;
 }
@@ -108,7 +108,7 @@ export class Connection {
   async ask(
     message: RequestMessage,
     options: object | undefined,
-    { caller, inside, signal }: { caller: Context; inside: Context; signal: AbortSignal },
+    { caller, inside, signal }: { caller: RunContext; inside: RunContext; signal: AbortSignal },
   ): Promise<LiveAnswer> {
     await this.start();
     signal.throwIfAborted();

@@ -6,7 +6,7 @@ import {
   journaled,
   storage,
   type CallInfo,
-  type Context,
+  type RunContext,
 } from "../integration/index.js";
 import { CANCELLED, Connection, type LiveAnswer } from "./connection.js";
 import {
@@ -61,7 +61,7 @@ class RewindTransport implements Transport {
   onmessage: Transport["onmessage"] = undefined;
   readonly #transport: Transport;
   readonly #connection: Connection;
-  readonly #made: Context | undefined = getContext();
+  readonly #made: RunContext | undefined = getContext();
   #server: string | undefined;
   /** A greeting that went past the journal. */
   #greeting: Id | undefined;
@@ -113,7 +113,7 @@ class RewindTransport implements Transport {
     else this.#close();
   }
 
-  #context(): Context | undefined {
+  #context(): RunContext | undefined {
     return ambientContext(this.#made, "rewindTransport");
   }
 
@@ -138,7 +138,7 @@ class RewindTransport implements Transport {
     }
   }
 
-  async #journaled(message: RequestMessage, options: object | undefined, context: Context): Promise<void> {
+  async #journaled(message: RequestMessage, options: object | undefined, context: RunContext): Promise<void> {
     const { method, id } = message;
     const call = { ...describeRequest(message, this.#server), context };
     let asked = false;
@@ -163,7 +163,7 @@ class RewindTransport implements Transport {
   }
 
   /** What the server told before its answer. The client hears of it in tasks of its own. */
-  async #tellAgain({ before = [] }: RecordedAnswer, { params }: RequestMessage, context: Context): Promise<void> {
+  async #tellAgain({ before = [] }: RecordedAnswer, { params }: RequestMessage, context: RunContext): Promise<void> {
     const token = progressToken(params);
     for (const told of before) {
       const message = replayNotification(told, token);
@@ -180,7 +180,7 @@ class RewindTransport implements Transport {
     if (replayed !== undefined && result !== undefined) this.#connection.greeting.initialize = replayed;
   }
 
-  #deliver(message: Message, context: Context | undefined, extra?: unknown): void {
+  #deliver(message: Message, context: RunContext | undefined, extra?: unknown): void {
     const deliver = (): void => this.onmessage?.(message, extra);
     if (context === undefined) storage.exit(deliver);
     else context.run(deliver);

@@ -128,6 +128,21 @@ function fileSystemError({ syscall, errno, code: known, message }: NativeFileFai
 /**
  * Restores a snapshot from a trace file, as `restoreSnapshot` does. The work is done on another thread.
  * @throws RestoreError, and errors of the file system.
+ *
+ * @example
+ * ```ts
+ * import { readTrace, restoreSnapshotFromFile } from "agent-rewind/debugger";
+ *
+ * // The last run of the file, at its end.
+ * export const latest = await restoreSnapshotFromFile("run.jsonl");
+ *
+ * // The state before the editor started.
+ * for await (const event of readTrace("run.jsonl")) {
+ *   if (event.type !== "agent:start" || event.agentId !== "editor") continue;
+ *   const { spanId } = event.trace;
+ *   console.log(await restoreSnapshotFromFile("run.jsonl", { spanId, anchor: "before" }));
+ * }
+ * ```
  */
 export async function restoreSnapshotFromFile(
   path: string | URL,

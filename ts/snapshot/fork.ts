@@ -28,6 +28,18 @@ export { ForkError, isForkError } from "../errors/index.js";
  * @returns the fork; its `provenance.forkedFrom` names the snapshot that it was made of.
  * @throws ForkError for a change that does not fit, with the place, and with what there is to be changed.
  * @throws InvalidSnapshotError if the given snapshot is not one.
+ *
+ * @example
+ * ```ts
+ * import { resume } from "agent-rewind";
+ * import { forkSnapshot, readSnapshot } from "agent-rewind/debugger";
+ *
+ * export async function whatIf(agent: () => Promise<string>): Promise<string> {
+ *   const snapshot = await readSnapshot("run.json");
+ *   const colder = forkSnapshot(snapshot, { at: "root/agent:adviser:0/tool:thermometer:0", output: -9 });
+ *   return resume(agent, { snapshot: colder });
+ * }
+ * ```
  */
 export function forkSnapshot(snapshot: AgentSnapshot, changes: ForkChange | readonly ForkChange[]): AgentSnapshot {
   const checked = checkChanges(changes);

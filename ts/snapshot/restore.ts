@@ -21,6 +21,18 @@ import { projectEvents } from "./project-events.js";
  * @returns the snapshot; its `warnings` tell what was missing, doubled or unreadable.
  * @throws RestoreError if the trace is empty, the span is not in it, there is nothing before it, or an event in memory
  * is not one.
+ *
+ * @example
+ * ```ts
+ * import { replay, runWith } from "agent-rewind";
+ * import { collectTrace, restoreSnapshot } from "agent-rewind/debugger";
+ *
+ * export async function twice(agent: () => Promise<string>): Promise<string> {
+ *   const trace = collectTrace();
+ *   await runWith(agent);
+ *   return replay(agent, { snapshot: restoreSnapshot(trace.stop()) });
+ * }
+ * ```
  */
 export function restoreSnapshot(
   trace: readonly TraceEvent[] | string | Uint8Array,

@@ -55,6 +55,21 @@ export interface TraceWriter extends AsyncDisposable {
  * told by `flush` and `close`.
  *
  * @throws TypeError, RangeError for wrong options.
+ *
+ * @example
+ * ```ts
+ * import { runWith } from "agent-rewind";
+ * import { createTraceWriter } from "agent-rewind/debugger";
+ *
+ * export async function traced(agent: () => Promise<string>): Promise<string> {
+ *   const trace = createTraceWriter("run.jsonl", { sync: "each" });
+ *   try {
+ *     return await runWith(agent, { eventBus: trace });
+ *   } finally {
+ *     await trace.close();
+ *   }
+ * }
+ * ```
  */
 export function createTraceWriter(path: string | URL, options: TraceWriterOptions = {}): TraceWriter {
   checkOptionNames("createTraceWriter: options", options, OPTION_NAMES);

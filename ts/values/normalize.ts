@@ -55,24 +55,24 @@ export class Normalizer {
     return JSON.stringify(document);
   }
 
-  /** Messages from the place `first` of a conversation on, to be hashed: a JSON array. */
+  /** Messages of a conversation from index `first` on, to be hashed: a JSON array. */
   messages(text: string, first: number): string {
     const messages = (JSON.parse(text) as unknown[]).map((message, index) => {
       let normalized = message;
-      const place = ["messages", String(first + index)];
-      for (const rule of this.#rules) normalized = this.#applied(rule, normalized, "prompt", place);
+      const path = ["messages", String(first + index)];
+      for (const rule of this.#rules) normalized = this.#applied(rule, normalized, "prompt", path);
       return normalized;
     });
     return JSON.stringify(messages);
   }
 
-  /** `place`: where in the document the value stands. */
-  #applied(rule: NormalizeRule, value: unknown, kind: string, place: readonly string[]): unknown {
+  /** `path`: where in the document the value is. */
+  #applied(rule: NormalizeRule, value: unknown, kind: string, path: readonly string[]): unknown {
     if ("pattern" in rule)
       return mapTexts(value, (text) => text.replaceAll(globally(rule.pattern), rule.replacement ?? `[${rule.id}]`));
     if ("pointer" in rule) {
       const pointers = [rule.pointer].flat().map(tokensOf);
-      return pointers.reduce((blanked, tokens) => blankAt(blanked, tokens, place, `[${rule.id}]`), value);
+      return pointers.reduce((blanked, tokens) => blankAt(blanked, tokens, path, `[${rule.id}]`), value);
     }
     try {
       return rule.apply(value as Record<string, unknown>, kind);
@@ -133,11 +133,11 @@ function tokensOf(pointer: string): string[] {
     .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** Blanks what stands at the pointer in a document, of which `value` is the part at `place`. */
-function blankAt(value: unknown, tokens: readonly string[], place: readonly string[], blank: string): unknown {
-  if (tokens.length < place.length || !place.every((token, index) => tokens[index] === "*" || tokens[index] === token))
+/** Blanks what stands at the pointer in a document, of which `value` is the part at `path`. */
+function blankAt(value: unknown, tokens: readonly string[], path: readonly string[], blank: string): unknown {
+  if (tokens.length < path.length || !path.every((token, index) => tokens[index] === "*" || tokens[index] === token))
     return value;
-  const rest = tokens.slice(place.length);
+  const rest = tokens.slice(path.length);
   const holder: Record<string, unknown> = { value };
   let parents: [container: Record<string, unknown>, key: string][] = [[holder, "value"]];
   for (const token of rest) {

@@ -75,5 +75,20 @@ function each(target: Callable, options: RecordingOptions): (...cases: unknown[]
 /** How a test of `each` reads to vitest: it wants no fixtures. */
 const EACH = (_item: unknown, { task }: { task: unknown }): unknown => task;
 
-/** vitest's `test`, each of whose tests has its own recording. */
+/**
+ * vitest's `test`, each of whose tests has its own recording.
+ *
+ * @example
+ * ```ts
+ * import { journalCall } from "agent-rewind";
+ * import { test } from "agent-rewind/vitest";
+ * import { expect } from "vitest";
+ *
+ * test("answers", async ({ recording }) => {
+ *   const answer = await journalCall({ kind: "chat", name: "some-model", request: { q: "?" } }, () => "an answer");
+ *   expect(answer).toBe("an answer");
+ *   expect(recording.calls).toHaveLength(1);
+ * });
+ * ```
+ */
 export const test: TestAPI<RecordingFixtures> = recordingTest();

@@ -1,9 +1,9 @@
 import { budgetDict, ledgerDict, utilizationOf, warningsOf } from "../window/ledger.js";
 import { SnapshotHookData } from "../capture/boundary.js";
-import { redactJson, type Redactor } from "./redactor.js";
+import { redactJson, type MonitorRedactor } from "./redactor.js";
 
 /** What the monitor writes of a snapshot: the JSON text of which the core makes both formats. */
-export function monitorDocument(data: SnapshotHookData, redactor: Redactor | undefined): Buffer {
+export function monitorDocument(data: SnapshotHookData, redactor: MonitorRedactor | undefined): Buffer {
   const { ledger, budget } = data;
   const { messages } = SnapshotHookData.contentOf(data);
   const history = redactJson(messages.wire, redactor);

@@ -2,7 +2,7 @@ import type { SnapshotHookData } from "../capture/boundary.js";
 import type { ManagerConfig } from "../window/config.js";
 import { utilizationOf } from "../window/ledger.js";
 import { createRedactor } from "../../redact/index.js";
-import type { Redactor } from "./redactor.js";
+import type { MonitorRedactor } from "./redactor.js";
 import { monitorDocument } from "./document.js";
 import { MonitorFile } from "./file.js";
 import { AgentPaths, beside } from "./paths.js";
@@ -11,14 +11,14 @@ import { AgentPaths, beside } from "./paths.js";
 export type Trigger = "turn" | "tool_call" | "manual";
 
 /** By the rules of `agent-rewind/redact`; made when it is first needed. */
-const BY_RULES: Redactor = { value: (messages) => (ofRules ??= createRedactor()).value(messages) };
+const BY_RULES: MonitorRedactor = { value: (messages) => (ofRules ??= createRedactor()).value(messages) };
 let ofRules: ReturnType<typeof createRedactor> | undefined;
 
 /** Writes the latest snapshot of each agent to the agent's file. */
 export class Monitor {
   readonly #config: ManagerConfig;
   readonly #ownName: string;
-  readonly #redactor: Redactor | undefined;
+  readonly #redactor: MonitorRedactor | undefined;
   readonly #onError: (error: unknown) => void;
   readonly #paths: AgentPaths;
   readonly #files = new Map<string, MonitorFile>();
@@ -27,7 +27,7 @@ export class Monitor {
   constructor(
     config: ManagerConfig,
     ownName: string,
-    redactor: Redactor | undefined,
+    redactor: MonitorRedactor | undefined,
     onError: (error: unknown) => void,
   ) {
     this.#config = config;

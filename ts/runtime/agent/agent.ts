@@ -57,7 +57,26 @@ const CONFIG_NAMES: OptionNames<AgentConfig<unknown, unknown>> = {
   onStream: true,
 };
 
-/** Makes an agent: a function whose calls are frames, recorded and replayed. */
+/**
+ * Makes an agent: a function whose calls are frames, recorded and replayed.
+ *
+ * @example
+ * ```ts
+ * import { createAgent, equipInstruction, promptAgent, runWith } from "agent-rewind";
+ * import { createMockModel } from "agent-rewind/testing";
+ * import { z } from "zod";
+ *
+ * const adviser = createAgent({
+ *   id: "adviser",
+ *   handler: async ({ city }: { city: string }) => {
+ *     equipInstruction(`What should I wear in ${city} today?`);
+ *     return promptAgent(z.object({ advice: z.string() }));
+ *   },
+ * });
+ * const model = createMockModel({ rules: ['{"advice":"a coat"}'] });
+ * console.log((await runWith(() => adviser({ city: "Oslo" }), { model })).advice);
+ * ```
+ */
 export function createAgent<Props = undefined, Result = unknown>(
   config: AgentConfig<Props, Result>,
 ): Agent<Props, Result> {

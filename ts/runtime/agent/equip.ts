@@ -1,4 +1,4 @@
-import { requireContext, type Context } from "../scope/run-context.js";
+import { requireContext, type RunContext } from "../scope/run-context.js";
 import { AfterPromptAgentError } from "../../errors/index.js";
 import { EVENTS } from "../../events/names.js";
 import type { ContentPart } from "../../types/messages.js";
@@ -94,7 +94,7 @@ export function equipMemory<T>(key: string, initial: T): [T, (value: T | ((previ
 }
 
 /** The value may vary from run to run: with its event a trace alone brings it back. */
-function tellInitial(context: Context, key: string): void {
+function tellInitial(context: RunContext, key: string): void {
   const { scope } = context;
   // What is set in a frame that has ended is not journaled, even if a call still holds the frame open.
   if (!scope.run.observed || scope.closed) return;

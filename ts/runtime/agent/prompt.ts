@@ -1,5 +1,5 @@
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
-import { Context, requireContext } from "../scope/run-context.js";
+import { RunContext, requireContext } from "../scope/run-context.js";
 import { AfterPromptAgentError, AttemptsExhaustedError, TurnBudgetExceededError } from "../../errors/index.js";
 import { EVENTS } from "../../events/names.js";
 import { parseAnswer } from "../../model/answer.js";
@@ -53,6 +53,29 @@ const SCHEMA_PLACE = { owner: "promptAgent", remedy: "promptAgent(schema, { json
  * @throws JsonSchemaNotFoundError when the schema's, or a tool's, library gives no JSON schema, and none was given.
  * @throws ModelCallError, ModelNotFoundError, ModelRegistryNotFoundError, AbortError
  * @throws TypeError if the schema is none, or the options are not JSON.
+ *
+ * @example
+ * ```ts
+ * import { createAgent, equipInstruction, equipTool, promptAgent } from "agent-rewind";
+ * import { z } from "zod";
+ *
+ * export const traveller = createAgent({
+ *   id: "traveller",
+ *   handler: async ({ city }: { city: string }) => {
+ *     equipInstruction(`What should I wear in ${city} today?`);
+ *     equipTool({
+ *       name: "weather",
+ *       description: "Returns the weather of a city",
+ *       parameters: z.object({ city: z.string() }),
+ *       handler: async (input: { city: string }) => ({ ...input, celsius: 21 }),
+ *     });
+ *     const { advice } = await promptAgent(z.object({ advice: z.string() }), {
+ *       modelOptions: { temperature: 0 },
+ *     });
+ *     return advice;
+ *   },
+ * });
+ * ```
  */
 export async function promptAgent<S extends StandardSchemaLike>(
   schema: S,
@@ -73,7 +96,7 @@ export async function promptAgent<S extends StandardSchemaLike>(
     watchers: [...scope.settings.streamWatchers, ...streamWatchers("promptAgent", options.onStream)],
   };
   const span = { spanId: newSpanId(), parentSpanId: outer.trace.spanId };
-  const prompt = new Prompt(new Context(scope, span.spanId), request, firstMessages(generation));
+  const prompt = new Prompt(new RunContext(scope, span.spanId), request, firstMessages(generation));
   generation.prompted = true;
   const about = { generationId: generation.id, policyId: POLICY_ID };
   const startedAt = performance.now();
@@ -134,11 +157,11 @@ function firstMessages(generation: Generation): Message[] {
 
 class Prompt {
   steps = 0;
-  readonly #context: Context;
+  readonly #context: RunContext;
   readonly #request: PromptRequest;
   readonly #conversation: Conversation;
 
-  constructor(context: Context, request: PromptRequest, messages: readonly Message[]) {
+  constructor(context: RunContext, request: PromptRequest, messages: readonly Message[]) {
     this.#context = context;
     this.#request = request;
     this.#conversation = new Conversation(context.scope, request, messages);

@@ -1,4 +1,4 @@
-import { Context, requireContext, storage } from "../scope/run-context.js";
+import { RunContext, requireContext, storage } from "../scope/run-context.js";
 import { InvalidToolOutputError, isAbortError, isReplayMissError } from "../../errors/index.js";
 import { EVENTS } from "../../events/names.js";
 import { validateWith } from "../../schema/index.js";
@@ -54,7 +54,7 @@ export async function callTool<Input, Output>(tool: Tool<Input, Output>, args: I
 
 /** Runs the tool calls of one model turn in parallel, and gives the messages that answer them. */
 export async function answerToolCalls(
-  context: Context,
+  context: RunContext,
   calls: readonly ToolCall[],
   tools: ReadonlyMap<string, Tool>,
 ): Promise<Message[]> {
@@ -84,7 +84,7 @@ function failureText(toolName: string, error: unknown): string {
   return JSON.stringify({ error: true, message: `Tool "${toolName}" execution failed: ${String(error)}` });
 }
 
-async function runBatch(context: Context, requests: readonly ToolRequest[]): Promise<Outcome[]> {
+async function runBatch(context: RunContext, requests: readonly ToolRequest[]): Promise<Outcome[]> {
   const { scope } = context;
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
   const about = { toolCallsCount: requests.length, toolNames: requests.map((request) => request.toolName) };
@@ -92,7 +92,7 @@ async function runBatch(context: Context, requests: readonly ToolRequest[]): Pro
   // The calls start when their inputs have been checked, and their middlewares have let them pass.
   scope.frame.goOn();
   scope.emit(EVENTS.TOOLS_EXECUTE_START, span, about);
-  const inside = new Context(scope, span.spanId);
+  const inside = new RunContext(scope, span.spanId);
   const ended = await Promise.all(requests.map((request) => runTool(inside, request)));
   if (scope.run.observed) {
     const failureCount = ended.filter(({ outcome }) => "error" in outcome).length;
@@ -109,7 +109,7 @@ async function runBatch(context: Context, requests: readonly ToolRequest[]): Pro
   return ended.map(({ outcome }) => outcome);
 }
 
-async function runTool(context: Context, request: ToolRequest): Promise<{ outcome: Outcome; result: ToolResult }> {
+async function runTool(context: RunContext, request: ToolRequest): Promise<{ outcome: Outcome; result: ToolResult }> {
   const startedAt = performance.now();
   const call = new ToolRun(context, request);
   try {
@@ -132,14 +132,14 @@ function outputText({ tool }: ToolRequest, ended: Ended<unknown> | undefined, va
 /** A tool call on its way: through the middlewares to the journal, and to the handler if need be. */
 class ToolRun {
   ended: Ended<unknown> | undefined;
-  readonly #context: Context;
+  readonly #context: RunContext;
   readonly #request: ToolRequest;
   #input: unknown;
   #contentHash: string | undefined;
   #spanId: string | undefined;
   #cached = false;
 
-  constructor(context: Context, request: ToolRequest) {
+  constructor(context: RunContext, request: ToolRequest) {
     this.#context = context;
     this.#request = request;
     this.#input = "value" in request.input ? request.input.value : undefined;
@@ -197,7 +197,7 @@ class ToolRun {
     };
     const startedAt = performance.now();
     scope.emit(EVENTS.TOOL_CALL_START, span, about);
-    const inside = new Context(scope, span.spanId, { inCall: true });
+    const inside = new RunContext(scope, span.spanId, { inCall: true });
     try {
       this.ended = await answerOrCall(scope, begun, {
         kind: "tool",

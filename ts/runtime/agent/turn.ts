@@ -1,5 +1,5 @@
 import { failureFields, metaFields } from "../call/event-fields.js";
-import { Context, storage } from "../scope/run-context.js";
+import { RunContext, storage } from "../scope/run-context.js";
 import { AbortError, isAbortError, ModelCallError } from "../../errors/index.js";
 import { EVENTS } from "../../events/names.js";
 import { collectStream, type CollectedStream } from "../../model/collect.js";
@@ -20,7 +20,7 @@ import { costsOf } from "../usage/usage.js";
  * @throws AbortError, ModelCallError
  */
 export async function takeTurn(
-  context: Context,
+  context: RunContext,
   request: PromptRequest,
   conversation: Conversation,
   step: number,
@@ -45,7 +45,7 @@ export async function takeTurn(
       : {};
   const startedAt = performance.now();
   scope.emit(EVENTS.TURN_START, span, about());
-  const inside = new Context(scope, span.spanId);
+  const inside = new RunContext(scope, span.spanId);
   const facts = new StreamFacts();
   const tell = (event: StreamEvent, replayed: boolean): void => {
     if (!scope.closed) deliver(request.watchers, event, { agentId: scope.agentId, callId, step, replayed });
@@ -115,7 +115,7 @@ function toolConfig(request: PromptRequest, conversation: Conversation): object 
 }
 
 async function callModel(
-  context: Context,
+  context: RunContext,
   request: PromptRequest,
   conversation: Conversation,
   onEvent: (event: StreamEvent) => void,
@@ -134,7 +134,7 @@ async function callModel(
   try {
     scope.throwIfAborted();
     const options = streamOptions(request, conversation, scope.signal);
-    const inside = new Context(scope, span.spanId, { inCall: true });
+    const inside = new RunContext(scope, span.spanId, { inCall: true });
     const collected = await storage.run(inside, () =>
       collectStream(model.stream(conversation.messages.slice(), options), (event) => {
         // A stream that goes on after an abort is not read to its end.

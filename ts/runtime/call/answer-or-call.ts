@@ -62,7 +62,7 @@ export interface Ended<T> {
    * @throws CallFailure, around a ReplayMissError if not.
    */
   readonly continue?: (() => Promise<Ended<T>>) | undefined;
-  /** Of a recorded answer that was handed out before the call's end: that end, which is reported when the recorded order reaches it. */
+  /** Only of a recorded answer that was handed out before its call ended: that end. */
   readonly end?: RecordedEnd | undefined;
 }
 
@@ -149,7 +149,7 @@ async function replayRecorded<T>(scope: Scope, begun: NativeBegun, call: CallSpe
   return { ...ended, continue: continueCall };
 }
 
-/** Makes a call whose answer was handed out before. A recorded abort that came later is held back until it is answered. */
+/** Makes a call whose answer was handed out before. A recorded abort that came later waits until it is answered. */
 async function restart<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
   const { reopenedRequests } = scope.run;
   const reopened = reopenedRequests.begin(begun.answered ?? begun.end);
@@ -348,8 +348,8 @@ function decideMiss(scope: Scope, miss: Miss): void {
   }
   if (run.allowsMiss(miss)) return;
   const error = new ReplayMissError(miss);
-  // What is left over from a frame that has returned decides nothing.
-  if (!scope.closed && !scope.isDone) run.refuse(error);
+  // A miss in a frame that already returned must not fail the run.
+  if (scope.isRunning) run.refuse(error);
   throw new CallFailure(error, "made");
 }
 

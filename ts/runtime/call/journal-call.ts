@@ -1,4 +1,4 @@
-import { Context, getContext, storage } from "../scope/run-context.js";
+import { RunContext, getContext, storage } from "../scope/run-context.js";
 import { ContextNotFoundError } from "../../errors/index.js";
 import { kindOf } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
@@ -21,7 +21,7 @@ export interface JournaledCall {
    */
   request: unknown;
   /** The context to journal in; by default the current one. */
-  context?: Context;
+  context?: RunContext;
   /**
    * How often the client that calls had tried before: 0 or more for a client that says so. From 1 on, the call is the
    * same one as the last with an equal request in its frame, and what it ends with replaces how that one had ended.
@@ -44,6 +44,18 @@ export interface CallInfo {
  *
  * @throws ContextNotFoundError outside of runs and agents, when no `context` is given.
  * @throws whatever `make` throws, also when a failure is replayed.
+ *
+ * @example
+ * ```ts
+ * import { journalCall } from "agent-rewind";
+ *
+ * // In a run, a frame or a test. The request is everything that decides the answer.
+ * export const search = (query: string): Promise<string[]> =>
+ *   journalCall({ kind: "http", name: "search", request: { query } }, async ({ signal }) => {
+ *     const response = await fetch(`https://example.com/search?q=${encodeURIComponent(query)}`, { signal });
+ *     return (await response.json()) as string[];
+ *   });
+ * ```
  */
 export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo) => T | Promise<T>): Promise<T> {
   if (typeof make !== "function") {
@@ -96,7 +108,7 @@ export function journaled<T>(
   const startedAt = performance.now();
   const { attempt = 0 } = call;
   scope.emit(EVENTS.CALL_START, span, { ...about, ...(attempt > 0 ? { attempt } : {}) });
-  const inside = new Context(scope, span.spanId, { inCall: true });
+  const inside = new RunContext(scope, span.spanId, { inCall: true });
   let isTold = false;
   const tell = (fields: () => object): void => {
     if (isTold || !scope.run.observed) return;

@@ -1,4 +1,4 @@
-import { Context, getContext, storage } from "../scope/run-context.js";
+import { RunContext, getContext, storage } from "../scope/run-context.js";
 import { MaxDepthExceededError, MaxRebornsExceededError } from "../../errors/index.js";
 import { EVENTS } from "../../events/names.js";
 import {
@@ -49,6 +49,18 @@ export interface FrameSpec<Props, Result> {
  * @param frame.input what it is run with. `undefined` and `{}` are the same input.
  * @param fn may return `reborn(newInput)` to be called again with its memory kept.
  * @throws MaxDepthExceededError, AbortError, and whatever `fn` throws.
+ *
+ * @example
+ * ```ts
+ * import { journalCall, runFrame, runWith } from "agent-rewind";
+ *
+ * const research = (topic: string) =>
+ *   runFrame({ id: "researcher", input: { topic } }, async ({ topic }) =>
+ *     journalCall({ kind: "chat", name: "some-model", request: { topic } }, () => `all about ${topic}`),
+ *   );
+ * // Replay finds each frame by its id and input, whichever starts first.
+ * console.log(await runWith(() => Promise.all([research("rain"), research("snow")])));
+ * ```
  */
 export function runFrame<Input, Result>(
   frame: { id: string; input: Input; signal?: AbortSignal },
@@ -84,7 +96,7 @@ export function enterFrame<Props, Result>(spec: FrameSpec<Props, Result>): Promi
 
 type FrameInput = Omit<FrameSpec<unknown, unknown>, "handler">;
 
-function openScope(spec: FrameInput, parent: Context | undefined): { scope: Scope; inputHash: string } {
+function openScope(spec: FrameInput, parent: RunContext | undefined): { scope: Scope; inputHash: string } {
   const start = (callId: string): NativeFrameStart =>
     frameStart(callId, spec.id, spec.props, parent?.scope.run ?? NO_RULES);
   let callId: string;
@@ -147,14 +159,14 @@ export function frameStart(
 class FrameRun<Props, Result> {
   readonly #spec: FrameSpec<Props, Result>;
   readonly #scope: Scope;
-  readonly #parent: Context | undefined;
+  readonly #parent: RunContext | undefined;
   readonly #span: SpanRef;
   readonly #inputHash: string;
   readonly #startedAt = performance.now();
   #generations = 0;
   #about: object | undefined;
 
-  constructor(spec: FrameSpec<Props, Result>, scope: Scope, parent: Context | undefined, inputHash: string) {
+  constructor(spec: FrameSpec<Props, Result>, scope: Scope, parent: RunContext | undefined, inputHash: string) {
     this.#spec = spec;
     this.#scope = scope;
     this.#parent = parent;
@@ -171,12 +183,12 @@ class FrameRun<Props, Result> {
     if (recorded != null && recorded.status !== "running" && this.#mayReuse(recorded)) return this.#reuse(recorded);
     try {
       const result = await this.#generationsUntilReturn();
-      this.#scope.isDone = true;
+      this.#scope.markReturned();
       if (this.#reachEnd()) await this.#waitForRelease();
       this.#complete(result);
       return result;
     } catch (error) {
-      this.#scope.isDone = true;
+      this.#scope.markReturned();
       if (this.#reachEnd()) await this.#waitForRelease();
       this.#fail(error);
       throw error;
@@ -273,7 +285,7 @@ class FrameRun<Props, Result> {
       scope.throwIfAborted();
       // On a stack of its own, where agents have called one another too often without a pause.
       if (nestedCalls >= DEFAULT_MAX_DEPTH) await Promise.resolve();
-      const result = await storage.run(new Context(scope, span.spanId), () => this.#handle(props));
+      const result = await storage.run(new RunContext(scope, span.spanId), () => this.#handle(props));
       scope.throwIfAborted();
       if (scope.run.observed) {
         const rebirth = isRebornSignal(result);

@@ -1,4 +1,4 @@
-import { requireContext, type Context } from "../scope/run-context.js";
+import { requireContext, type RunContext } from "../scope/run-context.js";
 import { checkOptionNames } from "../../errors/option-names.js";
 import { SnapshotDisabledError } from "../../errors/index.js";
 import type { AgentSnapshot } from "../../types/snapshot.js";
@@ -18,8 +18,26 @@ const OPTION_NAMES = { metadata: true, context: true } as const;
  * @throws ContextNotFoundError outside of runs and agents.
  * @throws SnapshotDisabledError when the run is not journaled.
  * @throws TypeError if the metadata is not JSON.
+ *
+ * @example
+ * ```ts
+ * import { runWith } from "agent-rewind";
+ * import { dumpSnapshot, writeSnapshot } from "agent-rewind/debugger";
+ *
+ * export const recorded = (agent: () => Promise<string>): Promise<string> =>
+ *   runWith(async () => {
+ *     try {
+ *       return await agent();
+ *     } catch (error) {
+ *       await writeSnapshot("failed.json", dumpSnapshot());
+ *       throw error;
+ *     }
+ *   });
+ * ```
  */
-export function dumpSnapshot(options: { metadata?: Record<string, unknown>; context?: Context } = {}): AgentSnapshot {
+export function dumpSnapshot(
+  options: { metadata?: Record<string, unknown>; context?: RunContext } = {},
+): AgentSnapshot {
   checkOptionNames("dumpSnapshot: options", options, OPTION_NAMES);
   const context = options.context ?? requireContext("dumpSnapshot");
   if (!context.enableSnapshot) throw new SnapshotDisabledError({ source: "dump" });

@@ -8,6 +8,22 @@ type WithSnapshot<Props> = Omit<RunWithOptions<Props>, "mode" | "snapshot"> & { 
  * Runs a function with every call answered from a snapshot, and none made: a call that the snapshot has no
  * answer for rejects with a ReplayMissError, and so does the whole, even if the agent catches it.
  * @throws ReplayMissError, and as `runWith` does.
+ *
+ * @example
+ * ```ts
+ * import { isReplayMissError, replay } from "agent-rewind";
+ * import { readSnapshot } from "agent-rewind/debugger";
+ *
+ * export async function check(agent: () => Promise<string>): Promise<void> {
+ *   const snapshot = await readSnapshot("run.json");
+ *   try {
+ *     console.log(await replay(agent, { snapshot }));
+ *   } catch (error) {
+ *     if (isReplayMissError(error)) console.log(error.explanation?.text);
+ *     throw error;
+ *   }
+ * }
+ * ```
  */
 export function replay<Props, Result>(
   fn: (props: Props) => Promise<Result> | Result,
@@ -27,6 +43,22 @@ export function replay<Props, Result>(
 /**
  * Runs a function with what a snapshot holds answered from it, and the rest made and journaled.
  * @throws as `runWith` does.
+ *
+ * @example
+ * ```ts
+ * import { resume } from "agent-rewind";
+ * import { restoreSnapshotFromFile } from "agent-rewind/debugger";
+ *
+ * export async function goOn(agent: () => Promise<string>): Promise<string> {
+ *   const snapshot = await restoreSnapshotFromFile("run.jsonl");
+ *   return resume(agent, {
+ *     snapshot,
+ *     // Models may be called again, tools may not.
+ *     onMiss: ({ kind }) => (kind === "tool" ? "error" : "live"),
+ *     onReport: ({ replayed, live }) => console.log({ replayed, live }),
+ *   });
+ * }
+ * ```
  */
 export function resume<Props, Result>(
   fn: (props: Props) => Promise<Result> | Result,

@@ -1,4 +1,4 @@
-import { Context } from "../scope/run-context.js";
+import { RunContext } from "../scope/run-context.js";
 import { calling, native } from "../../native.js";
 import { dumpSnapshot } from "./dump.js";
 import { openSnapshot } from "../../snapshot/open.js";
@@ -24,7 +24,7 @@ export interface RecordingSessionOptions {
  * Runs that are started there become frames of it.
  */
 export class RecordingSession {
-  readonly context: Context;
+  readonly context: RunContext;
   readonly #scope: Scope;
 
   /** @throws as `runWith` does of a snapshot. */
@@ -55,7 +55,7 @@ export class RecordingSession {
       frame: calling(() => native.FrameHandle.startRun(root, settings, opened?.handle)),
       settings: DEFAULT_SETTINGS,
     });
-    this.context = new Context(this.#scope, newSpanId());
+    this.context = new RunContext(this.#scope, newSpanId());
   }
 
   /** What was asked so far, in order. */

@@ -1,4 +1,4 @@
-import { Context, getContext, storage } from "../scope/run-context.js";
+import { RunContext, getContext, storage } from "../scope/run-context.js";
 import { NestedRunError, SnapshotDisabledError } from "../../errors/index.js";
 import { kindOf } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
@@ -29,6 +29,19 @@ import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";
  * @throws NormalizeError for a snapshot that was recorded under other rules and does not keep what was asked.
  * @throws RedactError for a snapshot that was redacted by other rules, or by none, and for a rule that is not supported.
  * @throws whatever the function throws.
+ *
+ * @example
+ * ```ts
+ * import { journalCall, runWith } from "agent-rewind";
+ * import { dumpSnapshot } from "agent-rewind/debugger";
+ *
+ * const ask = (question: string) =>
+ *   journalCall({ kind: "chat", name: "some-model", request: { question } }, async () => "an answer");
+ *
+ * const { answer, snapshot } = await runWith(async () => ({ answer: await ask("first?"), snapshot: dumpSnapshot() }));
+ * // The same request is answered from the snapshot.
+ * console.log(answer === (await runWith(() => ask("first?"), { snapshot })));
+ * ```
  */
 export function runWith<Props, Result>(
   fn: (props: Props) => Promise<Result> | Result,
@@ -186,7 +199,7 @@ class Run<Props, Result> {
   async #outcome(fn: (props: Props) => Promise<Result> | Result): Promise<{ result: Result } | { error: unknown }> {
     const scope = this.#scope;
     try {
-      const result = await storage.run(new Context(scope, this.#span.spanId), async () => fn(this.#props()));
+      const result = await storage.run(new RunContext(scope, this.#span.spanId), async () => fn(this.#props()));
       return scope.run.refused === undefined ? { result } : { error: scope.run.refused };
     } catch (error) {
       return { error: scope.run.refused ?? error };

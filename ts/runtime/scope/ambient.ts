@@ -1,12 +1,12 @@
 import { ContextNotFoundError } from "../../errors/index.js";
-import { getContext, type Context } from "./run-context.js";
+import { getContext, type RunContext } from "./run-context.js";
 
 // Two copies of the package in one process share them.
 const KEY = Symbol.for("agent-rewind/held-contexts@1");
-const shared = globalThis as { [KEY]?: Set<Context> };
+const shared = globalThis as { [KEY]?: Set<RunContext> };
 
 /** The contexts of all recording sessions that are open, such as those of tests. */
-export const sessionContexts: Set<Context> = (shared[KEY] ??= new Set<Context>());
+export const sessionContexts: Set<RunContext> = (shared[KEY] ??= new Set<RunContext>());
 
 /**
  * The context for a client's call. Where the call has lost it (in a callback of native code, say), it is that in which
@@ -16,7 +16,7 @@ export const sessionContexts: Set<Context> = (shared[KEY] ??= new Set<Context>()
  * @throws ContextNotFoundError if it may belong to any of several sessions: made outside of them it would be recorded
  * nowhere.
  */
-export function ambientContext(made: Context | undefined, apiName: string): Context | undefined {
+export function ambientContext(made: RunContext | undefined, apiName: string): RunContext | undefined {
   const context = getContext() ?? (made === undefined || made.scope.closed ? undefined : made);
   if (context !== undefined || sessionContexts.size === 0) return context;
   const [only] = sessionContexts;

@@ -6,12 +6,12 @@ import type { Scope } from "./scope.js";
 
 // Two copies of the package in one process (ESM and CommonJS, two versions) share the context.
 const KEY = Symbol.for("agent-rewind/context@1");
-const shared = globalThis as { [KEY]?: AsyncLocalStorage<Context> };
+const shared = globalThis as { [KEY]?: AsyncLocalStorage<RunContext> };
 
-export const storage: AsyncLocalStorage<Context> = (shared[KEY] ??= new AsyncLocalStorage<Context>());
+export const storage: AsyncLocalStorage<RunContext> = (shared[KEY] ??= new AsyncLocalStorage<RunContext>());
 
 /** Where in a run the code stands: the agent's frame, and the span that new spans hang on. */
-export class Context {
+export class RunContext {
   /** @internal */
   readonly scope: Scope;
   /** @internal The agent's generation that the code belongs to. */
@@ -93,8 +93,11 @@ export class Context {
   }
 }
 
+/** @deprecated Use {@link RunContext}. */
+export type Context = RunContext;
+
 /** The context that the code runs in, or `undefined` outside of runs and agents. */
-export function getContext(): Context | undefined {
+export function getContext(): RunContext | undefined {
   return storage.getStore();
 }
 
@@ -102,12 +105,12 @@ export function getContext(): Context | undefined {
  * The context that the code runs in, to be kept for later.
  * @throws ContextNotFoundError outside of runs and agents.
  */
-export function captureContext(): Context {
+export function captureContext(): RunContext {
   return requireContext("captureContext");
 }
 
 /** @internal */
-export function requireContext(apiName: string): Context {
+export function requireContext(apiName: string): RunContext {
   const context = storage.getStore();
   if (context === undefined) throw new ContextNotFoundError(apiName);
   return context;

@@ -32,6 +32,15 @@ export interface Attempt {
   readonly callId: string;
 }
 
+/**
+ * The life of a frame.
+ * - `running`: its handler runs.
+ * - `returned`: its handler has returned or failed. The frame may still wait for the recorded order to reach its end.
+ * - `closed`: it has ended.
+ * - `abandoned`: a frame above ended without waiting for this one. What still ends in it is not journaled.
+ */
+type Lifecycle = "running" | "returned" | "closed" | "abandoned";
+
 /** A frame at run time: one for `runWith`, one for each call of an agent. */
 export class Scope {
   readonly run: RunState;
@@ -54,10 +63,7 @@ export class Scope {
   readonly attempts: Map<string, Attempt> = new Map();
   #streams = 0;
   #ending: (() => void) | undefined;
-  #closed = false;
-  #abandoned = false;
-  /** Its handler has returned or failed; it may wait for its place among the recorded ends. */
-  isDone = false;
+  #lifecycle: Lifecycle = "running";
   #onAbandon: () => void = () => {};
 
   constructor(options: {
@@ -97,7 +103,7 @@ export class Scope {
     const entry = options.frame.entry();
     this.generation = new Generation(entry?.generation ?? 0);
     this.memory = new MemoryStore(entry?.memory, (key, text, initial) => {
-      if (!this.#closed) this.frame.setMemory(this.recordable(JSON.stringify(key)), this.recordable(text), initial);
+      if (!this.closed) this.frame.setMemory(this.recordable(JSON.stringify(key)), this.recordable(text), initial);
     });
     // Any number of sub-agents and calls may listen at the same time; Node would warn of a leak.
     setMaxListeners(0, this.#controller.signal);
@@ -110,14 +116,24 @@ export class Scope {
     return this.#controller.signal;
   }
 
-  /** Whether the frame, or one above it, has ended. */
+  /** True if the frame, or one above it, has ended. */
   get closed(): boolean {
-    return this.#closed;
+    return this.#lifecycle === "closed" || this.#lifecycle === "abandoned";
   }
 
-  /** Whether a frame above has ended without waiting for this one: what still ends in it is not journaled. */
+  /** True if a frame above has ended without waiting for this one. */
   get abandoned(): boolean {
-    return this.#abandoned;
+    return this.#lifecycle === "abandoned";
+  }
+
+  /** True while the handler runs: only then may a miss fail the run. */
+  get isRunning(): boolean {
+    return this.#lifecycle === "running";
+  }
+
+  /** Notes that the handler has returned or failed. */
+  markReturned(): void {
+    if (this.#lifecycle === "running") this.#lifecycle = "returned";
   }
 
   #follow(signal: AbortSignal | undefined): void {
@@ -138,7 +154,7 @@ export class Scope {
 
   /** Aborts this frame, and those under it. */
   abort(reason: unknown): void {
-    if (!this.#closed) this.#controller.abort(reason);
+    if (!this.closed) this.#controller.abort(reason);
   }
 
   /** @throws AbortError once the signal is aborted. */
@@ -162,8 +178,8 @@ export class Scope {
 
   /** Whether something can still be journaled: the frame has not ended, or a call holds it open. */
   get isOpen(): boolean {
-    if (!this.#closed) return true;
-    return this.#streams > 0 && !this.#abandoned && this.parent?.isOpen === true;
+    if (!this.closed) return true;
+    return this.#streams > 0 && !this.abandoned && this.parent?.isOpen === true;
   }
 
   nextCallId(type: string, id: string): string {
@@ -209,7 +225,7 @@ export class Scope {
 
   /** Journals the frame's end, once nothing under it is open; that of the outermost frame at once. */
   journalEnd(returned: "completed" | "failed", end: () => void): void {
-    if (this.#abandoned) return;
+    if (this.abandoned) return;
     const { pendingEnds } = this.run.outermost;
     if (this.parent === undefined) for (const pending of pendingEnds) pending();
     if (this.#streams === 0 || this.parent === undefined) {
@@ -245,7 +261,7 @@ export class Scope {
     this.closeChildren();
     this.parent?.release(this);
     this.#unlink();
-    this.#closed = true;
+    if (!this.abandoned) this.#lifecycle = "closed";
   }
 
   /** Why the frames under this one are aborted at its end; the core writes the same into the dump. */
@@ -258,7 +274,7 @@ export class Scope {
 
   /** Takes in a child. One that an ended agent's left-over code starts is abandoned at once. */
   adopt(child: Scope): void {
-    if (this.#closed) child.abandon(this.#ended());
+    if (this.closed) child.abandon(this.#ended());
     else this.#children.add(child);
   }
 
@@ -269,15 +285,14 @@ export class Scope {
 
   /** Calls a function when the frame is abandoned; at once if it is already. */
   onAbandon(fn: () => void): void {
-    if (this.#abandoned) fn();
+    if (this.abandoned) fn();
     else this.#onAbandon = fn;
   }
 
   /** Aborts the frame, and those under it, and closes them. */
   abandon(reason: AbortError): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#abandoned = true;
+    if (this.closed) return;
+    this.#lifecycle = "abandoned";
     this.#onAbandon();
     this.#unlink();
     this.#controller.abort(reason);

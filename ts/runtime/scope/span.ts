@@ -1,4 +1,4 @@
-import { Context, requireContext, storage } from "./run-context.js";
+import { RunContext, requireContext, storage } from "./run-context.js";
 import { EVENTS } from "../../events/names.js";
 import { toErrorInfo } from "../../values/error-info.js";
 import { newSpanId } from "./ids.js";
@@ -27,7 +27,7 @@ export async function withCustomSpan<Result>(
   scope.emit(EVENTS.CUSTOM_SPAN_START, span, { name }, attributes);
   try {
     const { generation, inCall } = outer;
-    const result = await storage.run(new Context(scope, span.spanId, { generation, inCall }), fn);
+    const result = await storage.run(new RunContext(scope, span.spanId, { generation, inCall }), fn);
     end({ success: true });
     return result;
   } catch (error) {

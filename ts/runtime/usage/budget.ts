@@ -1,4 +1,4 @@
-import { requireContext, type Context } from "../scope/run-context.js";
+import { requireContext, type RunContext } from "../scope/run-context.js";
 import { EVENTS } from "../../events/names.js";
 import { calling } from "../../native.js";
 import type { ModelAdapter, TokenUsage } from "../../types/model.js";
@@ -50,7 +50,7 @@ function usageStats(totals: string, itemsText: () => string): UsageStats {
 
 /** Adds a model call to the budget of the frame and of those above it. */
 export function addModelUsage(
-  context: Context,
+  context: RunContext,
   model: ModelAdapter,
   usage: TokenUsage | undefined,
   costs: Readonly<Record<string, number>> | undefined,

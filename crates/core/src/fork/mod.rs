@@ -12,9 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::json::{JsonStr, JsonText, Scanner};
-use crate::model::Frame;
-use crate::model::Memory;
-use crate::model::{Kind, Outcome, RequestHash, Value};
+use crate::model::{Frame, Kind, Memory, Outcome, RequestHash, Value};
 use find::Finder;
 pub use rehash::rehash;
 use take_out::{Dropped, Routes};

@@ -2,8 +2,7 @@ use std::sync::Arc;
 
 use super::tree::{Tree, generation_mut};
 use crate::hash::ContentHash;
-use crate::model::Frame;
-use crate::model::RequestHash;
+use crate::model::{Frame, RequestHash};
 
 /// The same tree under other hashes. `calls` has those of all calls, and `inputs` those of all frames, both in the order
 /// of the read model; calls without a new hash keep theirs.

@@ -9,9 +9,7 @@ use super::memory::write_memory;
 use super::write::{write_generation_fields, write_state};
 use super::write_journal::write_call;
 use crate::json::JsonStr;
-use crate::model::{Call, Outcome, Row};
-use crate::model::{Frame, Generation};
-use crate::model::{Request, Text};
+use crate::model::{Call, Frame, Generation, Outcome, Request, Row, Text};
 
 /// The list as JSON text, and the requests apart from it: in the text, each prompt would repeat the messages of those
 /// before it.
