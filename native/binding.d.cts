@@ -9,91 +9,88 @@
  */
 export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
 
-/** What a frame had used at one moment. Later usage does not change it, and taking it costs nothing. */
+/** The usage of a frame at one moment. Later usage does not change it. Creating it costs nothing. */
 export declare class BudgetHandle {
   /** The frame's own `UsageStats` without items, as JSON text. */
   own(): string
-  /** The same with the frames under it. */
+  /** As `own`, including the frames below it. */
   aggregate(): string
   /** The frame's own items: JSON text of an array. */
   ownItems(): string
-  /** The same with the frames under it. */
+  /** As `ownItems`, including the frames below it. */
   aggregateItems(): string
 }
 
-/** The messages of one conversation: each is read once, however many requests hold it. */
+/** The messages of a conversation. Each message is read once, however many requests contain it. */
 export declare class Conversation {
-  /** `keep`: whether the requests are kept. */
+  /** `keep`: true to keep the requests. */
   constructor(keep: boolean)
-  /** Appends messages: a JSON array from `JSON.stringify`; `normalized` is hashed in their place. */
+  /** Appends the messages of a JSON array from `JSON.stringify`. If `normalized` is given, it is hashed instead. */
   append(messages: string, normalized?: string | undefined | null): void
   /** The contentHash of the request with all messages so far. */
   hash(tail: RequestTail): string
 }
 
 /**
- * The end of work on another thread. An async export cannot throw an error with a code of ours,
- * so it comes back as this, and [`Finished::take`] throws.
+ * The result of work on another thread. An async export cannot throw an error with our codes, so it returns this,
+ * and [`Finished::take`] throws.
  */
 export declare class Finished {
   take(): SnapshotHandle
 }
 
 export declare class FrameHandle {
-  /** Starts a run and gives its root frame. */
+  /** Starts a run and returns its root frame. */
   static startRun(root: FrameStart, options: RunOptions, snapshot?: SnapshotHandle | undefined | null): FrameHandle
   openChild(child: FrameStart): FrameHandle
-  /** How the frame starts; absent without a recording of its own. */
+  /** The start of a frame that has a recording. Absent otherwise. */
   entry(): FrameEntry | null
-  /** Hash of the frame's input, 64 lower-case hex digits. */
+  /** The hash of the frame's input: 64 lower-case hex digits. */
   get inputHash(): string
-  /** The frame's place among all that ends in the recorded order. */
+  /** The frame's position in the recorded order of ends. */
   get turn(): number | null
-  /** Whether requests have to be looked up by the hash of another recorder too. */
+  /** True if requests must also be looked up by the hash of another recorder. */
   get hasForeignHashes(): boolean
-  /** Starts a call whose request is given as JSON text; `normalized` is hashed in its place. */
+  /** Starts a call. `request` is JSON text. If `normalized` is given, it is hashed instead. */
   begin(kind: string, callId: string, request: string, foreign?: string | undefined | null, normalized?: string | undefined | null): Begun
-  /** Starts a prompt: the messages are those appended to the conversation so far. */
+  /** Starts a prompt. Its messages are those appended to the conversation so far. */
   beginPrompt(callId: string, conversation: Conversation, tail: RequestTail, foreign?: string | undefined | null): Begun
   /**
-   * Why the recording has no answer for a request, given as JSON text: a `MissExplanation` as JSON
-   * text. Absent where no request of the kind was kept.
+   * Explains why no recorded request matches: a `MissExplanation` as JSON text. Absent if no request of this kind
+   * was kept. `request` is JSON text.
    */
   explain(kind: string, request: string): string | null
-  /** Journals a call's output. `meta` is JSON text of an object. */
+  /** Journals the output of a call. `meta` is JSON text of an object. */
   succeed(slot: number, output: string, types?: string | undefined | null, meta?: string | undefined | null): boolean
-  /** Journals that a call ended with a value that cannot be recorded; `reason` is a JSON literal. */
+  /** Journals that a call ended with a value that cannot be recorded. `reason` is a JSON literal. */
   bury(slot: number, reason: string, meta?: string | undefined | null): boolean
-  /** Journals a call's failure: JSON text of an `ErrorInfo`. */
+  /** Journals the failure of a call. `error` is JSON text of an `ErrorInfo`. */
   fail(slot: number, error: string, meta?: string | undefined | null): boolean
   /**
-   * Journals that a call's answer is handed out before its end; `recorded`: where that was in the recording.
-   * `true` if it overtook an earlier recorded start or end.
+   * Journals that the answer of a call is returned before the call ends. `recorded` is the position of that event
+   * in the recording. Returns true if it overtook an earlier recorded start or end.
    */
   answer(slot?: number | undefined | null, recorded?: number | undefined | null): boolean
-  /** Notes that the frame has returned, though streams in it go on. */
+  /** Notes that the frame has returned, although streams in it continue. */
   returnNow(completed: boolean): void
   /**
-   * Journals the end of a replayed call, recorded at the place `end`. `true` if it overtook an
-   * earlier recorded start or end.
+   * Journals the end of a replayed call, whose recorded position is `end`. Returns true if it overtook an earlier
+   * recorded start or end.
    */
   release(slot?: number | undefined | null, end?: number | undefined | null): boolean
-  /** Notes that a call is made again of which only a beginning was recorded. */
+  /** Notes that a partly recorded call is executed again. */
   reopen(slot?: number | undefined | null, answered?: number | undefined | null, end?: number | undefined | null): void
-  /**
-   * Notes that the frame has reached its recorded end. `true` if it overtook an earlier recorded
-   * start or end.
-   */
+  /** Notes that the frame reached its recorded end. Returns true if it overtook an earlier recorded start or end. */
   reachEnd(): boolean
-  /** How the recorded frame stands that this one continues. */
+  /** The state of the recorded frame that this one continues. */
   recordedState(): RecordedState | null
-  /** Ends the frame as its recording stands, without its having run. */
+  /** Ends the frame with its recorded outcome, without executing it. */
   adopt(): boolean
-  /** Whether the frame has a recording: "own", "lent" (its entries only) or "none". */
+  /** "own" if the frame has a recording, "lent" if it has only the entries of one, otherwise "none". */
   get recording(): string
-  /** What was recorded in the frame and not asked for; absent without a recording. */
+  /** The recorded entries of the frame that were not requested. Absent without a recording. */
   unused(): Unused | null
-  /** Notes that the program goes on to what is journaled only later. */
+  /** Notes that the program continues with work that is journaled later, so earlier failures were handled. */
   goOn(): void
   markStopped(slot: number): void
   markFrameStopped(): void
@@ -101,15 +98,15 @@ export declare class FrameHandle {
   setMemory(key: string, value: string, initial: boolean): void
   nextGeneration(props?: string | undefined | null, types?: string | undefined | null): void
   complete(output: string, types?: string | undefined | null): void
-  /** Ends the frame with a failure: JSON text of an `ErrorInfo`. */
+  /** Ends the frame with a failure. `error` is JSON text of an `ErrorInfo`. */
   endFailed(error: string): void
-  /** Adds a `UsageStats` object, given as JSON text, to this frame and those above it. */
+  /** Adds usage to this frame and the frames above it. `delta` is JSON text of a `UsageStats` object. */
   addUsage(delta: string): void
-  /** What the frame has used so far. */
+  /** The usage of the frame so far. */
   budget(): BudgetHandle
   /**
-   * The whole run as it stands now. `metadata` is JSON text of an object, `normalize` of the list
-   * of rules, `redact` of an object. `reached_alone` leaves out what the run has not reached of its recording.
+   * A snapshot of the whole run at this moment. `metadata` and `redact` are JSON texts of objects, `normalize` of
+   * a list of rules. `reached_alone` leaves out the part of the recording that the run has not reached.
    */
   dump(timestamp: number, traceId: string, spanId: string, metadata: string | undefined | null, normalize: string | undefined | null, redact: string | undefined | null, reachedAlone: boolean): SnapshotHandle
 }
@@ -128,80 +125,83 @@ export declare class ReadModel {
 /** Finds and replaces secrets in JSON text. */
 export declare class Redactor {
   constructor(options: RedactOptions)
-  /** Names the key without telling it. */
+  /** Identifies the key without revealing it. */
   get keyId(): string | null
-  /** The JSON text redacted; absent if there is nothing to be replaced. */
+  /** The redacted JSON text. Absent if it contains no secret. */
   redact(text: string): string | null
-  /** What would be replaced: JSON text of a list of findings. */
+  /** The secrets in a JSON text, as JSON text of a list of findings. */
   find(text: string): string
-  /** For text that comes in chunks; holds back so many bytes. */
+  /** Creates a redactor for streamed text that holds back this many bytes. */
   stream(holdBack: number): RedactStream
 }
 
-/** Redacts text that comes in chunks. */
+/** Redacts text that arrives in chunks. */
 export declare class RedactStream {
   push(chunk: string): string
   finish(): string
 }
 
-/** The members of a prompt's request beside its messages, kept in canonical form for reuse. */
+/** The members of a prompt's request other than its messages, kept in canonical form for reuse. */
 export declare class RequestTail {
   /**
-   * `text`: a JSON object from `JSON.stringify`, without `messages`; `normalized` is hashed in its
-   * place.
+   * `text` is a JSON object from `JSON.stringify` without `messages`. If `normalized` is given, it is hashed
+   * instead.
    */
   constructor(text: string, normalized?: string | undefined | null)
 }
 
-/** An immutable snapshot. Taking and keeping one costs nothing; its text is written on demand. */
+/** An immutable snapshot. Creating and keeping one costs nothing. Its text is written on demand. */
 export declare class SnapshotHandle {
   /** Reads a snapshot's JSON text. */
   static read(text: string): SnapshotHandle
-  /** Reads a snapshot's JSON text that came in pieces. */
+  /** Reads a snapshot's JSON text that was pushed in pieces. */
   static readPieces(pieces: TextSink): SnapshotHandle
   /** JSON text of the root frame. */
   rootText(): string
   get fields(): SnapshotFields
   /**
-   * Replaces a file by `head`, the text of the root frame, and `tail`, on another thread.
-   * `temporary` is a name in the same folder that is free.
+   * Replaces a file with `head`, the text of the root frame, and `tail`, on another thread. `temporary` must be an
+   * unused name in the same folder.
    */
   writeFile(path: string, temporary: string, head: string, tail: string): Promise<FileFailure | null>
 }
 
 /**
- * Collects a long text that comes in pieces. A string as an argument is walked twice, once for its
- * length in bytes alone; pieces that were encoded into a small buffer are still in the processor's caches.
+ * Collects a long text in pieces. V8 walks a string argument twice, once only to count its bytes. Pieces that were
+ * encoded into a small buffer are still in the processor's caches.
  */
 export declare class TextSink {
-  /** `length`: of the whole text in UTF-16 units, for making room. */
+  /** `length` is the expected length of the whole text in UTF-16 units. */
   constructor(length: number)
-  /** Adds whole characters in UTF-8. */
+  /** Appends whole characters in UTF-8. */
   push(piece: Uint8Array): void
 }
 
-/** What became of a request. */
+/** The result of a request. */
 export interface Begun {
-  /** Names the call when its end is told; absent where nothing is recorded. */
+  /** Identifies the call when it ends. Absent if nothing is recorded. */
   slot?: number
   contentHash: string
-  /** "output", "failure", "handled-failure", or why the call has to be made. */
+  /** "output", "failure", "handled-failure", or the reason why the call must be executed. */
   answer: string
   text?: string
   types?: string
-  /** Recorded places of the answer, where that came before the end, and of the end, for releasing in order. */
+  /**
+   * The recorded position of the answer, if it came before the end, and of the end. They determine the order of
+   * release.
+   */
   answered?: number
   end?: number
-  /** What else was recorded of the call: JSON text of an object. */
+  /** Other recorded data of the call: JSON text of an object. */
   meta?: string
 }
 
-/** The parts of a request body; absent if it is not an object. */
+/** The parts of a request body. Absent if it is not an object. */
 export declare function boundaryParts(body: Uint8Array): BoundaryParts | null
 
-/** Where the parts of a request body stand in its bytes, each as its start and end. */
+/** The positions of the parts of a request body in its bytes, each as [start, end]. */
 export interface BoundaryParts {
-  /** What the messages are called. */
+  /** The key of the messages. */
   messagesName?: string
   messages?: Array<number>
   system?: Array<number>
@@ -210,27 +210,27 @@ export interface BoundaryParts {
   parameters: string
 }
 
-/** RFC 8785 form of any JSON text. */
+/** The RFC 8785 form of any JSON text. */
 export declare function canonicalize(text: string): string
 
-/** SHA-256, 64 lower-case hex digits, of the RFC 8785 form of any JSON text. */
+/** SHA-256 (64 lower-case hex digits) of the RFC 8785 form of any JSON text. */
 export declare function contentHash(text: string): string
 
-/** As `contentHash`, of UTF-8 bytes, which are read where they lie. */
+/** As `contentHash`, for UTF-8 bytes, which are read in place. */
 export declare function contentHashOfBytes(text: Uint8Array): string
 
-/** What differs between two JSON documents: JSON text of `{ differences, more }`. */
+/** The differences between two JSON documents, as JSON text of `{ differences, more }`. */
 export declare function diffDocuments(before: Uint8Array, after: Uint8Array): string
 
 /** `pythonHash` of each element of an array. */
 export declare function elementHashes(json: Uint8Array, source: boolean): Array<string>
 
 export interface FileFailure {
-  /** As Node names it: "open", "write", "fsync" or "rename". */
+  /** The system call, by Node's name for it: "open", "write", "fsync" or "rename". */
   syscall: string
-  /** The number of the operating system. */
+  /** The error number of the operating system. */
   errno?: number
-  /** As Node names it, where the number says nothing to Node. */
+  /** Node's name of the error, for errors whose number Node does not know. */
   code: string
   message: string
 }
@@ -254,13 +254,13 @@ export interface ForkChange {
 /** Forks the frames of `source`. The fields beside them are those of `fields`. */
 export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<ForkChange>): SnapshotHandle
 
-/** The text of the monitor's file, from JSON text of its document. */
+/** The text of the monitor's file. `document` is JSON text. */
 export declare function formatMonitor(document: Uint8Array, human: boolean): string
 
 /** As `formatMonitor`, on another thread. `null` for a document that cannot be formatted. */
 export declare function formatMonitorBytes(document: Buffer, human: boolean): Promise<Buffer | null>
 
-/** How a frame with a recording starts. */
+/** The start of a frame that has a recording. */
 export interface FrameEntry {
   generation: number
   props?: string
@@ -269,28 +269,28 @@ export interface FrameEntry {
   memory: string
 }
 
-/** A frame's identity and input. Strings are JSON literals, the input is JSON text. */
+/** The identity and the input of a frame. Strings are JSON literals, the input is JSON text. */
 export interface FrameStart {
   callId: string
   agentId: string
   input: string
   inputTypes?: string
-  /** Whether the input can be brought back from its text. */
+  /** True if the input can be restored from its text. */
   exact: boolean
-  /** Hashed in the place of the input: JSON text. */
+  /** JSON text to hash instead of the input. */
   normalized?: string
 }
 
-/** The 53-bit hash that recordings of `@rejelly/core` carry, of any JSON text. */
+/** The 53-bit hash of any JSON text, as in recordings of `@rejelly/core`. */
 export declare function legacyHash(text: string): string
 
 /**
- * Hashes and counts messages and tools. `source`: JSON text whose number tokens count, else text in
+ * Hashes and counts messages and tools. With `source`, number tokens count as written; otherwise the text must have
  * the form of `JSON.stringify`.
  *
- * Gives, with a space between: SHA-256 (64 hex digits) of the messages and of the tools as Python's
- * `json.dumps` writes them with sorted keys; the number of messages; the tokens of all of them; the
- * tokens of the tools; the messages of the role "user"; the tool calls. One string, because making an
+ * Returns these values separated by spaces: SHA-256 (64 hex digits) of the messages and of the tools as Python's
+ * `json.dumps` writes them with sorted keys; the number of messages; the tokens of all messages; the tokens of the
+ * tools; the number of messages with the role "user"; the number of tool calls. One string, because creating an
  * object costs more than the rest of a small request.
  */
 export declare function measureBoundary(messages: Uint8Array, tools: Uint8Array, source: boolean): string
@@ -301,13 +301,13 @@ export interface MemoryEdit {
   value?: string
 }
 
-/** Tokens of each message of a JSON array. */
+/** The estimated tokens of each message of a JSON array. */
 export declare function messageTokens(json: Uint8Array, source: boolean): Array<number>
 
-/** SHA-256, 64 hex digits, of a value as Python's `json.dumps` writes it with sorted keys. */
+/** SHA-256 (64 hex digits) of a value as Python's `json.dumps` writes it with sorted keys. */
 export declare function pythonHash(json: Uint8Array, source: boolean): string
 
-/** The text that `pythonHash` is the hash of. */
+/** The text that `pythonHash` hashes. */
 export declare function pythonJson(json: Uint8Array, source: boolean): string
 
 /** Reads the bytes of a snapshot file on another thread. */
@@ -316,21 +316,21 @@ export declare function readBytes(bytes: Buffer): Promise<Finished>
 /** Reads the bytes of a snapshot. */
 export declare function readBytesSync(bytes: Uint8Array): SnapshotHandle
 
-/** How a recorded frame stands. */
+/** The state of a recorded frame. */
 export interface RecordedState {
   /** "running", "completed" or "failed". */
   status: string
-  /** The output, or the `ErrorInfo`, as JSON text. */
+  /** The output or the `ErrorInfo` as JSON text. */
   text?: string
   types?: string
-  /** A failure that ended the run: resuming runs the frame again. */
+  /** True if the failure ended the run. A resumed run executes the frame again. */
   endedTheRun: boolean
 }
 
 export interface RedactOptions {
   rules: Array<RedactRule>
   key?: string
-  /** Ids of built-in rules that are not to be applied. */
+  /** Ids of built-in rules to disable. */
   without: Array<string>
 }
 
@@ -349,8 +349,8 @@ export interface RedactRule {
 export declare function rehashSnapshot(source: SnapshotHandle, fields: SnapshotHandle, calls: Array<string>, inputs: Array<string | undefined | null>): SnapshotHandle
 
 /**
- * Restores from the bytes of a trace file on another thread: nobody may write to them meanwhile. Bytes that
- * are not UTF-8 spoil only their own lines.
+ * Restores from the bytes of a trace file on another thread. Nothing may write to the bytes meanwhile. Bytes that
+ * are not UTF-8 only invalidate their own lines.
  */
 export declare function restoreBytes(trace: Buffer, options: RestoreOptions): Promise<Finished>
 
@@ -359,13 +359,13 @@ export declare function restoreBytesSync(trace: Uint8Array, options: RestoreOpti
 
 export declare function restoredFields(eventType: string): RestoredFields
 
-/** What a restore reads of the events of a type. */
+/** The fields that a restore reads from events of one type. */
 export interface RestoredFields {
-  /** Names of fields, beside those that all events have. */
+  /** Names of the fields, in addition to those of all events. */
   names: Array<string>
   /**
-   * So many of the first are read of every event; the others only of one without `_seq`, or one that does
-   * not follow the start of its span.
+   * The first `always` fields are read from every event. The others only from events without `_seq`, or that do
+   * not follow the start of their span.
    */
   always: number
 }
@@ -380,20 +380,20 @@ export interface RestoreOptions {
   /** Milliseconds since 1970. */
   now: number
   /**
-   * The text lists events that were handed over in memory, a JSON array of them in each line: a bad one is
+   * If true, each line of the text is a JSON array of events that were passed in memory, and an invalid event is
    * an error.
    */
   fromMemory: boolean
 }
 
-/** Restores a snapshot from the text of a trace that came in pieces. */
+/** Restores a snapshot from the text of a trace that was pushed in pieces. */
 export declare function restorePieces(pieces: TextSink, options: RestoreOptions): SnapshotHandle
 
 /**
- * Restores a snapshot from events in memory. `heads` has five numbers for each event: the indices of its
- * type, its span, its parent and its trace (or `0xffffffff`), and a bit for each of `restoredFields` that it
- * has; `numbers` has two, its `timestamp` and its `_seq`. `types`, `spans` and `traces` are JSON arrays of
- * what the indices stand for, and `values` are JSON arrays of the fields' values.
+ * Restores a snapshot from events in memory. `heads` has five numbers per event: the indices of its type, span,
+ * parent and trace (or `0xffffffff`), and one bit for each of `restoredFields` that it has. `numbers` has two per
+ * event: its `timestamp` and `_seq`. `types`, `spans` and `traces` are JSON arrays that the indices refer to.
+ * `values` contains JSON arrays of the fields' values.
  */
 export declare function restoreTable(heads: Uint32Array, numbers: Float64Array, types: string, spans: string, traces: string, values: TextSink, options: RestoreOptions): SnapshotHandle
 
@@ -402,7 +402,7 @@ export declare function restoreTrace(trace: string, options: RestoreOptions): Sn
 
 export interface RunOptions {
   recording: boolean
-  /** Keep what was asked with each call. */
+  /** Keep the request of each call. */
   requests: boolean
   /** "auto", "replay" or "retry". */
   failures?: string
@@ -410,7 +410,7 @@ export interface RunOptions {
   memory?: string
 }
 
-/** The fields of a snapshot beside its root. */
+/** The fields of a snapshot other than its root. */
 export interface SnapshotFields {
   processId: string
   /** Milliseconds since 1970. */
@@ -423,25 +423,22 @@ export interface SnapshotFields {
   forkedFrom?: string
   /** JSON text of an object. */
   metadata?: string
-  /** JSON text of an array, where there are any. */
+  /** JSON text of an array. Absent if there are no warnings. */
   warnings?: string
-  /** JSON text of the list of rules that requests were normalized by, where there are any. */
+  /** JSON text of the list of rules that normalized the requests, if any. */
   normalize?: string
-  /** JSON text of the rules that the run was redacted by, where there are any. */
+  /** JSON text of the rules that redacted the run, if any. */
   redact?: string
 }
 
-/** Tokens of a text, by the rule of thumb. */
+/** The estimated tokens of a text. */
 export declare function textTokens(plain: Uint8Array): number
 
-/** What was recorded and not asked for. */
+/** Recorded entries that were not requested. */
 export interface Unused {
   calls: number
   frames: number
 }
 
-/**
- * Replaces a file by the given text, on another thread. `temporary` is a name in the same folder that is
- * free.
- */
+/** Replaces a file with the given text, on another thread. `temporary` must be an unused name in the same folder. */
 export declare function writeTextFile(path: string, temporary: string, text: string): Promise<FileFailure | null>

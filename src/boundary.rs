@@ -1,4 +1,4 @@
-//! What is sent to a model: its text comes as UTF-8 bytes, which are read where they lie.
+//! The LLM call boundary. Its text arrives as UTF-8 bytes that are read in place.
 
 use agent_rewind_core::boundary::{self, Numbers};
 use agent_rewind_core::diff::{DiffLimits, diff};
@@ -9,10 +9,10 @@ use napi_derive::napi;
 use crate::error::{Result, invalid_argument, json_error};
 use crate::text::utf8;
 
-/// Where the parts of a request body stand in its bytes, each as its start and end.
+/// The positions of the parts of a request body in its bytes, each as [start, end].
 #[napi(object)]
 pub struct BoundaryParts {
-    /// What the messages are called.
+    /// The key of the messages.
     pub messages_name: Option<String>,
     pub messages: Option<Vec<u32>>,
     pub system: Option<Vec<u32>>,
@@ -29,12 +29,12 @@ fn numbers(source: bool) -> Numbers {
     }
 }
 
-/// Hashes and counts messages and tools. `source`: JSON text whose number tokens count, else text in
+/// Hashes and counts messages and tools. With `source`, number tokens count as written; otherwise the text must have
 /// the form of `JSON.stringify`.
 ///
-/// Gives, with a space between: SHA-256 (64 hex digits) of the messages and of the tools as Python's
-/// `json.dumps` writes them with sorted keys; the number of messages; the tokens of all of them; the
-/// tokens of the tools; the messages of the role "user"; the tool calls. One string, because making an
+/// Returns these values separated by spaces: SHA-256 (64 hex digits) of the messages and of the tools as Python's
+/// `json.dumps` writes them with sorted keys; the number of messages; the tokens of all messages; the tokens of the
+/// tools; the number of messages with the role "user"; the number of tool calls. One string, because creating an
 /// object costs more than the rest of a small request.
 #[napi(catch_unwind)]
 pub fn measure_boundary(messages: &[u8], tools: &[u8], source: bool) -> Result<String> {
@@ -55,7 +55,7 @@ pub fn measure_boundary(messages: &[u8], tools: &[u8], source: bool) -> Result<S
     measure().map_err(|error: JsonError| json_error(&error))
 }
 
-/// SHA-256, 64 hex digits, of a value as Python's `json.dumps` writes it with sorted keys.
+/// SHA-256 (64 hex digits) of a value as Python's `json.dumps` writes it with sorted keys.
 #[napi(catch_unwind)]
 pub fn python_hash(json: &[u8], source: bool) -> Result<String> {
     let hash = boundary::python_hash(utf8(json)?, numbers(source));
@@ -63,7 +63,7 @@ pub fn python_hash(json: &[u8], source: bool) -> Result<String> {
         .map_err(|error| json_error(&error))
 }
 
-/// The text that `pythonHash` is the hash of.
+/// The text that `pythonHash` hashes.
 #[napi(catch_unwind)]
 pub fn python_json(json: &[u8], source: bool) -> Result<String> {
     boundary::python_json(utf8(json)?, numbers(source)).map_err(|error| json_error(&error))
@@ -77,20 +77,20 @@ pub fn element_hashes(json: &[u8], source: bool) -> Result<Vec<String>> {
     Ok(hashes.iter().map(ToString::to_string).collect())
 }
 
-/// Tokens of a text, by the rule of thumb.
+/// The estimated tokens of a text.
 #[napi(catch_unwind)]
 pub fn text_tokens(plain: &[u8]) -> Result<u32> {
     Ok(boundary::text_tokens(utf8(plain)?))
 }
 
-/// Tokens of each message of a JSON array.
+/// The estimated tokens of each message of a JSON array.
 #[napi(catch_unwind)]
 pub fn message_tokens(json: &[u8], source: bool) -> Result<Vec<u32>> {
     let tokens = boundary::message_tokens(utf8(json)?, numbers(source));
     Ok(tokens.map_err(|error| json_error(&error))?.each)
 }
 
-/// The parts of a request body; absent if it is not an object.
+/// The parts of a request body. Absent if it is not an object.
 #[napi(catch_unwind)]
 pub fn boundary_parts(body: &[u8]) -> Result<Option<BoundaryParts>> {
     let spans = boundary::request_spans(utf8(body)?).map_err(|error| json_error(&error))?;
@@ -110,7 +110,7 @@ pub fn boundary_parts(body: &[u8]) -> Result<Option<BoundaryParts>> {
     }))
 }
 
-/// What differs between two JSON documents: JSON text of `{ differences, more }`.
+/// The differences between two JSON documents, as JSON text of `{ differences, more }`.
 #[napi(catch_unwind)]
 pub fn diff_documents(before: &[u8], after: &[u8]) -> Result<String> {
     let diff = diff(utf8(before)?, utf8(after)?, DiffLimits::default())
@@ -121,7 +121,7 @@ pub fn diff_documents(before: &[u8], after: &[u8]) -> Result<String> {
     Ok(out)
 }
 
-/// The text of the monitor's file, from JSON text of its document.
+/// The text of the monitor's file. `document` is JSON text.
 #[napi(catch_unwind)]
 pub fn format_monitor(document: &[u8], human: bool) -> Result<String> {
     let document = utf8(document)?;

@@ -1,7 +1,7 @@
 use agent_rewind_core::model::{Budget, Usage};
 use napi_derive::napi;
 
-/// What a frame had used at one moment. Later usage does not change it, and taking it costs nothing.
+/// The usage of a frame at one moment. Later usage does not change it. Creating it costs nothing.
 #[napi]
 pub struct BudgetHandle(Budget);
 
@@ -19,7 +19,7 @@ impl BudgetHandle {
         totals(&self.0.own)
     }
 
-    /// The same with the frames under it.
+    /// As `own`, including the frames below it.
     #[napi(catch_unwind)]
     pub fn aggregate(&self) -> String {
         totals(&self.0.aggregate)
@@ -31,7 +31,7 @@ impl BudgetHandle {
         items(&self.0.own)
     }
 
-    /// The same with the frames under it.
+    /// As `ownItems`, including the frames below it.
     #[napi(catch_unwind)]
     pub fn aggregate_items(&self) -> String {
         items(&self.0.aggregate)

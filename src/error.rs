@@ -1,5 +1,5 @@
-//! Faults of the core as JavaScript errors: a stable code, and the details as JSON in the reason,
-//! from which TypeScript makes the error classes.
+//! Converts errors of the core to JavaScript errors: a stable code, and the details as JSON in the reason. TypeScript
+//! builds the error classes from both.
 
 use agent_rewind_core::fork::ForkError;
 use agent_rewind_core::hash::RequestTailError;
@@ -10,7 +10,7 @@ use agent_rewind_core::snapshot::SnapshotError;
 use agent_rewind_core::util::Fault;
 use napi::{Error, Status};
 
-/// Stable codes, the same in every version.
+/// Stable error codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
     InvalidJson,
@@ -19,7 +19,7 @@ pub enum Code {
     Restore,
     Fork,
     Redact,
-    /// What napi itself refuses: a wrong argument.
+    /// An argument that napi rejects.
     Argument,
 }
 
@@ -45,7 +45,7 @@ impl From<Status> for Code {
 
 pub type Result<T> = std::result::Result<T, Error<Code>>;
 
-/// The details as a JSON object.
+/// The details as the text of a JSON object, without its closing brace.
 struct Detail(String);
 
 impl Detail {
@@ -107,7 +107,7 @@ pub fn json_error(error: &JsonError) -> Error<Code> {
         .into_error(code)
 }
 
-/// An argument of the right type that cannot be used.
+/// For an argument of the right type with an invalid value.
 pub fn invalid_argument(message: &str) -> Error<Code> {
     Detail::new(message).into_error(Code::Argument)
 }
@@ -129,7 +129,7 @@ pub fn snapshot_error(error: &SnapshotError) -> Error<Code> {
         SnapshotError::Invalid(faults) => {
             detail.faults(&faults.0).into_error(Code::InvalidSnapshot)
         }
-        // The error class says what it is that is not JSON.
+        // The error class names the document that is not JSON.
         SnapshotError::NotJson { path, error } => Detail::new(&format!("not JSON, {error}"))
             .text("path", path)
             .raw("offset", &error.offset.to_string())

@@ -1,5 +1,5 @@
-//! Files that are written whole. An async export cannot throw an error with a code of ours, so a
-//! failure comes back as data, and TypeScript makes the error.
+//! Atomic file writes. An async export cannot throw an error with our codes, so it returns failures as data and
+//! TypeScript creates the error.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -9,17 +9,16 @@ use napi_derive::napi;
 
 #[napi(object)]
 pub struct FileFailure {
-    /// As Node names it: "open", "write", "fsync" or "rename".
+    /// The system call, by Node's name for it: "open", "write", "fsync" or "rename".
     pub syscall: String,
-    /// The number of the operating system.
+    /// The error number of the operating system.
     pub errno: Option<i32>,
-    /// As Node names it, where the number says nothing to Node.
+    /// Node's name of the error, for errors whose number Node does not know.
     pub code: String,
     pub message: String,
 }
 
-/// Replaces a file by the given text, on another thread. `temporary` is a name in the same folder that is
-/// free.
+/// Replaces a file with the given text, on another thread. `temporary` must be an unused name in the same folder.
 #[napi]
 pub async fn write_text_file(path: String, temporary: String, text: String) -> Option<FileFailure> {
     replace(&path, &temporary, move |sink| sink.take(&mut { text }))

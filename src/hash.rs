@@ -9,40 +9,40 @@ use crate::error::{Result, json_error, request_error};
 use crate::js_text::JsText;
 use crate::text::utf8;
 
-/// RFC 8785 form of any JSON text.
+/// The RFC 8785 form of any JSON text.
 #[napi(catch_unwind)]
 pub fn canonicalize(#[napi(ts_arg_type = "string")] text: JsText) -> Result<String> {
     json::canonicalize(&text).map_err(|error| json_error(&error))
 }
 
-/// SHA-256, 64 lower-case hex digits, of the RFC 8785 form of any JSON text.
+/// SHA-256 (64 lower-case hex digits) of the RFC 8785 form of any JSON text.
 #[napi(catch_unwind)]
 pub fn content_hash(#[napi(ts_arg_type = "string")] text: JsText) -> Result<String> {
     let hash = hash::content_hash_any(&text).map_err(|error| json_error(&error))?;
     Ok(hash.to_string())
 }
 
-/// As `contentHash`, of UTF-8 bytes, which are read where they lie.
+/// As `contentHash`, for UTF-8 bytes, which are read in place.
 #[napi(catch_unwind)]
 pub fn content_hash_of_bytes(text: &[u8]) -> Result<String> {
     let hash = hash::content_hash_any(utf8(text)?).map_err(|error| json_error(&error))?;
     Ok(hash.to_string())
 }
 
-/// The 53-bit hash that recordings of `@rejelly/core` carry, of any JSON text.
+/// The 53-bit hash of any JSON text, as in recordings of `@rejelly/core`.
 #[napi(catch_unwind)]
 pub fn legacy_hash(text: String) -> Result<String> {
     hash::legacy_hash(&text).map_err(|error| json_error(&error))
 }
 
-/// The members of a prompt's request beside its messages, kept in canonical form for reuse.
+/// The members of a prompt's request other than its messages, kept in canonical form for reuse.
 #[napi]
 pub struct RequestTail(pub(crate) PromptTail);
 
 #[napi]
 impl RequestTail {
-    /// `text`: a JSON object from `JSON.stringify`, without `messages`; `normalized` is hashed in its
-    /// place.
+    /// `text` is a JSON object from `JSON.stringify` without `messages`. If `normalized` is given, it is hashed
+    /// instead.
     #[napi(constructor, catch_unwind)]
     pub fn new(
         #[napi(ts_arg_type = "string")] text: JsText,
@@ -54,16 +54,16 @@ impl RequestTail {
     }
 }
 
-/// The messages of one conversation: each is read once, however many requests hold it.
+/// The messages of a conversation. Each message is read once, however many requests contain it.
 #[napi]
 pub struct Conversation {
     pub(crate) prompting: RefCell<Prompting>,
-    /// Bytes of the messages that no call has been begun with yet.
+    /// Bytes of messages that no call has been started with yet.
     unmetered: Cell<usize>,
 }
 
 impl Conversation {
-    /// What the next call to be begun adds to the memory of the run.
+    /// The bytes that the next call adds to the memory of the run.
     pub(crate) fn take_unmetered(&self) -> usize {
         self.unmetered.take()
     }
@@ -71,7 +71,7 @@ impl Conversation {
 
 #[napi]
 impl Conversation {
-    /// `keep`: whether the requests are kept.
+    /// `keep`: true to keep the requests.
     #[napi(constructor, catch_unwind)]
     pub fn new(keep: bool) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl Conversation {
         }
     }
 
-    /// Appends messages: a JSON array from `JSON.stringify`; `normalized` is hashed in their place.
+    /// Appends the messages of a JSON array from `JSON.stringify`. If `normalized` is given, it is hashed instead.
     #[napi(catch_unwind)]
     pub fn append(
         &self,

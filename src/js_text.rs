@@ -1,5 +1,5 @@
-//! Short strings as arguments. What napi-rs does for a `String` has V8 walk it three times: to count its bytes, to count
-//! them once more, and to write them.
+//! Short string arguments. The conversion to `String` in napi-rs makes V8 walk the text three times: twice to count
+//! its bytes, and once to write them.
 #![allow(unsafe_code, reason = "an argument can be converted in no other way")]
 
 use std::cell::RefCell;
@@ -9,16 +9,16 @@ use std::ptr;
 use napi::bindgen_prelude::{FromNapiValue, TypeName, ValidateNapiValue};
 use napi::{Result, Status, ValueType, sys};
 
-/// The most bytes of UTF-8 that a UTF-16 unit becomes. With room for them all, V8 does not count first.
+/// The most UTF-8 bytes per UTF-16 unit. With room for them all, V8 does not count first.
 const BYTES_PER_UNIT: usize = 3;
-/// Longer strings are not worth their room.
+/// For longer strings, the buffer costs more than it saves.
 const SHORT: usize = 1 << 16;
 
 thread_local! {
     static ROOM: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A `string`, to be said to napi's generator of types.
+/// A string argument. Annotate it with `ts_arg_type = "string"` for the generated types.
 pub struct JsText(String);
 
 impl JsText {
@@ -50,22 +50,22 @@ impl ValidateNapiValue for JsText {}
 impl FromNapiValue for JsText {
     unsafe fn from_napi_value(env: sys::napi_env, value: sys::napi_value) -> Result<Self> {
         let mut units = 0;
-        // SAFETY: without a buffer only the length is written, which V8 knows by heart.
+        // SAFETY: without a buffer, V8 only writes the length, which it knows.
         let status = unsafe {
             sys::napi_get_value_string_utf16(env, value, ptr::null_mut(), 0, &raw mut units)
         };
         if status != sys::Status::napi_ok || units > SHORT {
-            // SAFETY: `env` and `value` are as this function was given them.
+            // SAFETY: `env` and `value` are this function's own arguments.
             return unsafe { String::from_napi_value(env, value) }.map(Self);
         }
         ROOM.with_borrow_mut(|room| {
-            // One more, for the zero at the end.
+            // Plus the terminating zero.
             let needed = units * BYTES_PER_UNIT + 1;
             if room.len() < needed {
                 room.resize(needed, 0);
             }
             let mut length = 0;
-            // SAFETY: the buffer is as long as it is said to be.
+            // SAFETY: `room.len()` is the length of the buffer.
             let status = unsafe {
                 sys::napi_get_value_string_utf8(
                     env,
@@ -78,11 +78,11 @@ impl FromNapiValue for JsText {
             if status != sys::Status::napi_ok {
                 return Err(napi::Error::new(
                     Status::from(status),
-                    "a string could not be read",
+                    "cannot read a string argument",
                 ));
             }
             let text = room.get(..length).unwrap_or_default().to_vec();
-            // SAFETY: V8 writes UTF-8, with U+FFFD for what would be none, and only whole characters.
+            // SAFETY: V8 writes only whole UTF-8 characters, with U+FFFD for lone surrogates.
             Ok(Self(unsafe { String::from_utf8_unchecked(text) }))
         })
     }

@@ -1,10 +1,9 @@
-//! The binding of agent-rewind-core for Node.js: conversions, and nothing else.
+//! The binding of agent-rewind-core for Node.js. It contains only conversions.
 //!
-//! Values cross as JSON text. Every export catches panics, because one that reached Node would
-//! abort the process.
+//! Values cross as JSON text. Every export catches panics, because a panic that reaches Node aborts the process.
 
 #![deny(clippy::all)]
-// An async export runs on another thread, whether it awaits anything or not.
+// An async export runs on another thread even if it awaits nothing.
 #![allow(clippy::unused_async)]
 
 mod boundary;
@@ -29,7 +28,7 @@ use std::panic;
 
 #[napi_derive::module_init]
 fn install_panic_hook() {
-    // The default hook would print as if the user's own program had crashed.
+    // The default hook prints as if the user's program had crashed.
     panic::set_hook(Box::new(|info| {
         eprintln!("agent-rewind: internal error, please report it: {info}");
     }));

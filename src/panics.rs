@@ -1,7 +1,7 @@
-//! A deliberate panic in every kind of export, for the test that none ends the process: in builds
-//! with the feature `panics` only.
+//! A deliberate panic in every kind of export, to test that none ends the process. Only in builds with the feature
+//! `panics`.
 
-// What panics uses nothing.
+// The panicking functions use nothing.
 #![allow(clippy::panic, clippy::unused_self)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,7 +32,7 @@ impl Task for PanickingTask {
     type JsValue = u32;
 
     fn compute(&mut self) -> Result<Self::Output> {
-        // napi catches nothing here: a task has to do it by itself.
+        // napi does not catch panics in tasks, so a task must do it.
         catch_unwind(AssertUnwindSafe(|| panic!("on purpose, in a task")))
             .map_err(|_| Error::new(Status::GenericFailure, "on purpose, in a task"))
     }

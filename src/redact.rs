@@ -23,7 +23,7 @@ pub struct RedactRule {
 pub struct RedactOptions {
     pub rules: Vec<RedactRule>,
     pub key: Option<String>,
-    /// Ids of built-in rules that are not to be applied.
+    /// Ids of built-in rules to disable.
     pub without: Vec<String>,
 }
 
@@ -45,13 +45,13 @@ impl Redactor {
         .map_err(|error| rule_error(&error))
     }
 
-    /// Names the key without telling it.
+    /// Identifies the key without revealing it.
     #[napi(getter, catch_unwind)]
     pub fn key_id(&self) -> Option<String> {
         self.0.key_id()
     }
 
-    /// The JSON text redacted; absent if there is nothing to be replaced.
+    /// The redacted JSON text. Absent if it contains no secret.
     #[napi(catch_unwind)]
     pub fn redact(&self, #[napi(ts_arg_type = "string")] text: JsText) -> Result<Option<String>> {
         self.0
@@ -59,7 +59,7 @@ impl Redactor {
             .map_err(|error| json_error(&error))
     }
 
-    /// What would be replaced: JSON text of a list of findings.
+    /// The secrets in a JSON text, as JSON text of a list of findings.
     #[napi(catch_unwind)]
     pub fn find(&self, text: String) -> Result<String> {
         let findings = self
@@ -82,7 +82,7 @@ impl Redactor {
         Ok(out)
     }
 
-    /// For text that comes in chunks; holds back so many bytes.
+    /// Creates a redactor for streamed text that holds back this many bytes.
     #[napi(catch_unwind)]
     pub fn stream(&self, hold_back: u32) -> RedactStream {
         let redactor = Arc::clone(&self.0);
@@ -104,7 +104,7 @@ fn user_rule(rule: RedactRule) -> UserRule {
     UserRule { id: rule.id, find }
 }
 
-/// Redacts text that comes in chunks.
+/// Redacts text that arrives in chunks.
 #[napi]
 pub struct RedactStream(RefCell<StreamRedactor>);
 

@@ -17,7 +17,7 @@ use crate::meter::Meter;
 use crate::text;
 use crate::text_sink::TextSink;
 
-/// An immutable snapshot. Taking and keeping one costs nothing; its text is written on demand.
+/// An immutable snapshot. Creating and keeping one costs nothing. Its text is written on demand.
 #[napi(custom_finalize)]
 pub struct SnapshotHandle {
     pub(crate) snapshot: Arc<Snapshot>,
@@ -33,7 +33,7 @@ impl ObjectFinalize for SnapshotHandle {
     }
 }
 
-/// The fields of a snapshot beside its root.
+/// The fields of a snapshot other than its root.
 #[napi(object)]
 pub struct SnapshotFields {
     pub process_id: String,
@@ -47,11 +47,11 @@ pub struct SnapshotFields {
     pub forked_from: Option<String>,
     /// JSON text of an object.
     pub metadata: Option<String>,
-    /// JSON text of an array, where there are any.
+    /// JSON text of an array. Absent if there are no warnings.
     pub warnings: Option<String>,
-    /// JSON text of the list of rules that requests were normalized by, where there are any.
+    /// JSON text of the list of rules that normalized the requests, if any.
     pub normalize: Option<String>,
-    /// JSON text of the rules that the run was redacted by, where there are any.
+    /// JSON text of the rules that redacted the run, if any.
     pub redact: Option<String>,
 }
 
@@ -63,7 +63,7 @@ impl SnapshotHandle {
         Self::open(env, read_text(text))
     }
 
-    /// Reads a snapshot's JSON text that came in pieces.
+    /// Reads a snapshot's JSON text that was pushed in pieces.
     #[napi(factory, catch_unwind)]
     pub fn read_pieces(env: Env, pieces: &TextSink) -> Result<Self> {
         Self::read(env, pieces.take())
@@ -112,8 +112,8 @@ impl SnapshotHandle {
         }
     }
 
-    /// Replaces a file by `head`, the text of the root frame, and `tail`, on another thread.
-    /// `temporary` is a name in the same folder that is free.
+    /// Replaces a file with `head`, the text of the root frame, and `tail`, on another thread. `temporary` must be an
+    /// unused name in the same folder.
     #[napi]
     pub async fn write_file(
         &self,
@@ -133,7 +133,7 @@ impl SnapshotHandle {
 }
 
 impl SnapshotHandle {
-    /// `bytes`: length of the text that the snapshot was made of, and is kept by it.
+    /// `bytes` is the length of the text that the snapshot was read from and keeps.
     fn new(env: Env, snapshot: Arc<Snapshot>, bytes: usize) -> Self {
         Self {
             snapshot,
@@ -159,18 +159,18 @@ pub struct RestoreOptions {
     pub metadata: Option<String>,
     /// Milliseconds since 1970.
     pub now: f64,
-    /// The text lists events that were handed over in memory, a JSON array of them in each line: a bad one is
+    /// If true, each line of the text is a JSON array of events that were passed in memory, and an invalid event is
     /// an error.
     pub from_memory: bool,
 }
 
-/// What a restore reads of the events of a type.
+/// The fields that a restore reads from events of one type.
 #[napi(object)]
 pub struct RestoredFields {
-    /// Names of fields, beside those that all events have.
+    /// Names of the fields, in addition to those of all events.
     pub names: Vec<String>,
-    /// So many of the first are read of every event; the others only of one without `_seq`, or one that does
-    /// not follow the start of its span.
+    /// The first `always` fields are read from every event. The others only from events without `_seq`, or that do
+    /// not follow the start of their span.
     pub always: u32,
 }
 
@@ -183,10 +183,10 @@ pub fn restored_fields(event_type: String) -> RestoredFields {
     }
 }
 
-/// Restores a snapshot from events in memory. `heads` has five numbers for each event: the indices of its
-/// type, its span, its parent and its trace (or `0xffffffff`), and a bit for each of `restoredFields` that it
-/// has; `numbers` has two, its `timestamp` and its `_seq`. `types`, `spans` and `traces` are JSON arrays of
-/// what the indices stand for, and `values` are JSON arrays of the fields' values.
+/// Restores a snapshot from events in memory. `heads` has five numbers per event: the indices of its type, span,
+/// parent and trace (or `0xffffffff`), and one bit for each of `restoredFields` that it has. `numbers` has two per
+/// event: its `timestamp` and `_seq`. `types`, `spans` and `traces` are JSON arrays that the indices refer to.
+/// `values` contains JSON arrays of the fields' values.
 #[napi(catch_unwind)]
 #[allow(clippy::too_many_arguments, reason = "each is a column")]
 pub fn restore_table(
@@ -218,7 +218,7 @@ pub fn restore_trace(env: Env, trace: String, options: RestoreOptions) -> Result
     SnapshotHandle::open(env, restore_text(trace, options))
 }
 
-/// Restores a snapshot from the text of a trace that came in pieces.
+/// Restores a snapshot from the text of a trace that was pushed in pieces.
 #[napi(catch_unwind)]
 pub fn restore_pieces(
     env: Env,
@@ -254,16 +254,16 @@ fn core_options(options: RestoreOptions) -> CoreOptions {
     }
 }
 
-/// The end of work on another thread. An async export cannot throw an error with a code of ours,
-/// so it comes back as this, and [`Finished::take`] throws.
+/// The result of work on another thread. An async export cannot throw an error with our codes, so it returns this,
+/// and [`Finished::take`] throws.
 #[napi]
 pub struct Finished {
     result: std::result::Result<Arc<Snapshot>, Failure>,
-    /// Length of the text that was read.
+    /// The length of the text that was read.
     bytes: usize,
 }
 
-/// A snapshot that was read or restored, and the bytes that it keeps.
+/// A snapshot and the bytes that it keeps.
 type Opened = std::result::Result<(Snapshot, usize), Failure>;
 
 enum Failure {
@@ -306,8 +306,8 @@ impl Finished {
     }
 }
 
-/// Restores from the bytes of a trace file on another thread: nobody may write to them meanwhile. Bytes that
-/// are not UTF-8 spoil only their own lines.
+/// Restores from the bytes of a trace file on another thread. Nothing may write to the bytes meanwhile. Bytes that
+/// are not UTF-8 only invalidate their own lines.
 #[napi]
 pub async fn restore_bytes(trace: Buffer, options: RestoreOptions) -> Finished {
     restore_utf8(&trace, options).into()

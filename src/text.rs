@@ -1,4 +1,4 @@
-//! Text from JavaScript. Strings cross as JSON literals, whose lone surrogates are escapes.
+//! Text from JavaScript. Strings cross as JSON literals, in which lone surrogates are escaped.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ pub fn value(text: String, types: Option<String>) -> Value {
     }
 }
 
-/// The text in bytes that must be UTF-8.
+/// The text in bytes, which must be UTF-8.
 pub fn utf8(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|error| {
         json_error(&JsonError {
@@ -37,7 +37,7 @@ pub fn utf8(bytes: &[u8]) -> Result<&str> {
     })
 }
 
-/// A copy of the text in bytes that must be UTF-8.
+/// A copy of the text in bytes, which must be UTF-8.
 pub fn owned_utf8(bytes: &[u8]) -> std::result::Result<String, JsonError> {
     match utf8::copy(bytes) {
         Some(text) => Ok(text),
@@ -50,7 +50,7 @@ pub fn owned_utf8(bytes: &[u8]) -> std::result::Result<String, JsonError> {
     }
 }
 
-/// The text in bytes, which is copied only where some are not UTF-8: they become U+FFFD.
+/// The text in bytes. It is copied only if some bytes are not UTF-8; those become U+FFFD.
 pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     match utf8::view(bytes) {
         Some(text) => Cow::Borrowed(text),

@@ -3,8 +3,8 @@ use std::str;
 
 use napi_derive::napi;
 
-/// Collects a long text that comes in pieces. A string as an argument is walked twice, once for its
-/// length in bytes alone; pieces that were encoded into a small buffer are still in the processor's caches.
+/// Collects a long text in pieces. V8 walks a string argument twice, once only to count its bytes. Pieces that were
+/// encoded into a small buffer are still in the processor's caches.
 #[napi]
 pub struct TextSink {
     text: RefCell<String>,
@@ -12,7 +12,7 @@ pub struct TextSink {
 
 #[napi]
 impl TextSink {
-    /// `length`: of the whole text in UTF-16 units, for making room.
+    /// `length` is the expected length of the whole text in UTF-16 units.
     #[napi(constructor, catch_unwind)]
     #[allow(
         clippy::cast_possible_truncation,
@@ -20,7 +20,7 @@ impl TextSink {
         reason = "the range is checked"
     )]
     pub fn new(length: f64) -> Self {
-        // An offer of room only: what is more is made room for.
+        // Only a capacity hint: longer text grows the buffer.
         let length = if (0.0..1e10).contains(&length) {
             length as usize
         } else {
@@ -33,7 +33,7 @@ impl TextSink {
         }
     }
 
-    /// Adds whole characters in UTF-8.
+    /// Appends whole characters in UTF-8.
     #[napi(catch_unwind)]
     pub fn push(&self, piece: &[u8]) {
         let mut text = self.text.borrow_mut();
@@ -45,7 +45,7 @@ impl TextSink {
 }
 
 impl TextSink {
-    /// The text, which leaves the sink empty.
+    /// Takes the text and leaves the sink empty.
     pub fn take(&self) -> String {
         self.text.take()
     }

@@ -1,4 +1,4 @@
-//! A frame of a run, as TypeScript holds it.
+//! A frame of a run, as TypeScript uses it.
 
 mod objects;
 
@@ -31,12 +31,12 @@ use objects::{
 pub struct FrameHandle {
     frame: LiveFrame,
     meter: Meter,
-    /// Of the snapshot that is replayed.
+    /// Memory of the replayed snapshot.
     source: Option<Meter>,
     keeps: Keeps,
 }
 
-/// What of a run is kept.
+/// The parts of a run that are kept.
 #[derive(Clone, Copy)]
 struct Keeps {
     calls: bool,
@@ -62,7 +62,7 @@ impl ObjectFinalize for FrameHandle {
 
 #[napi]
 impl FrameHandle {
-    /// Starts a run and gives its root frame.
+    /// Starts a run and returns its root frame.
     #[napi(factory, catch_unwind)]
     pub fn start_run(
         root: FrameStart,
@@ -94,7 +94,7 @@ impl FrameHandle {
         })
     }
 
-    /// Counts what was recorded.
+    /// Counts recorded bytes.
     fn keep(&self, env: Env, bytes: usize) {
         if self.keeps.calls {
             self.meter.grow(env, bytes);
@@ -108,7 +108,7 @@ impl FrameHandle {
         }
     }
 
-    /// How the frame starts; absent without a recording of its own.
+    /// The start of a frame that has a recording. Absent otherwise.
     #[napi(catch_unwind)]
     pub fn entry(&self) -> Option<FrameEntry> {
         let entry = self.frame.entry()?;
@@ -123,25 +123,25 @@ impl FrameHandle {
         })
     }
 
-    /// Hash of the frame's input, 64 lower-case hex digits.
+    /// The hash of the frame's input: 64 lower-case hex digits.
     #[napi(getter, catch_unwind)]
     pub fn input_hash(&self) -> String {
         self.frame.input_hash().to_string()
     }
 
-    /// The frame's place among all that ends in the recorded order.
+    /// The frame's position in the recorded order of ends.
     #[napi(getter, catch_unwind)]
     pub fn turn(&self) -> Option<f64> {
         self.frame.release_order().map(to_number)
     }
 
-    /// Whether requests have to be looked up by the hash of another recorder too.
+    /// True if requests must also be looked up by the hash of another recorder.
     #[napi(getter, catch_unwind)]
     pub fn has_foreign_hashes(&self) -> bool {
         self.frame.has_foreign_hashes()
     }
 
-    /// Starts a call whose request is given as JSON text; `normalized` is hashed in its place.
+    /// Starts a call. `request` is JSON text. If `normalized` is given, it is hashed instead.
     #[napi(catch_unwind)]
     pub fn begin(
         &self,
@@ -165,7 +165,7 @@ impl FrameHandle {
         self.begin_asked(asked, foreign)
     }
 
-    /// Starts a prompt: the messages are those appended to the conversation so far.
+    /// Starts a prompt. Its messages are those appended to the conversation so far.
     #[napi(catch_unwind)]
     pub fn begin_prompt(
         &self,
@@ -197,8 +197,8 @@ impl FrameHandle {
         Ok(begun_object(self.frame.begin_call(asked, foreign), hash))
     }
 
-    /// Why the recording has no answer for a request, given as JSON text: a `MissExplanation` as JSON
-    /// text. Absent where no request of the kind was kept.
+    /// Explains why no recorded request matches: a `MissExplanation` as JSON text. Absent if no request of this kind
+    /// was kept. `request` is JSON text.
     #[napi(catch_unwind)]
     pub fn explain(&self, kind: String, request: String) -> Option<String> {
         let explanation = self
@@ -209,7 +209,7 @@ impl FrameHandle {
         Some(out)
     }
 
-    /// Journals a call's output. `meta` is JSON text of an object.
+    /// Journals the output of a call. `meta` is JSON text of an object.
     #[napi(catch_unwind)]
     pub fn succeed(
         &self,
@@ -230,13 +230,13 @@ impl FrameHandle {
         )
     }
 
-    /// Journals that a call ended with a value that cannot be recorded; `reason` is a JSON literal.
+    /// Journals that a call ended with a value that cannot be recorded. `reason` is a JSON literal.
     #[napi(catch_unwind)]
     pub fn bury(&self, slot: f64, reason: String, meta: Option<String>) -> bool {
         self.end_call(slot, Outcome::Tombstone(json_str(&reason)), meta)
     }
 
-    /// Journals a call's failure: JSON text of an `ErrorInfo`.
+    /// Journals the failure of a call. `error` is JSON text of an `ErrorInfo`.
     #[napi(catch_unwind)]
     pub fn fail(&self, env: Env, slot: f64, error: String, meta: Option<String>) -> bool {
         self.keep(env, error.len() + length(meta.as_ref()));
@@ -261,15 +261,15 @@ impl FrameHandle {
         )
     }
 
-    /// Journals that a call's answer is handed out before its end; `recorded`: where that was in the recording.
-    /// `true` if it overtook an earlier recorded start or end.
+    /// Journals that the answer of a call is returned before the call ends. `recorded` is the position of that event
+    /// in the recording. Returns true if it overtook an earlier recorded start or end.
     #[napi(catch_unwind)]
     pub fn answer(&self, slot: Option<f64>, recorded: Option<f64>) -> bool {
         self.frame
             .answer_call(slot.map(call_slot), recorded.map(to_count))
     }
 
-    /// Notes that the frame has returned, though streams in it go on.
+    /// Notes that the frame has returned, although streams in it continue.
     #[napi(catch_unwind)]
     pub fn return_now(&self, completed: bool) {
         self.frame.return_now(if completed {
@@ -279,15 +279,15 @@ impl FrameHandle {
         });
     }
 
-    /// Journals the end of a replayed call, recorded at the place `end`. `true` if it overtook an
-    /// earlier recorded start or end.
+    /// Journals the end of a replayed call, whose recorded position is `end`. Returns true if it overtook an earlier
+    /// recorded start or end.
     #[napi(catch_unwind)]
     pub fn release(&self, slot: Option<f64>, end: Option<f64>) -> bool {
         self.frame
             .release_call(slot.map(call_slot), end.map(to_count))
     }
 
-    /// Notes that a call is made again of which only a beginning was recorded.
+    /// Notes that a partly recorded call is executed again.
     #[napi(catch_unwind)]
     pub fn reopen(&self, slot: Option<f64>, answered: Option<f64>, end: Option<f64>) {
         self.frame.reopen_call(
@@ -297,14 +297,13 @@ impl FrameHandle {
         );
     }
 
-    /// Notes that the frame has reached its recorded end. `true` if it overtook an earlier recorded
-    /// start or end.
+    /// Notes that the frame reached its recorded end. Returns true if it overtook an earlier recorded start or end.
     #[napi(catch_unwind)]
     pub fn reach_end(&self) -> bool {
         self.frame.reach_end()
     }
 
-    /// How the recorded frame stands that this one continues.
+    /// The state of the recorded frame that this one continues.
     #[napi(catch_unwind)]
     pub fn recorded_state(&self) -> Option<RecordedState> {
         let (status, text, types) = match &self.frame.recorded()?.state {
@@ -321,13 +320,13 @@ impl FrameHandle {
         })
     }
 
-    /// Ends the frame as its recording stands, without its having run.
+    /// Ends the frame with its recorded outcome, without executing it.
     #[napi(catch_unwind)]
     pub fn adopt(&self) -> bool {
         self.frame.adopt()
     }
 
-    /// Whether the frame has a recording: "own", "lent" (its entries only) or "none".
+    /// "own" if the frame has a recording, "lent" if it has only the entries of one, otherwise "none".
     #[napi(getter, catch_unwind)]
     pub fn recording(&self) -> String {
         let name = match (self.frame.recorded(), self.frame.unused()) {
@@ -338,7 +337,7 @@ impl FrameHandle {
         name.to_owned()
     }
 
-    /// What was recorded in the frame and not asked for; absent without a recording.
+    /// The recorded entries of the frame that were not requested. Absent without a recording.
     #[napi(catch_unwind)]
     pub fn unused(&self) -> Option<Unused> {
         let (calls, frames) = self.frame.unused()?;
@@ -349,7 +348,7 @@ impl FrameHandle {
         })
     }
 
-    /// Notes that the program goes on to what is journaled only later.
+    /// Notes that the program continues with work that is journaled later, so earlier failures were handled.
     #[napi(catch_unwind)]
     pub fn go_on(&self) {
         self.frame.mark_pending_failures_handled();
@@ -400,14 +399,14 @@ impl FrameHandle {
             .end(State::Completed(value(output.into_string(), types)));
     }
 
-    /// Ends the frame with a failure: JSON text of an `ErrorInfo`.
+    /// Ends the frame with a failure. `error` is JSON text of an `ErrorInfo`.
     #[napi(catch_unwind)]
     pub fn end_failed(&self, error: String) {
         self.frame
             .end(State::Failed(Some(JsonText::trusted(error))));
     }
 
-    /// Adds a `UsageStats` object, given as JSON text, to this frame and those above it.
+    /// Adds usage to this frame and the frames above it. `delta` is JSON text of a `UsageStats` object.
     #[napi(catch_unwind)]
     pub fn add_usage(&self, delta: String) -> Result<()> {
         let delta = Usage::read(&delta, "delta")
@@ -416,14 +415,14 @@ impl FrameHandle {
         Ok(())
     }
 
-    /// What the frame has used so far.
+    /// The usage of the frame so far.
     #[napi(catch_unwind)]
     pub fn budget(&self) -> BudgetHandle {
         BudgetHandle::from(self.frame.budget())
     }
 
-    /// The whole run as it stands now. `metadata` is JSON text of an object, `normalize` of the list
-    /// of rules, `redact` of an object. `reached_alone` leaves out what the run has not reached of its recording.
+    /// A snapshot of the whole run at this moment. `metadata` and `redact` are JSON texts of objects, `normalize` of
+    /// a list of rules. `reached_alone` leaves out the part of the recording that the run has not reached.
     #[napi(catch_unwind)]
     #[allow(
         clippy::too_many_arguments,

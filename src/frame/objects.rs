@@ -1,4 +1,4 @@
-//! What of a frame crosses as plain objects, and how it is converted.
+//! The plain objects that cross the binding for frames, and their conversions.
 
 use agent_rewind_core::hash::{self, ContentHash};
 use agent_rewind_core::json::JsonText;
@@ -13,7 +13,7 @@ use crate::text::{json_str, value};
 #[napi(object)]
 pub struct RunOptions {
     pub recording: bool,
-    /// Keep what was asked with each call.
+    /// Keep the request of each call.
     pub requests: bool,
     /// "auto", "replay" or "retry".
     pub failures: Option<String>,
@@ -21,20 +21,20 @@ pub struct RunOptions {
     pub memory: Option<String>,
 }
 
-/// A frame's identity and input. Strings are JSON literals, the input is JSON text.
+/// The identity and the input of a frame. Strings are JSON literals, the input is JSON text.
 #[napi(object)]
 pub struct FrameStart {
     pub call_id: String,
     pub agent_id: String,
     pub input: String,
     pub input_types: Option<String>,
-    /// Whether the input can be brought back from its text.
+    /// True if the input can be restored from its text.
     pub exact: bool,
-    /// Hashed in the place of the input: JSON text.
+    /// JSON text to hash instead of the input.
     pub normalized: Option<String>,
 }
 
-/// How a frame with a recording starts.
+/// The start of a frame that has a recording.
 #[napi(object)]
 pub struct FrameEntry {
     pub generation: f64,
@@ -44,36 +44,37 @@ pub struct FrameEntry {
     pub memory: String,
 }
 
-/// What became of a request.
+/// The result of a request.
 #[napi(object)]
 pub struct Begun {
-    /// Names the call when its end is told; absent where nothing is recorded.
+    /// Identifies the call when it ends. Absent if nothing is recorded.
     pub slot: Option<f64>,
     pub content_hash: String,
-    /// "output", "failure", "handled-failure", or why the call has to be made.
+    /// "output", "failure", "handled-failure", or the reason why the call must be executed.
     pub answer: String,
     pub text: Option<String>,
     pub types: Option<String>,
-    /// Recorded places of the answer, where that came before the end, and of the end, for releasing in order.
+    /// The recorded position of the answer, if it came before the end, and of the end. They determine the order of
+    /// release.
     pub answered: Option<f64>,
     pub end: Option<f64>,
-    /// What else was recorded of the call: JSON text of an object.
+    /// Other recorded data of the call: JSON text of an object.
     pub meta: Option<String>,
 }
 
-/// How a recorded frame stands.
+/// The state of a recorded frame.
 #[napi(object)]
 pub struct RecordedState {
     /// "running", "completed" or "failed".
     pub status: String,
-    /// The output, or the `ErrorInfo`, as JSON text.
+    /// The output or the `ErrorInfo` as JSON text.
     pub text: Option<String>,
     pub types: Option<String>,
-    /// A failure that ended the run: resuming runs the frame again.
+    /// True if the failure ended the run. A resumed run executes the frame again.
     pub ended_the_run: bool,
 }
 
-/// What was recorded and not asked for.
+/// Recorded entries that were not requested.
 #[napi(object)]
 pub struct Unused {
     pub calls: u32,
@@ -161,7 +162,7 @@ pub(super) fn memory_text(memory: &Memory) -> String {
     out
 }
 
-// Places and slots stay far below 2^53, where doubles are exact.
+// Positions and slots stay far below 2^53, where doubles are exact.
 #[allow(clippy::cast_precision_loss)]
 pub(super) fn to_number(count: u64) -> f64 {
     count as f64

@@ -1,4 +1,4 @@
-//! How often the hot paths allocate, as it is written down here: one more is a finding.
+//! The number of allocations on the hot paths. Every additional one fails a test.
 #![allow(
     clippy::unwrap_used,
     unsafe_code,
@@ -19,10 +19,10 @@ thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Counts the allocations of each thread: tests run at the same time.
+/// Counts the allocations of each thread, because tests run in parallel.
 struct Counting;
 
-// SAFETY: all is handed on to the system's allocator.
+// SAFETY: every call is forwarded to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.with(|count| count.set(count.get() + 1));
@@ -115,7 +115,7 @@ fn hashing_a_document_in_order_allocates_no_more_for_a_long_one() {
     let of_short = allocations(|| content_hash(&short)).0;
     let of_long = allocations(|| content_hash(&long)).0;
     assert_eq!((of_short, of_long), (4, 4));
-    // Text of any origin too, if it is as `JSON.stringify` writes it: it is not copied.
+    // The same for any text in the form of `JSON.stringify`, which is not copied.
     assert_eq!(allocations(|| content_hash_any(&long)).0, 4);
 }
 
@@ -126,7 +126,7 @@ fn recording_a_call_allocates_hardly_more_at_10_000_entries() {
         let (call, text) = (asked(calls), output());
         allocations(|| record(&frame, call, text)).0
     });
-    // The list of calls is a tree, which has one level more at 10,000.
+    // The list of calls is a tree, which is one level deeper at 10,000 calls.
     assert_eq!((few, many), (2, 3));
 }
 
@@ -146,7 +146,7 @@ fn a_dump_and_a_start_from_it_allocate_nothing_for_entries() {
 fn replaying_a_call_copies_no_output() {
     let snapshot = dumped(&recorded(100));
     let run = start(Some(ReplaySource::of_tree(snapshot.tree())));
-    // The first call makes the index.
+    // The first call builds the index.
     run.begin_call(asked(0), None);
     let call = asked(1);
     let (count, begun) = allocations(|| run.begin_call(call, None));

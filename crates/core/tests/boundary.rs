@@ -1,4 +1,4 @@
-//! What is sent to a model, from texts of any kind.
+//! The LLM call boundary, for texts of any kind.
 
 use agent_rewind_core::boundary::{
     Numbers, count_tools, element_hashes, format_human, format_json, message_tokens, python_hash,
@@ -6,7 +6,7 @@ use agent_rewind_core::boundary::{
 };
 use proptest::prelude::*;
 
-/// JSON of all shapes, also of messages.
+/// Arbitrary JSON and JSON of messages.
 fn json() -> impl Strategy<Value = String> {
     let string = prop_oneof![
         "[ -~]{0,12}",
@@ -45,7 +45,7 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// Calls all that reads a text.
+/// Calls every function that reads a text.
 fn read(text: &str) {
     for numbers in [Numbers::JavaScript, Numbers::Source] {
         let _ = python_hash(text, numbers);
@@ -74,7 +74,7 @@ proptest! {
     #[test]
     fn nothing_panics(text in prop_oneof![json(), "\\PC{0,40}", "[\\[\\]{}\",:\\\\u0-9a-f.e-]{0,40}"]) {
         read(&text);
-        // Cut anywhere.
+        // Truncated at every character.
         for (at, _) in text.char_indices() {
             read(&text[..at]);
         }
@@ -82,14 +82,14 @@ proptest! {
 }
 
 #[test]
-fn nesting_has_a_limit_and_no_stack() {
+fn nesting_is_limited_and_does_not_recurse() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     assert!(python_json(&deep, Numbers::Source).is_err());
     read(&deep);
 }
 
 #[test]
-fn a_broken_escape_is_refused() {
+fn a_broken_escape_is_rejected() {
     read("\"\\\u{108f4}");
     assert!(count_tools("\"\\\u{108f4}", Numbers::JavaScript).is_err());
 }

@@ -1,5 +1,5 @@
-//! The canonical form against RFC 8785's own examples, an independent implementation and a plain
-//! one of this file.
+//! The canonical form, checked against the examples of RFC 8785, an independent implementation and a simple one in
+//! this file.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use agent_rewind_core::json::{
@@ -130,7 +130,7 @@ fn lone_surrogates_sort_by_their_unit() {
     );
 }
 
-/// 20,000 documents, each spelt by hand and as `JSON.stringify` does.
+/// 20,000 documents, each with random spelling and as `JSON.stringify` writes it.
 #[test]
 fn generated_documents_agree_with_independent_implementations() {
     let mut generator = Generator::new(0x5EED);
@@ -161,7 +161,7 @@ fn generated_documents_agree_with_independent_implementations() {
 
 #[test]
 fn objects_of_any_size_and_nesting_are_ordered() {
-    // Every object is out of order, and each stands inside another.
+    // Every object is out of order and nested in another.
     let mut text = String::from("0");
     let mut wanted = String::from("0");
     for _ in 0..300 {
@@ -190,7 +190,7 @@ fn objects_of_any_size_and_nesting_are_ordered() {
 }
 
 #[test]
-fn doubled_keys_are_refused_at_the_second() {
+fn duplicate_keys_are_rejected_at_the_second() {
     use JsonErrorKind::DuplicateKey;
     for (text, offset) in [
         (r#"{"a":1,"a":2}"#, 7),
@@ -206,7 +206,7 @@ fn doubled_keys_are_refused_at_the_second() {
         assert_eq!(trusted(text), wanted, "{text}");
         assert_eq!(canonicalize(text), wanted, "{text}");
     }
-    // Where it stands in the text, not in its compact form.
+    // The offset in the text, not in its compact form.
     for (text, offset) in [
         (r#" { "a" : 1.00 , "\u0061" : 2 }"#, 16),
         (r#"[1e2, {"\ud83d\ude00":[ ],"b":0,  "😀":1}]"#, 34),
@@ -223,7 +223,7 @@ fn doubled_keys_are_refused_at_the_second() {
 }
 
 #[test]
-fn refusals_name_the_place_and_write_nothing() {
+fn errors_have_the_offset_and_nothing_is_written() {
     use JsonErrorKind::{
         BadEscape, BadNumber, ControlCharacter, NumberOutOfRange, TrailingText,
         UnexpectedCharacter, UnexpectedEnd,
@@ -281,7 +281,7 @@ fn depth_is_bounded() {
     }
 }
 
-/// What must hold of any text.
+/// Properties of any text.
 fn check_anything(text: &str) {
     let mut scanner = Scanner::new(text);
     let is_json = scanner.skip_value().is_ok() && scanner.finish().is_ok();

@@ -1,5 +1,5 @@
-//! One piece of work of the core, for counting its instructions: `instructions NAME`. What is counted
-//! happens in `measured`; the program prepares it and throws it away uncounted.
+//! One workload of the core for counting instructions: `instructions NAME`. Only the work inside `measured` is
+//! counted; preparation and cleanup are not.
 #![allow(
     clippy::expect_used,
     clippy::print_stdout,

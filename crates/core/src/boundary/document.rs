@@ -1,4 +1,4 @@
-//! What the context monitor's file tells.
+//! The document that the context monitor's file is written from.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -21,9 +21,9 @@ pub(super) struct Document<'a> {
     pub history: Vec<&'a RawValue>,
 }
 
-/// In tokens; `history` of the budget is what is left, so it is not read.
+/// In tokens. `history` is not read: it is the remainder.
 #[derive(Debug, Deserialize)]
-// The names are those of the file.
+// The names match the file.
 #[allow(clippy::struct_field_names)]
 pub(super) struct TokenLimits {
     pub model_limit: f64,

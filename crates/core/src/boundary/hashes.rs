@@ -5,18 +5,18 @@ use super::python::PythonWriter;
 use crate::hash::{ContentHash, HashWriter};
 use crate::json::{JsonError, KeyOrder, Scanner, Sink, compact_keeping_numbers, write_ordered};
 
-/// SHA-256 of what Python's `json.dumps(value, sort_keys=True, default=str)` gives.
+/// SHA-256 of the output of Python's `json.dumps(value, sort_keys=True, default=str)`.
 ///
 /// # Errors
-/// Text that is not JSON, a key that an object has twice, too deep nesting. Text of
-/// [`Numbers::JavaScript`] has to be compact, as `JSON.stringify` writes it.
+/// Text that is not JSON, a duplicate key, or too deep nesting. Text of [`Numbers::JavaScript`] must be compact, as
+/// `JSON.stringify` writes it.
 pub fn python_hash(text: &str, numbers: Numbers) -> Result<ContentHash, JsonError> {
     let mut hasher = HashWriter::new();
     write_python(text, numbers, |bytes| hasher.write_bytes(bytes))?;
     Ok(hasher.finish())
 }
 
-/// The text that [`python_hash`] is the hash of; pure ASCII.
+/// The text that [`python_hash`] hashes. It is pure ASCII.
 ///
 /// # Errors
 /// As [`python_hash`].
@@ -26,7 +26,7 @@ pub fn python_json(text: &str, numbers: Numbers) -> Result<String, JsonError> {
     Ok(String::from_utf8(out).unwrap_or_default())
 }
 
-/// [`python_hash`] of each element of an array; none if the value is no array.
+/// [`python_hash`] of each element of an array. Empty if the value is not an array.
 ///
 /// # Errors
 /// As [`python_hash`].
@@ -58,8 +58,8 @@ fn write_python(text: &str, numbers: Numbers, out: impl FnMut(&[u8])) -> Result<
     Ok(())
 }
 
-/// How many bytes Python's `json.dumps(value)` gives, the keys in the order of the text, which is known
-/// to be JSON.
+/// The length of the output of Python's `json.dumps(value)`, with the keys in the order of the text, which must be
+/// valid JSON.
 pub(super) fn python_length(text: &str, numbers: Numbers) -> Result<usize, JsonError> {
     let compact = match numbers {
         Numbers::JavaScript => Cow::Borrowed(text),

@@ -2,7 +2,7 @@ use super::document::{Document, TokenLimits, TokensUsed};
 use crate::json::{JsonError, Scanner};
 
 const WIDTH: usize = 80;
-/// So many characters of a message are shown.
+/// Characters shown per message.
 const SHOWN: usize = 200;
 
 pub(super) fn write(document: &Document<'_>) -> Result<String, JsonError> {
@@ -111,7 +111,7 @@ fn grouped(count: f64) -> String {
     out
 }
 
-/// `ROLE: text`, with the tool calls of the message behind it.
+/// Appends `ROLE: text` and the tool calls of the message.
 fn message_line(message: &str, out: &mut String) -> Result<(), JsonError> {
     let mut scanner = Scanner::new(message);
     if scanner.peek() != Some(b'{') {
@@ -163,7 +163,7 @@ fn content_text(content: &str) -> Result<String, JsonError> {
     Ok(parts.join(" "))
 }
 
-/// `name(arguments)` of each call.
+/// `name(arguments)` for each call.
 fn call_texts(calls: &str) -> Result<Vec<String>, JsonError> {
     let mut scanner = Scanner::new(calls);
     let mut texts = Vec::new();
@@ -186,7 +186,7 @@ fn call_texts(calls: &str) -> Result<Vec<String>, JsonError> {
     Ok(texts)
 }
 
-/// Some members of an object; none of what is not an object.
+/// The given members of an object. All `None` if the value is not an object.
 fn members<'a, const N: usize>(
     text: &'a str,
     names: [&str; N],
@@ -209,8 +209,8 @@ fn members<'a, const N: usize>(
     Ok(found)
 }
 
-/// A string by its text, nothing for `null`, all else as it is written. What no file in UTF-8 can
-/// hold, a lone surrogate, stays an escape.
+/// A string as its text, `null` as nothing, any other value as its JSON text. Lone surrogates stay escapes because a
+/// UTF-8 file cannot contain them.
 fn plain(value: &str) -> Result<String, JsonError> {
     let mut scanner = Scanner::new(value);
     match scanner.peek() {

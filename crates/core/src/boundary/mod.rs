@@ -1,5 +1,5 @@
-//! What is sent to a model, at the moment it is sent: hashes that Python recomputes, token counts,
-//! and the text of the context monitor.
+//! The LLM call boundary, where requests are sent to a model: hashes that Python can recompute, token counts, and the
+//! text of the context monitor.
 
 mod document;
 mod hashes;

@@ -1,4 +1,4 @@
-//! The two formats of the context monitor's file, written from one document.
+//! The two formats of the context monitor's file. Both are written from the same document.
 
 use thiserror::Error;
 
@@ -36,7 +36,7 @@ pub fn format_json(document: &str) -> Result<String, MonitorError> {
 /// The document as tables and lines for people.
 ///
 /// # Errors
-/// Text that is not JSON, or not a monitor document.
+/// Text that is not JSON or not a monitor document.
 pub fn format_human(document: &str) -> Result<String, MonitorError> {
     let document: Document<'_> = serde_json::from_str(document)?;
     human::write(&document).map_err(MonitorError::from)

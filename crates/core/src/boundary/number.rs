@@ -1,24 +1,23 @@
 //! Numbers as Python writes them.
 
-/// What the number tokens of a text mean.
+/// The meaning of number tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbers {
-    /// Of text that `JSON.stringify` made. A number with an integral value is an integer. Four kinds of
-    /// token, which `JSON.stringify` never writes, stand for what JSON lacks: `-0`, `<digits>e0` for a
-    /// `BigInt`, `0e1` for NaN, `0e2` and `-0e2` for the infinities.
+    /// The text was written by `JSON.stringify`. Numbers with an integral value are integers. Four kinds of tokens
+    /// that `JSON.stringify` never writes represent values that JSON lacks: `-0`; `<digits>e0` for a `BigInt`; `0e1`
+    /// for NaN; `0e2` and `-0e2` for the infinities.
     JavaScript,
-    /// Of text from elsewhere: tokens as Python's `json.loads` reads them. `1` is an integer, `1.0` and
-    /// `1e0` are floats.
+    /// Any other text, read like Python's `json.loads`: `1` is an integer, `1.0` and `1e0` are floats.
     Source,
 }
 
-/// Appends a number token as Python's `json.dumps` writes what it means.
+/// Appends a number as Python's `json.dumps` writes it.
 pub(super) fn write_python_number(token: &str, numbers: Numbers, out: &mut Vec<u8>) {
     let is_digits = !token.contains(['.', 'e', 'E']);
     match numbers {
         Numbers::Source if token == "-0" => out.push(b'0'),
         Numbers::JavaScript if token == "-0" => out.extend_from_slice(b"-0.0"),
-        // An integer of so few digits is the double that JavaScript has, whoever wrote it.
+        // An integer with this few digits has the same form in JavaScript and Python.
         _ if is_digits && (numbers == Numbers::Source || token.len() <= EXACT_DIGITS) => {
             out.extend_from_slice(token.as_bytes());
         }
@@ -33,10 +32,10 @@ pub(super) fn write_python_number(token: &str, numbers: Numbers, out: &mut Vec<u
     }
 }
 
-/// All integers of so many digits are doubles.
+/// Integers with at most this many digits are exact in a double.
 const EXACT_DIGITS: usize = 15;
 
-/// A JavaScript number: all digits of an integer, however large.
+/// Writes a JavaScript number. Integers are written with all digits, however large.
 fn write_javascript(value: f64, out: &mut Vec<u8>) {
     if value.is_finite() && value.fract() == 0.0 {
         out.extend_from_slice(format!("{value:.0}").as_bytes());
@@ -45,8 +44,8 @@ fn write_javascript(value: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// As Python's `repr` of a float: the shortest digits that read back as the value, with an exponent
-/// below 1e-4 and from 1e16 on.
+/// As Python's `repr` of a float: the shortest digits that parse back to the value, with an exponent below 1e-4 and
+/// from 1e16 on.
 pub(super) fn write_float(value: f64, out: &mut Vec<u8>) {
     if value.is_nan() {
         return out.extend_from_slice(b"NaN");
@@ -59,7 +58,7 @@ pub(super) fn write_float(value: f64, out: &mut Vec<u8>) {
         };
         return out.extend_from_slice(text);
     }
-    // `-d.ddde-x`, the shortest digits.
+    // `-d.ddde-x` with the shortest digits.
     let scientific = format!("{value:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);

@@ -5,17 +5,17 @@ use std::ops::Range;
 use super::number::{Numbers, write_python_number};
 use crate::json::Sink;
 
-/// A piece of this size is handed on; longer runs of plain text go through without a copy.
+/// Output is flushed at this size. Longer runs of plain text are passed through without a copy.
 const FLUSH_AT: usize = 8 * 1024;
 const LONG_RUN: usize = 256;
 
-/// Takes compact JSON text in pieces cut between tokens (its strings as `JSON.stringify` writes them)
-/// and gives `out` the bytes that Python writes. [`PythonWriter::finish`] gives the last of them.
+/// Receives compact JSON text in pieces that are cut between tokens, with strings as `JSON.stringify` writes them.
+/// Passes the bytes that Python would write to `out`. [`PythonWriter::finish`] flushes the rest.
 pub(super) struct PythonWriter<F: FnMut(&[u8])> {
     out: F,
     buffer: Vec<u8>,
     numbers: Numbers,
-    /// Spaces for each level, if lines are broken.
+    /// Spaces per level, if the output has line breaks.
     indent: Option<usize>,
     depth: usize,
 }
@@ -31,7 +31,7 @@ impl<F: FnMut(&[u8])> PythonWriter<F> {
         }
     }
 
-    /// As `json.dumps(…, indent=spaces)`; the text has to come in one piece.
+    /// As `json.dumps(…, indent=spaces)`. The whole text must be written in one piece.
     pub(super) fn indented(numbers: Numbers, spaces: usize, out: F) -> Self {
         Self {
             indent: Some(spaces),
@@ -64,7 +64,7 @@ impl<F: FnMut(&[u8])> PythonWriter<F> {
         }
     }
 
-    /// Writes the body of a string from `from` on, with its closing quote, and gives where it ends.
+    /// Writes the body of a string from `from` on and its closing quote. Returns the end.
     fn string(&mut self, text: &str, from: usize) -> usize {
         let bytes = text.as_bytes();
         self.buffer.push(b'"');
@@ -72,7 +72,7 @@ impl<F: FnMut(&[u8])> PythonWriter<F> {
         loop {
             at = plain_run(bytes, at);
             match bytes.get(at) {
-                // The escapes of `JSON.stringify` are Python's: they are part of the run.
+                // Python writes the same escapes as `JSON.stringify`, so they are part of the run.
                 Some(b'\\') => at = (at + 2).min(bytes.len()),
                 Some(b'"') | None => {
                     self.push(&bytes[run..at]);
@@ -88,7 +88,7 @@ impl<F: FnMut(&[u8])> PythonWriter<F> {
         }
     }
 
-    /// Writes the run of characters that are not printable ASCII, and gives where it ends.
+    /// Writes a run of characters that are not printable ASCII. Returns the end.
     fn escapes(&mut self, text: &str, from: usize) -> usize {
         let mut at = from;
         while let Some((character, length)) = character_at(text, at) {
@@ -165,11 +165,10 @@ impl<F: FnMut(&[u8])> Sink for PythonWriter<F> {
     }
 }
 
-/// The code point that a text has at a byte where a character begins, and its length in bytes; `None` for printable ASCII
-/// and at the end.
+/// The code point at a character boundary and its length in bytes. `None` for printable ASCII and at the end.
 #[inline]
 fn character_at(text: &str, at: usize) -> Option<(u32, usize)> {
-    // Nearly all that Python escapes are three bytes long.
+    // Fast path: most escaped characters are three bytes long.
     if let Some(&[first @ 0xE0..0xF0, second, third]) = text.as_bytes().get(at..at + 3) {
         let [first, second, third] = [first & 0x0F, second & 0x3F, third & 0x3F].map(u32::from);
         return Some((first << 12 | second << 6 | third, 3));
@@ -196,7 +195,7 @@ fn number_token(bytes: &[u8], from: usize) -> Range<usize> {
     from..from + length
 }
 
-/// Where the run of printable ASCII without quotes and backslashes ends.
+/// The end of the run of printable ASCII without quotes and backslashes.
 #[inline]
 fn plain_run(bytes: &[u8], from: usize) -> usize {
     const WORD: usize = 8;
@@ -220,8 +219,8 @@ fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
 }
 
-/// The high bit of each of eight bytes that is not plain; above the lowest such byte there may be
-/// more bits than there should.
+/// Sets the high bit of each of eight bytes that is not plain. Bits above the lowest such byte may be false
+/// positives.
 #[inline]
 fn special_bytes(word: u64) -> u64 {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
@@ -233,7 +232,7 @@ fn special_bytes(word: u64) -> u64 {
     (word | control | delete | equals(b'"') | equals(b'\\')) & HIGH
 }
 
-/// The two digits of each byte.
+/// The two hex digits of each byte.
 static HEX: [[u8; 2]; 256] = {
     let digits = b"0123456789abcdef";
     let mut table = [[0; 2]; 256];

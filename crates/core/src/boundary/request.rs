@@ -1,10 +1,10 @@
-//! The parts of a request body, whosever API it is for.
+//! The parts of a request body for any supported API.
 
 use std::ops::Range;
 
 use crate::json::{JsonError, Scanner};
 
-/// What the parts are called, by API; of several, the first counts.
+/// The names of the parts in the supported APIs. The first match wins.
 const MESSAGES: [&str; 3] = ["messages", "contents", "input"];
 const SYSTEM: [&str; 4] = [
     "system",
@@ -14,23 +14,23 @@ const SYSTEM: [&str; 4] = [
 ];
 const TOOLS: [&str; 2] = ["tools", "functions"];
 
-/// Where the parts of a request body stand in its text.
+/// The positions of the parts of a request body.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestSpans {
-    /// What the messages are called.
+    /// The key of the messages.
     pub messages_name: Option<&'static str>,
     pub messages: Option<Range<usize>>,
-    /// A system prompt that is given apart from the messages.
+    /// A system prompt outside the messages.
     pub system: Option<Range<usize>>,
     pub tools: Option<Range<usize>>,
-    /// JSON text of an object: all other members, in their order.
+    /// JSON text of an object with all other members in their original order.
     pub parameters: String,
 }
 
-/// Finds the parts of a request body: an object in JSON text. `None` if it is not an object.
+/// Finds the parts of a request body, which is JSON text of an object. `None` if it is not an object.
 ///
 /// # Errors
-/// Text that is not JSON, too deep nesting.
+/// Text that is not JSON, or too deep nesting.
 pub fn request_spans(text: &str) -> Result<Option<RequestSpans>, JsonError> {
     let mut scanner = Scanner::new(text);
     if scanner.peek() != Some(b'{') {

@@ -1,4 +1,4 @@
-//! Token counts by rule of thumb: a quarter of a token for an ASCII character, 1.3 for any other.
+//! Estimated token counts: a quarter of a token for an ASCII character, 1.3 tokens for any other.
 
 use std::ops::Range;
 
@@ -15,16 +15,16 @@ const PER_TOOL_CALL: u32 = 10;
 const TOOL_CALL_ID: u32 = 10;
 const IMAGE: u32 = 85;
 
-/// The counts of a list of messages.
+/// The counts for a list of messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MessageTokens {
     pub each: Vec<u32>,
-    /// Messages of the role "user".
+    /// Messages with the role "user".
     pub turns: u32,
     pub tool_calls: u32,
 }
 
-/// Characters, by code point.
+/// Character counts by code point.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Characters {
     ascii: usize,
@@ -43,7 +43,7 @@ impl Characters {
         tokens.max(1)
     }
 
-    /// Of plain text.
+    /// For decoded text.
     fn of(text: &str) -> Self {
         if text.is_ascii() {
             return Self {
@@ -54,12 +54,12 @@ impl Characters {
         let bytes = text.as_bytes();
         Self {
             ascii: count(bytes, |byte| byte < 0x80),
-            // The first byte of each.
+            // Counts the first byte of each character.
             other: count(bytes, |byte| byte >= 0xC0),
         }
     }
 
-    /// Of a string literal, in whatever form it is written.
+    /// For a string literal in any form.
     fn of_literal(raw: RawStr<'_>) -> Self {
         let body = raw.body();
         let mut all = Self::of(body);
@@ -83,7 +83,7 @@ impl Characters {
     }
 }
 
-/// How many bytes are of a kind. Counted in bytes themselves, which processors do many at a time.
+/// Counts bytes in `u8` accumulators, which the compiler vectorizes.
 fn count(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
     const MOST: usize = u8::MAX as usize;
     bytes
@@ -92,7 +92,7 @@ fn count(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
         .sum()
 }
 
-/// The code point of the numbered escape that a text begins with, and the escape's length in bytes.
+/// The code point of the numbered escape at the start of a text, and the escape's length in bytes.
 fn escaped(text: &str) -> (u32, usize) {
     let unit = |from: usize| {
         let digits = text.get(from..from + 6)?.strip_prefix("\\u")?;
@@ -107,7 +107,7 @@ fn escaped(text: &str) -> (u32, usize) {
     }
 }
 
-/// The tokens of a text: none if it is empty, else at least one.
+/// The tokens of a text: 0 if it is empty, otherwise at least 1.
 #[must_use]
 pub fn text_tokens(text: &str) -> u32 {
     Characters::of(text).tokens()
@@ -133,7 +133,7 @@ pub fn count_tools(text: &str, numbers: Numbers) -> Result<u32> {
     }
 }
 
-/// Counts a list of messages; a value that is no list has none.
+/// Counts a list of messages. A value that is not a list counts as empty.
 ///
 /// # Errors
 /// Text that is not JSON.
@@ -199,7 +199,7 @@ fn count_message(
     Ok(())
 }
 
-/// The name and the arguments of a tool call, which may stand in a `function` of it.
+/// The tokens of a tool call's name and arguments, which may be nested in its `function`.
 fn call_tokens(scanner: &mut Scanner<'_>, numbers: Numbers) -> Result<u32> {
     if scanner.peek() != Some(b'{') {
         scanner.skip_value()?;
@@ -260,7 +260,7 @@ fn part_tokens(scanner: &mut Scanner<'_>, numbers: Numbers) -> Result<u32> {
     json_tokens(scanner.slice(start..scanner.position()), numbers)
 }
 
-/// A string by its text, nothing for `null`, all else by its JSON text.
+/// A string counts as its text, `null` as nothing, any other value as its JSON text.
 fn value_tokens(scanner: &mut Scanner<'_>, numbers: Numbers) -> Result<u32> {
     match scanner.peek() {
         Some(b'"') => Ok(Characters::of_literal(scanner.string()?).tokens()),
@@ -277,7 +277,7 @@ fn json_tokens(text: &str, numbers: Numbers) -> Result<u32> {
     Ok(Characters { ascii, other: 0 }.tokens())
 }
 
-/// The spans of some members of the object that follows; of a doubled key, the last.
+/// The spans of the given members of the object that follows. The last of a duplicate key wins.
 fn members<const N: usize>(
     scanner: &mut Scanner<'_>,
     names: [&str; N],

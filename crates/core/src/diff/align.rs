@@ -1,27 +1,27 @@
-//! Which element of one list answers to which of the other.
+//! Pairs the elements of two lists.
 
 use std::cmp::Ordering;
 
 use super::bytes::{common_prefix, common_suffix};
 use super::tree::Value;
 
-/// So many pairs of elements are looked at for one diff: two lists of 362 elements, or many small
-/// ones. After that elements are paired as they come.
+/// The most pairs of elements that one diff compares: two lists of 362 elements, or many small ones. Beyond it,
+/// elements are paired by position.
 pub(super) const MAX_PAIRS: usize = 1 << 17;
 
-/// So much of each end of an element is looked at.
-const LOOKED_AT: usize = 1_024;
+/// The number of bytes compared at each end of an element.
+const COMPARED: usize = 1_024;
 
 const ALIKE: u32 = 1_000;
 
-/// An element that stays is worth more than a few that look alike.
+/// An unchanged element outweighs a few similar ones.
 const SAME: u32 = 3 * ALIKE;
 
 pub(super) enum Alignment {
-    /// The same elements in another order, from this position on, without those at the end that
-    /// stay where they are.
+    /// The same elements in another order, from this position on. Elements at the end that keep their position are
+    /// excluded.
     Reordered { from: usize, length: usize },
-    /// What is not the same, in order.
+    /// The differences, in order.
     Steps(Vec<Step>),
 }
 
@@ -32,7 +32,7 @@ pub(super) enum Step {
     Added { actual: usize },
 }
 
-/// Aligns two lists that are not the same. `pairs_left`: how many pairs may still be looked at.
+/// Aligns two lists that differ. `pairs_left` is the number of pairs that may still be compared.
 pub(super) fn align(
     recorded: &[Value<'_>],
     actual: &[Value<'_>],
@@ -76,7 +76,7 @@ fn is_permutation(recorded: &[Value<'_>], actual: &[Value<'_>]) -> bool {
     pairs.all(|(recorded, actual)| recorded.order(*actual) == Ordering::Equal)
 }
 
-/// The pairs, in order and none crossing another, that together are most alike.
+/// The ordered, non-crossing pairs with the highest total likeness.
 fn best_pairs(recorded: &[Value<'_>], actual: &[Value<'_>]) -> Vec<(usize, usize)> {
     let width = actual.len() + 1;
     let likeness: Vec<u32> = recorded
@@ -122,29 +122,29 @@ fn likeness(recorded: Value<'_>, actual: Value<'_>) -> u32 {
     let prefix = common_prefix(recorded.0, actual.0);
     let suffix = common_suffix(recorded.1, actual.1).min(shorter - prefix);
     let longer = texts[0].len().max(texts[1].len());
-    let looked_at = longer.clamp(1, 2 * LOOKED_AT);
-    // At most all of what was looked at.
-    u32::try_from((prefix + suffix) * ALIKE as usize / looked_at)
+    let compared = longer.clamp(1, 2 * COMPARED);
+    // Never more than the bytes that were compared.
+    u32::try_from((prefix + suffix) * ALIKE as usize / compared)
         .unwrap_or(ALIKE)
         .min(ALIKE)
 }
 
-/// The start and the end of it that are looked at, which may overlap.
+/// The start and the end to compare. They may overlap.
 fn ends_of(bytes: &[u8]) -> (&[u8], &[u8]) {
-    if bytes.len() <= 2 * LOOKED_AT {
+    if bytes.len() <= 2 * COMPARED {
         return (bytes, bytes);
     }
-    (&bytes[..LOOKED_AT], &bytes[bytes.len() - LOOKED_AT..])
+    (&bytes[..COMPARED], &bytes[bytes.len() - COMPARED..])
 }
 
 struct Steps {
-    /// The position in both lists at which those here begin.
+    /// The position of these elements in both lists.
     from: usize,
     same_or_alike: Vec<(usize, usize)>,
 }
 
 impl Steps {
-    /// What stands between two pairs is paired as it comes.
+    /// Elements between two pairs are paired by position.
     fn list(self, recorded: &[Value<'_>], actual: &[Value<'_>]) -> Vec<Step> {
         let Self {
             from,

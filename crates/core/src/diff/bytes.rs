@@ -1,9 +1,8 @@
-//! How far two texts agree, from either end. In blocks, which the compiler turns into a few wide
-//! comparisons.
+//! Common prefixes and suffixes, compared in blocks that compile to a few wide comparisons.
 
 const BLOCK: usize = 64;
 
-/// The number of bytes at the start that are equal.
+/// The length of the common prefix.
 pub(super) fn common_prefix(left: &[u8], right: &[u8]) -> usize {
     let (left_blocks, _) = left.as_chunks::<BLOCK>();
     let (right_blocks, _) = right.as_chunks::<BLOCK>();
@@ -18,7 +17,7 @@ pub(super) fn common_prefix(left: &[u8], right: &[u8]) -> usize {
     whole + rest.take_while(|(left, right)| left == right).count()
 }
 
-/// The number of bytes at the end that are equal.
+/// The length of the common suffix.
 pub(super) fn common_suffix(left: &[u8], right: &[u8]) -> usize {
     let (_, left_blocks) = left.as_rchunks::<BLOCK>();
     let (_, right_blocks) = right.as_rchunks::<BLOCK>();

@@ -1,4 +1,4 @@
-//! Short cuts of JSON text for people.
+//! Short excerpts of JSON text for people.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,10 +9,10 @@ use super::tree::{Kind, Value};
 const MAX_CHARACTERS: usize = 80;
 const LEFT_OUT: char = '…';
 
-/// Of text before the first difference, in bytes.
+/// Bytes shown before the first difference.
 const LEAD: usize = 32;
 
-/// Of two values that differ: texts are cut around the first place at which they do.
+/// Excerpts of two values that differ. Texts are cut around the first difference.
 pub(super) fn both(recorded: Value<'_>, actual: Value<'_>) -> [String; 2] {
     if recorded.kind() != Kind::String || actual.kind() != Kind::String {
         return [recorded, actual].map(|value| start(value.text()));
@@ -22,14 +22,14 @@ pub(super) fn both(recorded: Value<'_>, actual: Value<'_>) -> [String; 2] {
     bodies.map(|body| around(body, at))
 }
 
-/// The start of JSON text.
+/// The start of a JSON text.
 pub(super) fn start(text: &str) -> String {
     let mut excerpt = String::new();
     push_cut(&mut excerpt, text, MAX_CHARACTERS);
     excerpt
 }
 
-/// Of a list whose elements in `window` stand in another order: their names, if they have any.
+/// The elements of a list in `window`, which are in another order: by name if they have names.
 pub(super) fn order(elements: &[Value<'_>], window: Range<usize>) -> String {
     let before = if window.start > 0 { "[…," } else { "[" };
     let after = if window.end < elements.len() {
@@ -42,7 +42,7 @@ pub(super) fn order(elements: &[Value<'_>], window: Range<usize>) -> String {
         if !labels.is_empty() {
             labels.push(',');
         }
-        // Tools have names, those of some providers one level down.
+        // Tools have names, with some providers one level down.
         let named = element.member("function").unwrap_or(*element);
         let label = named.member("name").unwrap_or(*element);
         push_cut(&mut labels, label.text(), MAX_CHARACTERS);
@@ -60,7 +60,7 @@ pub(super) fn order(elements: &[Value<'_>], window: Range<usize>) -> String {
     excerpt
 }
 
-/// Of the body of a string literal, with its quotes.
+/// An excerpt of the body of a string literal, with quotes.
 fn around(body: &str, at: usize) -> String {
     const ROOM: usize = MAX_CHARACTERS - 2;
     let mut excerpt = String::from("\"");
@@ -74,11 +74,11 @@ fn around(body: &str, at: usize) -> String {
     excerpt
 }
 
-/// Appends at most `room` characters, cut between whole characters and escapes. Whether something
-/// was left out.
+/// Appends at most `room` characters, cutting only between whole characters and escapes. Returns true if it left
+/// something out.
 fn push_cut(out: &mut String, text: &str, room: usize) -> bool {
     let mut used = 0;
-    // Where the mark still has room.
+    // The last cut that leaves room for the mark.
     let mut end = out.len();
     for character in characters(text) {
         let shown = visible(character);
@@ -96,7 +96,7 @@ fn push_cut(out: &mut String, text: &str, room: usize) -> bool {
     false
 }
 
-/// What looks like a space or like nothing is shown as its escape.
+/// Shows white space and invisible characters as escapes.
 fn visible(character: &str) -> Cow<'_, str> {
     match character.chars().next() {
         Some('\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}') => {}

@@ -2,11 +2,11 @@ use std::fmt::Write;
 
 use super::{Change, Diff, Difference, Nature};
 
-/// So many differences are spelt out.
-const SPELT_OUT: usize = 3;
+/// Differences described in full.
+const MAX_EXPLAINED: usize = 3;
 
-/// Says to a person what differs, in one sentence, of which the first letter is small and the full
-/// stop left out: it can follow a colon.
+/// Describes the differences in one sentence. It starts with a lower-case letter and has no full stop, so it can
+/// follow a colon.
 #[must_use]
 pub fn explain(diff: &Diff) -> String {
     let count = diff.differences.len() + diff.more;
@@ -15,15 +15,14 @@ pub fn explain(diff: &Diff) -> String {
     }
     let places = if count == 1 { "place" } else { "places" };
     let mut text = format!("the request differs in {count} {places}");
-    let spelt_out = diff.differences.iter().take(SPELT_OUT);
-    let unsaid = count - spelt_out.len();
-    for (index, difference) in spelt_out.enumerate() {
+    let explained = diff.differences.iter().take(MAX_EXPLAINED);
+    let others = count - explained.len();
+    for (index, difference) in explained.enumerate() {
         text.push_str(if index == 0 { ": " } else { "; " });
         write_difference(difference, &mut text);
     }
-    if (1..count).contains(&unsaid) {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "; … and {unsaid} more");
+    if (1..count).contains(&others) {
+        let _ = write!(text, "; … and {others} more");
     }
     text
 }
@@ -44,7 +43,6 @@ fn write_difference(difference: &Difference, out: &mut String) {
     };
     let [recorded, actual] = [recorded, actual].map(|text| text.as_deref().unwrap_or("nothing"));
     let nature = phrase(*nature);
-    // Writing to a String cannot fail.
     let _ = match change {
         Change::Changed | Change::Reordered => {
             write!(

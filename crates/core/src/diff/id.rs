@@ -1,16 +1,16 @@
-//! Tokens of no meaning: UUIDs and random ids.
+//! Meaningless tokens: UUIDs and random ids.
 
-/// The shortest token that is taken for random, on its own and behind a prefix such as `call_`.
+/// The shortest token that can be random: on its own, and after a prefix such as `call_`.
 const SHORTEST: usize = 8;
 const SHORTEST_PREFIXED: usize = 6;
 
-/// From this length on, digits alone or letters alone may be random.
+/// From this length on, digits alone or letters alone can be random.
 const LONG: usize = 16;
 
-/// Longer ones are data: images, signatures.
+/// Longer tokens are data, such as images and signatures.
 const LONGEST: usize = 128;
 
-/// The length of the UUID that `text` begins with, in bytes.
+/// The length in bytes of the UUID at the start of `text`.
 pub(super) fn uuid(text: &str) -> Option<usize> {
     const LENGTH: usize = 36;
     let bytes = text.as_bytes();
@@ -25,12 +25,12 @@ pub(super) fn uuid(text: &str) -> Option<usize> {
     (is_uuid && !bytes.get(LENGTH).is_some_and(u8::is_ascii_alphanumeric)).then_some(LENGTH)
 }
 
-/// The lengths of the tokens that two texts begin with, if they differ as random ids of one make do.
-/// `prefixed`: a word and a hyphen or underscore stand before them.
+/// The lengths of the tokens at the start of two texts, if they differ like two random ids from the same generator.
+/// `prefixed` is true if a word and a hyphen or underscore come before them.
 pub(super) fn random_pair(recorded: &str, actual: &str, prefixed: bool) -> Option<(usize, usize)> {
     let (recorded, actual) = (token(recorded)?, token(actual)?);
     if parts(recorded).next() == parts(actual).next() {
-        // The others are looked at when they are reached.
+        // Later parts are compared when the walk reaches them.
         return None;
     }
     let are_random = parts_are_random(recorded, actual, prefixed)
@@ -39,7 +39,7 @@ pub(super) fn random_pair(recorded: &str, actual: &str, prefixed: bool) -> Optio
     are_random.then_some((recorded.len(), actual.len()))
 }
 
-/// Letters, digits, hyphens and underscores at the start of a text.
+/// The letters, digits, hyphens and underscores at the start of a text.
 fn token(text: &str) -> Option<&str> {
     let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let length = text.bytes().take(LONGEST + 1).take_while(is_inside).count();
@@ -50,7 +50,8 @@ fn parts(token: &str) -> impl Iterator<Item = &str> {
     token.split(['-', '_'])
 }
 
-/// Parts of the same lengths: of those that differ at least one is random, and no other is a word.
+/// True for tokens with parts of equal lengths, if at least one differing part is random and no differing part is a
+/// word.
 fn parts_are_random(recorded: &str, actual: &str, prefixed: bool) -> bool {
     if !parts(recorded)
         .map(str::len)
@@ -73,7 +74,7 @@ fn parts_are_random(recorded: &str, actual: &str, prefixed: bool) -> bool {
     any_random
 }
 
-/// For parts of one length.
+/// Both parts have the same length.
 fn is_random(left: &str, right: &str, shapes: [Shape; 2], prefixed: bool) -> bool {
     let length = left.len();
     let shortest = if prefixed {
@@ -96,14 +97,14 @@ fn is_random(left: &str, right: &str, shapes: [Shape; 2], prefixed: bool) -> boo
         return are_unlike(left, right) && (prefixed || !all(|shape| shape.word_and_number));
     }
     if any(|shape| shape.is_mixed() && !shape.word_and_number) {
-        // The other came out without digits.
+        // The other one happens to have no digits.
         return all(|shape| shape.letters() > 0)
             && (prefixed && length >= SHORTEST || all(Shape::mixes_case));
     }
     length >= LONG && all(|shape| shape.letters() > 0 && shape.is_irregular())
 }
 
-/// All sorts of characters, with hyphens and underscores anywhere among them (nanoid).
+/// Mixed characters with hyphens and underscores anywhere (nanoid).
 fn are_scattered(recorded: &str, actual: &str) -> bool {
     let shapes = [recorded, actual].map(Shape::of);
     recorded.len() == actual.len()
@@ -113,8 +114,7 @@ fn are_scattered(recorded: &str, actual: &str) -> bool {
         && shapes.iter().all(Shape::mixes_case)
 }
 
-/// Whether few of their characters are the same. Ids that begin with a time have more in common, and
-/// are longer.
+/// True if few characters are equal. Ids that begin with a timestamp have more in common, and are longer.
 fn are_unlike(left: &str, right: &str) -> bool {
     let pairs = left.bytes().zip(right.bytes());
     let equal = pairs.filter(|(left, right)| left == right).count();
@@ -125,7 +125,8 @@ fn have_one_alphabet([left, right]: [Shape; 2]) -> bool {
     (left.upper > 0) == (right.upper > 0) && (left.lower > 0) == (right.lower > 0)
 }
 
-/// Digits of a random fraction in base 36, whose last zeros are left out.
+/// Digits of a random fraction in base 36 (`Math.random().toString(36)`). Trailing zeros are dropped, so lengths
+/// vary.
 fn are_fractions(recorded: &str, actual: &str) -> bool {
     recorded.len().abs_diff(actual.len()) <= 2
         && [recorded, actual].iter().all(|token| {
@@ -135,15 +136,14 @@ fn are_fractions(recorded: &str, actual: &str) -> bool {
         })
 }
 
-/// Of which characters a token is made.
+/// The character classes of a token.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     length: usize,
     digits: usize,
     upper: usize,
     lower: usize,
-    /// How often an upper-case letter, a lower-case one or another character follows one of
-    /// another sort.
+    /// The number of neighboring characters of different classes: upper case, lower case, other.
     changes: usize,
     hex: bool,
     /// A word and a number, such as `chapter12`.
@@ -183,12 +183,12 @@ impl Shape {
         self.digits > 0 && self.letters() > 0
     }
 
-    /// Upper and lower case in no order that a name has.
+    /// Upper and lower case mixed as no name does.
     fn mixes_case(&self) -> bool {
         self.upper > 0 && self.lower > 0 && self.is_irregular()
     }
 
-    /// More changes than a name has: `getUserById` has few.
+    /// More changes than a name has. `getUserById` has few.
     fn is_irregular(&self) -> bool {
         self.changes * 5 >= self.length * 2
     }

@@ -2,7 +2,7 @@ use super::Diff;
 use crate::json::JsonStr;
 
 impl Diff {
-    /// Writes `"differences":[…],"more":n`, the members of a JSON object.
+    /// Appends `"differences":[…],"more":n`, two members of a JSON object.
     pub fn write_members(&self, out: &mut String) {
         out.push_str(r#""differences":["#);
         for (index, difference) in self.differences.iter().enumerate() {

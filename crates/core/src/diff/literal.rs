@@ -1,14 +1,14 @@
-//! The body of a string literal in canonical form, read without decoding it: a character of it is
-//! one that stands for itself or a whole escape.
+//! The body of a string literal in canonical form, read without decoding. A "character" is a literal character or a
+//! whole escape.
 
 use memchr::memrchr;
 
 use super::bytes::{common_prefix, common_suffix};
 
-/// The longest escape, `\u001f`.
+/// The length of the longest escape, `\u001f`.
 const LONGEST_ESCAPE: usize = 6;
 
-/// Where two bodies differ.
+/// The differing range of two bodies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Window {
     pub(super) start: usize,
@@ -17,15 +17,15 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Of two different bodies. It starts at the first character that differs, and what follows its
-    /// ends is the same in both.
+    /// For two different bodies. The window starts at the first differing character. The text after it is equal in
+    /// both.
     pub(super) fn of(recorded: &str, actual: &str) -> Self {
         let prefix = common_prefix(recorded.as_bytes(), actual.as_bytes());
-        // The bytes before are the same, so this is a boundary in both.
+        // The bytes before are equal, so this is a boundary in both.
         let start = floor(recorded, prefix);
         let rests = [recorded, actual].map(|body| &body.as_bytes()[start..]);
         let longest = common_suffix(rests[0], rests[1]);
-        // A common end may begin inside a character. Long runs of backslashes are given up on.
+        // A common suffix may begin inside a character. Give up on long runs of backslashes.
         let suffix = (longest.saturating_sub(LONGEST_ESCAPE)..=longest)
             .rev()
             .find(|suffix| {
@@ -60,7 +60,7 @@ pub(super) fn first_character(text: &str) -> Option<&str> {
     text.get(..length).or(Some(text))
 }
 
-/// The start of the character that the byte at `at` belongs to.
+/// The start of the character that contains the byte at `at`.
 pub(super) fn floor(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
@@ -92,7 +92,7 @@ fn escape_length(second: Option<&u8>) -> usize {
     }
 }
 
-/// Whether a character is white space to JavaScript's `\s`, or a zero-width space.
+/// True for white space in JavaScript's `\s`, and for the zero-width space.
 pub(super) fn is_white_space(character: &str) -> bool {
     match character {
         r"\n" | r"\r" | r"\t" | r"\f" | r"\u000b" | "\u{feff}" | "\u{200b}" => true,

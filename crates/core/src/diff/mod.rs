@@ -1,7 +1,7 @@
-//! Why a request missed its recording: the recorded request that comes nearest, and what differs.
+//! Explains why no recorded request matched: finds the nearest recorded request and its differences.
 //!
-//! [`nearest`] chooses among recorded requests, [`diff`] lists what is not the same in two documents,
-//! and [`explain`] puts that list into words.
+//! [`nearest`] selects a recorded request, [`diff`] lists the differences between two documents, and [`explain`]
+//! describes that list in words.
 
 mod align;
 mod bytes;
@@ -23,10 +23,10 @@ use crate::json::{JsonError, canonicalize};
 pub use explain::explain;
 pub use nearest::nearest;
 
-/// Bounds on what is listed.
+/// Limits of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiffLimits {
-    /// How many differences are listed; the others are counted.
+    /// Listed differences. Further ones are only counted.
     pub max_differences: usize,
 }
 
@@ -38,17 +38,17 @@ impl Default for DiffLimits {
     }
 }
 
-/// What differs between two documents.
+/// The differences between two documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Diff {
-    /// The first ones, in the order of the canonical document.
+    /// The first differences, in the order of the canonical document.
     pub differences: Vec<Difference>,
-    /// How many there are beyond those listed.
+    /// The number of differences that are not listed.
     pub more: usize,
 }
 
 impl Diff {
-    /// Whether the documents are the same.
+    /// True if the documents are equal.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.differences.is_empty() && self.more == 0
@@ -57,16 +57,16 @@ impl Diff {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Where (RFC 6901): in the actual document; of what was removed, in the recorded one.
+    /// RFC 6901 pointer into the actual document. For a removed value, into the recorded document.
     pub pointer: String,
     pub change: Change,
-    /// What kind of value differs.
+    /// The kind of the differing value.
     pub nature: Nature,
-    /// In which part of a request it stands.
+    /// The part of the request that contains it.
     pub part: Part,
-    /// JSON text of at most 80 characters, `…` for what is left out; `None` if it was added.
+    /// JSON text of at most 80 characters, with `…` where it is cut. `None` if the value was added.
     pub recorded: Option<String>,
-    /// As `recorded`; `None` if it was removed.
+    /// As `recorded`. `None` if the value was removed.
     pub actual: Option<String>,
 }
 
@@ -77,46 +77,46 @@ pub enum Change {
     Added,
     /// Only in the recorded document.
     Removed,
-    /// The same elements of a list in another order.
+    /// The same elements in another order.
     Reordered,
 }
 
-/// What kind of value differs.
+/// The kind of a differing value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Nature {
-    /// A date or time, also inside a text, also as seconds or milliseconds since 1970.
+    /// A date or time, also within a text, also as seconds or milliseconds since 1970.
     Date,
     Uuid,
-    /// A token of no meaning, such as `call_8fKq2ZrT`, also inside a text.
+    /// A meaningless token, such as `call_8fKq2ZrT`, also within a text.
     RandomId,
-    /// Text that is equal but for its white space.
+    /// Texts that are equal except for white space.
     Whitespace,
-    /// Text that is equal but for upper and lower case.
+    /// Texts that are equal except for upper and lower case.
     Case,
-    /// A list with the same elements in another order.
+    /// The same elements of a list in another order.
     Order,
     Number,
     Text,
     Boolean,
-    /// One of the two is `null`.
+    /// One of the two values is `null`.
     Null,
-    /// Values of two JSON types.
+    /// Values of different JSON types.
     Type,
-    /// A whole object or list that one of the two lacks.
+    /// A whole object or list that only one document contains.
     Structure,
-    /// Something else in the tools.
+    /// Any other difference in the tools.
     ToolSchema,
-    /// Something else in the schema of the output.
+    /// Any other difference in the output schema.
     Schema,
-    /// Something else in the options.
+    /// Any other difference in the options.
     ModelOption,
-    /// Anything in the model: its name may hold a date, and that is no moment.
+    /// Any difference in the model. A date in its name is a version, not a point in time.
     Model,
-    /// A whole message that one of the two lacks.
+    /// A whole message that only one document contains.
     Message,
 }
 
-/// The member of a request document that something stands in.
+/// The member of a request document that contains a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Part {
     Messages,
@@ -124,19 +124,19 @@ pub enum Part {
     Schema,
     Options,
     Model,
-    /// Of a tool's call.
+    /// The input of a tool call.
     Input,
     Other,
 }
 
-/// Lists what differs between two JSON texts. Lists nothing exactly if their canonical forms are equal:
-/// the order of keys, white space, spellings of numbers and escapes do not count.
+/// Lists the differences between two JSON texts. The list is empty exactly if their canonical forms are equal: the
+/// order of keys, white space and the spelling of numbers and escapes do not count.
 ///
-/// Objects are compared by key. Lists are aligned first, so that one element more is one difference.
-/// Takes time in proportion to the texts, and never recurses.
+/// Objects are compared by key. Lists are aligned first, so one additional element is one difference. Runs in linear
+/// time and never recurses.
 ///
 /// # Errors
-/// As [`crate::json::write_canonical`]; the recorded text is read first.
+/// As [`crate::json::write_canonical`]. The recorded text is read first.
 pub fn diff(recorded: &str, actual: &str, limits: DiffLimits) -> Result<Diff, JsonError> {
     let (recorded, actual) = (canonicalize(recorded)?, canonicalize(actual)?);
     if recorded == actual {
@@ -147,7 +147,7 @@ pub fn diff(recorded: &str, actual: &str, limits: DiffLimits) -> Result<Diff, Js
 }
 
 impl Change {
-    /// A stable name, as it crosses borders.
+    /// The stable name used in JSON and across the binding.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -160,7 +160,7 @@ impl Change {
 }
 
 impl Nature {
-    /// A stable name, as it crosses borders.
+    /// The stable name used in JSON and across the binding.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -184,7 +184,7 @@ impl Nature {
         }
     }
 
-    /// Whether such values are made anew in each run.
+    /// True for values that are different in every run.
     #[must_use]
     pub fn is_volatile(self) -> bool {
         matches!(self, Self::Date | Self::Uuid | Self::RandomId)
@@ -192,7 +192,7 @@ impl Nature {
 }
 
 impl Part {
-    /// A stable name, as it crosses borders.
+    /// The stable name used in JSON and across the binding.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

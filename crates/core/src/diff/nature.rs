@@ -1,11 +1,11 @@
-//! What kind of value differs.
+//! Classifies differing values.
 
 use super::literal::{Window, characters, is_white_space};
 use super::path::{Token, part};
 use super::tree::{Kind, Value};
 use super::{Change, Nature, Part, date, volatile};
 
-/// A value in the two documents.
+/// A value in one or both documents.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Sides<'t> {
     Both(Value<'t>, Value<'t>),
@@ -66,7 +66,7 @@ fn of_change(recorded: Value<'_>, actual: Value<'_>) -> Nature {
     }
 }
 
-/// Of bodies of string literals.
+/// For the bodies of two string literals.
 fn of_texts(recorded: &str, actual: &str) -> Nature {
     let black = |body| characters(body).filter(|character| !is_white_space(character));
     if black(recorded).eq(black(actual)) {
@@ -83,7 +83,7 @@ fn lower_case(body: &str) -> impl Iterator<Item = char> {
     body.chars().flat_map(char::to_lowercase)
 }
 
-/// Of a value that the other side lacks.
+/// For a value that only one document contains.
 fn of_value(value: Value<'_>) -> Nature {
     match value.kind() {
         Kind::Object | Kind::Array => Nature::Structure,

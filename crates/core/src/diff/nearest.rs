@@ -1,13 +1,13 @@
-//! The recorded request that comes nearest to one that was not found.
+//! Finds the recorded request nearest to one that had no match.
 
 use super::bytes::{common_prefix, common_suffix};
 
-/// The key of the candidate that agrees longest with `actual` from both ends, relative to the longer
-/// of the two; of equally near ones the first. `None` if there are no candidates.
+/// The key of the candidate with the longest common prefix and suffix with `actual`, relative to the longer of the
+/// two. The first wins a tie. `None` if there are no candidates.
 ///
-/// A candidate is a key and its text in pieces, which are never joined. Pieces that a candidate
-/// shares with the one before it, at either end, are the same place in memory and are not read
-/// again: in a conversation each request costs only what it adds.
+/// A candidate is a key and its text in pieces, which are never joined. Leading or trailing pieces that a candidate
+/// shares in memory with the previous one are not compared again, so each request of a conversation costs only the
+/// messages that it adds.
 pub fn nearest<'a, K, P>(candidates: impl IntoIterator<Item = (K, P)>, actual: &str) -> Option<K>
 where
     P: AsRef<[&'a str]>,
@@ -77,13 +77,13 @@ impl<'a, P: AsRef<[&'a str]>> Search<'_, P> {
         });
         let shorter = length.min(self.actual.len());
         Nearness {
-            // Where both ends claim the same bytes, they count once.
+            // Bytes in both the prefix and the suffix count once.
             agreed: prefix.saturating_add(suffix).min(shorter),
             longer: length.max(self.actual.len()),
         }
     }
 
-    /// The length of the common start, of which `known` bytes need no look.
+    /// The length of the common prefix. The first `known` bytes are known to be equal.
     fn prefix(&self, pieces: &[&str], known: usize) -> usize {
         let mut end = 0;
         for piece in pieces {
@@ -122,7 +122,7 @@ impl<'a, P: AsRef<[&'a str]>> Search<'_, P> {
     }
 }
 
-/// How many bytes two lists of pieces begin with that are the same place in memory.
+/// The total length of the leading pieces that are the same memory in both lists.
 fn shared<'p, 'a: 'p>(
     pieces: impl Iterator<Item = &'p &'a str>,
     others: impl Iterator<Item = &'p &'a str>,

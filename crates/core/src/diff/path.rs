@@ -1,4 +1,4 @@
-//! Where a value stands: a path from the root, shared between all that stands below it.
+//! Paths from the root to a value. Values below a path share it.
 
 use std::fmt::Write;
 
@@ -10,11 +10,11 @@ use crate::json::JsonStr;
 pub(super) enum Token<'t> {
     /// The body of the key's literal.
     Key(&'t str),
-    /// The position of an element in each document.
+    /// The position of the element in each document.
     Index { recorded: usize, actual: usize },
 }
 
-/// A path by its position in [`Paths`]; `None` is the root.
+/// An index into [`Paths`]. `None` is the root.
 pub(super) type PathId = Option<usize>;
 
 #[derive(Debug, Default)]
@@ -23,13 +23,13 @@ pub(super) struct Paths<'t> {
 }
 
 impl<'t> Paths<'t> {
-    /// The position of a new path.
+    /// Adds a path and returns its index.
     pub(super) fn join(&mut self, parent: PathId, token: Token<'t>) -> usize {
         self.steps.push((parent, token));
         self.steps.len() - 1
     }
 
-    /// From the root on.
+    /// The steps from the root.
     pub(super) fn tokens(&self, path: PathId) -> Vec<Token<'t>> {
         let mut tokens = Vec::new();
         let mut at = path;
@@ -42,7 +42,8 @@ impl<'t> Paths<'t> {
     }
 }
 
-/// As RFC 6901 writes it, into one of the documents. A lone surrogate in a key, which no Rust string can hold, stays an escape.
+/// The RFC 6901 pointer into one of the documents. Lone surrogates in keys stay escapes because no Rust string can
+/// contain them.
 pub(super) fn pointer(tokens: &[Token<'_>], change: Change) -> String {
     let mut pointer = String::new();
     for token in tokens {
@@ -54,7 +55,6 @@ pub(super) fn pointer(tokens: &[Token<'_>], change: Change) -> String {
                 } else {
                     actual
                 };
-                // Writing to a String cannot fail.
                 let _ = write!(pointer, "{index}");
             }
             Token::Key(body) => {

@@ -1,4 +1,4 @@
-//! A document in canonical form as a flat list of its values, each before those inside it.
+//! A document in canonical form as a flat list of values, parents before children.
 
 use std::cmp::Ordering;
 
@@ -13,11 +13,11 @@ pub(super) struct Tree<'a> {
 struct Node<'a> {
     kind: Kind,
     text: &'a str,
-    /// The body of the key's literal; empty for elements and the root.
+    /// The body of the key's literal. Empty for elements and the root.
     key: &'a str,
-    /// Position of the first node that is not inside this one.
+    /// The index of the first node outside this one.
     next: usize,
-    /// Equal for equal texts.
+    /// Equal texts have equal hashes.
     hash: u64,
 }
 
@@ -39,7 +39,7 @@ struct Open {
 }
 
 impl<'a> Tree<'a> {
-    /// Of text in canonical form: equal values have equal texts.
+    /// The text must be in canonical form, where equal values have equal texts.
     pub(super) fn read(canonical: &'a str) -> Result<Self, JsonError> {
         let mut scanner = Scanner::new(canonical);
         let mut nodes: Vec<Node<'a>> = Vec::new();
@@ -111,7 +111,7 @@ fn close<'a>(nodes: &mut [Node<'a>], node: usize, text: &'a str) {
     (container.text, container.next, container.hash) = (text, next, hash);
 }
 
-/// Only to tell texts apart in most cases: whoever finds equal hashes compares the texts.
+/// A fast filter. Texts with equal hashes still have to be compared.
 fn hash_of(text: &str) -> u64 {
     let (words, rest) = text.as_bytes().as_chunks::<8>();
     let mut last = [0; 8];
@@ -172,18 +172,18 @@ impl<'t> Value<'t> {
         self.seems_same(other) && self.text() == other.text()
     }
 
-    /// As [`Value::same`], but now and then wrong; the time does not depend on the size.
+    /// As [`Value::same`] but by hash: constant time, with rare false positives.
     pub(super) fn seems_same(self, other: Self) -> bool {
         self.nodes[self.at].hash == other.nodes[other.at].hash
     }
 
-    /// Any order, the same for values of all trees.
+    /// An arbitrary total order that is consistent across trees.
     pub(super) fn order(self, other: Self) -> Ordering {
         let hashes = self.nodes[self.at].hash.cmp(&other.nodes[other.at].hash);
         hashes.then_with(|| self.text().cmp(other.text()))
     }
 
-    /// As the keys of canonical form are ordered.
+    /// The order of keys in canonical form.
     pub(super) fn order_of_key(self, other: Self) -> Ordering {
         if self.key() == other.key() {
             return Ordering::Equal;
@@ -205,7 +205,7 @@ impl<'t> Value<'t> {
         })
     }
 
-    /// The member of a key that needs no escape.
+    /// The member with this key, which must not need an escape.
     pub(super) fn member(self, key: &str) -> Option<Value<'t>> {
         let is_object = self.kind() == Kind::Object;
         self.children()

@@ -1,14 +1,14 @@
-//! Dates and ids that differ inside longer texts.
+//! Dates and ids that differ within longer texts.
 
 use super::Nature;
 use super::literal::{Window, first_character, floor, is_white_space};
 use super::{date, id};
 
-/// A date or an id may begin so many bytes before the first byte that differs.
+/// A date or an id may begin this many bytes before the first difference.
 const LOOK_BACK: usize = 128;
 
-/// What differs between two bodies of string literals, if dates and ids account for all of it: the
-/// first of them decides. `window` is where the two differ.
+/// The nature of the difference between two bodies, if dates and ids account for all of it. The first one decides.
+/// `window` is the differing range.
 pub(super) fn nature(recorded: &str, actual: &str, window: Window) -> Option<Nature> {
     let mut pair = Pair::before(recorded, actual, window.start);
     let mut found = None;
@@ -25,7 +25,7 @@ pub(super) fn nature(recorded: &str, actual: &str, window: Window) -> Option<Nat
     found
 }
 
-/// Of a string that is a date or a UUID and nothing else.
+/// For a string that consists of a single date or UUID.
 pub(super) fn whole(body: &str) -> Option<Nature> {
     if date::length(body) == Some(body.len()) {
         Some(Nature::Date)
@@ -36,27 +36,27 @@ pub(super) fn whole(body: &str) -> Option<Nature> {
     }
 }
 
-/// Two texts read side by side: what is left of each.
+/// The unread rest of two texts that are read in step.
 struct Pair<'t> {
     recorded: &'t str,
     actual: &'t str,
-    /// How many bytes of the recorded text have been read.
+    /// Bytes read of the recorded text.
     read: usize,
     before: Before,
 }
 
-/// What stands before the next character.
+/// The character class before the next character.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     /// A letter or a digit.
     Word,
-    /// A hyphen or an underscore that follows a letter or a digit.
+    /// A hyphen or an underscore after a letter or a digit.
     Hyphen,
     Other,
 }
 
 impl<'t> Pair<'t> {
-    /// Some way before `start`, up to which the two are the same.
+    /// A position some way before `start`. The texts are equal up to `start`.
     fn before(recorded: &'t str, actual: &'t str, start: usize) -> Self {
         let read = floor(recorded, start.saturating_sub(LOOK_BACK));
         let mut pair = Self {
@@ -69,7 +69,7 @@ impl<'t> Pair<'t> {
                 Before::Word
             },
         };
-        // In the middle of a date, one would look like something else.
+        // Do not start in the middle of a date: its rest would look like something else.
         while pair.read > 0 && pair.read < start {
             let passed_space = first_character(pair.recorded).is_none_or(is_white_space);
             if pair.step().is_none() || passed_space {
@@ -79,12 +79,12 @@ impl<'t> Pair<'t> {
         pair
     }
 
-    /// Whether what is left is the end that is the same in both.
+    /// True if only the common suffix is left.
     fn has_only_common_end(&self, window: Window) -> bool {
         self.read >= window.recorded_end && self.recorded.len() == self.actual.len()
     }
 
-    /// A date or an id that begins here in both: its nature and its lengths in bytes.
+    /// A date or an id that begins here in both texts: its nature and its lengths in bytes.
     fn token(&self) -> Option<(Nature, usize, usize)> {
         if self.before == Before::Word {
             return None;
@@ -103,7 +103,7 @@ impl<'t> Pair<'t> {
         Some((Nature::RandomId, recorded, actual))
     }
 
-    /// Passes so many bytes, which end with a letter or a digit.
+    /// Skips these bytes, which end with a letter or a digit.
     fn skip(&mut self, recorded: usize, actual: usize) {
         self.recorded = self.recorded.get(recorded..).unwrap_or_default();
         self.actual = self.actual.get(actual..).unwrap_or_default();
@@ -111,7 +111,7 @@ impl<'t> Pair<'t> {
         self.before = Before::Word;
     }
 
-    /// Passes a character that is the same in both.
+    /// Skips a character that is equal in both texts.
     fn step(&mut self) -> Option<()> {
         let character = first_character(self.recorded)?;
         if first_character(self.actual) != Some(character) {

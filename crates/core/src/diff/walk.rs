@@ -1,4 +1,4 @@
-//! Goes through two trees side by side, with a stack of its own.
+//! Walks two trees in parallel, with an explicit stack.
 
 use std::cmp::Ordering;
 
@@ -29,7 +29,7 @@ struct Walk<'t> {
     limits: DiffLimits,
     pairs_left: usize,
     paths: Paths<'t>,
-    /// What is still to be looked at, the next one last.
+    /// The pairs still to be compared, the next one last.
     stack: Vec<(PathId, Sides<'t>)>,
     diff: Diff,
 }
@@ -51,7 +51,7 @@ impl<'t> Walk<'t> {
         self.stack[below..].reverse();
     }
 
-    /// Both have their members in the order of the keys.
+    /// Both have their members in key order.
     fn members(&mut self, path: PathId, recorded: Value<'t>, actual: Value<'t>) {
         let mut recorded = recorded.children().peekable();
         let mut actual = actual.children().peekable();
@@ -103,7 +103,7 @@ impl<'t> Walk<'t> {
         self.stack.push((Some(path), sides));
     }
 
-    /// `order`: the excerpts of a list whose elements stand in another order.
+    /// `order`: the excerpts of a reordered list.
     fn found(&mut self, path: PathId, sides: Sides<'t>, order: Option<[String; 2]>) {
         if self.diff.differences.len() >= self.limits.max_differences {
             self.diff.more += 1;

@@ -6,16 +6,16 @@ use thiserror::Error;
 use super::writer::HashWriter;
 use crate::json::{JsonError, write_canonical, write_canonical_trusted};
 
-/// SHA-256 of the canonical form (RFC 8785) of a document. Written as 64 lower-case hex digits.
+/// SHA-256 of the canonical form (RFC 8785) of a document. Displayed as 64 lower-case hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContentHash([u8; 32]);
 
-/// A text is not 64 lower-case hex digits.
+/// The text is not 64 lower-case hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("a content hash is 64 lower-case hex digits")]
 pub struct ParseContentHashError;
 
-/// The content hash of text that `JSON.stringify` made without indentation.
+/// The content hash of text that `JSON.stringify` wrote without indentation.
 ///
 /// # Errors
 /// As [`write_canonical_trusted`].
@@ -25,7 +25,7 @@ pub fn content_hash(trusted_text: &str) -> Result<ContentHash, JsonError> {
     Ok(hasher.finish())
 }
 
-/// The content hash of JSON text of any origin.
+/// The content hash of any JSON text.
 ///
 /// # Errors
 /// As [`write_canonical`].
@@ -48,14 +48,14 @@ impl ContentHash {
 }
 
 impl ContentHash {
-    /// Writes the 64 digits, much faster than formatting does.
+    /// Appends the 64 hex digits. Much faster than `fmt`.
     pub fn push_hex(&self, out: &mut String) {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut hex = [0; 64];
         for (digits, byte) in hex.as_chunks_mut::<2>().0.iter_mut().zip(self.0) {
             *digits = [byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]);
         }
-        // All of them are ASCII.
+        // Always ASCII.
         out.push_str(str::from_utf8(&hex).unwrap_or_default());
     }
 }
@@ -98,8 +98,8 @@ impl FromStr for ContentHash {
     }
 }
 
-/// Values of the digits by their bytes, and a larger number for all others: a snapshot names
-/// each hash twice, and a branch for each digit would be felt.
+/// The value of each hex digit by its byte, 255 for all other bytes. A table, because a snapshot contains each hash
+/// twice and a branch per digit is measurably slower.
 static VALUES: [u8; 256] = {
     let mut values = [255; 256];
     let mut value = 0;

@@ -1,6 +1,6 @@
-//! The content hash of a conversation that grows. In the canonical form of a request document
-//! `{"messages":[…],"model":…,…}` the messages come first, so the SHA-256 state after those already
-//! seen is kept, and a turn reads only the new messages and what stands behind them.
+//! Incremental content hashes for growing conversations. In the canonical form of a request document
+//! `{"messages":[…],"model":…,…}` the messages come first. The SHA-256 state after the known messages is kept, so a
+//! turn hashes only its new messages and the tail of the document.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ use crate::json::{Elements, JsonError, Scanner, Sink, order_of_keys, write_canon
 
 const FIRST_KEY: &str = "messages";
 
-/// What stands in a request document behind its messages. Made once, used in every turn.
+/// The part of a request document after its messages. Built once and used in every turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestTail {
     /// From the bracket that closes the messages to the end of the document.
@@ -22,13 +22,13 @@ pub struct RequestTail {
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RequestTailError {
-    #[error("the members of a request besides its messages: {0}")]
+    #[error("invalid request members: {0}")]
     Json(#[from] JsonError),
-    #[error("the members of a request besides its messages must be an object")]
+    #[error("the request members without `messages` must be a JSON object")]
     NotAnObject,
     #[error(
-        "a request cannot have a member {key} beside its messages: only keys that sort after \"messages\" leave the \
-         messages first in canonical form; hash the whole document instead"
+        "the request member {key} sorts before \"messages\", so this request cannot be hashed incrementally; hash the \
+         whole document instead"
     )]
     KeyBeforeMessages {
         /// The key as a JSON string literal.
@@ -37,7 +37,7 @@ pub enum RequestTailError {
 }
 
 impl RequestTail {
-    /// From the request document without its messages, in text that `JSON.stringify` made.
+    /// From the request document without its messages, as `JSON.stringify` wrote it.
     ///
     /// # Errors
     /// Text that is not such an object, or a key that does not sort after `messages`.
@@ -49,7 +49,7 @@ impl RequestTail {
             return Err(RequestTailError::NotAnObject);
         }
         scanner.enter_object()?;
-        // In canonical form the first key is the smallest.
+        // In canonical form, the first key is the smallest.
         match scanner.next_member(&mut true)? {
             None => Ok(Self {
                 text: "]}".to_owned(),
@@ -64,10 +64,10 @@ impl RequestTail {
     }
 }
 
-/// The continuing hasher of a conversation whose messages come in as they are made.
+/// An incremental hasher for a conversation that receives its messages as they are created.
 #[derive(Debug, Clone)]
 pub struct Conversation {
-    /// After `{"messages":[` and the messages so far.
+    /// The state after `{"messages":[` and the messages so far.
     state: Sha256,
     len: usize,
 }
@@ -86,12 +86,12 @@ impl Conversation {
         Self { state, len: 0 }
     }
 
-    /// Adds the messages of an array, in text that `JSON.stringify` made. Adds all or, on an error, none.
+    /// Appends the messages of an array that `JSON.stringify` wrote. On an error, none is appended.
     pub fn append(&mut self, trusted_messages: &str) -> Result<(), JsonError> {
         self.append_from(trusted_messages, 0)
     }
 
-    /// Adds the messages from byte `from` of the array on: 0, or where a message ends.
+    /// Appends the messages from byte `from` of the array on: 0, or the end of a message.
     fn append_from(&mut self, trusted_messages: &str, from: usize) -> Result<(), JsonError> {
         let elements = Elements::of_trusted(trusted_messages, from)?;
         if elements.len() > 0 {
@@ -117,7 +117,7 @@ impl Conversation {
         self.len == 0
     }
 
-    /// The content hash of the request document of these messages and `tail`.
+    /// The content hash of the request document with these messages and `tail`.
     #[must_use]
     pub fn hash(&self, tail: &RequestTail) -> ContentHash {
         let mut hasher = HashWriter::after(self.state.clone());
@@ -126,18 +126,18 @@ impl Conversation {
     }
 }
 
-/// The continuing hasher for a client that sends the whole history as text each time. Only the text
-/// behind the longest known prefix is hashed; the last text is kept once, for the comparison.
+/// An incremental hasher for a client that sends the whole history as text each time. It hashes only the text after
+/// the longest known prefix. The last text is kept for that comparison.
 #[derive(Debug, Clone, Default)]
 pub struct TextConversation {
     text: String,
-    /// The state at the end of each turn that `text` still begins with.
+    /// The state at the end of each turn that is still a prefix of `text`.
     turns: Vec<Turn>,
 }
 
 #[derive(Debug, Clone)]
 struct Turn {
-    /// Where the last message of the turn ends.
+    /// The end of the last message of the turn.
     end: usize,
     state: Conversation,
 }
@@ -148,12 +148,12 @@ impl TextConversation {
         Self::default()
     }
 
-    /// Takes the whole array of messages, in text that `JSON.stringify` made, and gives the number
-    /// of its bytes that did not have to be hashed again. On an error the conversation stays as it was.
+    /// Replaces the conversation with a whole array of messages that `JSON.stringify` wrote. Returns the number of
+    /// bytes that were not hashed again. On an error the conversation is unchanged.
     pub fn update(&mut self, trusted_messages: &str) -> Result<usize, JsonError> {
         let common = common_prefix(self.text.as_bytes(), trusted_messages.as_bytes());
         let known = self.turns.iter().rposition(|turn| {
-            // Not inside a message that goes on, as 1 does in 12.
+            // Not in the middle of a message, as `1` is a prefix of `12`.
             turn.end <= common
                 && matches!(trusted_messages.as_bytes().get(turn.end), Some(b',' | b']'))
         });
@@ -183,7 +183,7 @@ impl TextConversation {
         self.turns.is_empty()
     }
 
-    /// The content hash of the request document of the last text and `tail`.
+    /// The content hash of the request document with the last text and `tail`.
     #[must_use]
     pub fn hash(&self, tail: &RequestTail) -> ContentHash {
         self.turns.last().map_or_else(
@@ -193,7 +193,7 @@ impl TextConversation {
     }
 }
 
-/// The number of bytes that both begin with.
+/// The length of the common prefix in bytes.
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     const BLOCK: usize = 4_096;
     let equal_blocks = a

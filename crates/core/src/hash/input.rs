@@ -2,7 +2,7 @@ use super::ContentHash;
 use super::writer::HashWriter;
 use crate::json::{JsonError, Sink, write_canonical};
 
-/// Hash of a frame's input: the content hash of `{"input":…}`, with `"types"` beside it when there are any.
+/// The hash of a frame's input: the content hash of `{"input":…}`, with a `"types"` member if `types` is given.
 ///
 /// # Errors
 /// As [`write_canonical`].

@@ -1,11 +1,10 @@
-//! The 53-bit hash of recordings made by `@rejelly/core`: cyrb53 with seed 0 over the UTF-16 code
-//! units of the request as JSON text with sorted keys. That text is the canonical form of RFC 8785
-//! to the last unit: same order of keys, same numbers, same escapes.
+//! The 53-bit hash in recordings of `@rejelly/core`: cyrb53 with seed 0 over the UTF-16 code units of the request as
+//! JSON text with sorted keys. That text equals the canonical form of RFC 8785: same key order, numbers and escapes.
 
 use crate::json::{JsonError, Sink, write_canonical};
 
-/// The hash of a recorded request, in lower-case hex without padding (at most 14 digits). It can be
-/// collided on purpose: good for reading old recordings and nothing else.
+/// The hash of a recorded request in lower-case hex without padding (at most 14 digits). Collisions can be
+/// constructed, so use it only to read old recordings.
 ///
 /// # Errors
 /// As [`write_canonical`].
@@ -15,7 +14,7 @@ pub fn legacy_hash(text: &str) -> Result<String, JsonError> {
     Ok(format!("{:x}", hasher.finish()))
 }
 
-/// All products wrap at 32 bits, as `Math.imul` does.
+/// All products wrap at 32 bits, like `Math.imul`.
 struct Cyrb53 {
     low: u32,
     high: u32,
@@ -40,7 +39,7 @@ impl Sink for Cyrb53 {
 }
 
 impl Cyrb53 {
-    /// 53 bits.
+    /// Returns 53 bits.
     fn finish(self) -> u64 {
         let low = mix(self.low, self.high);
         let high = mix(self.high, low);

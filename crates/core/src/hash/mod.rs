@@ -1,5 +1,5 @@
-//! What identifies a request: the content hash, its continuing form for growing conversations, and
-//! the hash of recordings made by `@rejelly/core`.
+//! Hashes that identify requests: the content hash, its incremental form for conversations, and the hash in
+//! recordings of `@rejelly/core`.
 
 mod content;
 mod conversation;

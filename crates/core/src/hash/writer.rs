@@ -5,8 +5,8 @@ use crate::json::Sink;
 
 const ROOM: usize = 1_024;
 
-/// Hashes what is written to it. Short pieces are gathered first: to begin and end an update costs about as much as to
-/// hash one of them.
+/// Hashes the text written to it. Short pieces are buffered: starting and ending an update costs about as much as
+/// hashing one of them.
 pub(crate) struct HashWriter {
     state: Sha256,
     gathered: [u8; ROOM],
@@ -18,7 +18,7 @@ impl HashWriter {
         Self::after(Sha256::new())
     }
 
-    /// Goes on after what `state` has hashed.
+    /// Continues from `state`.
     pub(crate) fn after(state: Sha256) -> Self {
         Self {
             state,
@@ -48,7 +48,7 @@ impl HashWriter {
         self.len = 0;
     }
 
-    /// The state after all that was written.
+    /// The state after everything written so far.
     pub(crate) fn into_state(mut self) -> Sha256 {
         self.flush();
         self.state

@@ -1,11 +1,11 @@
 use thiserror::Error;
 
-/// Why a text is not the JSON that was asked for.
+/// A text that is not the expected JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{kind} at byte {offset}")]
 pub struct JsonError {
     pub kind: JsonErrorKind,
-    /// Byte offset in the text that was read.
+    /// Byte offset in the input.
     pub offset: usize,
 }
 

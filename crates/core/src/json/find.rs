@@ -1,28 +1,27 @@
-//! The search that string literals are read with. The text is looked at in blocks of 64 bytes, and
-//! each leaves a mask with a bit for each byte that ends a string or has no place in one. So the many
-//! short strings of a block cost a shift each, escapes cost next to nothing, and long strings are
-//! passed a block at a time.
+//! Finds the ends of string literals. The text is scanned in blocks of 64 bytes. Each block yields a mask with one
+//! bit per byte that ends a string or is invalid in one. Short strings then cost one shift each, escapes cost almost
+//! nothing, and long strings are skipped block by block.
 
 use wide::u8x16;
 
 const BLOCK: usize = 64;
 
-/// Finds the ends of strings, front to back.
+/// Finds the ends of strings from front to back.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StringEnds {
-    /// Where the block that was looked at last begins.
+    /// The start of the current block.
     block: usize,
-    /// The bytes in it at which a string ends, the lowest bit for the first byte.
+    /// One bit per byte of the block at which a string ends; the lowest bit is the first byte.
     mask: u64,
-    /// Whether a backslash at the very end of it escapes the byte that follows.
+    /// True if a backslash at the end of the block escapes the next byte.
     escape_pending: bool,
-    /// Whether an escape was seen that `JSON.stringify` would not write.
+    /// True if an escape was found that `JSON.stringify` would not write.
     foreign_escape: bool,
 }
 
 impl StringEnds {
     pub(super) fn new() -> Self {
-        // A block before the first: nothing has been looked at.
+        // A block before the first one: nothing has been scanned.
         Self {
             block: 0_usize.wrapping_sub(BLOCK),
             mask: 0,
@@ -31,15 +30,15 @@ impl StringEnds {
         }
     }
 
-    /// Whether an escape was seen that `JSON.stringify` may not write: another would do, or none.
+    /// True if an escape was found that `JSON.stringify` may not write: it may use another escape or none.
     pub(super) fn has_foreign_escape(&self) -> bool {
         self.foreign_escape
     }
 
-    /// Where the body of a string that begins at `from` ends: at its closing quote, at a control
-    /// character, at the second byte of an invalid escape, or with the text.
+    /// Returns the end of the string body that begins at `from`: its closing quote, a control character, the second
+    /// byte of an invalid escape, or the end of the text.
     ///
-    /// Always called with the same bytes, and `from` never goes back.
+    /// Every call must pass the same bytes, and `from` must never decrease.
     #[inline]
     pub(super) fn next(&mut self, bytes: &[u8], from: usize) -> usize {
         let seen = from.wrapping_sub(self.block);
@@ -68,7 +67,7 @@ impl StringEnds {
         let mut padded = [b' '; BLOCK];
         padded[..rest.len()].copy_from_slice(rest);
         self.look_at(&padded, bytes);
-        // An escape that the text breaks off may be found in the padding.
+        // A truncated escape may have been found in the padding.
         self.mask &= !(u64::MAX << rest.len());
         if self.mask == 0 {
             bytes.len()
@@ -81,7 +80,7 @@ impl StringEnds {
     fn look_at(&mut self, block: &[u8; BLOCK], bytes: &[u8]) {
         let lanes = lanes_of(block);
         let special = lanes.map(special_bytes);
-        // Long strings are mostly blocks without any.
+        // Most blocks of long strings have no special byte.
         if !self.escape_pending && !any(special) {
             self.mask = 0;
             return;
@@ -91,13 +90,13 @@ impl StringEnds {
         self.mask = if backslashes == 0 && !self.escape_pending {
             special
         } else {
-            self.ends_beside_escapes(special, backslashes, block, bytes)
+            self.ends_without_escapes(special, backslashes, block, bytes)
         };
     }
 
-    /// Apart, so that blocks without escapes are looked at in few registers.
+    /// A separate function, so that blocks without escapes need few registers.
     #[inline(never)]
-    fn ends_beside_escapes(
+    fn ends_without_escapes(
         &mut self,
         special: u64,
         backslashes: u64,
@@ -108,10 +107,10 @@ impl StringEnds {
         special & !backslashes & !escaped | self.invalid_escapes(escaped, block, bytes)
     }
 
-    /// The bytes that follow a backslash which is not itself escaped.
+    /// The bytes that follow an unescaped backslash.
     #[inline]
     fn escaped(&mut self, backslashes: u64) -> u64 {
-        /// Every other bit: in a run of backslashes every other one escapes.
+        /// Every other bit: in a run of backslashes, every other one escapes.
         const EVEN: u64 = 0x5555_5555_5555_5555;
         let pending = u64::from(self.escape_pending);
         if backslashes == 0 {
@@ -120,7 +119,7 @@ impl StringEnds {
         }
         let backslashes = backslashes & !pending;
         let follows = backslashes << 1 | pending;
-        // Adding a run's first bit to the run moves it behind the run's end.
+        // Adding the first bit of a run to the run carries it past the run's end.
         let odd_starts = backslashes & !EVEN & !follows;
         let (sequences_on_even, overflow) = odd_starts.overflowing_add(backslashes);
         self.escape_pending = overflow;
@@ -134,23 +133,23 @@ impl StringEnds {
         while left != 0 {
             let at = left.trailing_zeros() as usize;
             if !SIMPLE_ESCAPES[usize::from(block[at % BLOCK])] {
-                invalid |= u64::from(!self.other_escape(block[at % BLOCK], bytes, at)) << at;
+                invalid |= u64::from(!self.is_rare_escape(block[at % BLOCK], bytes, at)) << at;
             }
             left &= left - 1;
         }
         invalid
     }
 
-    /// Whether an escape that has no letter of its own, or needs none, is valid.
-    fn other_escape(&mut self, letter: u8, bytes: &[u8], at: usize) -> bool {
+    /// True if an escape is valid that is not in `SIMPLE_ESCAPES`.
+    fn is_rare_escape(&mut self, letter: u8, bytes: &[u8], at: usize) -> bool {
         let digits = self.block + at + 1;
         self.foreign_escape |= letter != b'u' || !is_control_character(bytes, digits);
         letter == b'/' || letter == b'u' && four_hex_digits(bytes, digits)
     }
 }
 
-/// The escapes that `JSON.stringify` writes with a letter. A table, because the mixture of escapes in a
-/// text is hard to predict for branches.
+/// The escapes that `JSON.stringify` writes with a letter. A table, because branches on a mixture of escapes predict
+/// poorly.
 static SIMPLE_ESCAPES: [bool; 256] = {
     let mut simple = [false; 256];
     let mut letters: &[u8] = b"\"\\bfnrt";
@@ -161,8 +160,7 @@ static SIMPLE_ESCAPES: [bool; 256] = {
     simple
 };
 
-/// Whether the digits of an escape are as `JSON.stringify` writes a control character for which there
-/// is no letter.
+/// True if the digits of an escape are as `JSON.stringify` writes a control character that has no letter.
 fn is_control_character(bytes: &[u8], from: usize) -> bool {
     match bytes.get(from..from + 4) {
         Some([b'0', b'0', b'0', last]) => matches!(last, b'0'..=b'7' | b'b' | b'e' | b'f'),
@@ -177,7 +175,7 @@ fn four_hex_digits(bytes: &[u8], from: usize) -> bool {
         .is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// The bytes of a block. What is done with them is a few instructions with SSE2 or NEON, plain code elsewhere.
+/// The bytes of a block. Operations on them compile to a few SSE2 or NEON instructions, and to scalar code elsewhere.
 #[inline]
 fn lanes_of(block: &[u8; BLOCK]) -> [u8x16; 4] {
     let chunks = block.as_chunks::<16>().0;
@@ -191,7 +189,7 @@ fn lanes_of(block: &[u8; BLOCK]) -> [u8x16; 4] {
 /// All ones for control characters, quotes and backslashes.
 #[inline]
 fn special_bytes(lanes: u8x16) -> u8x16 {
-    // With that bit turned, a quote is the space, and control characters stay below it.
+    // Flipping this bit turns a quote into a space and keeps control characters below it.
     let turned = lanes ^ u8x16::splat(b'"' ^ b' ');
     let control_or_quote = turned.min(u8x16::splat(b' ')).simd_eq(turned);
     control_or_quote | lanes.simd_eq(u8x16::splat(b'\\'))
@@ -202,7 +200,7 @@ fn any([a, b, c, d]: [u8x16; 4]) -> bool {
     (a | b | c | d).to_bitmask() != 0
 }
 
-/// A bit for each byte, the lowest for the first.
+/// One bit per byte; the lowest bit is the first byte.
 #[inline]
 fn bits(lanes: [u8x16; 4]) -> u64 {
     let [a, b, c, d] = lanes.map(|lanes| u64::from(lanes.to_bitmask()));
@@ -218,7 +216,7 @@ mod tests {
         byte < b' ' || byte == b'"' || byte == b'\\'
     }
 
-    /// Byte by byte.
+    /// The reference: byte by byte.
     fn simple_next(bytes: &[u8], from: usize) -> usize {
         let mut at = from;
         while let Some(byte) = bytes.get(at) {
@@ -239,7 +237,7 @@ mod tests {
         at
     }
 
-    /// Reads strings that follow each other, from `first` to the first fault.
+    /// Reads consecutive strings from `first` to the first fault.
     fn assert_same_ends(bytes: &[u8], first: usize) {
         let mut ends = StringEnds::new();
         let mut from = first;
@@ -302,7 +300,7 @@ mod tests {
         }
     }
 
-    /// Whether an escape was found that `JSON.stringify` may not write.
+    /// True if an escape was found that `JSON.stringify` may not write.
     fn is_foreign(body: &str) -> bool {
         let text = format!("{body}\"");
         let mut ends = StringEnds::new();
@@ -315,7 +313,7 @@ mod tests {
         for unit in 0..=u16::MAX {
             for body in [format!("\\u{unit:04x}"), format!("\\u{unit:04X}")] {
                 let stays = normalize_body(&body) == body;
-                // A lone surrogate stays too, but it is not known here that it is alone.
+                // A lone surrogate also stays, but this search cannot know that it is lone.
                 assert_eq!(!is_foreign(&body), stays && unit < 0x20, "{body}");
             }
         }
@@ -335,7 +333,7 @@ mod tests {
             let bytes: Vec<u8> = (0..round % 300)
                 .map(|_| {
                     state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                    // Every second round knows only escapes that are valid, to get further.
+                    // Every second round uses only valid escapes, to get further.
                     let letters = if round % 2 == 0 {
                         ALPHABET
                     } else {

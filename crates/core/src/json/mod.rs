@@ -1,4 +1,4 @@
-//! JSON as text: scanned, cut into spans and brought into canonical form without building trees.
+//! JSON as text: scanned, sliced and brought into canonical form without building trees.
 
 mod canonical;
 mod error;

@@ -2,10 +2,10 @@ use std::fmt::Write;
 
 use super::error::JsonErrorKind;
 
-/// An integer of so many digits is exact in a double, and its shortest form is itself.
+/// An integer with at most this many digits is exact in a double and is its own shortest form.
 const EXACT_DIGITS: usize = 15;
 
-/// Appends a number as `JSON.stringify` writes it: NaN and the infinities become `null`.
+/// Appends a number as `JSON.stringify` writes it. NaN and the infinities become `null`.
 pub fn write_number(value: f64, out: &mut String) {
     if value.is_finite() {
         out.push_str(ryu_js::Buffer::new().format_finite(value));
@@ -14,24 +14,23 @@ pub fn write_number(value: f64, out: &mut String) {
     }
 }
 
-/// Appends a count.
 pub fn write_count(count: u64, out: &mut String) {
     // Writing to a String cannot fail.
     let _ = write!(out, "{count}");
 }
 
-/// Appends a JSON number token as ECMAScript's `Number::toString` writes its value (which is what
-/// `JSON.stringify` writes, and RFC 8785 asks for): `1E2` → `100`, `-0` → `0`, `1e21` → `1e+21`.
+/// Appends a JSON number token as ECMAScript's `Number::toString` writes its value, which is the form of
+/// `JSON.stringify` and RFC 8785: `1E2` → `100`, `-0` → `0`, `1e21` → `1e+21`.
 ///
 /// # Errors
-/// [`JsonErrorKind::NumberOutOfRange`] if the value rounds to infinity, [`JsonErrorKind::BadNumber`]
-/// if `token` is not a number.
+/// [`JsonErrorKind::NumberOutOfRange`] if the value rounds to infinity, [`JsonErrorKind::BadNumber`] if `token` is
+/// not a number.
 pub fn write_number_token(token: &str, out: &mut String) -> Result<(), JsonErrorKind> {
     if is_plain_integer(token) {
         out.push_str(token);
         return Ok(());
     }
-    // `f64::from_str` rounds correctly, whatever the number of digits.
+    // `f64::from_str` rounds correctly for any number of digits.
     let value: f64 = token.parse().map_err(|_| JsonErrorKind::BadNumber)?;
     if !value.is_finite() {
         return Err(JsonErrorKind::NumberOutOfRange);
@@ -40,7 +39,7 @@ pub fn write_number_token(token: &str, out: &mut String) -> Result<(), JsonError
     Ok(())
 }
 
-/// Whether [`write_number_token`] would write the token as it stands.
+/// True if [`write_number_token`] would write the token unchanged.
 pub(super) fn is_normal_number(token: &str) -> bool {
     is_plain_integer(token)
         || token.parse().is_ok_and(|value: f64| {
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_no_double_holds() {
+    fn rejects_numbers_outside_doubles() {
         assert_eq!(written("1e309"), Err(JsonErrorKind::NumberOutOfRange));
         assert_eq!(written("-1.8e308"), Err(JsonErrorKind::NumberOutOfRange));
         assert_eq!(written("1x"), Err(JsonErrorKind::BadNumber));

@@ -8,13 +8,13 @@ use super::find::StringEnds;
 use super::string::{JsonStr, normalize_body};
 use crate::util::limits::MAX_JSON_DEPTH;
 
-/// Room for the containers around a value of the deepest legal nesting (an event, a list in it).
+/// Leaves room for the containers around a value of maximum depth (an event, a list in it).
 pub(super) const MAX_OPEN: usize = 1_024;
 const _: () = assert!(MAX_OPEN >= MAX_JSON_DEPTH + 16);
 
 type Result<T> = std::result::Result<T, JsonError>;
 
-/// A pull reader over JSON text. It validates all it passes, allocates nothing and never recurses.
+/// A pull reader over JSON text. It validates everything it reads, allocates nothing and never recurses.
 #[derive(Debug, Clone)]
 pub struct Scanner<'a> {
     text: &'a str,
@@ -22,20 +22,20 @@ pub struct Scanner<'a> {
     string_ends: StringEnds,
 }
 
-/// The body of a string literal, as it stands between its quotes.
+/// The body of a string literal, exactly as written between its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RawStr<'a> {
     body: &'a str,
 }
 
 impl<'a> RawStr<'a> {
-    /// The body as `JSON.stringify` would write it; the same string always has the same form.
+    /// The body as `JSON.stringify` would write it. Equal strings have equal normalized bodies.
     #[must_use]
     pub fn normalized(&self) -> Cow<'a, str> {
         normalize_body(self.body)
     }
 
-    /// Whether the string is `plain`, which holds no character that needs an escape.
+    /// True if the string equals `plain`, which must not contain a character that needs an escape.
     #[must_use]
     pub fn is(&self, plain: &str) -> bool {
         self.body == plain || (self.body.len() > plain.len() && self.normalized() == plain)
@@ -46,7 +46,7 @@ impl<'a> RawStr<'a> {
         JsonStr::from_normalized_body(&self.normalized())
     }
 
-    /// The body exactly as written, escapes included.
+    /// The body exactly as written, with its escapes.
     #[must_use]
     pub fn body(&self) -> &'a str {
         self.body
@@ -64,7 +64,7 @@ impl<'a> Scanner<'a> {
         Self::starting_at(text, 0)
     }
 
-    /// Starts in the middle, at a byte where a character begins.
+    /// Starts in the middle of a text, at a character boundary.
     pub(super) fn starting_at(text: &'a str, pos: usize) -> Self {
         Self {
             text,
@@ -73,7 +73,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Whether all strings that were passed are, as far as is known, as `JSON.stringify` writes them.
+    /// True if no string read so far is known to differ from the form of `JSON.stringify`.
     pub(super) fn has_normal_strings(&self) -> bool {
         !self.string_ends.has_foreign_escape()
     }
@@ -87,7 +87,7 @@ impl<'a> Scanner<'a> {
         self.text.as_bytes()
     }
 
-    /// Passes the byte that [`Scanner::byte`] gave, which must be ASCII.
+    /// Moves past the byte that [`Scanner::byte`] returned, which must be ASCII.
     #[inline]
     pub(super) fn advance(&mut self) {
         self.pos += 1;
@@ -120,7 +120,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The next byte, white space or not.
+    /// The next byte, including white space.
     #[inline]
     pub(super) fn byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.pos).copied()
@@ -133,14 +133,14 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The first byte of the next value: `{ [ " t f n -` or a digit. Moves past white space only.
+    /// The first byte of the next value: `{ [ " t f n -` or a digit. Skips white space only.
     #[inline]
     pub fn peek(&mut self) -> Option<u8> {
         self.whitespace();
         self.byte()
     }
 
-    /// Asks that nothing but white space is left.
+    /// Checks that only white space is left.
     pub fn finish(&mut self) -> Result<()> {
         match self.peek() {
             None => Ok(()),
@@ -148,12 +148,12 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Enters an object; then call [`Scanner::next_member`] until it gives `None`.
+    /// Enters an object. Then call [`Scanner::next_member`] until it returns `None`.
     pub fn enter_object(&mut self) -> Result<()> {
         self.expect(b'{')
     }
 
-    /// Enters an array; then call [`Scanner::next_element`] until it gives `false`.
+    /// Enters an array. Then call [`Scanner::next_element`] until it returns `false`.
     pub fn enter_array(&mut self) -> Result<()> {
         self.expect(b'[')
     }
@@ -167,8 +167,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The next key of the object being read, with the scanner before its value; `None` at its end.
-    /// `first` starts as `true` for each object and is kept by this function.
+    /// Returns the next key of the open object and moves to its value. `None` at the end of the object. Set `first`
+    /// to `true` before the first call for each object; this function updates it.
     pub fn next_member(&mut self, first: &mut bool) -> Result<Option<RawStr<'a>>> {
         if !self.next_item(first, b'}')? {
             return Ok(None);
@@ -181,8 +181,8 @@ impl<'a> Scanner<'a> {
         Ok(Some(key))
     }
 
-    /// Whether the array being read has another element, with the scanner before it.
-    /// `first` starts as `true` for each array and is kept by this function.
+    /// Moves to the next element of the open array. Returns `false` at the end of the array. Set `first` to `true`
+    /// before the first call for each array; this function updates it.
     pub fn next_element(&mut self, first: &mut bool) -> Result<bool> {
         self.next_item(first, b']')
     }
@@ -195,7 +195,7 @@ impl<'a> Scanner<'a> {
             }
             Some(b',') if !*first => {
                 self.pos += 1;
-                // A comma promises another item.
+                // Another item must follow a comma.
                 if self.peek() == Some(close) {
                     self.unexpected()
                 } else {
@@ -219,7 +219,7 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    /// Reads a string literal that begins at once and gives the span of its body.
+    /// Reads a string literal that begins at the current byte. Returns the span of its body.
     #[inline]
     pub(super) fn string_here(&mut self) -> Result<Range<usize>> {
         if self.byte() != Some(b'"') {
@@ -235,19 +235,19 @@ impl<'a> Scanner<'a> {
         Ok(start..end)
     }
 
-    /// Why the string body that was passed up to here does not end here.
+    /// The error for a string body that was read up to here but does not end here.
     #[cold]
     fn string_error(&self) -> JsonError {
         let (kind, offset) = match self.byte() {
             None => (JsonErrorKind::UnexpectedEnd, self.pos),
             Some(..b' ') => (JsonErrorKind::ControlCharacter, self.pos),
-            // Found at the second byte of the escape.
+            // The search stops at the second byte of the escape.
             Some(_) => (JsonErrorKind::BadEscape, self.pos - 1),
         };
         JsonError { kind, offset }
     }
 
-    /// Reads a number token and gives its text.
+    /// Reads a number token.
     pub fn number(&mut self) -> Result<&'a str> {
         self.whitespace();
         let start = self.pos;
@@ -308,7 +308,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Passes one whole value, whatever it is, and gives its span.
+    /// Skips one value of any type. Returns its span.
     #[inline]
     pub fn skip_value(&mut self) -> Result<Range<usize>> {
         self.whitespace();
@@ -353,7 +353,7 @@ impl<'a> Scanner<'a> {
                 }
                 _ => self.number_or_literal()?,
             }
-            // A value has ended: close what ends with it.
+            // Close the containers that end after this value.
             loop {
                 let Some(container) = open.top() else {
                     return Ok(());
@@ -393,7 +393,7 @@ enum Container {
     Object,
 }
 
-/// The containers that are open, a bit each.
+/// The open containers, one bit each.
 struct OpenContainers {
     bits: [u64; MAX_OPEN / 64],
     depth: usize,
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn passes_whole_values() {
+    fn skips_whole_values() {
         for text in [
             "null",
             "true",
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_not_json() {
+    fn rejects_text_that_is_not_json() {
         use JsonErrorKind::{
             BadEscape, BadNumber, ControlCharacter, TrailingText, UnexpectedCharacter,
             UnexpectedEnd,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use memchr::memchr;
 
-/// A JavaScript string, kept as the body of its JSON literal in the form that `JSON.stringify`
-/// writes. Lone surrogates stay `\udXXX` escapes: a Rust `String` could not hold them.
+/// A JavaScript string, stored as the body of its JSON literal in the form of `JSON.stringify`. Lone surrogates stay
+/// `\udXXX` escapes because a Rust `String` cannot contain them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JsonStr(Arc<str>);
 
@@ -15,7 +15,7 @@ impl JsonStr {
         Self(Arc::from(body))
     }
 
-    /// From plain text.
+    /// From decoded text.
     #[must_use]
     pub fn from_plain(text: &str) -> Self {
         let mut body = String::with_capacity(text.len());
@@ -25,20 +25,20 @@ impl JsonStr {
         Self(Arc::from(body))
     }
 
-    /// The body between the quotes.
+    /// The text between the quotes.
     #[must_use]
     pub fn body(&self) -> &str {
         &self.0
     }
 
-    /// Writes the literal with its quotes.
+    /// Appends the literal with its quotes.
     pub fn write_quoted(&self, out: &mut String) {
         out.push('"');
         out.push_str(&self.0);
         out.push('"');
     }
 
-    /// For messages: escapes of lone surrogates and control characters stay visible.
+    /// The text for messages. Escapes of lone surrogates and control characters stay visible.
     #[must_use]
     pub fn to_display(&self) -> Cow<'_, str> {
         if !self.0.contains('\\') {
@@ -57,7 +57,7 @@ impl fmt::Display for JsonStr {
     }
 }
 
-/// Brings the body of a valid string literal into the form that `JSON.stringify` writes.
+/// Brings the body of a valid string literal into the form of `JSON.stringify`.
 pub(super) fn normalize_body(body: &str) -> Cow<'_, str> {
     let Some(first) = first_to_normalize(body) else {
         return Cow::Borrowed(body);
@@ -89,7 +89,7 @@ pub(super) fn normalize_body(body: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The first escape that may not be in the form of `JSON.stringify`; most texts have none.
+/// The offset of the first escape that may not be in the form of `JSON.stringify`. Most texts have none.
 fn first_to_normalize(body: &str) -> Option<usize> {
     let mut from = 0;
     loop {
@@ -101,7 +101,7 @@ fn first_to_normalize(body: &str) -> Option<usize> {
     }
 }
 
-/// The UTF-16 unit of the valid escape that `text` starts with, and the escape's length in bytes.
+/// The UTF-16 unit of the valid escape at the start of `text`, and the escape's length in bytes.
 pub(crate) fn decode_escape(text: &str) -> (u16, usize) {
     let bytes = text.as_bytes();
     match bytes.get(1) {

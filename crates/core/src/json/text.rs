@@ -13,7 +13,8 @@ pub struct JsonText {
 }
 
 impl JsonText {
-    /// A span that [`Scanner::skip_value`] gave for this source, or another that is known to be one value.
+    /// `range` must be a span that [`Scanner::skip_value`] returned for this source, or another span of exactly one
+    /// value.
     #[must_use]
     pub fn from_span(source: &Arc<String>, range: Range<usize>) -> Self {
         Self {
@@ -22,7 +23,7 @@ impl JsonText {
         }
     }
 
-    /// Takes text that `JSON.stringify` made, which needs no check.
+    /// From text that `JSON.stringify` wrote. It is not validated.
     #[must_use]
     pub fn trusted(text: String) -> Self {
         let range = 0..text.len();
@@ -32,7 +33,7 @@ impl JsonText {
         }
     }
 
-    /// Checks text of any origin.
+    /// Validates text of any origin.
     pub fn parse(text: String) -> Result<Self, JsonError> {
         let mut scanner = Scanner::new(&text);
         let range = scanner.skip_value()?;
@@ -65,7 +66,7 @@ impl fmt::Debug for JsonText {
     }
 }
 
-/// Equal as text: `1` and `1.0` differ.
+/// Compares the text: `1` and `1.0` differ.
 impl PartialEq for JsonText {
     fn eq(&self, other: &Self) -> bool {
         self.as_str() == other.as_str()

@@ -1,5 +1,5 @@
-//! Redaction: secrets in JSON text and plain text are replaced, span by span, by placeholders that are
-//! the same for the same secret, and that are not replaced again.
+//! Redaction: replaces secrets in JSON text and plain text with placeholders. Equal secrets get equal placeholders,
+//! and placeholders are never redacted again.
 
 mod detect;
 mod placeholder;
@@ -19,16 +19,16 @@ use rule::{Keyed, Rule};
 use view::View;
 use walk::{Found, Place, Walk};
 
-/// Replacing may bring to light what a longer word hid. Every round leaves less text to look at.
+/// A replacement may uncover a secret that a longer word hid. Every round leaves less text to scan.
 const MAX_ROUNDS: usize = 16;
 
-/// What a redactor is made of.
+/// The options of a redactor.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     pub rules: Vec<UserRule>,
-    /// Makes the digests in placeholders. Without one, what could be guessed gets no digest.
+    /// The key for the digests in placeholders. Without a key, guessable secrets get no digest.
     pub key: Option<Vec<u8>>,
-    /// Ids of built-in rules that are not to be applied.
+    /// Ids of built-in rules to disable.
     pub without: Vec<String>,
 }
 
@@ -39,31 +39,31 @@ pub struct Redactor {
     keyed: Keyed,
 }
 
-/// A secret that was found.
+/// A secret in a JSON text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub rule: String,
-    /// JSON pointer of the string or number; of a key, that of its object.
+    /// JSON pointer of the string or number. For a key, of its object.
     pub pointer: String,
     pub is_key: bool,
-    /// Span in UTF-16 units of the string, or of the number's digits.
+    /// The span in UTF-16 units of the string, or in the number's digits.
     pub span: Range<usize>,
 }
 
-/// A span of the text that is replaced as one.
+/// A span of the text that is replaced as a whole.
 #[derive(Debug, Clone)]
 struct Cluster {
     start: usize,
     end: usize,
-    /// The one that gives the rule: the longest, or of equal ones the most particular.
+    /// The finding that determines the rule: the longest, or the most specific of equally long ones.
     main: Found,
 }
 
-/// What a text is.
+/// The kind of a text.
 #[derive(Debug, Clone, Copy)]
-enum Look {
+enum TextKind {
     Json,
-    /// What a string holds.
+    /// The content of a string.
     Content,
 }
 
@@ -91,7 +91,7 @@ impl Redactor {
         })
     }
 
-    /// Names the secret key without telling it; absent without one.
+    /// Identifies the secret key without revealing it. `None` without a key.
     #[must_use]
     pub fn key_id(&self) -> Option<String> {
         self.keyed
@@ -99,22 +99,22 @@ impl Redactor {
             .then(|| self.keyed.digest(&[b"agent-rewind key id"]))
     }
 
-    /// Redacts the keys and values of JSON text; `None` if there is nothing to be replaced.
+    /// Redacts the keys and values of JSON text. `None` if it contains no secret.
     pub fn redact_json(&self, text: &str) -> Result<Option<String>, JsonError> {
         check(text)?;
-        Ok(self.rounds(text, Look::Json))
+        Ok(self.rounds(text, TextKind::Json))
     }
 
-    /// Redacts plain text; `None` if there is nothing to be replaced.
+    /// Redacts plain text. `None` if it contains no secret.
     #[must_use]
     pub fn redact_text(&self, text: &str) -> Option<String> {
-        self.rounds(text, Look::Content)
+        self.rounds(text, TextKind::Content)
     }
 
-    /// The secrets in JSON text, in order.
+    /// The secrets in a JSON text, in order.
     pub fn find_json(&self, text: &str) -> Result<Vec<Finding>, JsonError> {
         check(text)?;
-        let (clusters, places) = self.clusters(text, Look::Json);
+        let (clusters, places) = self.clusters(text, TextKind::Json);
         let findings = clusters.into_iter().filter_map(|cluster| {
             let place = places.get(cluster.main.place)?;
             let body = text.get(place.start..)?;
@@ -129,10 +129,10 @@ impl Redactor {
         Ok(findings.collect())
     }
 
-    fn rounds(&self, text: &str, look: Look) -> Option<String> {
-        let mut redacted = self.once(text, look)?;
+    fn rounds(&self, text: &str, kind: TextKind) -> Option<String> {
+        let mut redacted = self.once(text, kind)?;
         for _ in 0..MAX_ROUNDS {
-            match self.once(&redacted, look) {
+            match self.once(&redacted, kind) {
                 Some(next) => redacted = next,
                 None => break,
             }
@@ -140,8 +140,8 @@ impl Redactor {
         Some(redacted)
     }
 
-    fn once(&self, text: &str, look: Look) -> Option<String> {
-        let (clusters, _) = self.clusters(text, look);
+    fn once(&self, text: &str, kind: TextKind) -> Option<String> {
+        let (clusters, _) = self.clusters(text, kind);
         if clusters.is_empty() {
             return None;
         }
@@ -167,19 +167,19 @@ impl Redactor {
         let quote = quote.as_deref().unwrap_or_default();
         out.push_str(quote);
         placeholder::write(out, rule, &self.keyed, &text[cluster.start..cluster.end]);
-        // Two keys of one object must not become the same.
+        // Two keys of one object must not become equal.
         if cluster.main.ordinal > 0 && rule.guessable && !self.keyed.is_secret {
             out.push_str(&format!("~{}", cluster.main.ordinal + 1));
         }
         out.push_str(quote);
     }
 
-    /// What is to be replaced, in order, without overlap and without placeholders.
-    fn clusters(&self, text: &str, look: Look) -> (Vec<Cluster>, Vec<Place>) {
+    /// The spans to replace, in order, without overlaps and without existing placeholders.
+    fn clusters(&self, text: &str, kind: TextKind) -> (Vec<Cluster>, Vec<Place>) {
         let mut walk = Walk::new(&self.rules, &self.enabled);
-        match look {
-            Look::Json => walk.json(&View::whole(text)),
-            Look::Content => walk.content(&View::whole(text)),
+        match kind {
+            TextKind::Json => walk.json(&View::whole(text)),
+            TextKind::Content => walk.content(&View::whole(text)),
         }
         let Walk { found, places, .. } = walk;
         if found.is_empty() {
@@ -197,9 +197,9 @@ fn check(text: &str) -> Result<(), JsonError> {
     scanner.finish()
 }
 
-/// Joins what overlaps.
+/// Merges overlapping findings.
 fn merged(mut found: Vec<Found>) -> Vec<Cluster> {
-    // No text is as long as four gigabytes.
+    // Texts are shorter than four gigabytes.
     sort_by_number(&mut found, |found| {
         (found.start as u64) << 32 | found.end as u64
     });
@@ -224,7 +224,7 @@ fn merged(mut found: Vec<Found>) -> Vec<Cluster> {
     clusters
 }
 
-/// Takes the placeholders out of the spans.
+/// Cuts the placeholders out of the spans.
 fn without(clusters: Vec<Cluster>, kept: &[Range<usize>]) -> Vec<Cluster> {
     let mut left = Vec::with_capacity(clusters.len());
     let mut first = 0;

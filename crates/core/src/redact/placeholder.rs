@@ -1,4 +1,4 @@
-//! What stands in the place of a secret.
+//! The placeholders that replace secrets.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ const OPEN: &str = "[redacted:";
 const OPEN_BASE64: &str = "[base64:";
 const DIGEST_LENGTH: usize = 16;
 
-/// Writes the placeholder of a secret, given as it stands in the text.
+/// Appends the placeholder of a secret, given as written in the text.
 pub(super) fn write(out: &mut String, rule: &Rule, keyed: &Keyed, secret: &str) {
     let mut secret = plain(secret);
     if rule.id == Builtin::Base64.id() {
@@ -24,7 +24,7 @@ pub(super) fn write(out: &mut String, rule: &Rule, keyed: &Keyed, secret: &str) 
         return;
     }
     if rule.id == Builtin::PrivateKey.id() {
-        // Line ends are not part of a key.
+        // Line breaks are not part of a key.
         secret.retain(|character| !character.is_ascii_whitespace());
     } else if rule.id == Builtin::CardNumber.id() {
         secret.retain(|character| character.is_ascii_digit());
@@ -38,7 +38,7 @@ pub(super) fn write(out: &mut String, rule: &Rule, keyed: &Keyed, secret: &str) 
     out.push(']');
 }
 
-/// Where placeholders of these rules stand in a text. Others may be anything, and are read as text.
+/// The spans of placeholders of these rules. All other bracketed text is ordinary text.
 pub(super) fn placeholders(text: &str, rules: &[Rule]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (open, length) in [
@@ -56,7 +56,7 @@ pub(super) fn placeholders(text: &str, rules: &[Rule]) -> Vec<Range<usize>> {
     found
 }
 
-/// The longest that can stand between the brackets is an id and a digest.
+/// The longest possible content of the brackets is an id and a digest.
 fn closed(rest: &str) -> Option<&str> {
     let near = &rest.as_bytes()[..rest.len().min(100)];
     rest.get(..memchr(b']', near)?)

@@ -1,4 +1,4 @@
-//! Rules: those that are built in, and those of the user.
+//! Built-in rules and rules of the user.
 
 use std::fmt::Write;
 
@@ -6,8 +6,7 @@ use regex_lite::{Regex, RegexBuilder};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-/// What is known without being told. The order is that in which one is preferred to another where
-/// both find the same span.
+/// The built-in rules. If two find the same span, the first in this order wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Builtin {
@@ -35,7 +34,7 @@ pub enum Builtin {
     CardNumber,
     UrlPassword,
     Authorization,
-    /// Images and files, which are replaced by their hash and size.
+    /// Images and files. They are replaced with their hash and size.
     Base64,
 }
 
@@ -99,7 +98,7 @@ impl Builtin {
         }
     }
 
-    /// Whether there are so few possible secrets that a digest without a secret key would tell it.
+    /// True if there are so few possible secrets that a digest without a key would reveal them.
     fn is_guessable(self) -> bool {
         matches!(
             self,
@@ -108,7 +107,7 @@ impl Builtin {
     }
 }
 
-/// Number of a rule: those built in come first.
+/// Index of a rule. Built-in rules come first.
 pub(super) type RuleIndex = usize;
 
 /// A rule of the user.
@@ -120,32 +119,33 @@ pub struct UserRule {
 
 #[derive(Debug, Clone)]
 pub enum Find {
-    /// Source and flags of a regular expression as JavaScript writes it.
+    /// Source and flags of a JavaScript regular expression.
     Pattern { source: String, flags: String },
-    /// Names of members whose texts and numbers are secrets, wherever they stand; case, `_` and `-`
-    /// make no difference.
+    /// Names of members whose texts and numbers are secrets at any depth. Case, `_` and `-` are ignored.
     Keys(Vec<String>),
 }
 
-/// Why a rule cannot be taken.
+/// The reason why a rule is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RuleError {
-    #[error("the id {0:?} must be 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.` and `-`")]
+    #[error(
+        "the rule id {0:?} must consist of 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.` and `-`"
+    )]
     BadId(String),
-    #[error("the id {0:?} is given twice, or is that of a built-in rule")]
+    #[error("the rule id {0:?} is not unique: another rule or a built-in rule has it")]
     SameId(String),
     #[error(
         "the pattern of the rule {id:?} is not supported: {reason}. Patterns are matched in linear \
-         time, so look-around and backreferences are not known, nor is \\p; write it without them"
+         time, so look-around, backreferences and \\p are not available; write the pattern without them"
     )]
     Pattern { id: String, reason: String },
-    #[error("the rule {0:?} names no key")]
+    #[error("the rule {0:?} has no keys")]
     NoKeys(String),
-    #[error("there is no built-in rule {0:?}")]
+    #[error("unknown built-in rule {0:?}")]
     Unknown(String),
 }
 
-/// A rule that is ready for use.
+/// A compiled rule.
 pub(super) struct Rule {
     pub id: String,
     pub guessable: bool,
@@ -190,7 +190,7 @@ pub(super) fn user_rule(rule: &UserRule) -> Result<Rule, RuleError> {
     })
 }
 
-/// A name without what differs between the ways to write it.
+/// A name without case, `_` and `-`.
 pub(super) fn normalized_name(name: &str) -> String {
     name.chars()
         .filter(|character| !matches!(character, '_' | '-' | ' '))
@@ -207,13 +207,13 @@ fn compile(source: &str, flags: &str) -> Result<Regex, String> {
             'i' => insensitive = true,
             'm' => multi_line = true,
             's' => dot_all = true,
-            // All matches are looked for, and texts are read by code points, in any case.
+            // All matches are found and texts are read by code point in any case.
             'g' | 'd' | 'u' => {}
-            other => return Err(format!("the flag {other:?} is not known")),
+            other => return Err(format!("unknown flag {other:?}")),
         }
     }
     if insensitive && !source.is_ascii() {
-        return Err("the flag \"i\" is known for ASCII letters only".to_owned());
+        return Err("the flag \"i\" works with ASCII letters only".to_owned());
     }
     RegexBuilder::new(&translated(source)?)
         .case_insensitive(insensitive)
@@ -223,11 +223,11 @@ fn compile(source: &str, flags: &str) -> Result<Regex, String> {
         .map_err(|error| error.to_string())
 }
 
-/// The white space of JavaScript that is not ASCII.
+/// JavaScript's white space beyond ASCII.
 const WIDE_SPACES: &str =
     r"\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}";
 
-/// Brings what is written or read otherwise in JavaScript into the syntax of the crate.
+/// Translates a JavaScript pattern into the syntax of `regex-lite`, where they differ.
 fn translated(source: &str) -> Result<String, String> {
     let mut out = String::with_capacity(source.len());
     let mut in_class = false;
@@ -247,7 +247,7 @@ fn translated(source: &str) -> Result<String, String> {
                     out.push('\\');
                     out.push(other);
                 }
-                // Escapes of punctuation that the crate does not know.
+                // Escapes of punctuation that `regex-lite` rejects.
                 Some(other) => {
                     let _ = write!(out, r"\x{{{:x}}}", u32::from(other));
                 }
@@ -269,7 +269,7 @@ fn translated(source: &str) -> Result<String, String> {
                 in_class = false;
                 out.push(']');
             }
-            // Operators of sets in the crate, plain characters in JavaScript.
+            // Set operators in `regex-lite`, literal characters in JavaScript.
             '&' | '~' if in_class => {
                 out.push('\\');
                 out.push(character);
@@ -291,10 +291,10 @@ fn translated(source: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// What stands for a secret key in digests without one.
+/// The key of digests if the user has none.
 const NO_KEY: &[u8] = b"agent-rewind";
 
-/// Makes digests with a key: HMAC-SHA256.
+/// Computes keyed digests: HMAC-SHA256.
 pub(super) struct Keyed {
     inner: Sha256,
     outer: Sha256,
@@ -322,7 +322,7 @@ impl Keyed {
         }
     }
 
-    /// The first 64 bits, as 16 hex digits.
+    /// The first 64 bits as 16 hex digits.
     pub fn digest(&self, parts: &[&[u8]]) -> String {
         let mut inner = self.inner.clone();
         for part in parts {

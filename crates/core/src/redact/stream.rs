@@ -1,4 +1,4 @@
-//! Redaction of text that comes in chunks.
+//! Redaction of streamed text.
 
 use std::sync::Arc;
 
@@ -6,28 +6,28 @@ use super::view::View;
 use super::walk::Walk;
 use super::{Cluster, Redactor, merged, placeholder, without};
 
-/// Text that has been handed out is kept so far, because what stands before a secret may tell of it.
+/// The amount of emitted text that is kept, because the text before a secret can identify it.
 const CONTEXT: usize = 256;
 
-/// Redacts text that comes in chunks: a secret may lie over any number of them. Holds back at most
-/// so many bytes as were asked for, and the chunk that came last.
+/// Redacts text that arrives in chunks. A secret may span any number of chunks. Holds back at most the given number
+/// of bytes and the last chunk.
 pub struct StreamRedactor {
     redactor: Arc<Redactor>,
     hold_back: usize,
-    /// What was handed out last, and what is held back.
+    /// The last emitted text, followed by the text held back.
     buffer: String,
-    /// Where in the buffer what is held back begins.
+    /// The start of the text held back.
     done: usize,
-    /// A secret that is longer than what may be held back is being passed over.
+    /// The rest of a secret that is longer than the text that may be held back.
     inside: Option<Inside>,
 }
 
-/// What the rest of a secret that began earlier is made of.
+/// The form of the rest of a secret.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Inside {
-    /// Up to the line that ends a key.
+    /// Up to the last line of a PEM key.
     PrivateKey,
-    /// Up to the first character that is no part of a word.
+    /// Up to the first character that is not part of a word.
     Word,
 }
 
@@ -43,29 +43,29 @@ impl StreamRedactor {
         }
     }
 
-    /// Takes a chunk, and gives what is certain to hold no secret.
+    /// Adds a chunk. Returns the text that is certain to contain no secret.
     pub fn push(&mut self, chunk: &str) -> String {
         self.buffer.push_str(chunk);
-        self.pass_over();
+        self.skip_secret();
         if self.buffer.len() - self.done <= self.hold_back {
             return String::new();
         }
         let clusters = self.clusters();
         let wanted = floor(&self.buffer, self.buffer.len() - self.hold_back);
         let cut = self.cut(wanted, &clusters);
-        let out = self.hand_out(cut, &clusters);
+        let out = self.emit(cut, &clusters);
         if cut < self.buffer.len() {
-            self.start_inside(cut, &clusters, out)
+            self.begin_long_secret(cut, &clusters, out)
         } else {
             out
         }
     }
 
-    /// Gives what was held back. The redactor can be used anew.
+    /// Returns the text held back. The redactor can then be reused.
     pub fn finish(&mut self) -> String {
-        self.pass_over();
+        self.skip_secret();
         let clusters = self.clusters();
-        let out = self.hand_out(self.buffer.len(), &clusters);
+        let out = self.emit(self.buffer.len(), &clusters);
         self.buffer.clear();
         self.done = 0;
         self.inside = None;
@@ -79,7 +79,7 @@ impl StreamRedactor {
         without(merged(walk.found), &kept)
     }
 
-    /// Where to cut, at or before a place: not inside of a secret, of a word or of a placeholder.
+    /// The position to cut at, at most `wanted`: not within a secret, a word or a placeholder.
     fn cut(&self, wanted: usize, clusters: &[Cluster]) -> usize {
         let held = &self.buffer.as_bytes()[self.done..wanted];
         let word = held
@@ -91,15 +91,15 @@ impl StreamRedactor {
             .iter()
             .find(|cluster| cluster.start < cut && cut < cluster.end)
         {
-            // Whole, with something after it that ends it.
+            // The secret is complete: other text follows it.
             Some(cluster) if cluster.end < self.buffer.len() => cluster.end,
             Some(cluster) => cluster.start.max(self.done),
             None => cut,
         }
     }
 
-    /// Hands out what stands before the cut, redacted.
-    fn hand_out(&mut self, cut: usize, clusters: &[Cluster]) -> String {
+    /// Returns the redacted text before the cut.
+    fn emit(&mut self, cut: usize, clusters: &[Cluster]) -> String {
         let mut out = String::new();
         let mut at = self.done;
         for cluster in clusters.iter().filter(|cluster| cluster.end > self.done) {
@@ -117,12 +117,12 @@ impl StreamRedactor {
         }
         out.push_str(self.buffer.get(at..cut).unwrap_or_default());
         self.done = cut.max(at);
-        self.forget();
+        self.trim_context();
         out
     }
 
-    /// Drops what is no longer needed before what is held back.
-    fn forget(&mut self) {
+    /// Drops emitted text that is no longer needed as context.
+    fn trim_context(&mut self) {
         if self.done > 2 * CONTEXT {
             let from = floor(&self.buffer, self.done - CONTEXT);
             self.buffer.drain(..from);
@@ -130,9 +130,8 @@ impl StreamRedactor {
         }
     }
 
-    /// A secret that has grown longer than what may be held back is replaced as far as it is known,
-    /// and its rest is passed over.
-    fn start_inside(&mut self, _: usize, _: &[Cluster], mut out: String) -> String {
+    /// Replaces the known part of a secret that is longer than the text that may be held back, and skips its rest.
+    fn begin_long_secret(&mut self, _: usize, _: &[Cluster], mut out: String) -> String {
         if self.buffer.len() - self.done <= self.hold_back.saturating_mul(2).max(CONTEXT) {
             return out;
         }
@@ -144,7 +143,7 @@ impl StreamRedactor {
             return out;
         };
         let is_key = self.buffer[open.start..].starts_with("-----BEGIN ");
-        out.push_str(&self.hand_out(self.buffer.len(), &clusters));
+        out.push_str(&self.emit(self.buffer.len(), &clusters));
         self.inside = Some(if is_key {
             Inside::PrivateKey
         } else {
@@ -153,8 +152,8 @@ impl StreamRedactor {
         out
     }
 
-    /// Drops the rest of a secret whose placeholder was handed out.
-    fn pass_over(&mut self) {
+    /// Drops the rest of a secret whose placeholder was emitted.
+    fn skip_secret(&mut self) {
         let Some(inside) = self.inside else { return };
         let held = &self.buffer[self.done..];
         let end = match inside {

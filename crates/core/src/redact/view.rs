@@ -1,4 +1,4 @@
-//! Text as it reads once its JSON escapes are undone, with the way back to where it stands.
+//! Text with its JSON escapes decoded, and the mapping back to its original position.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,18 +7,18 @@ use memchr::memchr;
 
 use crate::json::decode_escape;
 
-/// A text, and where each of its bytes comes from in the text that is to be redacted.
+/// A text, and the origin of each of its bytes in the text to redact.
 pub(super) struct View<'a> {
     pub text: Cow<'a, str>,
     map: Map,
-    /// How often escapes were undone on the way here.
+    /// The number of times that escapes were decoded.
     pub level: u8,
 }
 
 enum Map {
-    /// Every byte stands this much further on.
+    /// Every byte is shifted by this offset.
     Shift(usize),
-    /// The place of each byte, and of the end.
+    /// The origin of each byte and of the end.
     Table(Vec<usize>),
 }
 
@@ -35,7 +35,7 @@ impl<'a> View<'a> {
         self.text.as_bytes()
     }
 
-    /// Where a byte of this text, or its end, comes from.
+    /// The origin of a byte of this text, or of its end.
     pub fn origin(&self, at: usize) -> usize {
         match &self.map {
             Map::Shift(by) => at + by,
@@ -43,7 +43,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A part of the text with its escapes undone. What is no escape stays as it is.
+    /// A part of the text with its escapes decoded. Invalid escapes stay unchanged.
     pub fn unescaped(&self, range: Range<usize>) -> View<'_> {
         let body = self.text.get(range.clone()).unwrap_or_default();
         let level = self.level.saturating_add(1);
@@ -87,8 +87,8 @@ impl<'a> View<'a> {
     }
 }
 
-/// The character of the escape that a text begins with and the escape's length, or the length of what
-/// comes before the next escape. The text is not empty.
+/// The character of the escape at the start of a text and the escape's length, or the length of the text before the
+/// next escape. The text must not be empty.
 fn piece_at(text: &str) -> (Option<char>, usize) {
     let bytes = text.as_bytes();
     if bytes.first() != Some(&b'\\') {
@@ -110,7 +110,7 @@ fn piece_at(text: &str) -> (Option<char>, usize) {
             return (char::from_u32(scalar), 12);
         }
     }
-    // A lone surrogate is no character; whatever stands for it is in no secret.
+    // A lone surrogate is not a character. No secret contains its replacement.
     let character = char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER);
     (Some(character), length)
 }
@@ -119,11 +119,10 @@ fn is_hex(digits: Option<&[u8]>) -> bool {
     digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// Most times that escapes are undone: a JSON text in a string of a JSON text, and so on.
+/// The most times that escapes are decoded: JSON text within a string of JSON text, and so on.
 pub(super) const MAX_LEVELS: u8 = 6;
 
-/// A text with its escapes undone until there are none, so that a secret is the same however deep it
-/// stands.
+/// Decodes escapes repeatedly, so that a secret is the same at any nesting depth.
 pub(super) fn plain(text: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..MAX_LEVELS {
@@ -142,7 +141,7 @@ pub(super) fn plain(text: &str) -> String {
     text
 }
 
-/// Offset in UTF-16 units, in the string that a JSON literal stands for, of a byte of its body.
+/// Converts a byte offset in the body of a JSON literal to an offset in UTF-16 units of the string.
 pub(super) fn utf16_offset(body: &str, byte: usize) -> usize {
     let mut units = 0;
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Goes through JSON text, and JSON text in its strings, and finds the secrets in keys and values.
+//! Walks JSON text, including JSON text within strings, and finds secrets in keys and values.
 
 use crate::json::Scanner;
 
@@ -6,15 +6,15 @@ use super::detect::{self, Hit, named};
 use super::rule::{Builtin, Rule, RuleIndex, normalized_name};
 use super::view::{MAX_LEVELS, View};
 
-/// A span of the whole text that is to be replaced.
+/// A span of the whole text to replace.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
     pub start: usize,
     pub end: usize,
     pub rule: RuleIndex,
-    /// A number, which becomes a string: how often its quotes have to be escaped.
+    /// For a number, which becomes a string: how often its quotes have to be escaped.
     pub quotes: Option<u8>,
-    /// How many keys of the object were replaced before this one.
+    /// The number of keys of the object that were replaced before this one.
     pub ordinal: usize,
     /// Index in `places`.
     pub place: usize,
@@ -24,7 +24,7 @@ pub(super) struct Found {
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     pub pointer: String,
-    /// Where its text begins, without a quote.
+    /// The start of its text, after the quote.
     pub start: usize,
     pub is_key: bool,
 }
@@ -37,24 +37,24 @@ pub(super) struct Walk<'r> {
     pub places: Vec<Place>,
 }
 
-/// What is known of a value before it is read.
+/// Knowledge about a value before it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum Hint {
     Nothing,
     Named(named::Named),
-    /// By a rule of the user: all under it is secret.
+    /// From a user rule: every value below it is secret.
     Key(RuleIndex),
 }
 
 struct Container {
     is_object: bool,
-    /// What the member or element that comes next is.
-    next: Told,
-    /// What all elements are.
-    all: Told,
-    /// What a sibling says: `{"name": "authorization", "value": …}`.
-    sibling: Told,
-    /// Where the key stands, or how many elements came before.
+    /// About the next member or element.
+    next: Hint,
+    /// About all elements.
+    all: Hint,
+    /// From a sibling: `{"name": "authorization", "value": …}`.
+    sibling: Hint,
+    /// The span of the key, or the number of preceding elements.
     key: (usize, usize),
     index: usize,
     at_key: bool,
@@ -72,27 +72,27 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// The text of a JSON value.
+    /// Scans the text of a JSON value.
     pub fn json(&mut self, view: &View) {
-        self.document(view, Told::Nothing);
+        self.document(view, Hint::Nothing);
     }
 
-    /// What a string holds: JSON text again, or plain text.
+    /// Scans the content of a string: nested JSON text or plain text.
     pub fn content(&mut self, view: &View) {
-        let begins = view.bytes().iter().find(|byte| !byte.is_ascii_whitespace());
-        if matches!(begins, Some(b'{' | b'[' | b'"'))
+        let first = view.bytes().iter().find(|byte| !byte.is_ascii_whitespace());
+        if matches!(first, Some(b'{' | b'[' | b'"'))
             && view.level < MAX_LEVELS
             && is_json(&view.text)
         {
-            self.document(view, Told::Nothing);
+            self.document(view, Hint::Nothing);
             return;
         }
         self.text(view);
     }
 
-    /// Plain text, which may hold escapes of whatever it was cut from.
+    /// Scans plain text, which may contain escapes of the text that it was cut from.
     pub fn text(&mut self, view: &View) {
-        self.look(view);
+        self.scan(view);
         if view.level < MAX_LEVELS && view.bytes().contains(&b'\\') {
             let next = view.unescaped(0..view.text.len());
             if next.text != view.text {
@@ -101,7 +101,7 @@ impl<'r> Walk<'r> {
         }
     }
 
-    fn look(&mut self, view: &View) {
+    fn scan(&mut self, view: &View) {
         let mut hits = Vec::new();
         detect::builtin(&view.text, &mut hits);
         detect::patterns(&view.text, self.rules, &mut hits);
@@ -123,8 +123,8 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// JSON text that is known to be valid. Keeps its own stack: data may be nested deep.
-    fn document(&mut self, view: &View, told: Told) {
+    /// Scans valid JSON text. Uses an explicit stack because data may be deeply nested.
+    fn document(&mut self, view: &View, hint: Hint) {
         let bytes = view.bytes();
         let mut stack: Vec<Container> = Vec::new();
         let mut at = 0;
@@ -132,9 +132,9 @@ impl<'r> Walk<'r> {
             match bytes[at] {
                 byte @ (b'{' | b'[') => {
                     let all = match stack.last_mut() {
-                        None => told,
+                        None => hint,
                         Some(parent) => match parent.take_next() {
-                            Told::Named(_) if byte == b'{' => Told::Nothing,
+                            Hint::Named(_) if byte == b'{' => Hint::Nothing,
                             inherited => inherited,
                         },
                     };
@@ -152,7 +152,7 @@ impl<'r> Walk<'r> {
                 b'"' => {
                     let start = at + 1;
                     let end = string_end(bytes, start);
-                    self.string(view, &mut stack, start..end, told);
+                    self.string(view, &mut stack, start..end, hint);
                     at = end;
                 }
                 b'-' | b'0'..=b'9' => {
@@ -160,7 +160,7 @@ impl<'r> Walk<'r> {
                         .iter()
                         .position(|byte| !(byte.is_ascii_digit() || b"+-.eE".contains(byte)))
                         .map_or(bytes.len(), |length| at + length);
-                    self.number(view, &mut stack, at..end, told);
+                    self.number(view, &mut stack, at..end, hint);
                     at = end - 1;
                 }
                 _ => {}
@@ -174,7 +174,7 @@ impl<'r> Walk<'r> {
         view: &View,
         stack: &mut [Container],
         range: std::ops::Range<usize>,
-        told: Told,
+        hint: Hint,
     ) {
         let before = self.found.len();
         let value = view.unescaped(range.clone());
@@ -184,8 +184,8 @@ impl<'r> Walk<'r> {
         if is_key {
             self.content(&value);
         } else {
-            let told = stack.last_mut().map_or(told, Container::take_next);
-            self.value(&value, told);
+            let hint = stack.last_mut().map_or(hint, Container::take_next);
+            self.value(&value, hint);
         }
         if self.found.len() > before {
             self.place(view, stack, before, range.start, is_key);
@@ -202,14 +202,14 @@ impl<'r> Walk<'r> {
                 }
                 container.replaced_keys += 1;
             }
-            container.next = self.told_by(&value.text, container);
+            container.next = self.hint_from(&value.text, container);
         } else {
-            let name = named::named(&value.text).map_or(Told::Nothing, Told::Named);
+            let name = named::named(&value.text).map_or(Hint::Nothing, Hint::Named);
             if !container.is_object {
-                // As in ["authorization", "Bearer …"], and unlike ["authorization", "limit"].
+                // As in ["authorization", "Bearer …"], but not in ["authorization", "limit"].
                 container.next = match name {
-                    Told::Nothing => Told::Nothing,
-                    _ => Told::Named(named::Named::Listed),
+                    Hint::Nothing => Hint::Nothing,
+                    _ => Hint::Named(named::Named::Listed),
                 };
             } else if matches!(
                 view.text.get(container.key.0..container.key.1),
@@ -220,24 +220,24 @@ impl<'r> Walk<'r> {
         }
     }
 
-    fn told_by(&self, key: &str, container: &Container) -> Told {
+    fn hint_from(&self, key: &str, container: &Container) -> Hint {
         if self.has_keys {
             let key = normalized_name(key);
             let rule = self.rules.iter().position(|rule| rule.keys.contains(&key));
             if let Some(rule) = rule {
-                return Told::Key(rule);
+                return Hint::Key(rule);
             }
         }
         match named::named(key) {
-            Some(name) => Told::Named(name),
+            Some(name) => Hint::Named(name),
             None if key == "value" => container.sibling,
-            None => Told::Nothing,
+            None => Hint::Nothing,
         }
     }
 
-    fn value(&mut self, value: &View, told: Told) {
-        match told {
-            Told::Key(rule) => self.add(
+    fn value(&mut self, value: &View, hint: Hint) {
+        match hint {
+            Hint::Key(rule) => self.add(
                 value,
                 Hit {
                     start: 0,
@@ -246,13 +246,13 @@ impl<'r> Walk<'r> {
                 },
                 None,
             ),
-            Told::Named(name) => {
+            Hint::Named(name) => {
                 if let Some((start, end)) = named::in_value(name, &value.text) {
                     let rule = named::rule_of(name) as RuleIndex;
                     self.add(value, Hit { start, end, rule }, None);
                 }
             }
-            Told::Nothing => {}
+            Hint::Nothing => {}
         }
         self.content(value);
     }
@@ -262,12 +262,12 @@ impl<'r> Walk<'r> {
         view: &View,
         stack: &mut [Container],
         range: std::ops::Range<usize>,
-        told: Told,
+        hint: Hint,
     ) {
-        let told = stack.last_mut().map_or(told, Container::take_next);
+        let hint = stack.last_mut().map_or(hint, Container::take_next);
         let digits = &view.bytes()[range.clone()];
-        let rule = match told {
-            Told::Key(rule) => rule,
+        let rule = match hint {
+            Hint::Key(rule) => rule,
             _ if detect::is_card_number(digits) => Builtin::CardNumber as RuleIndex,
             _ => return,
         };
@@ -283,7 +283,7 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Notes where what was found stands.
+    /// Records the place of the findings from index `from` on.
     fn place(&mut self, view: &View, stack: &[Container], from: usize, start: usize, is_key: bool) {
         let start = view.origin(start);
         if view.level > 0 {
@@ -301,12 +301,12 @@ impl<'r> Walk<'r> {
 }
 
 impl Container {
-    fn new(is_object: bool, all: Told) -> Self {
+    fn new(is_object: bool, all: Hint) -> Self {
         Self {
             is_object,
-            next: Told::Nothing,
+            next: Hint::Nothing,
             all,
-            sibling: Told::Nothing,
+            sibling: Hint::Nothing,
             key: (0, 0),
             index: 0,
             at_key: is_object,
@@ -314,9 +314,9 @@ impl Container {
         }
     }
 
-    fn take_next(&mut self) -> Told {
-        let next = std::mem::replace(&mut self.next, Told::Nothing);
-        if next == Told::Nothing || matches!(self.all, Told::Key(_)) {
+    fn take_next(&mut self) -> Hint {
+        let next = std::mem::replace(&mut self.next, Hint::Nothing);
+        if next == Hint::Nothing || matches!(self.all, Hint::Key(_)) {
             self.all
         } else {
             next
@@ -324,7 +324,7 @@ impl Container {
     }
 }
 
-/// The place of a value; of a key, that of its object.
+/// The pointer of a value. For a key, of its object.
 fn pointer(view: &View, stack: &[Container], is_key: bool) -> String {
     let mut pointer = String::new();
     let above = stack.len() - usize::from(is_key);

@@ -1,8 +1,8 @@
-//! Faults in data from outside.
+//! Faults found in external data.
 
 use std::fmt;
 
-/// One fault in data from outside, with the dotted path to it.
+/// A fault in external data. `path` is the dotted path to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     pub path: String,
@@ -15,7 +15,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Lists faults on one line.
+/// Displays all faults on one line, separated by commas.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faults(pub Vec<Fault>);
 

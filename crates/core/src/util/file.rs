@@ -1,4 +1,4 @@
-//! Files that are replaced as a whole: who reads one sees the old text or the new, also after a crash.
+//! Atomic file replacement: a reader sees either the old text or the new text, also after a crash.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -7,11 +7,11 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// What could not be done, and why.
+/// A failed file operation.
 #[derive(Debug, thiserror::Error)]
 #[error("{syscall}: {source}")]
 pub struct FileError {
-    /// As Node names it.
+    /// The system call, by Node's name for it.
     pub syscall: &'static str,
     pub source: io::Error,
 }
@@ -20,11 +20,11 @@ fn failed(syscall: &'static str) -> impl FnOnce(io::Error) -> FileError {
     move |source| FileError { syscall, source }
 }
 
-/// Puts what `write` writes in the place of a file. It is written to `temporary` first, in the same
-/// folder, which must not exist.
+/// Replaces a file with the output of `write`. The output goes to `temporary` first, a path in the same folder at
+/// which no file exists yet.
 ///
 /// # Errors
-/// Those of the file system; then the file is as it was, and `temporary` is gone.
+/// A failed file operation. The file is then unchanged and `temporary` is removed.
 pub fn replace_file(
     path: &Path,
     temporary: &Path,
@@ -41,7 +41,7 @@ pub fn replace_file(
     drop(file);
     let renamed = written.and_then(|()| fs::rename(temporary, path).map_err(failed("rename")));
     if renamed.is_err() {
-        // The failure before tells more than one of this.
+        // The first failure is the one to report.
         let _ = fs::remove_file(temporary);
     }
     renamed?;
@@ -49,8 +49,7 @@ pub fn replace_file(
     Ok(())
 }
 
-/// Makes the rename last. Where folders cannot be synced (Windows) there is nothing to do, and the file
-/// itself is safe.
+/// Makes the rename durable. On platforms where a folder cannot be synced (Windows) this does nothing.
 fn sync_folder_of(path: &Path) {
     let folder = path
         .parent()

@@ -1,9 +1,9 @@
-//! A fast keyed hash for ids. Every event names two spans, and with the standard hash those would
-//! cost more than all else that is done with them.
+//! A fast keyed hash for ids. Every event names two spans. Hashing them with the standard hash would cost more than
+//! all other work done with them.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// Hashes with two keys drawn at random, so that no trace can be made to collide.
+/// Hashes with two random keys, so that nobody can construct a trace whose ids collide.
 #[derive(Debug, Clone)]
 pub(crate) struct IdHashing {
     seed: u64,
@@ -25,7 +25,7 @@ impl Default for IdHashing {
 impl IdHashing {
     pub(crate) fn new() -> Self {
         let random = RandomState::new();
-        // Odd, so that no bits of a word are lost in the product.
+        // An odd factor keeps the product a bijection.
         Self {
             seed: random.hash_one(0_u8),
             factor: random.hash_one(1_u8) | 1,

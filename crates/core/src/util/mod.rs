@@ -1,4 +1,4 @@
-//! Helpers that know nothing of runs: sorting, hashing of ids, files, bounds and faults.
+//! Helpers that are independent of runs: sorting, id hashing, files, limits and faults.
 
 mod fault;
 pub mod file;

@@ -1,11 +1,11 @@
-//! Lists: another order, elements more or fewer, long ones.
+//! Lists: reordered, with added or removed elements, and long ones.
 
 use serde_json::{Value, json};
 
 use super::*;
 
 #[test]
-fn lists_in_another_order() {
+fn reordered_lists() {
     let cases = [
         (
             r#"["answer","sure"]"#,
@@ -90,7 +90,7 @@ fn messages_are_aligned() {
             .map(|found| (found.pointer, found.change))
             .collect()
     };
-    // A window that slides.
+    // A sliding window.
     let mut slid = recorded[1..].to_vec();
     slid.push(json!({ "role": "user", "content": "new" }));
     let wanted = [
@@ -98,7 +98,7 @@ fn messages_are_aligned() {
         ("/messages/39".into(), Change::Added),
     ];
     assert_eq!(summary(&slid), wanted);
-    // Two insertions far from each other.
+    // Two distant insertions.
     let mut inserted = recorded.clone();
     inserted.insert(30, json!({ "role": "system", "content": "b" }));
     inserted.insert(5, json!({ "role": "system", "content": "a" }));
@@ -107,7 +107,7 @@ fn messages_are_aligned() {
         ("/messages/31".into(), Change::Added),
     ];
     assert_eq!(summary(&inserted), wanted);
-    // A date in every message and one message more.
+    // A new date in every message, and one new message.
     let mut restamped = conversation(40, "2026-11-29");
     restamped.insert(20, json!({ "role": "system", "content": "inserted" }));
     let stamped = request(&conversation(40, "2026-11-28"));
@@ -135,7 +135,7 @@ fn messages_are_aligned() {
 }
 
 #[test]
-fn long_lists_are_compared_as_they_come() {
+fn long_lists_are_compared_by_position() {
     let numbers: Vec<usize> = (0..20_000).collect();
     let mut actual = numbers.clone();
     actual.insert(10_000, 7);
@@ -155,7 +155,7 @@ fn long_lists_are_compared_as_they_come() {
 }
 
 #[test]
-fn no_more_than_the_limit_is_listed() {
+fn lists_at_most_the_limit() {
     let recorded = json!((0..50).collect::<Vec<_>>()).to_string();
     let actual = json!((100..150).collect::<Vec<_>>()).to_string();
     for max_differences in [0, 1, 20, 50, 60] {

@@ -1,5 +1,5 @@
-//! What the diff of requests promises: planted differences are named exactly, texts are cut well, and
-//! whatever the documents, what is listed is what differs.
+//! Diffs of requests: planted differences are named exactly, excerpts are cut between characters, and any two
+//! documents give exactly their differences.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use agent_rewind_core::diff::{Change, Diff, DiffLimits, Difference, Nature, Part, diff};
@@ -14,7 +14,7 @@ mod planted;
 mod properties;
 mod texts;
 
-/// As a program makes it: keys in any order.
+/// In a program's key order.
 const REQUEST: &str = r#"{"model":{"id":"gpt-4o-2024-08-06","provider":"openai"},"messages":[
 {"role":"system","content":"You are a careful assistant.\nToday is Saturday, November 28, 2026.\n\n  Answer briefly. Session 3f2b8c1e-9d4a-4f6b-8e7c-1a2b3c4d5e6f, build 9f86d081, request req_8fKq2ZrTx1."},
 {"role":"user","content":[{"type":"text","text":"What is in this picture, taken at 2026-11-28T10:15:30.123Z?"},{"type":"image_url","image_url":{"url":"https://cdn.example/cat.png","detail":"low"}}],"extra":{"sent":1795977394381,"urgent":false,"channel":null,"score":0.5}},

@@ -2,7 +2,7 @@ use agent_rewind_core::diff::nearest;
 use proptest::prelude::*;
 
 #[test]
-fn the_nearest_agrees_longest_from_both_ends() {
+fn the_nearest_has_the_longest_prefix_and_suffix() {
     let candidates = [
         vec!["abc", "def", "ghi"],
         vec!["abc", "dxf", "ghi"],
@@ -14,15 +14,15 @@ fn the_nearest_agrees_longest_from_both_ends() {
     assert_eq!(find("abcdxfgh"), Some(1));
     assert_eq!(find(""), Some(0));
     assert_eq!(nearest(std::iter::empty::<(usize, Vec<&str>)>(), "a"), None);
-    // The length of the longer counts.
+    // The length of the longer text counts.
     let candidates = [vec!["aaaaaaaaaaaaaaaaaaaa"], vec!["aab"]];
     assert_eq!(nearest(candidates.iter().enumerate(), "aaaa"), Some(1));
-    // What both ends claim counts once.
+    // Bytes in both the prefix and the suffix count once.
     let candidates = [vec!["abab"], vec!["abXabab"]];
     assert_eq!(nearest(candidates.iter().enumerate(), "ababab"), Some(1));
 }
 
-/// Straight from the definition.
+/// The definition, on joined text.
 fn nearest_of_joined(candidates: &[Vec<&str>], actual: &str) -> Option<usize> {
     let scores = candidates.iter().map(|pieces| {
         let text = pieces.concat();

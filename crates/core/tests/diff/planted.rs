@@ -1,4 +1,4 @@
-//! One difference in a realistic request, and what must be said about it.
+//! One planted difference in a realistic request, and its expected description.
 
 use super::Nature::{
     Boolean, Case, Date, Message, Model, ModelOption, Null, Number, RandomId, Schema, Structure,
@@ -8,7 +8,7 @@ use super::*;
 
 const UUID: &str = "3f2b8c1e-9d4a-4f6b-8e7c-1a2b3c4d5e6f";
 
-/// What is replaced by what, and the nature of that; each case both ways.
+/// Each case is (old, new, nature), and is checked in both directions.
 fn assert_changed(text: &str, part: Part, pointer: &str, cases: &[(&str, &str, Nature)]) {
     for (old, new, nature) in cases {
         let other = with(text, old, new);
@@ -275,8 +275,7 @@ fn in_the_call_of_a_tool() {
     assert_changed(&with_uuid, Part::Input, "/input/query", &cases);
 }
 
-/// What is put before `old`, and the nature of that. Each case both ways: what one lacks the other
-/// has more.
+/// Inserts `new` before `old`. Checked in both directions: added and removed.
 fn assert_added(text: &str, part: Part, pointer: &str, (new, old): (&str, &str), nature: Nature) {
     let longer = with(text, old, &format!("{new}{old}"));
     let added = only(text, &longer);
@@ -296,7 +295,7 @@ fn assert_added(text: &str, part: Part, pointer: &str, (new, old): (&str, &str),
 }
 
 #[test]
-fn messages_more_or_fewer() {
+fn added_and_removed_messages() {
     let message = r#"{"role":"user","content":"Wait."},"#;
     let added = |pointer, before| {
         assert_added(REQUEST, Part::Messages, pointer, (message, before), Message);
@@ -312,7 +311,7 @@ fn messages_more_or_fewer() {
 }
 
 #[test]
-fn members_of_messages_more_or_fewer() {
+fn added_and_removed_members_of_messages() {
     let part = (
         r#"{"type":"text","text":"Look:"},"#,
         r#"{"type":"image_url""#,
@@ -340,7 +339,7 @@ fn members_of_messages_more_or_fewer() {
 }
 
 #[test]
-fn other_members_more_or_fewer() {
+fn added_and_removed_other_members() {
     let tool = r#"{"name":"calc","description":"Adds","parameters":{"type":"object"}},"#;
     let before = r#"{"name":"fetch""#;
     assert_added(REQUEST, Part::Tools, "/tools/1", (tool, before), ToolSchema);
@@ -366,7 +365,7 @@ fn other_members_more_or_fewer() {
 }
 
 #[test]
-fn members_of_the_request_more_or_fewer() {
+fn added_and_removed_members_of_the_request() {
     let small = r#"{"id":1}"#;
     for (member, pointer, nature, part) in [
         (r#""messages":[],"#, "/messages", Message, Part::Messages),

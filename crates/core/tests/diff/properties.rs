@@ -1,4 +1,4 @@
-//! For any two documents.
+//! Properties of the diff of any two documents.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::generator::{Generator, Json};
 use super::*;
 
-/// A copy of a document in which a few values are others.
+/// A copy of a document with a few changed values.
 fn mutated(document: &Json, generator: &mut Generator) -> Json {
     match document {
         _ if generator.below(12) == 0 => generator.document(),
@@ -66,9 +66,9 @@ fn lists_something_exactly_if_canonical_forms_differ() {
     }
 }
 
-/// Pointers must lead to the values that they name.
+/// Pointers must resolve to the values that they name.
 #[test]
-fn pointers_lead_to_the_values() {
+fn pointers_resolve_to_the_values() {
     let mut generator = Generator::new(11);
     for _ in 0..1_500 {
         let document = generator.document();
@@ -105,9 +105,9 @@ fn pointers_lead_to_the_values() {
     }
 }
 
-/// The members of the root that are named are those that differ.
+/// The named members of the root are exactly those that differ.
 #[test]
-fn the_root_members_named_are_those_that_differ() {
+fn named_root_members_are_those_that_differ() {
     let mut generator = Generator::new(13);
     for _ in 0..1_000 {
         let document = generator.object();
@@ -136,8 +136,8 @@ fn the_root_members_named_are_those_that_differ() {
     }
 }
 
-/// Ids of common makes: an alphabet, a length, what stands before.
-const MAKES: [(&str, usize, &str); 8] = [
+/// Common id generators: name, length, prefix.
+const GENERATORS: [(&str, usize, &str); 8] = [
     ("0123456789abcdef", 8, ""),
     ("0123456789abcdef", 32, "trace-"),
     (BASE_36, 11, ""),
@@ -152,13 +152,13 @@ const BASE_62: &str = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTU
 const NANOID: &str = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-";
 
 #[test]
-fn ids_of_common_makes_are_known_and_names_are_not() {
+fn ids_of_common_generators_are_recognized_and_names_are_not() {
     let mut generator = Generator::new(17);
     let nature_of = |tokens: [&str; 2]| {
         let [recorded, actual] = tokens.map(|token| json!(format!("See {token}.")).to_string());
         only(&recorded, &actual).nature
     };
-    for (alphabet, length, prefix) in MAKES {
+    for (alphabet, length, prefix) in GENERATORS {
         let mut make = || {
             let letters = (0..length).map(|_| alphabet.as_bytes()[generator.below(alphabet.len())]);
             format!("{prefix}{}", letters.map(char::from).collect::<String>())
@@ -215,7 +215,7 @@ proptest! {
         prop_assert_eq!(found.is_empty(), recorded == actual);
     }
 
-    /// Texts that are nearly dates, ids and escapes, one edit apart.
+    /// Texts one edit away from dates, ids and escapes.
     #[test]
     fn nearly_volatile_texts_never_panic(
         pieces in prop::collection::vec(prop::sample::select(PIECES.to_vec()), 0..12),

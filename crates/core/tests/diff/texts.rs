@@ -1,4 +1,4 @@
-//! Excerpts, pointers and explanations; what is equal and what is refused.
+//! Excerpts, pointers and explanations; equal documents and rejected texts.
 
 use agent_rewind_core::diff::explain;
 use agent_rewind_core::json::{JsonErrorKind, canonicalize};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 
 #[test]
-fn what_is_no_difference() {
+fn equal_documents() {
     for (recorded, actual) in [
         (
             r#"{"a":1,"b":[{"c":1,"d":2}]}"#,
@@ -59,7 +59,7 @@ fn excerpts_are_short_and_show_the_place() {
         );
         assert!(excerpt.chars().count() <= 80, "{excerpt}");
     }
-    // Escapes are never cut in two.
+    // Escapes are never split.
     for shift in 0..8 {
         let start = "x".repeat(shift);
         let [recorded, actual] = ["a", "b"].map(|middle| {

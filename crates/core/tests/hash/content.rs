@@ -1,4 +1,4 @@
-//! Content hashes of documents, and of inputs.
+//! Content hashes of documents and of inputs.
 
 use agent_rewind_core::hash::{ContentHash, content_hash, content_hash_any, input_hash};
 use agent_rewind_core::json::JsonErrorKind;
@@ -61,7 +61,7 @@ fn content_hash_as_text() {
 }
 
 #[test]
-fn input_hash_is_that_of_a_document() {
+fn input_hash_is_the_hash_of_a_document() {
     let input = r#"{"q":"x","at":"2026-01-01"}"#;
     let plain = content_hash(r#"{"input":{"at":"2026-01-01","q":"x"}}"#).unwrap();
     assert_eq!(input_hash(input, None), Ok(plain));

@@ -1,4 +1,4 @@
-//! Conversations whose hash goes on with each turn, against that of the whole document.
+//! Incremental hashes of conversations, compared with the hash of the whole document.
 
 use agent_rewind_core::hash::{
     Conversation, RequestTail, RequestTailError, TextConversation, content_hash,
@@ -10,7 +10,7 @@ use super::generator::{Generator, Json};
 const TAIL: &str = r#"{"model":{"provider":"openai","id":"gpt-4o"},"tools":[{"name":"search","description":"x"}],"options":{}}"#;
 
 fn document(messages: &str, tail: &str) -> String {
-    // The messages last: the hash must not depend on it.
+    // The messages last: the hash must not depend on their position.
     let members = tail.strip_suffix('}').unwrap();
     format!(
         "{members}{}\"messages\":{messages}}}",
@@ -48,7 +48,7 @@ fn conversation_agrees_with_the_whole_document() {
 }
 
 #[test]
-fn a_refused_append_changes_nothing() {
+fn a_rejected_append_changes_nothing() {
     let tail = RequestTail::new(TAIL).unwrap();
     let mut conversation = Conversation::new();
     conversation.append("[1]").unwrap();
@@ -110,7 +110,7 @@ fn a_tail_must_sort_after_the_messages() {
 }
 
 #[test]
-fn text_conversation_reads_only_what_is_new() {
+fn text_conversation_reads_only_new_text() {
     let tail = RequestTail::new(TAIL).unwrap();
     let mut conversation = TextConversation::new();
     let mut update = |text: &str| {
@@ -124,12 +124,12 @@ fn text_conversation_reads_only_what_is_new() {
     };
     assert_eq!(update("[]"), (0, 0));
     assert_eq!(update("[1]"), (0, 1));
-    // A longer number is another message.
+    // A longer number is a different message.
     assert_eq!(update("[12]"), (0, 1));
     assert_eq!(update(r#"[12,{"b":1,"a":2}]"#), (3, 2));
     assert_eq!(update(r#"[12,{"b":1,"a":2}]"#), (17, 2));
     assert_eq!(update(r#"[12,{"b":1,"a":2},"x","y"]"#), (17, 4));
-    // The last turn said otherwise: back to the one before it.
+    // The last turn changed, so the one before it is reused.
     assert_eq!(update(r#"[12,{"b":1,"a":2},"z"]"#), (17, 3));
     assert_eq!(update(r#"[12,{"b":1,"a":2}]"#), (17, 2));
     assert_eq!(update("[12]"), (3, 1));
@@ -138,7 +138,7 @@ fn text_conversation_reads_only_what_is_new() {
 }
 
 #[test]
-fn a_refused_text_changes_nothing() {
+fn a_rejected_text_changes_nothing() {
     let tail = RequestTail::new(TAIL).unwrap();
     let mut conversation = TextConversation::new();
     conversation.update("[1,2]").unwrap();
@@ -189,7 +189,7 @@ proptest! {
             text_conversation.update(&whole).unwrap();
             prop_assert_eq!(text_conversation.hash(&tail), wanted);
             prop_assert_eq!(text_conversation.len(), messages.len());
-            // Another branch, and back again.
+            // Switch to another branch and later back.
             if generator.below(3) == 0 {
                 let mut branch = messages.clone();
                 branch.truncate(generator.below(messages.len() + 1));

@@ -1,4 +1,4 @@
-//! The hash of old recordings, against recorded data.
+//! The hash of old recordings, checked against recorded data.
 
 use std::fs;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ fn legacy_vectors() {
     }
 }
 
-/// Every content hash in the recorded traces, computed again from its own event.
+/// Recomputes every content hash in the recorded traces from its own event.
 #[test]
 fn legacy_hashes_of_recorded_traces() {
     let mut recomputed = 0;

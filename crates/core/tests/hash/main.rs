@@ -1,5 +1,4 @@
-//! Content hashes, the continuing hash of conversations, and the hash of old recordings against
-//! recorded data.
+//! Content hashes, incremental hashes of conversations, and the hash of old recordings.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

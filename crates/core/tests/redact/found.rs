@@ -1,4 +1,4 @@
-//! What is found, however it is written, and what stays.
+//! Secrets that are found in any notation, and text that is not a secret.
 
 use super::support::{quoted, redacted, redacted_json, secrets};
 
@@ -13,7 +13,7 @@ fn every_kind_in_text_json_and_json_in_strings() {
         );
         assert!(out.ends_with("], after"), "{out}");
         assert_eq!(redacted(&out), out);
-        // As deep as it stands, the placeholder is the same.
+        // The placeholder is the same at any depth.
         let placeholder = &out["before ".len()..out.len() - ", after".len()];
         let mut json = format!("{{\"a\":[{}]}}", quoted(&text));
         for _ in 0..4 {
@@ -40,7 +40,7 @@ fn escapes_do_not_hide() {
             redacted_json(&format!("\"{escaped}\"")),
             format!("\"{wanted}\"")
         );
-        // Escaped once more, and in a text that is no JSON.
+        // Escaped once more, in a text that is not JSON.
         let twice = quoted(&format!("cut off: {{\"a\": \"{escaped}"));
         assert_eq!(
             redacted_json(&twice),
@@ -50,7 +50,7 @@ fn escapes_do_not_hide() {
 }
 
 #[test]
-fn names_and_urls_tell_of_secrets() {
+fn names_and_urls_announce_secrets() {
     let password = ["hunt", "er2"].concat();
     let opaque = ["0a1b2c3d4e5f", "60718293a4b5"].concat();
     for (text, wanted) in [
@@ -98,7 +98,7 @@ fn names_and_urls_tell_of_secrets() {
 }
 
 #[test]
-fn prose_ids_and_hashes_stay() {
+fn prose_ids_and_hashes_are_not_secrets() {
     for line in [
         "the token count is 5",
         "Authorization: required for all users",

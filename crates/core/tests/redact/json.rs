@@ -1,4 +1,4 @@
-//! What a document is after it was redacted, and where in it something was found.
+//! Redacted JSON documents and the positions of findings.
 
 use agent_rewind_core::redact::{Options, Redactor};
 
@@ -18,7 +18,7 @@ fn numbers_become_strings_with_the_quotes_of_their_level() {
 }
 
 #[test]
-fn keys_that_become_the_same_stay_apart() {
+fn keys_stay_unique() {
     let cards = [
         ["4111", "1111", "1111", "1111"],
         ["5555", "5555", "5555", "4444"],

@@ -1,4 +1,4 @@
-//! The user's own rules and key.
+//! User rules and keys.
 
 use agent_rewind_core::redact::{Find, Options, Redactor, RuleError, UserRule};
 
@@ -62,7 +62,7 @@ fn rules_of_the_user() {
 }
 
 #[test]
-fn a_word_that_was_hidden_is_found_at_once() {
+fn a_secret_behind_a_secret_is_found_at_once() {
     let redactor = Redactor::new(&Options {
         rules: vec![
             UserRule {
@@ -103,6 +103,6 @@ fn the_key_makes_the_digest() {
     };
     assert_ne!(with(b"a"), with(b"b"));
     assert_eq!(with(b"a").len(), "[redacted:card-number:]".len() + 16);
-    // What could be guessed has no digest that anybody could recompute.
+    // Guessable secrets get no digest that anybody could recompute.
     assert_eq!(redacted(&card), "[redacted:card-number]");
 }

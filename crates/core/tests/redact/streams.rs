@@ -1,4 +1,4 @@
-//! Texts that come in pieces.
+//! Redaction of streamed text.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_longer_than_the_hold_back_does_not_pass() {
+fn secrets_longer_than_the_hold_back_do_not_leak() {
     let body: String = "aB3dE5gH7jK9mN1pQ2sT4vW6xZ"
         .chars()
         .cycle()

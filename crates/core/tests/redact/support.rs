@@ -1,8 +1,8 @@
-//! Secrets, and short ways to redact.
+//! Test secrets, and helpers to redact.
 
 use agent_rewind_core::redact::{Options, Redactor};
 
-/// Keys are put together here, so that none stands in the repository.
+/// Keys are assembled here, so that the repository contains none.
 pub fn secrets() -> Vec<(&'static str, String)> {
     let run = |alphabet: &str, length: usize| -> String {
         alphabet.chars().cycle().step_by(7).take(length).collect()

@@ -4,22 +4,22 @@ use crate::json::scan::{MAX_OPEN, Scanner};
 
 type Result<T> = std::result::Result<T, JsonError>;
 
-/// How number tokens are written.
+/// The form in which numbers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbers {
-    /// As `JSON.stringify` writes their value.
+    /// The form of `JSON.stringify`.
     Ecma,
     AsWritten,
 }
 
-/// The text as `JSON.stringify` would write it if it kept the order (and the doubles) of the keys.
+/// The text as `JSON.stringify` would write it if it kept the order of keys and duplicate keys.
 pub(super) fn compact(text: &str, numbers: Numbers) -> Result<String> {
     let mut compactor = Compactor::new(text, numbers);
     compactor.run(usize::MAX)?;
     Ok(compactor.out)
 }
 
-/// Where the token begins in `text` that begins at byte `offset` of its compact form.
+/// Maps a byte offset in the compact form of `text` to the start of that token in `text`.
 pub(super) fn source_offset(text: &str, offset: usize) -> usize {
     let mut compactor = Compactor::new(text, Numbers::Ecma);
     match compactor.run(offset) {
@@ -30,7 +30,7 @@ pub(super) fn source_offset(text: &str, offset: usize) -> usize {
 
 struct Compactor<'a> {
     scanner: Scanner<'a>,
-    /// The open containers: whether each is an object.
+    /// One entry per open container; true for objects.
     open: Vec<bool>,
     numbers: Numbers,
     out: String,
@@ -46,7 +46,7 @@ impl<'a> Compactor<'a> {
         }
     }
 
-    /// Goes on until the end, or stops before the key that would be written at `stop`.
+    /// Runs to the end, or stops before the key that would be written at offset `stop`.
     fn run(&mut self, stop: usize) -> Result<()> {
         loop {
             let entered = self.begin_value()?;
@@ -65,7 +65,7 @@ impl<'a> Compactor<'a> {
         }
     }
 
-    /// Writes a scalar or enters a container; whether there is an item in it.
+    /// Writes a scalar or enters a container. Returns true if it entered a container that has items.
     fn begin_value(&mut self) -> Result<bool> {
         match self.scanner.peek() {
             Some(b'{') => {
@@ -91,7 +91,7 @@ impl<'a> Compactor<'a> {
         Ok(())
     }
 
-    /// Closes what ends here; whether another item follows in the container that is then open.
+    /// Closes the containers that end here. Returns true if the container that is then open has another item.
     fn next_item(&mut self) -> Result<bool> {
         while let Some(is_object) = self.open.last() {
             match (self.scanner.peek(), *is_object) {

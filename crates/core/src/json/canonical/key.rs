@@ -5,27 +5,27 @@ use crate::json::string::decode_escape;
 
 const WORD: usize = 8;
 
-/// What keys are ordered by. The two differ only where characters beyond U+FFFF meet U+E000 to U+FFFF.
+/// The order of keys. The two variants differ only between characters beyond U+FFFF and U+E000 to U+FFFF.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyOrder {
-    /// As JavaScript and RFC 8785.
+    /// By UTF-16 code unit, as in JavaScript and RFC 8785.
     Utf16Unit,
-    /// As Python; a lone surrogate is a code point too.
+    /// By code point, as in Python. A lone surrogate counts as a code point.
     CodePoint,
 }
 
 /// A key in the form of `JSON.stringify`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Key {
-    /// The first eight bytes, the first of them the highest, padded with zeros, of a key in plain
-    /// ASCII; 0 for all others. A plain key holds no zero bytes, so this orders as the bytes do.
+    /// For a key in plain ASCII: its first eight bytes in big-endian order, padded with zeros. 0 for all other keys.
+    /// Plain keys contain no zero bytes, so this orders like the bytes themselves.
     prefix: u64,
     start: usize,
     end: usize,
 }
 
 impl Key {
-    /// The key whose body spans these bytes of a text.
+    /// The key whose body spans `body` in `text`.
     #[inline]
     pub(super) fn new(text: &[u8], body: Range<usize>) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl Key {
         }
     }
 
-    /// Where the body starts.
+    /// The start of the body.
     pub(super) fn start(&self) -> usize {
         self.start
     }
@@ -65,12 +65,12 @@ impl Key {
     }
 }
 
-/// The order of two keys, each the body of its literal, by UTF-16 code unit.
+/// Compares two keys, given as the bodies of their literals, by UTF-16 code unit.
 pub(crate) fn order_of_keys(a: &str, b: &str) -> Ordering {
     units(a).cmp(units(b))
 }
 
-/// `None` if the body is empty, holds an escape, or is not ASCII.
+/// `None` if the body is empty, contains an escape, or is not ASCII.
 #[inline]
 fn plain_prefix(text: &[u8], body: &Range<usize>) -> Option<u64> {
     let Some(word) = word_at(text, body.start) else {
@@ -80,7 +80,7 @@ fn plain_prefix(text: &[u8], body: &Range<usize>) -> Option<u64> {
     match body.end - body.start {
         0 => None,
         length @ 1..WORD => {
-            // What stands behind the key in the word is shifted out.
+            // Shift out the bytes that follow the key.
             let unused = 8 * (WORD - length);
             let kept = prefix >> unused << unused;
             is_plain(kept).then_some(kept)
@@ -94,7 +94,7 @@ fn plain_prefix(text: &[u8], body: &Range<usize>) -> Option<u64> {
     }
 }
 
-/// Eight bytes, the first of them the lowest.
+/// Reads eight bytes in little-endian order.
 #[inline]
 fn word_at(text: &[u8], pos: usize) -> Option<u64> {
     text.get(pos..)?
@@ -102,7 +102,7 @@ fn word_at(text: &[u8], pos: usize) -> Option<u64> {
         .map(|word| u64::from_le_bytes(*word))
 }
 
-/// Whether the bytes, of which `last` are the last eight (and maybe bytes before them), are plain.
+/// True if all bytes are plain. `last` is the last eight bytes of the text up to their end.
 fn is_all_plain(bytes: &[u8], last: u64) -> bool {
     is_plain(last)
         && bytes
@@ -112,18 +112,18 @@ fn is_all_plain(bytes: &[u8], last: u64) -> bool {
             .all(|word| is_plain(u64::from_le_bytes(*word)))
 }
 
-/// Whether eight bytes are ASCII without a backslash.
+/// True if all eight bytes are ASCII and not a backslash.
 #[inline]
 fn is_plain(word: u64) -> bool {
     const ONES: u64 = u64::from_le_bytes([1; WORD]);
     const BACKSLASHES: u64 = u64::from_le_bytes([b'\\'; WORD]);
     const HIGH_BITS: u64 = ONES << 7;
-    // Of ASCII, only a byte that became zero gets its high bit.
+    // Among ASCII bytes, only a byte that became zero gets its high bit set.
     let backslash = (word ^ BACKSLASHES).wrapping_sub(ONES);
     (word | backslash) & HIGH_BITS == 0
 }
 
-/// For a key in the last bytes of a text.
+/// The prefix of a key within the last eight bytes of a text.
 #[cold]
 fn plain_prefix_at_end(body: &[u8]) -> Option<u64> {
     let mut padded = [0; WORD];
@@ -133,13 +133,13 @@ fn plain_prefix_at_end(body: &[u8]) -> Option<u64> {
     plain.then_some(u64::from_be_bytes(padded))
 }
 
-/// The code points that the body of a string literal in the form of `JSON.stringify` stands for.
+/// The code points of a string literal's body in the form of `JSON.stringify`.
 fn code_points(body: &str) -> impl Iterator<Item = u32> {
     let mut rest = body;
     std::iter::from_fn(move || {
         let character = rest.chars().next()?;
         if character == '\\' {
-            // In that form only a lone surrogate is an escape beyond ASCII.
+            // In this form, only lone surrogates are escaped beyond ASCII.
             let (unit, length) = decode_escape(rest);
             rest = rest.get(length..).unwrap_or_default();
             return Some(u32::from(unit));
@@ -149,7 +149,7 @@ fn code_points(body: &str) -> impl Iterator<Item = u32> {
     })
 }
 
-/// The UTF-16 code units that the body of a string literal stands for.
+/// The UTF-16 code units of a string literal's body.
 fn units(body: &str) -> impl Iterator<Item = u16> {
     let mut rest = body;
     let mut second = None;
@@ -175,7 +175,7 @@ fn units(body: &str) -> impl Iterator<Item = u16> {
 mod tests {
     use super::*;
 
-    /// With `behind` after the bodies of both.
+    /// Compares two bodies, each followed by `behind`.
     fn order(left: &str, right: &str, behind: &str) -> Ordering {
         let text = format!("{left}{right}{behind}");
         let [a, b] = [0..left.len(), left.len()..left.len() + right.len()]

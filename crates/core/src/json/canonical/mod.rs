@@ -1,7 +1,7 @@
 //! The canonical form of RFC 8785 (JCS), written piece by piece into a sink.
 //!
-//! One thing goes beyond the RFC: a lone surrogate, which it leaves undefined, stays the lower-case
-//! `\udXXX` escape that `JSON.stringify` writes, and sorts by its unit.
+//! One extension: RFC 8785 leaves lone surrogates undefined. Here they stay the lower-case `\udXXX` escapes that
+//! `JSON.stringify` writes, and sort by code unit.
 
 mod compact;
 mod key;
@@ -14,7 +14,7 @@ use order::Layout;
 
 pub(crate) use key::{KeyOrder, order_of_keys};
 
-/// Takes text that comes in pieces, cut at any character.
+/// Receives text in pieces, cut at any character.
 pub trait Sink {
     fn write(&mut self, text: &str);
 }
@@ -25,14 +25,14 @@ impl Sink for String {
     }
 }
 
-/// Writes the canonical form of any JSON text: keys in order, numbers and escapes in the form of
-/// `JSON.stringify`, no white space. Nothing is written if the text is refused.
+/// Writes the canonical form of any JSON text: keys in order, numbers and escapes as `JSON.stringify` writes them, no
+/// white space. Writes nothing if the text is rejected.
 ///
 /// # Errors
-/// Text that is not JSON, a number outside the range of a double, a key that an object has twice
-/// (however it is spelt), nesting beyond what a [`super::Scanner`] reads.
+/// Text that is not JSON, a number outside the range of a double, a duplicate key (after decoding escapes), or
+/// nesting deeper than a [`super::Scanner`] reads.
 pub fn write_canonical(text: &str, sink: &mut impl Sink) -> Result<(), JsonError> {
-    // Most text is what `JSON.stringify` wrote: then one look at it does.
+    // Most text was written by `JSON.stringify`. One pass is enough for it.
     if let Some(layout) = Layout::of_normal_value(text, KeyOrder::Utf16Unit) {
         layout.write(text, sink);
         return Ok(());
@@ -47,18 +47,17 @@ pub fn write_canonical(text: &str, sink: &mut impl Sink) -> Result<(), JsonError
     })
 }
 
-/// Writes the canonical form of text that `JSON.stringify` made without indentation: only the order
-/// of the keys can change. Numbers and strings are checked but taken as they stand. Nothing is
-/// written if the text is refused.
+/// Writes the canonical form of text that `JSON.stringify` wrote without indentation. Only the order of keys can
+/// change: numbers and strings are validated but copied unchanged. Writes nothing if the text is rejected.
 ///
 /// # Errors
-/// Text that is not JSON or holds white space between tokens, a doubled key, too deep nesting.
+/// Text that is not JSON or contains white space between tokens, a duplicate key, or too deep nesting.
 pub fn write_canonical_trusted(text: &str, sink: &mut impl Sink) -> Result<(), JsonError> {
     write_ordered(text, KeyOrder::Utf16Unit, sink)
 }
 
-/// Writes compact text (without white space between tokens, strings as `JSON.stringify` writes them)
-/// with its keys in an order. The pieces that the sink is given are cut between tokens only.
+/// Writes compact text (no white space between tokens, strings as `JSON.stringify` writes them) with its keys in the
+/// given order. The pieces passed to the sink are cut only between tokens.
 ///
 /// # Errors
 /// As [`write_canonical_trusted`].
@@ -71,11 +70,11 @@ pub(crate) fn write_ordered(
     Ok(())
 }
 
-/// JSON text of any origin without white space between tokens and with strings as `JSON.stringify`
-/// writes them; number tokens and the order of the keys stay.
+/// Removes white space between tokens from any JSON text and writes its strings as `JSON.stringify` does. Number
+/// tokens and the order of keys stay unchanged.
 ///
 /// # Errors
-/// Text that is not JSON, too deep nesting.
+/// Text that is not JSON, or too deep nesting.
 pub(crate) fn compact_keeping_numbers(text: &str) -> Result<String, JsonError> {
     compact::compact(text, Numbers::AsWritten)
 }
@@ -87,15 +86,15 @@ pub fn canonicalize(text: &str) -> Result<String, JsonError> {
     Ok(out)
 }
 
-/// The elements of an array in canonical form, with the commas between them and without the brackets.
+/// The elements of an array in canonical form, separated by commas, without the brackets.
 pub(crate) struct Elements<'a> {
     text: &'a str,
     layout: Layout,
 }
 
 impl<'a> Elements<'a> {
-    /// Of an array that `JSON.stringify` made, from byte `from` on: 0, or the end of an element. What
-    /// stands before is neither read nor written.
+    /// Elements of an array that `JSON.stringify` wrote, from byte `from` on: 0, or the end of an element. The text
+    /// before `from` is neither read nor written.
     ///
     /// # Errors
     /// As [`write_canonical_trusted`], or if the text is not an array.

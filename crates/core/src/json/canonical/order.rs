@@ -10,19 +10,17 @@ use crate::json::scan::{MAX_OPEN, Scanner};
 
 type Result<T> = std::result::Result<T, JsonError>;
 
-/// How the canonical form is put together from pieces of the text. Objects whose keys are in order
-/// leave no trace in it: their text stands as it is.
+/// The canonical form as pieces of the original text. Objects whose keys are already in order leave no edit.
 pub(super) struct Layout {
-    /// The part of the text that is written.
+    /// The part of the text to write.
     span: Range<usize>,
-    /// The objects that were out of order and stand in no other such object, first to last.
+    /// The outermost objects that were out of order, first to last.
     edits: Vec<Edit>,
     pieces: Pieces,
     elements: usize,
 }
 
-/// An object that is written in another order: `span` is what stands between its braces, `pieces`
-/// what is written for it.
+/// A reordered object: replaces `span`, the text between its braces, with `pieces`.
 struct Edit {
     span: Range<usize>,
     pieces: List,
@@ -30,14 +28,14 @@ struct Edit {
 
 struct Member {
     key: Key,
-    /// Where its value ends.
+    /// The end of its value.
     end: usize,
-    /// The edits inside it.
+    /// The edits inside the value.
     edits: Range<usize>,
 }
 
 impl Member {
-    /// At the quote of the key.
+    /// The opening quote of the key.
     fn start(&self) -> usize {
         self.key.start() - 1
     }
@@ -52,15 +50,15 @@ struct Frame {
 }
 
 impl Layout {
-    /// Of one value.
+    /// The layout of one value.
     pub(super) fn of_value(text: &str, by: KeyOrder) -> Result<Self> {
         let mut orderer = Orderer::new(text, 0, by);
         orderer.value()?;
         orderer.finish(0..text.len())
     }
 
-    /// Of one value, if the text is all as `JSON.stringify` writes it. What is not may be as right: a
-    /// slower way finds out.
+    /// The layout of one value, if the text is exactly as `JSON.stringify` writes it. `None` does not mean that the
+    /// text is invalid; the caller then takes a slower path.
     pub(super) fn of_normal_value(text: &str, by: KeyOrder) -> Option<Self> {
         let mut orderer = Orderer::new(text, 0, by);
         orderer.normal_numbers = true;
@@ -71,7 +69,7 @@ impl Layout {
         orderer.finish(0..text.len()).ok()
     }
 
-    /// Of the elements of an array without its brackets, from byte `from` on: 0, or the end of an element.
+    /// The layout of an array's elements without its brackets, from byte `from` on: 0, or the end of an element.
     pub(super) fn of_elements(text: &str, from: usize) -> Result<Self> {
         let mut orderer = Orderer::new(text, from, KeyOrder::Utf16Unit);
         if from == 0 {
@@ -91,11 +89,11 @@ impl Layout {
             }
         }
         let end = text.len() - 1;
-        // Past the bracket or the comma, if anything is left.
+        // Skip the bracket or the comma, if anything is left.
         orderer.finish((from + 1).min(end)..end)
     }
 
-    /// The number of elements, if the value is an array.
+    /// The number of elements if the value is an array.
     pub(super) fn elements(&self) -> usize {
         self.elements
     }
@@ -116,10 +114,10 @@ impl Layout {
 struct Orderer<'a> {
     scanner: Scanner<'a>,
     by: KeyOrder,
-    /// Whether numbers must be as `JSON.stringify` writes them.
+    /// If true, numbers must be as `JSON.stringify` writes them.
     normal_numbers: bool,
     frames: Vec<Frame>,
-    /// The members so far of all open objects.
+    /// The members read so far of all open objects.
     members: Vec<Member>,
     edits: Vec<Edit>,
     pieces: Pieces,
@@ -152,7 +150,7 @@ impl<'a> Orderer<'a> {
         })
     }
 
-    /// Passes values until the outermost container is closed.
+    /// Reads values until the outermost container is closed.
     fn value(&mut self) -> Result<()> {
         loop {
             let entered = self.begin_value()?;
@@ -162,7 +160,7 @@ impl<'a> Orderer<'a> {
         }
     }
 
-    /// Passes a scalar or enters a container; whether there is an item in it.
+    /// Reads a scalar or enters a container. Returns true if it entered a container that has items.
     fn begin_value(&mut self) -> Result<bool> {
         match self.scanner.byte() {
             Some(b'"') => self.scanner.string_here().map(|_| false),
@@ -191,7 +189,7 @@ impl<'a> Orderer<'a> {
         }
     }
 
-    /// Closes what ends here; whether another value follows in the container that is then open.
+    /// Closes the containers that end here. Returns true if another value follows in the container that is then open.
     fn next_item(&mut self) -> Result<bool> {
         while let Some(frame) = self.frames.last() {
             match (self.scanner.byte(), frame.is_object) {
@@ -265,7 +263,7 @@ impl<'a> Orderer<'a> {
         Ok(())
     }
 
-    /// At the closing brace.
+    /// Handles a closing brace.
     fn close_object(&mut self) -> Result<()> {
         let Some(frame) = self.frames.pop() else {
             return Ok(());
@@ -277,7 +275,7 @@ impl<'a> Orderer<'a> {
         Ok(())
     }
 
-    /// Replaces the edits inside an object by one for the whole object.
+    /// Replaces the edits inside an object with a single edit for the whole object.
     fn reorder(&mut self, frame: &Frame) -> Result<()> {
         let close = self.scanner.position();
         let members = &mut self.members[frame.first_member..];
@@ -287,13 +285,13 @@ impl<'a> Orderer<'a> {
         let (mut end, mut edits_end) = (close, self.edits.len());
         for member in members.iter_mut().rev() {
             (member.end, member.edits.end) = (end, edits_end);
-            // One less, for the comma before it.
+            // Minus the comma before it.
             (end, edits_end) = (member.start() - 1, member.edits.start);
         }
         let (text, by) = (self.scanner.text(), self.by);
         let comma = members.first().map_or(close, |member| member.end);
         members.sort_unstable_by(|a, b| a.key.order(&b.key, text, by));
-        if let Some(offset) = doubled(members, text, by) {
+        if let Some(offset) = duplicate_key(members, text, by) {
             return Err(JsonError {
                 kind: JsonErrorKind::DuplicateKey,
                 offset,
@@ -324,10 +322,10 @@ impl<'a> Orderer<'a> {
     }
 }
 
-/// The offset of a key that stands twice among sorted members.
-fn doubled(sorted: &[Member], text: &str, by: KeyOrder) -> Option<usize> {
-    let doubled = sorted
+/// The offset of a duplicate key among sorted members.
+fn duplicate_key(sorted: &[Member], text: &str, by: KeyOrder) -> Option<usize> {
+    let duplicate_key = sorted
         .windows(2)
         .find(|pair| pair[0].key.order(&pair[1].key, text, by) == Ordering::Equal)?;
-    doubled.iter().map(Member::start).max()
+    duplicate_key.iter().map(Member::start).max()
 }

@@ -1,7 +1,7 @@
 use std::ops::Range;
 
-/// Pieces of a text, in many lists. An object that is put in order takes over the lists of the
-/// objects in it, so they are linked: taking over costs nothing, whatever the nesting.
+/// Lists of pieces of a text. A reordered object takes over the lists of the objects inside it. Linked lists make
+/// that constant-time at any nesting depth.
 pub(super) struct Pieces(Vec<Piece>);
 
 struct Piece {
@@ -15,7 +15,7 @@ pub(super) struct List {
     ends: Option<(usize, usize)>,
 }
 
-/// No index: the end of a list.
+/// End of a list.
 const NONE: usize = usize::MAX;
 
 impl Pieces {
@@ -23,7 +23,7 @@ impl Pieces {
         Self(Vec::with_capacity(32))
     }
 
-    /// Appends a piece, or lengthens the last one if the text runs on.
+    /// Appends a piece, or extends the last piece if the text is contiguous.
     pub(super) fn append(&mut self, list: &mut List, span: Range<usize>) {
         if let Some((_, tail)) = list.ends
             && let Some(last) = self.0.get_mut(tail)
@@ -42,7 +42,7 @@ impl Pieces {
         );
     }
 
-    /// Appends another list, which from then on belongs to `list`.
+    /// Appends the pieces of another list, which must not be used afterwards.
     pub(super) fn join(&mut self, list: &mut List, other: List) {
         list.ends = match (list.ends, other.ends) {
             (Some((head, tail)), Some((other_head, other_tail))) => {

@@ -5,9 +5,9 @@ use memchr::memmem;
 use super::super::rule::Builtin;
 use super::{Hit, run};
 
-/// Fewest characters of a run that is taken for a file.
+/// The shortest run that counts as a file, in characters.
 const LEAST: usize = 256;
-/// The same where a `data:` URL says that it is one.
+/// The shortest run after a `data:` URL.
 const LEAST_IN_DATA_URL: usize = 32;
 
 static IS_BASE64: [bool; 256] = {
@@ -21,9 +21,9 @@ static IS_BASE64: [bool; 256] = {
     table
 };
 
-/// Finds files by their length, and by the `data:` URLs that hold them.
+/// Finds files by their length and by `data:` URLs.
 pub(super) fn find(bytes: &[u8], hits: &mut Vec<Hit>) {
-    // A long run holds one of every so many bytes.
+    // A long run contains one of every `LEAST` bytes.
     let mut at = LEAST - 1;
     while at < bytes.len() {
         if !IS_BASE64[usize::from(bytes[at])] {
@@ -63,7 +63,7 @@ fn end_of(bytes: &[u8], from: usize) -> usize {
     end + padding
 }
 
-/// Letters of both cases and digits, and more than hex digits: neither a hash nor a word.
+/// True for letters of both cases and digits that are more than hex digits: not a hash or a word.
 fn is_file(text: &[u8]) -> bool {
     let mixed = [
         u8::is_ascii_lowercase,
@@ -74,7 +74,7 @@ fn is_file(text: &[u8]) -> bool {
     is_mixed && !text.iter().all(u8::is_ascii_hexdigit) || text.starts_with(b"AAAA")
 }
 
-/// Decodes base64 of either alphabet; what is none is passed over.
+/// Decodes base64 of either alphabet. Skips all other characters.
 pub(in super::super) fn decode(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3 + 3);
     let mut bits: u32 = 0;
@@ -92,7 +92,7 @@ pub(in super::super) fn decode(text: &[u8]) -> Vec<u8> {
         count += 6;
         if count >= 8 {
             count -= 8;
-            // The bits above were written already.
+            // The bits above were already written.
             out.push((bits >> count & 0xFF) as u8);
         }
     }

@@ -1,4 +1,4 @@
-//! Numbers of payment cards: those of a known issuer whose check digit is right.
+//! Payment card numbers: those of a known issuer with a valid check digit.
 
 use super::super::rule::Builtin;
 use super::{Hit, run};
@@ -6,7 +6,7 @@ use super::{Hit, run};
 const SHORTEST: usize = 13;
 const LONGEST: usize = 19;
 
-/// The card number that begins here, and where to go on looking.
+/// The card number that begins here, and the position to continue from.
 pub(super) fn at(bytes: &[u8], at: usize) -> (Option<Hit>, usize) {
     let first_end = run(bytes, at, |byte| byte.is_ascii_digit());
     if !begins(bytes, at) {
@@ -15,7 +15,7 @@ pub(super) fn at(bytes: &[u8], at: usize) -> (Option<Hit>, usize) {
     let mut digits: Vec<u8> = bytes[at..first_end.min(at + LONGEST + 1)].to_vec();
     let mut end = first_end;
     if digits.len() == 4 {
-        // In groups, with one separator throughout.
+        // In groups, with the same separator throughout.
         let separator = match bytes.get(end) {
             Some(separator @ (b' ' | b'-')) => *separator,
             _ => return (None, first_end),
@@ -63,7 +63,7 @@ fn ends(bytes: &[u8], end: usize) -> bool {
     }
 }
 
-/// Whether digits alone are a card number: issuer, length and check digit fit.
+/// True if the digits are a card number: issuer, length and check digit match.
 pub(in super::super) fn is_card_number(digits: &[u8]) -> bool {
     if !(SHORTEST..=LONGEST).contains(&digits.len()) || !digits.iter().all(u8::is_ascii_digit) {
         return false;
@@ -89,7 +89,7 @@ pub(in super::super) fn is_card_number(digits: &[u8]) -> bool {
     issued && has_check_digit(digits) && digits.iter().any(|digit| *digit != digits[0])
 }
 
-/// Luhn's.
+/// The Luhn check.
 fn has_check_digit(digits: &[u8]) -> bool {
     let sum: u32 = digits
         .iter()

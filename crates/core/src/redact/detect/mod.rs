@@ -1,4 +1,4 @@
-//! Finds secrets in plain text, by what they look like and by what stands before them.
+//! Finds secrets in plain text by their form and by the text before them.
 
 pub(super) mod base64;
 mod card;
@@ -11,7 +11,7 @@ pub(super) use card::is_card_number;
 
 use super::rule::{Builtin, Rule, RuleIndex};
 
-/// A secret's span in the text that was looked at.
+/// The span of a secret in the scanned text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hit {
     pub start: usize,
@@ -29,7 +29,7 @@ impl Hit {
     }
 }
 
-/// Bytes at which a look is worth it.
+/// The bytes at which a detector has to run.
 static INTERESTING: [bool; 256] = {
     let mut table = [false; 256];
     let mut letters: &[u8] = b"AGSTBabghnsrpwxyez:=-0123456789";
@@ -40,7 +40,7 @@ static INTERESTING: [bool; 256] = {
     table
 };
 
-/// Finds what is known without being told. Reads the text once.
+/// Finds the secrets of the built-in rules in one pass.
 pub(super) fn builtin(text: &str, hits: &mut Vec<Hit>) {
     let bytes = text.as_bytes();
     let mut named = named::Finder::default();
@@ -71,7 +71,7 @@ pub(super) fn builtin(text: &str, hits: &mut Vec<Hit>) {
         at = match hit {
             Some(hit) => {
                 hits.push(hit);
-                // What a wider span holds may be known by itself: a key in a header.
+                // A wider span may contain another secret, such as a key in a header.
                 if hit.rule <= Builtin::PrivateKey as RuleIndex {
                     hit.end.max(at + 1)
                 } else {
@@ -84,7 +84,7 @@ pub(super) fn builtin(text: &str, hits: &mut Vec<Hit>) {
     base64::find(bytes, hits);
 }
 
-/// Finds what the user's patterns match.
+/// Finds the matches of the user's patterns.
 pub(super) fn patterns(text: &str, rules: &[Rule], hits: &mut Vec<Hit>) {
     for (rule, Rule { pattern, .. }) in rules.iter().enumerate() {
         let Some(pattern) = pattern else { continue };
@@ -107,13 +107,14 @@ fn run(bytes: &[u8], from: usize, is_part: impl Fn(u8) -> bool) -> usize {
         .map_or(bytes.len(), |length| from + length)
 }
 
-/// The same, looking at so many bytes at most.
+/// As `run`, over at most `most` bytes.
 fn run_within(bytes: &[u8], from: usize, most: usize, is_part: impl Fn(u8) -> bool) -> usize {
     let near = bytes.len().min(from.saturating_add(most));
     run(&bytes[..near], from, is_part)
 }
 
-/// The end of runs of one kind of bytes. It is the same from every place in a run, so each is looked for once.
+/// Caches the end of a run of one kind of bytes. It is the same from every position in the run, so each run is
+/// scanned once.
 #[derive(Default)]
 struct RunEnds {
     from: usize,
@@ -134,7 +135,7 @@ fn is_base64url(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
-/// Whether a word may begin here: not inside of another, but after a percent-escape.
+/// True if a word may begin here: not within another word, except after a percent escape.
 fn begins_word(bytes: &[u8], at: usize) -> bool {
     match at.checked_sub(1).map(|before| bytes[before]) {
         None => true,
@@ -146,8 +147,8 @@ fn begins_word(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// Whether a text has letters and digits, or letters of both cases other than at its beginning: words
-/// of prose have not.
+/// True if a text has letters and digits, or letters of both cases beyond a leading capital. Words of prose have
+/// neither.
 fn is_mixed(text: &[u8]) -> bool {
     let digit = text.iter().any(u8::is_ascii_digit);
     let lower = text.iter().any(u8::is_ascii_lowercase);
@@ -156,7 +157,7 @@ fn is_mixed(text: &[u8]) -> bool {
     digit && (lower || upper) || lower && inner_upper
 }
 
-/// Whether a text holds a run of letters and digits, of at least that length, that is no word.
+/// True if a text contains a run of letters and digits of at least `length` that is not a word.
 fn has_mixed_run(text: &[u8], length: usize) -> bool {
     text.split(|byte| !byte.is_ascii_alphanumeric())
         .any(|run| run.len() >= length && is_mixed(run))

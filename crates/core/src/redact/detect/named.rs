@@ -1,25 +1,25 @@
-//! Secrets that are known by what stands before them: `Authorization: Bearer …`, `x-api-key=…`.
+//! Secrets that are recognized by the name before them: `Authorization: Bearer …`, `x-api-key=…`.
 
 use super::super::rule::{Builtin, normalized_name};
 use super::url::is_template;
 use super::{Hit, RunEnds, begins_word, has_mixed_run, is_mixed, run, run_within};
 
-/// What a name says of the value that it stands before.
+/// The kind of value that a name announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Named {
-    /// A header that holds credentials.
+    /// A header with credentials.
     Header,
-    /// A key, if it looks like one.
+    /// A key, if the value looks like one.
     Key,
-    /// What follows the name of a header in a list.
+    /// The element after a header's name in a list.
     Listed,
-    /// A secret of AWS that has no prefix.
+    /// An AWS secret, which has no prefix.
     Aws,
 }
 
 const LONGEST_NAME: usize = 40;
 
-/// What is known of a name of a header, parameter or member.
+/// Classifies the name of a header, parameter or member.
 pub(in super::super) fn named(name: &str) -> Option<Named> {
     let first = name.bytes().next().unwrap_or_default();
     if !(5..=LONGEST_NAME).contains(&name.len()) || !b"apxrcso_-APXRCSO".contains(&first) {
@@ -38,7 +38,7 @@ pub(in super::super) fn named(name: &str) -> Option<Named> {
     }
 }
 
-/// So much of a value is looked at to see whether it is a secret.
+/// The most bytes of a value that are examined.
 const LOOK: usize = 1_024;
 
 /// Finds secrets by the names before them.
@@ -50,7 +50,7 @@ pub(super) struct Finder {
 }
 
 impl Finder {
-    /// The value after the `:` or `=` that stands here, if the name before it says that it is a secret.
+    /// The value after the `:` or `=` at `at`, if the name before it announces a secret.
     pub fn at(&mut self, bytes: &[u8], at: usize) -> Option<Hit> {
         let mut name_end = at;
         while name_end > 0 && at - name_end < 6 && is_around(bytes[name_end - 1]) {
@@ -64,7 +64,7 @@ impl Finder {
             name_start -= 1;
         }
         let name = named(std::str::from_utf8(&bytes[name_start..name_end]).ok()?)?;
-        // As after "=" in "=>".
+        // Skip the ">" of "=>".
         let mut from = at + 1;
         if bytes.get(from) == Some(&b'>') {
             from += 1;
@@ -161,7 +161,7 @@ fn without_dots(bytes: &[u8], from: usize, end: usize) -> usize {
     end - dots
 }
 
-/// The rule that a named value falls under.
+/// The rule for a named value.
 pub(in super::super) fn rule_of(name: Named) -> Builtin {
     match name {
         Named::Aws => Builtin::AwsKey,
@@ -169,7 +169,7 @@ pub(in super::super) fn rule_of(name: Named) -> Builtin {
     }
 }
 
-/// The span of the secret in a value that stands under a name by itself.
+/// The span of the secret in a value that has a name of this kind.
 pub(in super::super) fn in_value(name: Named, value: &str) -> Option<(usize, usize)> {
     let bytes = value.as_bytes();
     let start = run(bytes, 0, |byte| byte.is_ascii_whitespace());
@@ -213,7 +213,7 @@ fn is_secret_value(text: &[u8]) -> bool {
     text.len() >= 6 && (!is_word || text.len() >= 16 && !text.contains(&b' ')) && !is_template(text)
 }
 
-/// What may stand between a name and its `:`.
+/// True for bytes that may come between a name and its `:`.
 fn is_around(byte: u8) -> bool {
     b"\\\"'` ]".contains(&byte)
 }
@@ -222,7 +222,7 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
-/// Schemes of the Authorization header; `true` where what follows is a list of parameters.
+/// Schemes of the Authorization header. True if a list of parameters follows.
 static SCHEMES: &[(&str, bool)] = &[
     ("bearer", false),
     ("basic", false),
@@ -240,7 +240,7 @@ static SCHEMES: &[(&str, bool)] = &[
     ("aws4-ecdsa-p256-sha256", true),
 ];
 
-/// Where the credentials after a scheme begin, and whether they are a list.
+/// The start of the credentials after a scheme, and true if they are a list.
 fn after_scheme(bytes: &[u8], from: usize) -> Option<(usize, bool)> {
     let word_end = run_within(bytes, from, LONGEST_NAME, is_name);
     let word = &bytes[from..word_end];

@@ -7,10 +7,10 @@ use super::{Hit, run, run_within};
 
 const BEGIN: &[u8] = b"-----BEGIN ";
 const LONGEST_LABEL: usize = 40;
-/// The longest key whose end is looked for; of a longer one, what looks like a key is replaced.
+/// The longest key whose end is searched. For a longer key, only the part that looks like a key is replaced.
 const LONGEST: usize = 64 * 1024;
 
-/// The private key whose first line begins here; one that was cut off ends with what looks like a key.
+/// The private key whose first line begins here. A truncated key ends where the text stops looking like a key.
 pub(super) fn at(bytes: &[u8], at: usize) -> Option<Hit> {
     let rest = bytes.get(at..)?.strip_prefix(BEGIN)?;
     let label_end = run_within(rest, 0, LONGEST_LABEL + 1, |byte| {
@@ -36,7 +36,7 @@ fn cut_off(bytes: &[u8], body: usize) -> Option<usize> {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
     let is_between = |byte: u8| byte.is_ascii_whitespace() || b"\\,:-".contains(&byte);
     let first = run(bytes, body, is_between);
-    // After an escaped line end.
+    // After an escaped line break.
     let has_key = run(bytes, first, is_part) - first >= 16;
     has_key.then(|| run(bytes, first, |byte| is_part(byte) || is_between(byte)))
 }

@@ -1,17 +1,17 @@
-//! Keys that tell by their first letters whose they are.
+//! Keys that are recognized by their prefix.
 
 use super::super::rule::Builtin;
 use super::{Hit, base64, begins_word, has_mixed_run, is_base64url, is_mixed, run, run_within};
 
-/// How a key goes on after its prefix.
+/// The form of a key after its prefix.
 struct Shape {
     prefix: &'static str,
     rule: Builtin,
-    /// Further characters beside letters and digits.
+    /// Allowed characters in addition to letters and digits.
     also: &'static [u8],
     /// Fewest characters after the prefix.
     least: usize,
-    /// Most of them; a longer run is no such key.
+    /// Most characters after the prefix. A longer run is not a key.
     most: usize,
 }
 
@@ -33,7 +33,7 @@ const fn shape(
     }
 }
 
-/// The first that fits counts.
+/// The first match wins.
 const SHAPES: &[Shape] = &[
     shape("sk-ant-", Builtin::AnthropicKey, b"-_", 20, ANY),
     shape("AIza", Builtin::GoogleKey, b"-_", 35, ANY),
@@ -120,8 +120,8 @@ const SHAPES: &[Shape] = &[
     shape("npm_", Builtin::NpmKey, b"", 30, ANY),
 ];
 
-/// Of each byte, the first shape that begins with it; of each shape, the next one that does. Beyond the last: none.
-/// Most words begin with a letter of few shapes or of none.
+/// For each byte, the first shape whose prefix begins with it; for each shape, the next such shape. An index past the
+/// last shape ends a chain. Most words begin with a letter of few or no shapes.
 struct Chains {
     first: [usize; 256],
     next: [usize; SHAPES.len()],
@@ -153,7 +153,7 @@ fn shapes_of(byte: u8) -> impl Iterator<Item = &'static Shape> {
     })
 }
 
-/// Kinds of keys that begin with `sk-`; what follows has `-` and `_` in it.
+/// Kinds of keys after `sk-` whose rest contains `-` and `_`.
 static KINDS: &[&str] = &[
     "proj-", "svcacct-", "admin-", "service-", "None-", "or-", "lf-",
 ];
@@ -161,7 +161,7 @@ static KINDS: &[&str] = &[
 /// The key that begins here.
 #[inline]
 pub(super) fn at(bytes: &[u8], at: usize) -> Option<Hit> {
-    // Of most letters that is all there is to see.
+    // Fails early for most letters.
     if begins_word(bytes, at) {
         key_at(bytes, at)
     } else {
@@ -178,7 +178,7 @@ fn key_at(bytes: &[u8], at: usize) -> Option<Hit> {
         .or_else(|| jwt(bytes, at))
 }
 
-/// The key whose second letter stands here: too many words hold the first one for a look at each.
+/// The key whose second letter is here. Its first letter is too frequent to check at each occurrence.
 pub(super) fn second_at(bytes: &[u8], at: usize) -> Option<Hit> {
     let first = at.checked_sub(1)?;
     match (bytes[first], bytes[at]) {
@@ -187,7 +187,7 @@ pub(super) fn second_at(bytes: &[u8], at: usize) -> Option<Hit> {
     }
 }
 
-/// So much of a key is looked at to see whether it is one.
+/// The most bytes of a key that are examined.
 const LOOK: usize = 512;
 
 fn shaped(bytes: &[u8], at: usize, shape: &Shape) -> Option<Hit> {
@@ -211,7 +211,7 @@ fn shaped(bytes: &[u8], at: usize, shape: &Shape) -> Option<Hit> {
     Some(Hit::new(at, end, shape.rule))
 }
 
-/// Leaves out the end of a sentence, or of a path.
+/// Excludes trailing dots: the end of a sentence or a path.
 fn without_dots(bytes: &[u8], from: usize, mut end: usize) -> usize {
     while end > from && matches!(bytes[end - 1], b'.' | b'/') {
         end -= 1;
@@ -226,7 +226,7 @@ fn openai(bytes: &[u8], at: usize) -> Option<Hit> {
     let from = at + 3;
     let near = run_within(bytes, from, LOOK, is_base64url);
     let body = &bytes[from..near];
-    // Names with hyphens are many: sk-learn-…
+    // Hyphenated names such as `sk-learn-…` are common.
     let longest = if KINDS.iter().any(|kind| body.starts_with(kind.as_bytes())) {
         8
     } else {
@@ -239,7 +239,7 @@ fn openai(bytes: &[u8], at: usize) -> Option<Hit> {
 const LONGEST_HEADER: usize = 2_048;
 const LONGEST_PART: usize = 32 * 1024;
 
-/// A JSON web token: its header is the base64 of a JSON object that names an algorithm.
+/// A JSON Web Token: its header is the base64 of a JSON object with an algorithm.
 fn jwt(bytes: &[u8], at: usize) -> Option<Hit> {
     if !bytes[at..].starts_with(b"eyJ") {
         return None;
@@ -251,7 +251,7 @@ fn jwt(bytes: &[u8], at: usize) -> Option<Hit> {
     };
     let payload = part(header).filter(|end| *end > header + 4)?;
     let mut end = part(payload)?;
-    // An encrypted one has five parts.
+    // An encrypted token has five parts.
     for _ in 3..5 {
         match part(end).filter(|further| *further > end + 1) {
             Some(further) => end = further,

@@ -5,7 +5,7 @@ use memchr::memchr;
 use super::super::rule::Builtin;
 use super::{Hit, run_within};
 
-/// The longest part before a host that is looked through.
+/// The longest part before a host that is examined.
 const LONGEST: usize = 1_024;
 
 /// The password of the URL whose `://` begins here.
@@ -14,7 +14,7 @@ pub(super) fn at(bytes: &[u8], at: usize) -> Option<Hit> {
         return None;
     }
     let from = at + 3;
-    // A password may hold a bare "@": the last one before the path counts.
+    // A password may contain an unescaped "@": the last one before the path ends it.
     let end = run_within(bytes, from, LONGEST, |byte| {
         !(byte.is_ascii_whitespace() || b"/?#\"'`<>\\".contains(&byte))
     });
@@ -26,7 +26,7 @@ pub(super) fn at(bytes: &[u8], at: usize) -> Option<Hit> {
         .then(|| Hit::new(from + colon + 1, from + host, Builtin::UrlPassword))
 }
 
-/// Whether a text only says where a secret would stand.
+/// True if a text is a placeholder for a secret.
 pub(super) fn is_template(text: &[u8]) -> bool {
     matches!(text.first(), Some(b'<' | b'{' | b'%' | b'*'))
         || text.starts_with(b"$") && text.len() > 1 && {
