@@ -111,6 +111,17 @@ export declare class FrameHandle {
   dump(timestamp: number, traceId: string, spanId: string, metadata: string | undefined | null, normalize: string | undefined | null, redact: string | undefined | null, reachedAlone: boolean): SnapshotHandle
 }
 
+/** The frames of a snapshot as a flat list, and the requests of their calls. */
+export declare class ReadModel {
+  constructor(snapshot: SnapshotHandle)
+  /** JSON text of the list of frames; empty from the second time on. */
+  takeFrames(): string
+  /** JSON text of the request with this number. */
+  request(number: number): string | null
+  /** JSON text of what the request with this number adds to the one that it continues. */
+  addedRequest(number: number): string | null
+}
+
 /** Finds and replaces secrets in JSON text. */
 export declare class Redactor {
   constructor(options: RedactOptions)
@@ -185,28 +196,6 @@ export interface Begun {
   meta?: string
 }
 
-/** A change of one call or frame. All strings are JSON texts; names are the texts of strings. */
-export interface BindingForkChange {
-  /** Either this or `content_hash` is given. */
-  callId?: string
-  contentHash?: string
-  frame?: string
-  kind?: string
-  occurrence?: number
-  drop: boolean
-  output?: string
-  /** Type tags of the output. */
-  types?: string
-  error?: string
-  memory?: Array<BindingMemoryEdit>
-}
-
-export interface BindingMemoryEdit {
-  key: string
-  /** Absent for a key that is removed. */
-  value?: string
-}
-
 /** The parts of a request body. Absent if it is not an object. */
 export declare function boundaryParts(body: Uint8Array): BoundaryParts | null
 
@@ -246,8 +235,24 @@ export interface FileFailure {
   message: string
 }
 
+/** A change of one call or frame. All strings are JSON texts; names are the texts of strings. */
+export interface ForkChange {
+  /** Either this or `content_hash` is given. */
+  callId?: string
+  contentHash?: string
+  frame?: string
+  kind?: string
+  occurrence?: number
+  drop: boolean
+  output?: string
+  /** Type tags of the output. */
+  types?: string
+  error?: string
+  memory?: Array<MemoryEdit>
+}
+
 /** Forks the frames of `source`. The fields beside them are those of `fields`. */
-export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<BindingForkChange>): SnapshotHandle
+export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<ForkChange>): SnapshotHandle
 
 /** The text of the monitor's file. `document` is JSON text. */
 export declare function formatMonitor(document: Uint8Array, human: boolean): string
@@ -290,6 +295,12 @@ export declare function legacyHash(text: string): string
  */
 export declare function measureBoundary(messages: Uint8Array, tools: Uint8Array, source: boolean): string
 
+export interface MemoryEdit {
+  key: string
+  /** Absent for a key that is removed. */
+  value?: string
+}
+
 /** The estimated tokens of each message of a JSON array. */
 export declare function messageTokens(json: Uint8Array, source: boolean): Array<number>
 
@@ -330,6 +341,12 @@ export interface RedactRule {
   flags?: string
   keys?: Array<string>
 }
+
+/**
+ * The frames of `source` under other hashes, which are in the order of the read model: those of calls, and those of the
+ * inputs of frames. The fields beside the frames are those of `fields`.
+ */
+export declare function rehashSnapshot(source: SnapshotHandle, fields: SnapshotHandle, calls: Array<string>, inputs: Array<string | undefined | null>): SnapshotHandle
 
 /**
  * Restores from the bytes of a trace file on another thread. Nothing may write to the bytes meanwhile. Bytes that

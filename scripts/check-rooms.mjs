@@ -16,8 +16,8 @@ const ROOMS = {
   diff: ["json"],
   boundary: ["json", "hash"],
   replay: ["util", "json", "hash", "model", "diff"],
+  fork: ["util", "json", "hash", "model", "replay"],
   snapshot: ["util", "json", "hash", "model", "replay"],
-  fork: ["util", "json", "model", "replay", "snapshot"],
   record: ["json", "hash", "model", "replay"],
   restore: ["util", "json", "hash", "model", "snapshot"],
 };

@@ -15,7 +15,7 @@ import type * as Binding from "../native/binding.cjs";
 export type Native = typeof Binding;
 // Types of what crosses the binding have the prefix Native.
 export type NativeFrameHandle = Binding.FrameHandle;
-export type NativeForkChange = Binding.BindingForkChange;
+export type NativeForkChange = Binding.ForkChange;
 export type NativeFileFailure = Binding.FileFailure;
 export type NativeSnapshotHandle = Binding.SnapshotHandle;
 export type NativeTextSink = Binding.TextSink;

@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use agent_rewind_core::fork::{Change, NewOutcome, Target, fork};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{Call, Kind, Outcome, RequestHash, Value};
-use agent_rewind_core::model::{Frame, Generation, State};
+use agent_rewind_core::model::{Call, Frame, Generation, Kind, Outcome, RequestHash, State, Value};
 
 fn call(call_id: &str, start: u64) -> Arc<Call> {
     let output = Value::plain(JsonText::trusted("1".into()));

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use super::tree::{Entry, Subject, Tree, generation_at, generation_mut};
 use super::{Edit, MemoryEdits, NewOutcome, Outcomes};
 use crate::json::JsonStr;
-use crate::model::State;
-use crate::model::{Call, Outcome};
-use crate::snapshot::with_edits;
+use crate::model::{Call, Outcome, State, with_edits};
 
 impl Tree<'_> {
     /// Makes keys that were edited by hand since the recording count from the start of every generation.

@@ -6,8 +6,7 @@ use std::cell::OnceCell;
 
 use super::tree::{Entry, Subject, Tree};
 use super::{NewOutcome, Outcomes};
-use crate::model::Outcome;
-use crate::model::{Frame, State};
+use crate::model::{Frame, Outcome, State};
 use crate::replay::{Ancestor, Failed};
 
 /// The frames as they were recorded, or as they are now.

@@ -4,6 +4,7 @@
 mod edit;
 mod failures;
 mod find;
+mod rehash;
 mod take_out;
 mod tree;
 
@@ -11,10 +12,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::json::{JsonStr, JsonText, Scanner};
-use crate::model::Frame;
-use crate::model::Memory;
-use crate::model::{Kind, Outcome, RequestHash, Value};
+use crate::model::{Frame, Kind, Memory, Outcome, RequestHash, Value};
 use find::Finder;
+pub use rehash::rehash;
 use take_out::{Dropped, Routes};
 use tree::{Entry, Subject, Tree};
 

@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::tree::{Entry, ROOT, Subject, Tree, generation_at, generation_mut, generations};
-use crate::model::Memory;
-use crate::model::{Call, Outcome, RequestHash};
-use crate::model::{Frame, Generation, State};
+use crate::model::{Call, Frame, Generation, Memory, Outcome, RequestHash, State};
 
 /// An entry that is taken out, or after which everything is.
 pub(super) struct Dropped {

@@ -6,8 +6,7 @@ use std::iter;
 use std::sync::Arc;
 
 use crate::json::JsonStr;
-use crate::model::{Call, Kind, Outcome, RequestHash};
-use crate::model::{Frame, Generation};
+use crate::model::{Call, Frame, Generation, Kind, Outcome, RequestHash};
 
 /// Position of the root in the list.
 pub(super) const ROOT: usize = 0;

@@ -11,6 +11,7 @@ mod usage;
 pub use frame::{Divergence, Frame, Generation, State, orphaned_error};
 pub use journal::{Call, Kind, Outcome, RequestHash, Row, Value};
 pub use memory::Memory;
+pub(crate) use memory::with_edits;
 pub use order::Clock;
 pub(crate) use order::Renumbering;
 pub use ordered::OrderedMap;

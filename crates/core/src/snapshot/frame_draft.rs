@@ -7,13 +7,13 @@ use rpds::VectorSync;
 use super::fields::Fields;
 use super::generation_draft::BodyDraft;
 use super::journal_draft::Marks;
-use super::memory::{edited_keys, read_hashes, read_memory, with_edits};
+use super::memory::{edited_keys, read_hashes, read_memory};
 use super::requests::{TABLE_FIELD, read_table};
 use super::stop::Stop;
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{
-    Budget, Divergence, Frame, Generation, Memory, OrderedMap, State, Usage, Value,
+    Budget, Divergence, Frame, Generation, Memory, OrderedMap, State, Usage, Value, with_edits,
 };
 
 #[derive(Default)]

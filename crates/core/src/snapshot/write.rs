@@ -213,6 +213,23 @@ fn write_head<'a>(frame: &'a Frame, requests: &mut RequestTable<'a>, out: &mut O
 
 fn write_tail(frame: &Frame, out: &mut String) {
     out.push_str(r#"},"state":"#);
+    write_state(frame, out);
+    if frame.generation.memory.is_some()
+        || frame.generation.props.is_some()
+        || frame.generation.id > 0
+    {
+        out.push_str(r#","generation":{"#);
+        write_generation_fields(&frame.generation, out);
+        out.push('}');
+    }
+    // Also for an empty memory: what is added to that by hand counts as edited.
+    if !frame.memory.is_empty() || frame.generation.memory.is_some() {
+        write_memory_hashes(frame, out);
+    }
+}
+
+/// The value of `state`, and the members that follow it.
+pub(super) fn write_state(frame: &Frame, out: &mut String) {
     let mut output_types = None;
     match &frame.state {
         State::Running => out.push_str(r#"{"status":"running"}"#),
@@ -252,21 +269,9 @@ fn write_tail(frame: &Frame, out: &mut String) {
             out.push_str(&format!(r#","{name}":true"#));
         }
     }
-    if frame.generation.memory.is_some()
-        || frame.generation.props.is_some()
-        || frame.generation.id > 0
-    {
-        out.push_str(r#","generation":{"#);
-        write_generation_fields(&frame.generation, out);
-        out.push('}');
-    }
-    // Also for an empty memory: what is added to that by hand counts as edited.
-    if !frame.memory.is_empty() || frame.generation.memory.is_some() {
-        write_memory_hashes(frame, out);
-    }
 }
 
-fn write_generation_fields(generation: &Generation, out: &mut String) {
+pub(super) fn write_generation_fields(generation: &Generation, out: &mut String) {
     out.push_str(&format!(r#""id":{}"#, generation.id));
     if let Some(props) = &generation.props {
         out.push_str(r#","props":"#);

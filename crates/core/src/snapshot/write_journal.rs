@@ -174,7 +174,7 @@ pub(super) fn write_calls<'a>(
 }
 
 /// Leaves the object open for the request.
-fn write_call(call: &Call, in_row: bool, out: &mut String) {
+pub(super) fn write_call(call: &Call, in_row: bool, out: &mut String) {
     out.push_str(r#"{"kind":""#);
     out.push_str(call.kind.name());
     out.push_str(r#"","callId":"#);
