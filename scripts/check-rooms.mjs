@@ -12,7 +12,7 @@ const ROOMS = {
   json: ["util"],
   hash: ["json"],
   model: ["util", "json", "hash"],
-  redact: ["util", "json"],
+  redact: ["json"],
   diff: ["json"],
   boundary: ["json", "hash"],
   replay: ["util", "json", "hash", "model", "diff"],

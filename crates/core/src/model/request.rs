@@ -6,7 +6,6 @@ use rpds::VectorSync;
 
 use crate::hash::{ContentHash, Conversation, RequestTail, RequestTailError};
 use crate::json::{JsonError, JsonText, Scanner};
-use crate::util::sort_by_number;
 
 /// What a call asked.
 #[derive(Debug, Clone)]
@@ -159,10 +158,7 @@ impl PromptTail {
                 members.push((name, Text::Own(JsonText::from_span(&source, range))));
             }
         }
-        sort_by_number(&mut members, |(name, _)| {
-            let position = TAIL_MEMBERS.iter().position(|member| member == name);
-            position.unwrap_or_default() as u64
-        });
+        members.sort_by_key(|(name, _)| TAIL_MEMBERS.iter().position(|member| member == name));
         Ok(Self {
             hashed,
             members: Arc::new(members),

@@ -8,7 +8,7 @@ use super::requests::RequestDraft;
 use super::stop::Stop;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{Call, Generation, Kind, Outcome, Request, RequestHash, Row, TextTable, Value};
-use crate::util::{IdHashing, sort_by_number};
+use crate::util::IdHashing;
 
 #[derive(Default)]
 pub(super) struct JournalDraft {
@@ -170,7 +170,7 @@ impl JournalDraft {
         }
         let named = index.named;
         // Occurrences are handed out in the order in which the calls were started.
-        sort_by_number(&mut calls, |call| call.start);
+        calls.sort_by_key(|call| call.start);
         generation.calls = calls.into_iter().collect();
         let free = self.rows.into_iter().zip(named).filter(|(_, named)| !named);
         for (row, _) in free {

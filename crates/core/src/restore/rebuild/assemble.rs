@@ -13,7 +13,6 @@ use crate::model::{Budget, Call, Divergence, Frame, Generation, Memory, Outcome,
 use crate::restore::error::RestoreErrorKind;
 use crate::restore::read::usage_sum::UsageSum;
 use crate::util::limits::MAX_FRAME_DEPTH;
-use crate::util::sort_by_number;
 
 impl Builder<'_, '_> {
     /// The root of the tree: the only agent if nothing else was recorded at the root, else the
@@ -215,7 +214,7 @@ impl<'t> Assembler<'t> {
         (generation.id, generation.props, generation.memory) = (pass.id, pass.props, pass.memory);
         let mut calls = pass.calls;
         // Occurrences are handed out in the order in which the calls were started.
-        sort_by_number(&mut calls, |call| {
+        calls.sort_by_key(|call| {
             let draft = self.calls[*call as usize].as_ref();
             draft.map_or(0, |draft| draft.start.saturating_add(1))
         });
