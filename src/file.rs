@@ -21,7 +21,7 @@ pub struct FileFailure {
 /// Replaces a file with the given text, on another thread. `temporary` must be an unused name in the same folder.
 #[napi]
 pub async fn write_text_file(path: String, temporary: String, text: String) -> Option<FileFailure> {
-    replace(&path, &temporary, move |sink| sink.take(&mut { text }))
+    replace(&path, &temporary, move |sink| sink.push(&mut { text }))
 }
 
 pub fn replace(

@@ -124,10 +124,10 @@ impl SnapshotHandle {
     ) -> Option<FileFailure> {
         let snapshot = Arc::clone(&self.snapshot);
         file::replace(&path, &temporary, move |sink| {
-            let spill = &mut |text: &mut String| sink.take(text);
+            let spill = &mut |text: &mut String| sink.push(text);
             let mut end = stream_frame(snapshot.tree(), head, spill);
             end.push_str(&tail);
-            sink.take(&mut end);
+            sink.push(&mut end);
         })
     }
 }
