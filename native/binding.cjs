@@ -837,6 +837,7 @@ module.exports.__napiBindingTarget = __napiStampBindingTarget(nativeBinding, __n
 module.exports = nativeBinding
 module.exports.BudgetHandle = nativeBinding.BudgetHandle
 module.exports.Conversation = nativeBinding.Conversation
+module.exports.FileLock = nativeBinding.FileLock
 module.exports.Finished = nativeBinding.Finished
 module.exports.FrameHandle = nativeBinding.FrameHandle
 module.exports.ReadModel = nativeBinding.ReadModel

@@ -31,6 +31,18 @@ export declare class Conversation {
   hash(tail: RequestTail): string
 }
 
+/** An exclusive lock on a file. The operating system releases it when the process ends. */
+export declare class FileLock {
+  constructor(path: string)
+  /**
+   * Locks the file, which is created if needed, and replaces its content with `owner`. `null` on success. The code
+   * of the failure is "EAGAIN" if another `FileLock` in this or another process has the lock.
+   */
+  tryLock(owner: string): FileFailure | null
+  /** Removes the file (on Windows it stays) and releases the lock. */
+  release(): void
+}
+
 /**
  * The result of work on another thread. An async export cannot throw an error with our codes, so it returns this,
  * and [`Finished::take`] throws.
@@ -226,7 +238,7 @@ export declare function diffDocuments(before: Uint8Array, after: Uint8Array): st
 export declare function elementHashes(json: Uint8Array, source: boolean): Array<string>
 
 export interface FileFailure {
-  /** The system call, by Node's name for it: "open", "write", "fsync" or "rename". */
+  /** The system call, by Node's name for it: "open", "write", "fsync", "rename", …. */
   syscall: string
   /** The error number of the operating system. */
   errno?: number

@@ -1,9 +1,11 @@
 //! Atomic file replacement: a reader sees either the old text or the new text, also after a crash.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::mem;
-use std::path::Path;
+#[cfg(unix)]
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
@@ -57,6 +59,65 @@ fn sync_folder_of(path: &Path) {
     if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
         let _ = folder.sync_all();
     }
+}
+
+/// An exclusive lock on a file. The operating system releases it when the process ends.
+#[derive(Debug)]
+pub struct FileLock {
+    file: File,
+    path: PathBuf,
+}
+
+impl FileLock {
+    /// Locks the file at `path`, which is created if needed, and replaces its content with `owner`. `None` if another
+    /// handle in this or another process has the lock.
+    ///
+    /// # Errors
+    /// A failed file operation.
+    pub fn try_lock(path: &Path, owner: &str) -> Result<Option<Self>, FileError> {
+        loop {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create(true).truncate(false);
+            #[cfg(unix)]
+            options.mode(0o600);
+            let mut file = options.open(path).map_err(failed("open"))?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => return Err(failed("lock")(error)),
+            }
+            // The previous owner may have removed the file after it was opened here.
+            if is_at(&file, path) {
+                file.set_len(0).map_err(failed("ftruncate"))?;
+                file.write_all(owner.as_bytes()).map_err(failed("write"))?;
+                let path = path.to_owned();
+                return Ok(Some(Self { file, path }));
+            }
+        }
+    }
+}
+
+impl Drop for FileLock {
+    /// Removes the file while it is still locked. Where an open file cannot be identified (Windows), it stays.
+    fn drop(&mut self) {
+        if cfg!(unix) && is_at(&self.file, &self.path) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// True if `path` leads to the open file.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(open), Ok(found)) => (open.dev(), open.ino()) == (found.dev(), found.ino()),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
 }
 
 /// Writes texts to a file and keeps the first failure until [`Sink::finish`]. From the second text on, another thread
@@ -148,11 +209,32 @@ impl Writer {
 mod tests {
     use super::*;
 
-    fn folder(name: &str) -> std::path::PathBuf {
+    fn folder(name: &str) -> PathBuf {
         let folder =
             std::env::temp_dir().join(format!("agent-rewind-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         folder
+    }
+
+    #[test]
+    fn a_lock_has_one_owner() {
+        let folder = folder("lock");
+        let path = folder.join("a.lock");
+        fs::write(
+            &path,
+            "left by a dead process, and longer than the next text",
+        )
+        .unwrap();
+        let lock = FileLock::try_lock(&path, "first").unwrap().unwrap();
+        assert!(FileLock::try_lock(&path, "second").unwrap().is_none());
+        #[cfg(unix)]
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+        drop(lock);
+        assert!(!cfg!(unix) || !path.exists());
+        assert!(FileLock::try_lock(&path, "second").unwrap().is_some());
+        let error = FileLock::try_lock(&folder.join("none").join("a"), "").unwrap_err();
+        assert_eq!(error.syscall, "open");
+        fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]
