@@ -247,6 +247,25 @@ export interface FileFailure {
   message: string
 }
 
+/** A change of one call or frame. All strings are JSON texts; names are the texts of strings. */
+export interface ForkChange {
+  /** Either this or `content_hash` is given. */
+  callId?: string
+  contentHash?: string
+  frame?: string
+  kind?: string
+  occurrence?: number
+  drop: boolean
+  output?: string
+  /** Type tags of the output. */
+  types?: string
+  error?: string
+  memory?: Array<MemoryEdit>
+}
+
+/** Forks the frames of `source`. The fields beside them are those of `fields`. */
+export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<ForkChange>): SnapshotHandle
+
 /** The text of the monitor's file. `document` is JSON text. */
 export declare function formatMonitor(document: Uint8Array, human: boolean): string
 
@@ -288,6 +307,12 @@ export declare function legacyHash(text: string): string
  */
 export declare function measureBoundary(messages: Uint8Array, tools: Uint8Array, source: boolean): string
 
+export interface MemoryEdit {
+  key: string
+  /** Absent for a key that is removed. */
+  value?: string
+}
+
 /** The estimated tokens of each message of a JSON array. */
 export declare function messageTokens(json: Uint8Array, source: boolean): Array<number>
 
@@ -328,6 +353,12 @@ export interface RedactRule {
   flags?: string
   keys?: Array<string>
 }
+
+/**
+ * The frames of `source` under other hashes, which are in the order of the read model: those of calls, and those of the
+ * inputs of frames. The fields beside the frames are those of `fields`.
+ */
+export declare function rehashSnapshot(source: SnapshotHandle, fields: SnapshotHandle, calls: Array<string>, inputs: Array<string | undefined | null>): SnapshotHandle
 
 /**
  * Restores from the bytes of a trace file on another thread. Nothing may write to the bytes meanwhile. Bytes that
