@@ -1,4 +1,4 @@
-//! Forks of recorded trees: the source stays as it is, and the fork shares what no change touches.
+//! Forks of recorded trees: the source is not changed, and the fork shares all unchanged frames with it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -114,7 +114,7 @@ fn deep_trees_are_forked_without_recursion() {
 }
 
 #[test]
-fn a_misfit_names_the_change_and_the_known_names() {
+fn an_error_names_the_change_and_the_known_names() {
     let error = fork(&three_agents(), &[change("root/x"), change("root/w")]).unwrap_err();
     assert_eq!((error.change, error.field), (1, "at"));
     assert!(error.known.listed);

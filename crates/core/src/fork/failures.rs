@@ -16,7 +16,7 @@ struct View<'t> {
     last_starts: Vec<OnceCell<Option<u64>>>,
 }
 
-/// A frame that a failure reaches.
+/// A frame of the view that a failure reaches.
 struct Seen<'t> {
     frame: &'t Frame,
     last_start: &'t OnceCell<Option<u64>>,
