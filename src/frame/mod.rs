@@ -7,7 +7,7 @@ use std::sync::Arc;
 use agent_rewind_core::hash;
 use agent_rewind_core::json::{JsonStr, JsonText};
 use agent_rewind_core::model::{Kind, Outcome, Request, State, Text, Usage};
-use agent_rewind_core::record::{Asked, Ended, LiveFrame, Returned};
+use agent_rewind_core::record::{CallInput, Ended, LiveFrame, Returned};
 use agent_rewind_core::replay::ReplaySource;
 use agent_rewind_core::snapshot::{Provenance, Snapshot, SnapshotError, SnapshotSource};
 use agent_rewind_core::util::Faults;
@@ -156,7 +156,7 @@ impl FrameHandle {
         let hash = hash::content_hash(hashed).map_err(|error| json_error(&error))?;
         self.keep_request(env, request.len());
         let request = Request::Document(Text::Own(JsonText::trusted(request.into_string())));
-        let asked = Asked {
+        let asked = CallInput {
             kind: Kind::from_name(json_str(&kind)),
             call_id: json_str(&call_id),
             hash,
@@ -177,7 +177,7 @@ impl FrameHandle {
     ) -> Result<Begun> {
         self.keep_request(env, conversation.take_unmetered());
         let prompting = conversation.prompting.borrow();
-        let asked = Asked {
+        let asked = CallInput {
             kind: Kind::Prompt,
             call_id: json_str(&call_id),
             hash: prompting.hash(&tail.0),
@@ -186,7 +186,7 @@ impl FrameHandle {
         self.begin_asked(asked, foreign)
     }
 
-    fn begin_asked(&self, asked: Asked, foreign: Option<String>) -> Result<Begun> {
+    fn begin_asked(&self, asked: CallInput, foreign: Option<String>) -> Result<Begun> {
         let foreign = foreign
             .map(|request| hash::legacy_hash(&request))
             .transpose();

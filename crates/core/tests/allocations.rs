@@ -11,7 +11,7 @@ use std::cell::Cell;
 use agent_rewind_core::hash::{ContentHash, content_hash, content_hash_any};
 use agent_rewind_core::json::{JsonStr, JsonText};
 use agent_rewind_core::model::{Kind, Outcome, Value};
-use agent_rewind_core::record::{Asked, Ended, FrameInput, LiveFrame, RunOptions};
+use agent_rewind_core::record::{CallInput, Ended, FrameInput, LiveFrame, RunOptions};
 use agent_rewind_core::replay::{Failures, MemoryChoice, ReplaySource};
 use agent_rewind_core::snapshot::{Provenance, Snapshot};
 
@@ -68,8 +68,8 @@ fn start(source: Option<ReplaySource>) -> LiveFrame {
     LiveFrame::start_run(root, source, options)
 }
 
-fn asked(index: usize) -> Asked {
-    Asked {
+fn asked(index: usize) -> CallInput {
+    CallInput {
         kind: Kind::Tool,
         call_id: JsonStr::from_plain("t"),
         hash: hash_of(index),
@@ -77,7 +77,7 @@ fn asked(index: usize) -> Asked {
     }
 }
 
-fn record(frame: &LiveFrame, asked: Asked, output: JsonText) {
+fn record(frame: &LiveFrame, asked: CallInput, output: JsonText) {
     let begun = frame.begin_call(asked, None);
     let ended = Ended {
         outcome: Outcome::Output(Value::plain(output)),

@@ -64,7 +64,7 @@ pub struct FrameInput {
 
 /// A call to be started.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct CallInput {
     pub kind: Kind,
     pub call_id: JsonStr,
     pub hash: ContentHash,
@@ -117,7 +117,7 @@ impl LiveFrame {
         let source = self
             .answering()
             .and_then(|source| source.child(&input.agent_id, input.hash, &input.call_id))
-            // A frame whose turn has not come may still be found by its content, so it lends nothing to another.
+            // A frame that the replay has not reached may still be found by its input, so others borrow nothing from it.
             .filter(|source| {
                 source.is_claimed() || self.shared.progress.has_come_to(source.frame().start)
             });
@@ -137,7 +137,7 @@ impl LiveFrame {
         };
         Self {
             shared: Rc::clone(&self.shared),
-            // The parent has ended, so the frame is in no tree, and journals nothing.
+            // Without a path, the parent has ended: the frame is not in the tree and journals nothing.
             path: path.unwrap_or_else(FramePath::nowhere),
             source,
             lifecycle: Cell::new(Lifecycle::START),
@@ -168,7 +168,7 @@ impl LiveFrame {
         self.input_hash
     }
 
-    /// How the frame starts; `None` without a recording of its own.
+    /// The state in which the frame starts. `None` if it does not replay a recorded frame.
     #[must_use]
     pub fn entry(&self) -> Option<&Entry> {
         self.entry.as_ref()
@@ -194,21 +194,21 @@ impl LiveFrame {
             .is_some_and(ReplaySource::has_foreign_hashes)
     }
 
-    /// Starts a call: looks for its answer in the recording, and journals its start.
-    /// `foreign` is the hash of the request as another recorder would have computed it.
-    pub fn begin_call(&self, asked: Asked, foreign: Option<JsonStr>) -> StartedCall {
+    /// Starts a call: looks for its answer in the recording, and journals its start. `foreign`: the hash that another
+    /// recorder would compute for the request.
+    pub fn begin_call(&self, input: CallInput, foreign: Option<JsonStr>) -> StartedCall {
         self.mark_pending_failures_handled();
-        let hash = RequestHash::Sha256(asked.hash);
-        let answer = self.answer(&asked.kind, &hash, foreign);
+        let hash = RequestHash::Sha256(input.hash);
+        let answer = self.answer(&input.kind, &hash, foreign);
         let slot = if self.shared.options.recording {
-            self.journal_start(asked, hash, &answer)
+            self.journal_start(input, hash, &answer)
         } else {
             None
         };
         StartedCall { slot, answer }
     }
 
-    /// Looks for the answer in the recording, and notes how far that brings the replay.
+    /// Looks for the answer in the recording, and notes the recorded orders that the replay reaches with it.
     fn answer(&self, kind: &Kind, hash: &RequestHash, foreign: Option<JsonStr>) -> Answer {
         let failures = self.shared.options.failures;
         let answer = match (self.answering(), foreign) {
@@ -238,7 +238,12 @@ impl LiveFrame {
         answer
     }
 
-    fn journal_start(&self, asked: Asked, hash: RequestHash, answer: &Answer) -> Option<CallSlot> {
+    fn journal_start(
+        &self,
+        input: CallInput,
+        hash: RequestHash,
+        answer: &Answer,
+    ) -> Option<CallSlot> {
         let outcome = match &answer.verdict {
             Verdict::Output(value) => Outcome::Output(value.clone()),
             Verdict::Failure(error) => Outcome::Failure {
@@ -250,11 +255,11 @@ impl LiveFrame {
         };
         let recorded = answer.call.as_ref();
         let call = NewCall {
-            kind: asked.kind,
+            kind: input.kind,
             hash,
-            call_id: asked.call_id,
+            call_id: input.call_id,
             outcome,
-            request: asked.request.filter(|_| self.shared.options.requests),
+            request: input.request.filter(|_| self.shared.options.requests),
             meta: recorded.and_then(|call| call.meta.clone()),
             replays: answer.position,
             start: recorded.map(|call| call.start),
@@ -359,13 +364,13 @@ impl LiveFrame {
             .is_some_and(ReplaySource::failure_ended_the_run)
     }
 
-    /// How many recorded calls and sub-agents were not asked for; `None` without a recording.
+    /// The numbers of recorded calls and sub-agents that were not requested. `None` without a recording.
     #[must_use]
     pub fn unused(&self) -> Option<(usize, usize)> {
         self.source.as_ref().map(ReplaySource::unused)
     }
 
-    /// Ends the frame as it ended in the recording, without running it.
+    /// Ends the frame as it ended in the recording, without executing it.
     pub fn adopt(&self) -> bool {
         let Some(recorded) = self.recorded() else {
             return false;
@@ -487,13 +492,13 @@ impl LiveFrame {
         self.ledger.budget()
     }
 
-    /// The whole run as it stands now.
+    /// The frame tree of the whole run as it is now.
     #[must_use]
     pub fn dump(&self) -> Arc<Frame> {
         self.shared.run.borrow().snapshot()
     }
 
-    /// How far the run has come in its order of starts and ends.
+    /// The position of the run in its order of starts and ends.
     #[must_use]
     pub fn clock(&self) -> Clock {
         self.shared.run.borrow().clock()

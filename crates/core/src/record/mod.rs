@@ -7,5 +7,5 @@ mod live_frame;
 mod run;
 
 pub use lifecycle::Returned;
-pub use live_frame::{Asked, FrameInput, LiveFrame, RunOptions, StartedCall};
+pub use live_frame::{CallInput, FrameInput, LiveFrame, RunOptions, StartedCall};
 pub use run::{CallSlot, Ended, FramePath, NewCall, NewFrame, Run};

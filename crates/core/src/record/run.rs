@@ -12,8 +12,8 @@ use crate::model::{
 };
 use crate::replay::{inner_orders, renumbered, without_recorded_link};
 
-/// The tree is changed in place while nobody else holds it; after a dump, only the path to what
-/// changes is copied, once.
+/// The tree is changed in place as long as no dump shares it. After a dump, a change copies the path to the changed
+/// entry, once.
 #[derive(Debug)]
 pub struct Run {
     root: Arc<Frame>,
@@ -32,7 +32,7 @@ struct Step {
 }
 
 impl FramePath {
-    /// The path of a frame that is not in the tree. What such a frame journals is dropped.
+    /// The path of a frame that is not in the tree. Everything that such a frame journals is dropped.
     #[must_use]
     pub fn nowhere() -> Self {
         Self(vec![Step {
@@ -99,7 +99,7 @@ pub struct NewFrame {
     pub memory: Memory,
     pub earlier: VectorSync<Arc<Generation>>,
     pub budget: Budget,
-    /// If it fails again as recorded, that failure was handled.
+    /// True if the recorded failure of the frame was handled. It counts if the frame fails again.
     pub handled: bool,
     /// The recorded frame that it replays, and the position of that one in its parent.
     pub recorded: Option<Arc<Frame>>,
@@ -138,7 +138,7 @@ impl Run {
         self.clock
     }
 
-    /// The tree as it is now. Free, and never changes afterwards.
+    /// The tree as it is now. Taking it costs nothing, and it never changes.
     #[must_use]
     pub fn snapshot(&self) -> Arc<Frame> {
         Arc::clone(&self.root)
@@ -170,7 +170,7 @@ impl Run {
         Some(frame)
     }
 
-    /// Opens a sub-agent's frame under `parent`; `None` if that has ended.
+    /// Opens a sub-agent's frame under `parent`. `None` if `parent` has ended.
     pub fn open_frame(&mut self, parent: &FramePath, frame: NewFrame) -> Option<FramePath> {
         let start = self
             .clock
@@ -189,7 +189,7 @@ impl Run {
         Some(path)
     }
 
-    /// Journals the start of a call; `None` if the frame has ended.
+    /// Journals the start of a call. `None` if the frame has ended.
     pub fn begin_call(&mut self, path: &FramePath, call: NewCall) -> Option<CallSlot> {
         let start = self.clock.assign(call.start);
         let frame = self.live(path)?;
@@ -224,7 +224,7 @@ impl Run {
         Some(slot)
     }
 
-    /// Journals that a call's answer is handed out before its end. `recorded`: where that was in the recording.
+    /// Journals that the program receives a call's answer before the call's end. `recorded`: the recorded order of that.
     pub fn answer_call(&mut self, path: &FramePath, slot: CallSlot, recorded: Option<u64>) -> bool {
         let order = self.clock.assign(recorded);
         let Some(call) = self.live_call(path, slot) else {
@@ -352,7 +352,7 @@ impl Run {
             .map(Arc::make_mut)
     }
 
-    /// Sets a key of the frame's memory. A key's `initial` value counts as there at the start.
+    /// Sets a key of the frame's memory. An `initial` value is also added to the memory at the start of the generation.
     pub fn set_memory(&mut self, path: &FramePath, key: JsonStr, value: JsonText, initial: bool) {
         let Some(frame) = self.live(path) else {
             return;

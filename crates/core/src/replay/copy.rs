@@ -35,7 +35,7 @@ impl Ancestor for &RecordedAncestor<'_> {
     }
 }
 
-/// A frame that gets another callId. The callIds under it start with its own, and change with it.
+/// A new callId for a frame. The callIds under it start with its own, so they change with it.
 #[derive(Clone, Copy)]
 pub(super) struct Renamed<'a> {
     pub from: &'a JsonStr,
@@ -54,8 +54,8 @@ impl Renamed<'_> {
     }
 }
 
-/// A copy of a call that is carried over. It is marked as handled if its failure was: a dump keeps only a part of
-/// the calls that came after it, so the order no longer shows that. `ancestors`: the recorded frames from the root
+/// A copy of a call that is carried over. If its failure was handled, the copy is marked as handled: a dump keeps only
+/// a part of the calls that came after it, so the order no longer shows that. `ancestors`: the recorded frames from the root
 /// to its own.
 pub(super) fn carried_over_call(
     call: &Call,
@@ -99,8 +99,8 @@ pub(crate) fn renumbered(frame: &Frame, orders: &Renumbering) -> Frame {
     })
 }
 
-/// The tree without its links to the frames that it has replayed. They keep those frames in memory, and nothing
-/// more of them is needed.
+/// The tree without its links to the frames that it has replayed. The links are no longer needed, and they keep those
+/// frames in memory.
 pub(crate) fn without_recorded_link(frame: &Arc<Frame>) -> Arc<Frame> {
     if frame.recorded.is_none() {
         return Arc::clone(frame);
@@ -167,8 +167,8 @@ fn renumbered_frame(
     copy
 }
 
-/// Copies a tree frame by frame. `copy_frame` gets a frame, and the frames from the root to it, which start with
-/// those `above` the tree.
+/// Copies a tree frame by frame. `copy_frame` gets a frame, and the frames from the root to it, starting with those
+/// `above` the tree.
 fn copy_tree<'a>(
     root: &'a Frame,
     above: Vec<RecordedAncestor<'a>>,

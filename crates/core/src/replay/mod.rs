@@ -1,5 +1,5 @@
-//! Replay: which recorded entry answers which call, which failed call is made again, and what a dump amid a
-//! replay keeps of the recording.
+//! Replay: which recorded entry answers which call, which failed call is retried, and which part of the recording a
+//! dump during a replay keeps.
 
 mod carry_over;
 mod copy;
