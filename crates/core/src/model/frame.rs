@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rpds::VectorSync;
 
-use super::journal::{Call, Outcome, Row, Value};
+use super::journal::{Call, Row, Value};
 use super::memory::Memory;
 use super::usage::Budget;
 use crate::hash::ContentHash;
@@ -100,33 +100,6 @@ impl Generation {
             .chain(children.map(|child| child.start))
             .flatten()
             .max()
-    }
-
-    /// Marks the failures as handled after which the frame continued: all of them if it has completed. `continued`: the
-    /// order at which it last continued to something that may not have started.
-    pub fn mark_handled(&mut self, completed: bool, continued: Option<u64>) {
-        let last = self.last_start().max(continued);
-        let is_followed = |end: Option<u64>| completed || last > end && end.is_some();
-        for position in 0..self.calls.len() {
-            if let Some(call) = self.calls.get(position)
-                && matches!(call.outcome, Outcome::Failure { stopped: false, .. })
-                && is_followed(call.known_from())
-                && let Some(call) = self.calls.get_mut(position)
-                && let Outcome::Failure { handled, .. } = &mut Arc::make_mut(call).outcome
-            {
-                *handled = true;
-            }
-        }
-        for position in 0..self.children.len() {
-            if let Some(child) = self.children.get(position)
-                && matches!(child.state, State::Failed(_))
-                && !child.stopped
-                && is_followed(child.end)
-                && let Some(child) = self.children.get_mut(position)
-            {
-                Arc::make_mut(child).handled = true;
-            }
-        }
     }
 
     /// True if there are entries to replay.

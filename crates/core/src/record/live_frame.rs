@@ -1,12 +1,12 @@
 //! Live frames: they record what a running agent does, and answer its calls from a recording.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use rpds::VectorSync;
 
-use super::handled::PendingFailures;
 use super::ledger::UsageLedger;
 use super::lifecycle::{Lifecycle, Returned};
 use super::run::{CallSlot, Ended, FramePath, NewCall, NewFrame, Run};
@@ -18,6 +18,7 @@ use crate::model::{
 use crate::replay::{
     Answer, Entry, Explanation, Failures, MemoryChoice, Miss, Progress, ReplaySource, Verdict,
 };
+use crate::retry_rule::{Mark, PendingFailures};
 
 /// How a run records and replays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,12 +45,21 @@ pub struct LiveFrame {
     path: FramePath,
     source: Option<ReplaySource>,
     lifecycle: Cell<Lifecycle>,
-    pending: Rc<PendingFailures>,
+    pending: Rc<PendingFailures<FailedAt>>,
     /// The pending failures of the frame above.
-    pending_above: Option<Rc<PendingFailures>>,
+    pending_above: Option<Rc<PendingFailures<FailedAt>>>,
+    /// Replayed calls whose failure was handled when it was recorded, here or in a frame above.
+    handled_when_recorded: RefCell<HashSet<CallSlot>>,
     ledger: Rc<UsageLedger>,
     entry: Option<Entry>,
     input_hash: ContentHash,
+}
+
+/// A call of the frame, or a sub-agent, that failed.
+#[derive(Debug)]
+enum FailedAt {
+    Call(CallSlot),
+    Frame(FramePath),
 }
 
 /// The input of a frame, for finding its recording and for entering it again.
@@ -101,8 +111,9 @@ impl LiveFrame {
             path: FramePath::default(),
             source,
             lifecycle: Cell::new(Lifecycle::START),
-            pending: Rc::default(),
+            pending: Rc::new(PendingFailures::new()),
             pending_above: None,
+            handled_when_recorded: RefCell::default(),
             ledger: UsageLedger::new(budget, None),
             entry,
             input_hash,
@@ -141,8 +152,9 @@ impl LiveFrame {
             path: path.unwrap_or_else(FramePath::nowhere),
             source,
             lifecycle: Cell::new(Lifecycle::START),
-            pending: Rc::default(),
+            pending: Rc::new(PendingFailures::new()),
             pending_above: Some(Rc::clone(&self.pending)),
+            handled_when_recorded: RefCell::default(),
             ledger: UsageLedger::new(budget, Some(Rc::clone(&self.ledger))),
             entry,
             input_hash,
@@ -160,7 +172,13 @@ impl LiveFrame {
     /// Call this before any await that precedes [`Self::begin_call`]: the recording must show the failure as handled
     /// even if the run is dumped during that await.
     pub fn mark_pending_failures_handled(&self) {
-        self.pending.mark_handled(&self.shared.run, &self.path);
+        for failed in self.pending.take_handled() {
+            let mut run = self.shared.run.borrow_mut();
+            match failed {
+                FailedAt::Call(slot) => run.mark_call(&self.path, slot, Mark::Handled),
+                FailedAt::Frame(path) => run.mark_frame(&path, Mark::Handled),
+            }
+        }
     }
 
     #[must_use]
@@ -266,7 +284,7 @@ impl LiveFrame {
         };
         let slot = self.shared.run.borrow_mut().begin_call(&self.path, call);
         if answer.handled {
-            self.pending.note_handled_when_recorded(slot);
+            self.handled_when_recorded.borrow_mut().extend(slot);
         }
         slot
     }
@@ -284,7 +302,7 @@ impl LiveFrame {
     pub fn end_call(&self, slot: CallSlot, ended: Ended) -> bool {
         self.note_divergence();
         if matches!(ended.outcome, Outcome::Failure { .. }) {
-            self.pending.add_call(slot);
+            self.pending.add(FailedAt::Call(slot));
         }
         let is_journaled = self
             .shared
@@ -326,7 +344,8 @@ impl LiveFrame {
     /// `end` will not be reached.
     pub fn reopen_call(&self, slot: Option<CallSlot>, answered: Option<u64>, end: Option<u64>) {
         if let Some(slot) = slot {
-            self.pending.forget_recorded(slot);
+            // It is executed again, so its recorded failure no longer counts.
+            self.handled_when_recorded.borrow_mut().remove(&slot);
             self.shared.run.borrow_mut().reopen_call(&self.path, slot);
         }
         self.shared.progress.close(end);
@@ -384,16 +403,23 @@ impl LiveFrame {
 
     /// Notes that the frame is about to end with this call's failure.
     pub fn mark_stopped(&self, slot: CallSlot) {
-        let handled_when_recorded = self.pending.was_handled_when_recorded(slot);
+        let handled_when_recorded = self.handled_when_recorded.borrow().contains(&slot);
+        let mark = Mark::Stopped {
+            handled_when_recorded,
+        };
         self.shared
             .run
             .borrow_mut()
-            .mark_stopped(&self.path, slot, handled_when_recorded);
+            .mark_call(&self.path, slot, mark);
     }
 
     /// Notes that the parent is about to end with this frame's failure.
     pub fn mark_frame_stopped(&self) {
-        self.shared.run.borrow_mut().mark_frame_stopped(&self.path);
+        self.mark_frame(Mark::STOPPED);
+    }
+
+    fn mark_frame(&self, mark: Mark) {
+        self.shared.run.borrow_mut().mark_frame(&self.path, mark);
     }
 
     pub fn set_memory(&self, key: JsonStr, value: JsonText, initial: bool) {
@@ -413,6 +439,7 @@ impl LiveFrame {
         let lifecycle = self.lifecycle.get().next_generation(past_recording);
         self.lifecycle.set(lifecycle);
         self.pending.clear();
+        self.handled_when_recorded.take();
         if self.shared.options.recording {
             self.shared
                 .run
@@ -473,9 +500,9 @@ impl LiveFrame {
     fn note_failed(&self) {
         let failed_before = |recorded: &&Arc<Frame>| matches!(recorded.state, State::Failed(_));
         if self.recorded().as_ref().is_some_and(failed_before) && !self.failure_ended_the_run() {
-            self.shared.run.borrow_mut().mark_frame_handled(&self.path);
+            self.mark_frame(Mark::Handled);
         } else if let Some(above) = &self.pending_above {
-            above.add_frame(self.path.clone());
+            above.add(FailedAt::Frame(self.path.clone()));
         }
     }
 

@@ -1,6 +1,5 @@
 //! Recording: the live frames of a running program, and the tree that they are journaled in.
 
-mod handled;
 mod ledger;
 mod lifecycle;
 mod live_frame;

@@ -11,6 +11,7 @@ use crate::model::{
     Request, RequestHash, State, Usage, Value, orphaned_error,
 };
 use crate::replay::{inner_orders, renumbered, without_recorded_link};
+use crate::retry_rule::Mark;
 
 /// The tree is changed in place as long as no dump shares it. After a dump, a change copies the path to the changed
 /// entry, once.
@@ -246,11 +247,8 @@ impl Run {
         call.outcome = ended.outcome;
         call.meta = ended.meta;
         // The program received the failure with the answer, and continued after that, before the end.
-        if call.answered.is_some()
-            && was_handled
-            && let Outcome::Failure { handled, .. } = &mut call.outcome
-        {
-            *handled = true;
+        if call.answered.is_some() && was_handled {
+            Mark::Handled.set_in(&mut call.outcome);
         }
         true
     }
@@ -276,25 +274,10 @@ impl Run {
         true
     }
 
-    /// Notes that the frame ended with this call's failure. `handled_when_recorded`: in the recording, a frame further
-    /// up had handled it.
-    pub fn mark_stopped(&mut self, path: &FramePath, slot: CallSlot, handled_when_recorded: bool) {
-        if let Some(call) = self.live_call(path, slot)
-            && let Outcome::Failure {
-                stopped, handled, ..
-            } = &mut call.outcome
-        {
-            *stopped = true;
-            *handled = handled_when_recorded;
-        }
-    }
-
-    /// Notes that the program continued after this call's failure.
-    pub fn mark_handled(&mut self, path: &FramePath, slot: CallSlot) {
-        if let Some(call) = self.live_call(path, slot)
-            && let Outcome::Failure { handled, .. } = &mut call.outcome
-        {
-            *handled = true;
+    /// Marks this call's failure.
+    pub(crate) fn mark_call(&mut self, path: &FramePath, slot: CallSlot, mark: Mark) {
+        if let Some(call) = self.live_call(path, slot) {
+            mark.set_in(&mut call.outcome);
         }
     }
 
@@ -306,18 +289,10 @@ impl Run {
         frame.generation.calls.get_mut(slot.call).map(Arc::make_mut)
     }
 
-    /// Notes that this frame's failure ended its parent too. Call it before the parent ends.
-    pub fn mark_frame_stopped(&mut self, path: &FramePath) {
+    /// Marks this frame's failure. Call it before the parent ends.
+    pub(crate) fn mark_frame(&mut self, path: &FramePath, mark: Mark) {
         if let Some(child) = self.live_child(path) {
-            child.stopped = true;
-            child.handled = false;
-        }
-    }
-
-    /// Notes that the parent continued after this frame's failure.
-    pub fn mark_frame_handled(&mut self, path: &FramePath) {
-        if let Some(child) = self.live_child(path) {
-            child.handled = true;
+            mark.set_in_frame(child);
         }
     }
 
@@ -333,7 +308,7 @@ impl Run {
                 .is_some_and(|child| child.end.is_none() && !child.handled)
                 && let Some(child) = children.get_mut(position)
             {
-                Arc::make_mut(child).handled = true;
+                Mark::Handled.set_in_frame(Arc::make_mut(child));
             }
         }
     }

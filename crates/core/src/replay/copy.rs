@@ -4,9 +4,9 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::retry_rule::{Ancestor, Failed};
 use crate::json::JsonStr;
-use crate::model::{Call, Frame, Outcome, Renumbering, State};
+use crate::model::{Call, Frame, Renumbering};
+use crate::retry_rule::{Ancestor, Mark, call_was_handled, frame_was_handled};
 
 /// A recorded frame on the path from the root.
 #[derive(Clone)]
@@ -63,10 +63,8 @@ pub(super) fn carried_over_call(
     ancestors: &[RecordedAncestor<'_>],
 ) -> Call {
     let mut copy = renumbered_call(call, orders);
-    let failed = Failed::call(call);
-    let was_handled = failed.is_some_and(|failed| !failed.ended_the_run(ancestors.iter().rev()));
-    if let Outcome::Failure { handled, .. } = &mut copy.outcome {
-        *handled |= was_handled;
+    if call_was_handled(call, ancestors.iter().rev()) {
+        Mark::Handled.set_in(&mut copy.outcome);
     }
     copy
 }
@@ -86,7 +84,7 @@ pub(super) fn carried_over_frame(
         });
         copy.call_id = renamed.rename(&frame.call_id);
         if let [above @ .., _] = path {
-            copy.handled = was_handled(frame, above);
+            copy.handled = frame_was_handled(frame, above.iter().rev());
         }
         copy
     })
@@ -136,12 +134,6 @@ pub(super) fn add_orders_of_call(call: &Call, orders: &mut Vec<u64>) {
     orders.push(call.start);
     orders.extend(call.answered);
     orders.extend(call.end);
-}
-
-/// True if the run continued after this frame's failure. `above`: the frames from the root to its parent.
-fn was_handled(frame: &Frame, above: &[RecordedAncestor<'_>]) -> bool {
-    let failed = matches!(frame.state, State::Failed(_));
-    frame.handled || failed && !Failed::frame(frame).ended_the_run(above.iter().rev())
 }
 
 fn renumbered_call(call: &Call, orders: &Renumbering) -> Call {

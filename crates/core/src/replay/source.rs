@@ -9,23 +9,11 @@ use std::iter;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
-use super::retry_rule::{Ancestor, Failed};
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
-use crate::model::{
-    Call, Frame, Generation, Kind, Memory, Outcome, RequestHash, Row, State, Value,
-};
+use crate::model::{Call, Frame, Generation, Kind, Memory, Outcome, RequestHash, Row, Value};
+use crate::retry_rule::{Ancestor, Failed, Failures, frame_was_handled};
 use crate::util::IdHashing;
-
-/// How a recorded failure is answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Failures {
-    /// Execute the call again if the failure ended the run. Replay the failure if it was handled.
-    #[default]
-    Auto,
-    Replay,
-    Retry,
-}
 
 /// The memory that a frame starts with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -175,7 +163,7 @@ impl ReplaySource {
     }
 
     /// Finds the recorded frame that a sub-agent replays: by agent and input, in the order of the starts, or by callId if
-    /// no input was recorded. CallIds alone are not enough, because they count all frames of the agent, whatever their
+    /// no input was recorded. A callId alone is not enough, because it counts all frames of the agent, whatever their
     /// input. If there is no such frame, the sub-agent borrows the entries of the one with the same callId.
     #[must_use]
     pub fn child(&self, agent_id: &JsonStr, input: ContentHash, call_id: &JsonStr) -> Option<Self> {
@@ -284,22 +272,18 @@ impl ReplaySource {
             (_, Some(call)) => call.outcome.clone(),
             (_, None) => return Answer::miss(Miss::NotRecorded),
         };
-        let mut known_handled = false;
+        let mut handled = false;
         let verdict = match outcome {
             Outcome::Output(value) => Verdict::Output(value),
             Outcome::Pending => Verdict::Miss(Miss::InFlight),
             Outcome::Tombstone(_) => Verdict::Miss(Miss::Tombstone),
             Outcome::Failure { error, .. } => {
-                // A row without a list of calls does not show what came after it.
+                // A row without a list of calls has no order, so its failure counts as handled.
                 let failed = call.as_deref().and_then(Failed::call);
-                let ended_the_run = failed.is_some_and(|failed| self.recorded.was_ended_by(failed));
-                known_handled = !ended_the_run;
-                let again = match failures {
-                    Failures::Replay => false,
-                    Failures::Retry => true,
-                    Failures::Auto => ended_the_run,
-                };
-                if again {
+                let ended_the_run =
+                    failed.is_some_and(|failed| failed.ended_the_run(self.recorded.up()));
+                handled = !ended_the_run;
+                if failures.retries(ended_the_run) {
                     Verdict::Miss(Miss::Retry)
                 } else {
                     Verdict::Failure(error)
@@ -310,26 +294,20 @@ impl ReplaySource {
             verdict,
             call,
             position,
-            handled: known_handled,
+            handled,
         }
     }
 
     /// True if this frame's failure ended the run, so that resuming runs it again.
     #[must_use]
     pub fn failure_ended_the_run(&self) -> bool {
-        let frame = self.frame();
-        match self.recorded.parent() {
-            Some(parent) => parent.was_ended_by(Failed::frame(frame)),
-            None => true,
-        }
+        Failed::frame(self.frame()).ended_the_run(self.recorded.up().skip(1))
     }
 
     /// True if the recorded frame failed, or had failed before it ran again, and the run had continued after that.
     #[must_use]
     pub fn failure_was_handled(&self) -> bool {
-        let frame = self.frame();
-        let failed = matches!(frame.state, State::Failed(_));
-        self.claimed && (frame.handled || failed && !self.failure_ended_the_run())
+        self.claimed && frame_was_handled(self.frame(), self.recorded.up().skip(1))
     }
 
     /// The recorded calls of a kind, unused calls first.
@@ -391,14 +369,11 @@ impl RecordedFrame {
         }
     }
 
-    fn parent(&self) -> Option<Rc<Self>> {
-        self.parent.as_ref().and_then(Weak::upgrade)
-    }
-
-    /// True if a failure that reached this frame ended the run.
-    fn was_ended_by(self: &Rc<Self>, failed: Failed) -> bool {
-        let frames = iter::successors(Some(Rc::clone(self)), |frame| frame.parent());
-        failed.ended_the_run(frames)
+    /// The frame, then its parent, up to the root.
+    fn up(self: &Rc<Self>) -> impl Iterator<Item = Rc<Self>> {
+        iter::successors(Some(Rc::clone(self)), |frame| {
+            frame.parent.as_ref()?.upgrade()
+        })
     }
 }
 

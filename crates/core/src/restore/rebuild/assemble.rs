@@ -12,6 +12,7 @@ use crate::json::JsonStr;
 use crate::model::{Budget, Call, Divergence, Frame, Generation, Memory, Outcome, State, Usage};
 use crate::restore::error::RestoreErrorKind;
 use crate::restore::read::usage_sum::UsageSum;
+use crate::retry_rule::mark_handled_failures;
 use crate::util::limits::MAX_FRAME_DEPTH;
 
 impl Builder<'_, '_> {
@@ -146,7 +147,8 @@ impl<'t> Assembler<'t> {
         };
         let last_batch = last.last_batch;
         let mut generation = self.generation(last, &draft.agent_id);
-        generation.mark_handled(matches!(draft.state, State::Completed(_)), last_batch);
+        let completed = matches!(draft.state, State::Completed(_));
+        mark_handled_failures(&mut generation, completed, last_batch);
         Frame {
             call_id: draft.call_id,
             agent_id: draft.agent_id,
