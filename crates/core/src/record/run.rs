@@ -51,7 +51,7 @@ pub struct CallSlot {
 }
 
 impl CallSlot {
-    /// A number that JavaScript can keep: below 2^53 for 2^21 generations of 2^32 calls.
+    /// The slot as a number that JavaScript stores exactly: below 2^53 for 2^21 generations of 2^32 calls.
     #[must_use]
     pub fn to_number(self) -> u64 {
         ((self.ended_generations as u64) << 32) | self.call as u64
@@ -198,27 +198,17 @@ impl Run {
             ended_generations: frame.earlier.len(),
             call: frame.generation.calls.len(),
         };
-        let NewCall {
-            kind,
-            hash,
-            call_id,
-            outcome,
-            request,
-            meta,
-            replays,
-            ..
-        } = call;
         let call = Call {
-            kind,
-            hash,
-            call_id,
+            kind: call.kind,
+            hash: call.hash,
+            call_id: call.call_id,
             start,
             answered: None,
             end: None,
-            outcome,
-            request,
-            meta,
-            replays,
+            outcome: call.outcome,
+            request: call.request,
+            meta: call.meta,
+            replays: call.replays,
             carried_over: false,
         };
         frame.generation.calls.push_back_mut(Arc::new(call));

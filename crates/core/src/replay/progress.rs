@@ -35,7 +35,7 @@ impl Progress {
         self.open_ends.borrow_mut().extend(end);
     }
 
-    /// Notes that it has ended again.
+    /// Notes that a call or frame has ended. `end`: its recorded end.
     pub(crate) fn close(&self, end: Option<u64>) {
         if let Some(end) = end {
             self.open_ends.borrow_mut().remove(&end);

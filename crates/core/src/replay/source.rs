@@ -298,13 +298,13 @@ impl ReplaySource {
         }
     }
 
-    /// True if this frame's failure ended the run, so that resuming runs it again.
+    /// True if this frame's failure ended the run, so that a resumed run executes it again.
     #[must_use]
     pub fn failure_ended_the_run(&self) -> bool {
         Failed::frame(self.frame()).ended_the_run(self.recorded.up().skip(1))
     }
 
-    /// True if the recorded frame failed, or had failed before it ran again, and the run had continued after that.
+    /// True if the recorded frame failed, or had failed before it was executed again, and the run continued after that.
     #[must_use]
     pub fn failure_was_handled(&self) -> bool {
         self.claimed && frame_was_handled(self.frame(), self.recorded.up().skip(1))

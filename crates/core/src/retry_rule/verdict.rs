@@ -46,7 +46,7 @@ pub(crate) trait Ancestor {
     }
 }
 
-/// The evidence that a frame gives about a failure, in the order in which it is looked for.
+/// The evidence about a failure in one frame, in the order of the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Evidence {
     Completed,

@@ -62,7 +62,7 @@ enum FailedAt {
     Frame(FramePath),
 }
 
-/// The input of a frame, for finding its recording and for entering it again.
+/// The input of a frame: replay finds its recording by it, and its props start it again.
 #[derive(Debug, Clone)]
 pub struct FrameInput {
     pub call_id: JsonStr,
