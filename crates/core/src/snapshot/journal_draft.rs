@@ -169,13 +169,8 @@ impl JournalDraft {
             calls.extend(draft.finish(&mut index, request).map(Arc::new));
         }
         let named = index.named;
-<<<<<<< HEAD
-        // Occurrences are handed out in the order in which the calls were started.
-        calls.sort_by_key(|call| call.start);
-=======
         // Replay answers occurrences in the order in which the calls started.
-        sort_by_number(&mut calls, |call| call.start);
->>>>>>> a88f210 (core/snapshot: rewrite comments and test names in plain English)
+        calls.sort_by_key(|call| call.start);
         generation.calls = calls.into_iter().collect();
         let free = self.rows.into_iter().zip(named).filter(|(_, named)| !named);
         for (row, _) in free {

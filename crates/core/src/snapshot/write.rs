@@ -269,21 +269,6 @@ pub(super) fn write_state(frame: &Frame, out: &mut String) {
             out.push_str(&format!(r#","{name}":true"#));
         }
     }
-<<<<<<< HEAD
-=======
-    if frame.generation.memory.is_some()
-        || frame.generation.props.is_some()
-        || frame.generation.id > 0
-    {
-        out.push_str(r#","generation":{"#);
-        write_generation_fields(&frame.generation, out);
-        out.push('}');
-    }
-    // Also for an empty memory: keys that a user adds to it count as edited.
-    if !frame.memory.is_empty() || frame.generation.memory.is_some() {
-        write_memory_hashes(frame, out);
-    }
->>>>>>> a88f210 (core/snapshot: rewrite comments and test names in plain English)
 }
 
 pub(super) fn write_generation_fields(generation: &Generation, out: &mut String) {

@@ -175,13 +175,8 @@ pub(super) fn write_calls<'a>(
     out.text.push(']');
 }
 
-<<<<<<< HEAD
-/// Leaves the object open for the request.
-pub(super) fn write_call(call: &Call, in_row: bool, out: &mut String) {
-=======
 /// Writes a call without its closing brace, because its request follows.
-fn write_call(call: &Call, in_row: bool, out: &mut String) {
->>>>>>> a88f210 (core/snapshot: rewrite comments and test names in plain English)
+pub(super) fn write_call(call: &Call, in_row: bool, out: &mut String) {
     out.push_str(r#"{"kind":""#);
     out.push_str(call.kind.name());
     out.push_str(r#"","callId":"#);
