@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use agent_rewind_core::fork::{Change, NewOutcome, Target, fork};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{Call, Frame, Generation, Kind, Outcome, RequestHash, State, Value};
+use agent_rewind_core::model::{
+    Call, CallData, Frame, Generation, Kind, Outcome, RequestHash, State, Value,
+};
 
 fn call(call_id: &str, start: u64) -> Arc<Call> {
     let output = Value::plain(JsonText::trusted("1".into()));
@@ -22,7 +24,7 @@ fn call(call_id: &str, start: u64) -> Arc<Call> {
         end: Some(start + 1),
         outcome: Outcome::Output(output),
         request: None,
-        meta: None,
+        data: CallData::default(),
         replays: None,
         carried_over: false,
     })

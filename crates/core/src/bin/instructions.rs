@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use agent_rewind_core::hash::{Conversation, RequestTail, content_hash};
 use agent_rewind_core::json::{JsonStr, JsonText, canonicalize};
-use agent_rewind_core::model::{Kind, Outcome, Value};
+use agent_rewind_core::model::{CallData, Kind, Outcome, Value};
 use agent_rewind_core::record::{CallInput, Ended, FrameInput, LiveFrame, RunOptions};
 use agent_rewind_core::replay::{Failures, MemoryChoice, ReplaySource};
 use agent_rewind_core::restore::{Origin, RestoreOptions, restore};
@@ -159,7 +159,7 @@ fn record(frame: &LiveFrame, calls: Vec<(CallInput, JsonText)>) {
         let started = frame.begin_call(call, None);
         let ended = Ended {
             outcome: Outcome::Output(Value::plain(output)),
-            meta: None,
+            data: CallData::default(),
         };
         assert!(
             frame.end_call(started.slot.expect("recording"), ended),

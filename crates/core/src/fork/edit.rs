@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::tree::{Entry, Subject, Tree, generation_at, generation_mut};
 use super::{Edit, MemoryEdits, NewOutcome, Outcomes};
 use crate::json::JsonStr;
-use crate::model::{Call, Outcome, State, with_edits};
+use crate::model::{Call, CallData, Outcome, State, with_edits};
 
 impl Tree<'_> {
     /// Applies keys that were edited by hand since the recording to the start of every generation.
@@ -89,7 +89,7 @@ impl Tree<'_> {
                 if let Some(call) = self.call_mut(entry) {
                     call.outcome = outcome.of_call();
                     // Durations and usage belong to the recorded answer.
-                    call.meta = None;
+                    call.data = CallData::default();
                 }
             }
             Subject::Row { position, .. } => self.set_row(entry, position, outcome),
@@ -128,7 +128,7 @@ impl Tree<'_> {
             end: None,
             outcome: outcome.of_call(),
             request: None,
-            meta: None,
+            data: CallData::default(),
             replays: None,
             carried_over: false,
         };

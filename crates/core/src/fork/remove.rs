@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::tree::{Entry, ROOT, Subject, Tree, generation_at, generation_mut, generations};
-use crate::model::{Call, Frame, Generation, Memory, Outcome, RequestHash, State};
+use crate::model::{Call, CallData, Frame, Generation, Memory, Outcome, RequestHash, State};
 
 /// An entry that is removed together with everything after it.
 pub(super) struct Dropped {
@@ -117,7 +117,7 @@ impl Tree<'_> {
                     call.answered = None;
                     call.end = None;
                     call.outcome = Outcome::Pending;
-                    call.meta = None;
+                    call.data = CallData::default();
                 }
             }
             Subject::Frame => {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::call_data::CallData;
 use super::request::Request;
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
@@ -136,8 +137,7 @@ pub struct Call {
     pub outcome: Outcome,
     /// The request, if the run keeps requests.
     pub request: Option<Request>,
-    /// An object with `durationMs`, and for a prompt `usage`.
-    pub meta: Option<JsonText>,
+    pub data: CallData,
     /// Position in the recorded frame of the call that this one replays.
     pub replays: Option<usize>,
     /// Copied from the earlier recording. This run has not requested it yet.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::verdict::Evidence;
 use super::*;
 use crate::json::{JsonStr, JsonText};
-use crate::model::{Call, Frame, Generation, Kind, Outcome, RequestHash, State, Value};
+use crate::model::{Call, CallData, Frame, Generation, Kind, Outcome, RequestHash, State, Value};
 
 /// A frame that a failure reaches.
 struct Reached {
@@ -90,7 +90,7 @@ fn failed_call(end: Option<u64>, outcome: Outcome) -> Arc<Call> {
         end,
         outcome,
         request: None,
-        meta: None,
+        data: CallData::default(),
         replays: None,
         carried_over: false,
     })

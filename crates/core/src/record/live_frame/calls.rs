@@ -99,7 +99,7 @@ impl LiveFrame {
             call_id: input.call_id,
             outcome,
             request: input.request.filter(|_| self.shared.options.requests),
-            meta: recorded.and_then(|call| call.meta.clone()),
+            data: recorded.map(|call| call.data.clone()).unwrap_or_default(),
             replays: answer.position,
             start: recorded.map(|call| call.start),
         };
