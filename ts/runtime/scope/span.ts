@@ -4,13 +4,13 @@ import { toErrorInfo } from "../../values/error-info.js";
 import { newSpanId } from "./ids.js";
 
 /**
- * Runs a function in a span of its own: what it does hangs under that span in the trace.
+ * Runs a function in its own span: everything it does is below that span in the trace.
  *
- * @param name what the span is called in the trace.
- * @param attributes stand in `trace.attributes` of the span's two events.
- * @returns what `fn` returns.
+ * @param name the name of the span in the trace.
+ * @param attributes are added to `trace.attributes` of the span's two events.
+ * @returns the result of `fn`.
  * @throws ContextNotFoundError outside of runs and agents.
- * @throws whatever `fn` throws.
+ * @throws the error of `fn`.
  */
 export async function withCustomSpan<Result>(
   name: string,
