@@ -10,75 +10,77 @@ import type { SeenEnd } from "../scope/run-state.js";
 import type { Scope } from "../scope/scope.js";
 import { UnansweredCall } from "./miss.js";
 
-/** What is called, and how. */
+/** A call: its identity, and how to execute it. */
 export interface CallSpec<T> {
   readonly kind: string;
   readonly name: string;
   readonly callId: string;
-  /** The document that is asked with, as JSON text. */
+  /** The request document as JSON text. */
   readonly request: () => string;
-  /** Makes the call. `progress` journals what has arrived of an incomplete answer. */
+  /** Executes the call. `progress` journals the part of the answer that has arrived. */
   readonly make: (progress: Progress<T>) => T | Promise<T>;
   /** How to continue a recorded answer whose end was not recorded; `undefined` if the answer is complete. */
   readonly incompleteAnswer?: ((recorded: T) => IncompleteAnswer | undefined) | undefined;
-  /** Of an answer that tells of a failure: which one. It is journaled, and made again, as failures are. */
+  /** The failure that an answer reports, if any. Such an answer is journaled and retried like a failure. */
   readonly failureIn?: ((value: T) => { name: string; message: string } | undefined) | undefined;
-  /** Makes the failure of a call that gave a value which cannot be journaled; without it the call
-   * succeeds, and its entry says why it cannot be replayed. */
+  /**
+   * Creates the error of a call whose value cannot be journaled. Without it the call succeeds, and its entry contains
+   * the reason why it cannot be replayed.
+   */
   readonly refuse?: (tombstone: Tombstone["tombstone"]) => Error;
-  /** Called before a recorded answer is given; what it throws is the call's failure. */
+  /** Called before a recorded answer is returned. If it throws, the call fails with that error. */
   readonly beforeReplay?: () => Promise<void> | undefined;
-  /** What is to be journaled beside the output, once the call has ended. */
+  /** Returns the meta to journal with the outcome, at the end of the call. */
   readonly meta?: () => CallMeta;
-  /** Hash of the request as it is sent, where what is recorded of it is redacted. */
+  /** Hash of the request as it is sent. Only if its recording is redacted. */
   readonly wireHash?: (() => string) | undefined;
 }
 
 /**
- * `"restart"`: the call is made from its start, where calls may be made. `"continueOnRead"`: the recorded part is
- * returned, and the call is made when the reader reaches its end.
+ * `"restart"`: the call is executed from its start, if calls may be executed. `"continueOnRead"`: the recorded part is
+ * returned, and the call is executed when the reader reaches its end.
  */
 export type IncompleteAnswer = "restart" | "continueOnRead";
-/** `headReceived`: the program gets the answer now, although the call continues. */
+/** `headReceived`: the program receives the answer now, although the call continues. */
 export type Progress<T> = (value: T, headReceived?: boolean) => Ended<T>;
 
-/** How a call ended, as events tell it. */
+/** The end of a call that did not fail. */
 export interface Ended<T> {
   readonly value: T;
-  /** Whether the answer came from the recording. */
+  /** True if the answer comes from the recording. */
   readonly cached: boolean;
-  /** The value as it was journaled; absent where it could not be. */
+  /** The journaled value. Absent if the value could not be journaled. */
   readonly encoded?: Encoded | undefined;
-  /** Where and why the value could not be journaled. */
+  /** The path and the reason if the value could not be journaled. */
   readonly tombstone?: string | undefined;
-  /** As it was journaled where the value tells of a failure. */
+  /** The journaled failure, if the value reports one. */
   readonly failure?: ErrorInfo | undefined;
-  /** Only of a recorded failure: true if the program had handled it when it was recorded. */
+  /** Only for a recorded failure: true if the recorded program handled it. */
   readonly handledWhenRecorded?: boolean | undefined;
-  /** What was journaled beside the output. */
+  /** The meta that was journaled with the outcome. */
   readonly meta?: CallMeta | undefined;
   /**
-   * Only of an incomplete recorded answer: makes the call, if it may be made.
+   * Only for an incomplete recorded answer: executes the call, if it may be executed.
    * @throws CallFailure, around a ReplayMissError if not.
    */
   readonly continue?: (() => Promise<Ended<T>>) | undefined;
-  /** Only of a recorded answer that was handed out before its call ended: that end. */
+  /** Only for a recorded answer that was returned before its call ended: that end. */
   readonly end?: RecordedEnd | undefined;
 }
 
 export interface RecordedEnd {
   /** Resolves when the recorded order reaches the end, and journals it. */
   inOrder(): Promise<void>;
-  /** Journals it where the run stands. */
+  /** Journals it at the current position of the run. */
   now(): void;
 }
 
 /** A failed call. */
 export class CallFailure {
   readonly error: unknown;
-  /** Whether the failure came from the recording, and the program had gone on after it there. */
+  /** `recorded-handled`: the recorded program continued after the failure. */
   readonly source: "made" | "recorded" | "recorded-handled";
-  /** What was journaled beside the failure. */
+  /** The meta that was journaled with the failure. */
   readonly meta: CallMeta | undefined;
 
   constructor(error: unknown, source: CallFailure["source"], meta?: CallMeta) {
@@ -93,8 +95,8 @@ export class CallFailure {
 }
 
 /**
- * Answers a call that has begun from the recording, or makes it and journals how it ended.
- * @throws CallFailure around what the call failed with.
+ * Answers a call from the recording, or executes it and journals its outcome.
+ * @throws CallFailure around the error of the call.
  */
 export async function answerOrCall<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
   const seen = scope.run.seeCall({ kind: call.kind, name: call.name, callId: call.callId, request: call.request });
@@ -108,7 +110,7 @@ export async function answerOrCall<T>(scope: Scope, begun: NativeBegun, call: Ca
       continue: () => continueCall().finally(() => (seen.ended = { ...seenEnd(ended), cached: false })),
     };
   } catch (failure) {
-    // Other errors come from what is not of the call: a callback of the run, or a recording that was edited.
+    // Other errors do not come from the call itself, but from a callback of the run or an edited recording.
     const own = failure instanceof CallFailure ? failure : new CallFailure(failure, "made");
     seen.ended = { error: own.error, cached: own.cached };
     throw own;
@@ -149,7 +151,7 @@ async function replayRecorded<T>(scope: Scope, begun: NativeBegun, call: CallSpe
   return { ...ended, continue: continueCall };
 }
 
-/** Makes a call whose answer was handed out before. A recorded abort that came later waits until it is answered. */
+/** Executes a call again whose recorded answer is incomplete. A later recorded abort waits for the new answer. */
 async function restart<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
   const { reopenedRequests } = scope.run;
   const reopened = reopenedRequests.begin(begun.answered ?? begun.end);
@@ -165,7 +167,7 @@ async function restart<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): 
   }
 }
 
-/** Makes a call of which only a beginning was recorded. */
+/** Executes a call whose recorded answer is incomplete. */
 async function makeOpen<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
   begun.answer = "in-flight";
   return makeUnanswered(scope, begun, call);
@@ -186,7 +188,7 @@ function makeMissed<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Pro
     : askOuterRecording(scope, outerRecording, begun, call);
 }
 
-/** Lets the recording answer that the run stands in, and journals the answer in both. */
+/** Requests the answer from the recording session around the run, and journals it in both. */
 async function askOuterRecording<T>(
   scope: Scope,
   outerRecording: Scope,
@@ -265,7 +267,7 @@ async function makeCall<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>):
   countLive(scope);
   let value: T;
   let encoded: Encoded | Tombstone;
-  /** From then on nothing takes its place: what came before may be told a little later. */
+  /** Once set it is final, also if progress is reported later. */
   let ended: Ended<T> | undefined;
   const endedWith = (given: T, as: Encoded | Tombstone, headReceived = false): Ended<T> => {
     if (headReceived) scope.frame.answer(begun.slot);
@@ -309,7 +311,7 @@ function journalFailure(scope: Scope, { slot }: NativeBegun, error: unknown, met
   remember(scope, scope.frame, slot, error);
 }
 
-/** Not a promise where there is nothing to wait for: the order of what is released must stay. */
+/** Returns a promise only if there is something to await: one more would change the order of releases. */
 function prepareReplay(
   scope: Scope,
   begun: NativeBegun,
@@ -326,8 +328,8 @@ function prepareReplay(
 }
 
 /**
- * In a strict replay nothing is made; but what nobody waits for is no miss. A call that was in flight had lost a race or
- * was left behind: an unchanged program goes on without it as long as anything else is pending.
+ * A strict replay executes no calls, but a call that nobody awaits is not a miss. A recorded call in flight had lost a
+ * race or was left behind, so an unchanged program continues without it while anything else is pending.
  * @throws CallFailure around an AbortError if the agent was aborted meanwhile.
  */
 async function outlast(scope: Scope): Promise<void> {
@@ -336,8 +338,8 @@ async function outlast(scope: Scope): Promise<void> {
 }
 
 /**
- * Whether a call that the recording has no answer for may be made.
- * @throws CallFailure around a ReplayMissError if not.
+ * Reports a call without a recorded answer.
+ * @throws CallFailure around a ReplayMissError if it may not be executed.
  */
 function decideMiss(scope: Scope, miss: Miss): void {
   const { run, frameReport } = scope;
@@ -358,24 +360,24 @@ function recordedOutput<T>(begun: NativeBegun): Ended<T> {
   return { value: decodeValue(encoded.text, encoded.types) as T, cached: true, encoded };
 }
 
-/** An answer that tells of a failure; `undefined` where the call failed without one. */
+/** The recorded answer that reports a failure; `undefined` if the call failed without an answer. */
 function answerInFailure<T>(begun: NativeBegun, { failureIn }: CallSpec<T>): Ended<T> | undefined {
   if (failureIn === undefined) return undefined;
   const failure = JSON.parse(begun.text ?? "{}") as ErrorInfo;
   const answer = answerOf(failure) as T | undefined;
   if (answer === undefined) return undefined;
-  // Another failure may have a field of that name.
+  // Other failures may have a field with this name too.
   if (failureIn(answer)?.name !== failure.name) return undefined;
   return { value: answer, cached: true, failure, handledWhenRecorded: begun.answer === "handled-failure" };
 }
 
-/** A copy of the answer that told of a failure. */
+/** A copy of the answer that reported a failure. */
 function answerOf({ details, detailsTypes }: ErrorInfo): unknown {
   if (details?.["answer"] === undefined) return undefined;
   return (decodeParsed(structuredClone(details), detailsTypes ?? {}) as { answer: unknown }).answer;
 }
 
-/** The failure that an answer tells of, with the answer. */
+/** The failure that an answer reports, together with the answer. */
 function failureWith<T>(value: T, { text, types }: Encoded, { failureIn }: CallSpec<T>): ErrorInfo | undefined {
   const failure = failureIn?.(value);
   if (failure === undefined) return undefined;
@@ -395,14 +397,14 @@ async function replayFailure(scope: Scope, begun: NativeBegun): Promise<CallFail
   return new CallFailure(error, begun.answer === "failure" ? "recorded" : "recorded-handled", meta);
 }
 
-/** The end of a call whose answer was handed out before; absent where the recording has one position for both. */
+/** The end of a call whose answer was returned before. Absent if the recording has one position for both. */
 function recordedEnd<T>(scope: Scope, begun: NativeBegun, { incompleteAnswer }: CallSpec<T>): RecordedEnd | undefined {
   const { answered, end } = begun;
   if (incompleteAnswer === undefined || answered == null) return undefined;
-  let isTold = false;
+  let isReleased = false;
   const now = (): void => {
-    if (isTold) return;
-    isTold = true;
+    if (isReleased) return;
+    isReleased = true;
     noteOvertaken(scope, scope.frame.release(begun.slot, end));
   };
   return { inOrder: () => scope.run.releases.waitForRelease(end ?? undefined).then(now), now };
@@ -414,12 +416,12 @@ function noteOvertaken({ run, frameReport }: Scope, overtaken: boolean): void {
   run.report.overtaken += 1;
 }
 
-/** Resolves when the recorded order reaches the end of the call, or its answer if that was handed out before. */
+/** Resolves when the recorded order reaches the end of the call, or its answer if that was returned before. */
 function waitForRelease({ run }: Scope, { answered, end }: NativeBegun, headReceived: boolean): Promise<void> {
   return run.releases.waitForRelease((headReceived ? answered : end) ?? undefined);
 }
 
-/** Tells that the recorded answer is given, and gives what was journaled beside it. */
+/** Reports to the core that the recorded answer is returned. Returns its recorded meta. */
 function release(scope: Scope, begun: NativeBegun, headReceived: boolean): CallMeta | undefined {
   const { run, frameReport } = scope;
   const { slot, answered, end } = begun;
@@ -428,7 +430,7 @@ function release(scope: Scope, begun: NativeBegun, headReceived: boolean): CallM
   noteOvertaken(scope, headReceived ? scope.frame.answer(slot, answered) : scope.frame.release(slot, end));
   if (begun.meta === undefined) return undefined;
   const meta = JSON.parse(begun.meta) as CallMeta | null;
-  // It may have been edited.
+  // The recording may have been edited.
   if (typeof meta !== "object" || meta === null) return undefined;
   addSaved(run.report.saved, meta);
   return meta;

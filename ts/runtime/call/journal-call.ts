@@ -10,26 +10,26 @@ import { failureFields, metaFields, outputFields } from "./event-fields.js";
 
 /** A call to be journaled. */
 export interface JournaledCall {
-  /** What is called: `"prompt"`, `"tool"`, or a kind of your own such as `"embedding"`. Each kind has its own journal. */
+  /** `"prompt"`, `"tool"`, or your own kind, such as `"embedding"`. Each kind has its own journal. */
   kind: string;
-  /** Name of what is called (a tool, a model); part of the callId. */
+  /** Name of the tool, model or service; part of the callId. */
   name: string;
   /**
-   * What is asked. The answer is found again by the hash of it, so it must hold all that the answer
-   * depends on, and nothing that changes from run to run. For `"prompt"` it is the whole request
-   * document (`messages`, `model`, …); for all other kinds the document hashed is `{ input: request, name }`.
+   * The request. Its hash finds the recorded answer, so it must contain everything that the answer depends on, and
+   * nothing that changes from run to run. For `"prompt"` it is the whole request document (`messages`, `model`, …).
+   * For all other kinds the hashed document is `{ input: request, name }`.
    */
   request: unknown;
-  /** The context to journal in; by default the current one. */
+  /** The context in which the call is journaled. Default: the current one. */
   context?: RunContext;
   /**
-   * How often the client that calls had tried before: 0 or more for a client that says so. From 1 on, the call is the
-   * same one as the last with an equal request in its frame, and what it ends with replaces how that one had ended.
+   * Number of earlier attempts of a client that reports its retries. From 1 on, this is the same call as the last one
+   * with an equal request in its frame, and its outcome replaces the outcome of that one.
    */
   attempt?: number;
 }
 
-/** What is told to the function that makes a call. */
+/** Arguments of the function that executes a call. */
 export interface CallInfo {
   readonly callId: string;
   /** SHA-256 of the RFC 8785 form of the request document, 64 hex digits. */
@@ -38,12 +38,12 @@ export interface CallInfo {
 }
 
 /**
- * Journals one call in the current context: if the run replays a recording that holds the answer,
- * gives a copy of that; else makes the call with `make` and journals what it gives or fails with.
- * This is what prompts and tools are made of, and what an agent loop of your own can use.
+ * Journals one call in the current context. If the run replays a recording that contains the answer, the result is a
+ * copy of that answer. Otherwise `make` executes the call, and its result or error is journaled. Prompts and tools are
+ * built on this function, and your own agent loop can use it too.
  *
- * @throws ContextNotFoundError outside of runs and agents, when no `context` is given.
- * @throws whatever `make` throws, also when a failure is replayed.
+ * @throws ContextNotFoundError outside of runs and agents, if no `context` is given.
+ * @throws the error of `make`, also if a failure is replayed.
  *
  * @example
  * ```ts
@@ -65,28 +65,28 @@ export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo)
   return ended.value;
 }
 
-/** For a call whose answer is handed out before the call ends. */
+/** For a call whose answer is returned before the call ends. */
 export interface OpenCall<T> {
-  /** Journals what has arrived as the answer that the program gets. */
+  /** Journals what has arrived as the answer that the program receives. */
   headReceived(value: T): void;
   /** Journals and reports the first chunk after the head. */
   firstChunk(value: T): void;
   /** Journals what has arrived so far. */
   progress(value: T): void;
-  /** Journals what has arrived and reports it as the end of the call: the run ends before the call does. */
+  /** The run ends before the call: journals what has arrived, and emits it as the end of the call. */
   detach(value: T): void;
 }
 
 export interface EndedCall<T> extends Ended<T> {
-  /** Only of an answer that is handed out before its call ends: reports that the run ends before the call does. */
+  /** Only if the answer is returned before the call ends: the run ends before the call, so its end is emitted now. */
   readonly detach?: (() => void) | undefined;
   readonly continue?: (() => Promise<EndedCall<T>>) | undefined;
 }
 
 /**
- * As {@link journalCall}, with what else is known of the call.
- * @param more `meta` is asked once the call has been made; the others are as in `CallSpec`.
- * @throws also at once, where the call cannot be begun.
+ * Like {@link journalCall}, but also returns how the call ended.
+ * @param more `meta` is read after a live call; the others are as in `CallSpec`.
+ * @throws synchronously if the call cannot begin.
  */
 export function journaled<T>(
   call: JournaledCall,
@@ -98,7 +98,7 @@ export function journaled<T>(
   for (const field of ["kind", "name"] as const) {
     const value: unknown = call[field];
     if (typeof value !== "string" || value === "")
-      throw new TypeError(`journalCall: call.${field} must be a string that is not empty`);
+      throw new TypeError(`journalCall: call.${field} must be a non-empty string`);
   }
   const { scope } = context;
   context.throwIfAborted();
@@ -109,15 +109,15 @@ export function journaled<T>(
   const { attempt = 0 } = call;
   scope.emit(EVENTS.CALL_START, span, { ...about, ...(attempt > 0 ? { attempt } : {}) });
   const inside = new RunContext(scope, span.spanId, { inCall: true });
-  let isTold = false;
-  const tell = (fields: () => object): void => {
-    if (isTold || !scope.run.observed) return;
-    isTold = true;
+  let isEnded = false;
+  const emit = (fields: () => object): void => {
+    if (isEnded || !scope.run.observed) return;
+    isEnded = true;
     scope.emit(EVENTS.CALL_END, span, { ...about, ...fields(), duration: performance.now() - startedAt });
   };
-  const tellEnd = (ended: Ended<T>): void =>
-    tell(() => ({ ...outcomeFields(ended), ...metaFields(ended), cache: ended.cached }));
-  const tellAnswer = (ended: Ended<T>): void => {
+  const emitEnd = (ended: Ended<T>): void =>
+    emit(() => ({ ...outcomeFields(ended), ...metaFields(ended), cache: ended.cached }));
+  const emitAnswer = (ended: Ended<T>): void => {
     if (!scope.run.observed) return;
     const fields = { ...outcomeFields(ended), ...metaFields(ended), cache: ended.cached };
     scope.emit(EVENTS.CALL_ANSWER, span, { ...about, ...fields, duration: performance.now() - startedAt });
@@ -127,14 +127,14 @@ export function journaled<T>(
     const { outerRecording } = scope;
     const { recording } = scope.run;
     const open: OpenCall<T> = {
-      headReceived: (value) => tellAnswer(progress(value, true)),
+      headReceived: (value) => emitAnswer(progress(value, true)),
       firstChunk(value) {
-        if (scope.run.observed && !isTold) tellAnswer(progress(value));
+        if (scope.run.observed && !isEnded) emitAnswer(progress(value));
       },
       progress(value) {
         if (recording || outerRecording !== undefined) progress(value);
       },
-      detach: (value) => tellEnd(progress(value)),
+      detach: (value) => emitEnd(progress(value)),
     };
     return storage.run(inside, () => make(info, open));
   };
@@ -149,33 +149,33 @@ export function journaled<T>(
     document: () => JSON.stringify(call.request) ?? "null",
   });
   const asksModel = isModelRequest(call.kind, call.request);
-  const told = async (ending: Promise<Ended<T>>): Promise<EndedCall<T>> => {
+  const withEvents = async (ending: Promise<Ended<T>>): Promise<EndedCall<T>> => {
     try {
       const ended = await ending;
       const { continue: continueCall, end } = ended;
       if (continueCall === undefined && end === undefined) {
-        tellEnd(ended);
+        emitEnd(ended);
         return ended;
       }
-      tellAnswer(ended);
+      emitAnswer(ended);
       return {
         ...ended,
-        ...(continueCall === undefined ? {} : { continue: () => told(continueCall()) }),
+        ...(continueCall === undefined ? {} : { continue: () => withEvents(continueCall()) }),
         end: end && {
-          inOrder: () => end.inOrder().then(() => tellEnd(ended)),
+          inOrder: () => end.inOrder().then(() => emitEnd(ended)),
           now: () => end.now(),
         },
         detach() {
           end?.now();
-          tellEnd(ended);
+          emitEnd(ended);
         },
       };
     } catch (failure) {
-      tell(() => failureFields(failure as CallFailure));
+      emit(() => failureFields(failure as CallFailure));
       throw (failure as CallFailure).error;
     }
   };
-  return told(
+  return withEvents(
     answerOrCall(scope, begun, {
       kind: call.kind,
       name: call.name,
@@ -195,7 +195,7 @@ function outcomeFields(ended: Ended<unknown>): object {
     : { error: ended.failure, success: false, ...(ended.handledWhenRecorded === true ? { handled: true } : {}) };
 }
 
-/** A conversation with a model, whatever its kind is called. */
+/** True for a conversation with a model, of any kind. */
 function isModelRequest(kind: string, request: unknown): boolean {
   if (kind === "prompt") return true;
   if (kind === "tool" || typeof request !== "object" || request === null) return false;

@@ -1,7 +1,7 @@
 import { calling, type NativeBegun, type NativeFrameHandle } from "../../native.js";
 import type { Miss, MissExplanation, MissReason } from "../../types/miss.js";
 
-/** A call that the recording has no answer for. It is explained when somebody asks why. */
+/** A call without a recorded answer. Its explanation is computed on first access. */
 export class UnansweredCall implements Miss {
   readonly kind: string;
   readonly name: string;
@@ -33,7 +33,7 @@ export class UnansweredCall implements Miss {
     return this.#explanation.known;
   }
 
-  /** With the explanation, which is not a field. */
+  /** Includes the explanation, which is a getter. */
   toJSON(): Miss {
     const { kind, name, callId, contentHash, reason, explanation } = this;
     const miss = { kind, name, callId, contentHash, reason };

@@ -2,16 +2,16 @@ import { calling, native, type NativeBegun } from "../../native.js";
 import { encodeInput } from "../../values/encode.js";
 import type { Scope } from "../scope/scope.js";
 
-/** A call that has been started, and the document that it asks with. */
+/** A call that has begun. */
 export interface Started {
   readonly begun: NativeBegun;
-  /** As it is recorded. */
+  /** The request document in the form that is recorded, as JSON text. */
   readonly request: () => string;
-  /** Hash of the request as it is sent, where what is recorded of it is redacted. */
+  /** Hash of the request as it is sent. Only if its recording is redacted. */
   readonly wireHash: (() => string) | undefined;
 }
 
-/** Starts a call whose request is given as a value. */
+/** Begins a call whose request is a value. */
 export function beginCall(scope: Scope, kind: string, name: string, callId: string, request: unknown): Started {
   return begin(scope, kind, callId, documentOf(scope, kind, name, request), () =>
     foreignRequestText(kind, name, request),
@@ -19,8 +19,8 @@ export function beginCall(scope: Scope, kind: string, name: string, callId: stri
 }
 
 /**
- * Starts a call of a client, or goes on with the one that its client tries again: that one's answer counts, if it was
- * recorded, and else how this attempt ends. Of an earlier attempt that still goes on nothing more is journaled.
+ * Begins a call of a client, or continues the call that its client retries. A recorded answer of that call answers the
+ * retry too. Otherwise the outcome of the last attempt is journaled; earlier attempts that still run journal nothing.
  */
 export function beginAttempt(
   scope: Scope,
@@ -46,7 +46,7 @@ export function beginAttempt(
   return { ...again, request: () => document.text, wireHash: document.wireHash };
 }
 
-/** A request in the forms that are recorded of it. */
+/** The recorded forms of a request. */
 interface RequestDocument {
   readonly text: string;
   readonly normalized: string | undefined;
@@ -79,7 +79,7 @@ function begin(
   return { begun, request: () => text, wireHash };
 }
 
-/** The document that a call is hashed by. */
+/** The document that is hashed for a call. */
 function requestText(kind: string, name: string, request: unknown): string {
   const { text, types } = encodeInput(request);
   if (kind === "prompt" && types === null) return text;
@@ -87,7 +87,7 @@ function requestText(kind: string, name: string, request: unknown): string {
   return `{"input":${text},"name":${JSON.stringify(name)}${typed}}`;
 }
 
-/** The document that recordings of `@rejelly/core` hash a call by. */
+/** The document that `@rejelly/core` hashes for a call. */
 function foreignRequestText(kind: string, name: string, request: unknown): string {
   const { text } = encodeInput(request);
   return kind === "prompt" ? text : `{"name":${JSON.stringify(name)},"input":${text}}`;
