@@ -21,14 +21,14 @@ import { RunState, type Rules, type SpanRef } from "../scope/run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";
 
 /**
- * Runs a function as the root of a run: recorded, and replayed from a snapshot if one is given.
+ * Runs a function as the root of a run. The run is recorded, and replayed from a snapshot if one is given.
  *
  * @throws NestedRunError inside a run or an agent.
  * @throws SnapshotDisabledError for a snapshot in production without `enableSnapshot: true`.
- * @throws InvalidSnapshotError with all faults of a snapshot; nothing has run then.
- * @throws NormalizeError for a snapshot that was recorded under other rules and does not keep what was asked.
- * @throws RedactError for a snapshot that was redacted by other rules, or by none, and for a rule that is not supported.
- * @throws whatever the function throws.
+ * @throws InvalidSnapshotError with all faults of a snapshot, before anything runs.
+ * @throws NormalizeError for a snapshot that was recorded with other rules and without requests.
+ * @throws RedactError for a snapshot that was redacted by other rules or not redacted, and for an unsupported rule.
+ * @throws the error of the function.
  *
  * @example
  * ```ts
@@ -47,7 +47,7 @@ export function runWith<Props, Result>(
   fn: (props: Props) => Promise<Result> | Result,
   options?: RunWithOptions<Props>,
 ): Promise<Result>;
-/** The same, for who writes out only the type of the result. */
+/** For callers that specify only the type of the result. */
 export function runWith<Result>(fn: () => Promise<Result> | Result, options?: RunWithOptions): Promise<Result>;
 export async function runWith<Props, Result>(
   fn: (props: Props) => Promise<Result> | Result,
@@ -70,7 +70,7 @@ export async function runWith<Props, Result>(
   return new Run<Props, Result>(options, opened, { normalizer, redaction }, around).run(fn);
 }
 
-/** Starts a run in a recording session, which records it. */
+/** Opens the frame of a run in the recording session around it. */
 function withinSession(options: RunWithOptions, around: Scope, own: Rules): SessionStart {
   const rules: Rules = {
     normalizer: own.normalizer ?? around.run.normalizer,
@@ -106,7 +106,7 @@ class Run<Props, Result> {
     const requests = recording && options.requests !== false;
     const session = around === undefined ? undefined : withinSession(options, around, ownRules);
     const rules = opened === undefined && session !== undefined ? session.rules : ownRules;
-    // A snapshot is what the run replays; the recording has what the snapshot lacks.
+    // A run with its own snapshot replays that. The recording of the session answers only what the snapshot lacks.
     const outer = opened === undefined ? around?.run : undefined;
     const outerRecording =
       opened === undefined || session === undefined || around === undefined
@@ -195,7 +195,7 @@ class Run<Props, Result> {
     return result;
   }
 
-  /** What the function gave or failed with; or the call that was not allowed, which the agent may have caught. */
+  /** The outcome of the function, or a refused miss, which the agent may have caught. */
   async #outcome(fn: (props: Props) => Promise<Result> | Result): Promise<{ result: Result } | { error: unknown }> {
     const scope = this.#scope;
     try {
@@ -218,8 +218,8 @@ class Run<Props, Result> {
     try {
       onReport(run.report);
     } catch (error) {
-      // Watching a run must not change it.
-      console.warn("agent-rewind: options.onReport threw; the run is not changed by it.", error);
+      // An observer must not change the run.
+      console.warn("agent-rewind: options.onReport threw an error. The run continues.", error);
     }
   }
 
@@ -231,7 +231,7 @@ class Run<Props, Result> {
   }
 }
 
-/** The frame of the recording session that answers what the snapshot of the run does not. */
+/** The frame of the recording session that answers what the run's own snapshot does not. */
 function outerRecordingOf(around: Scope, { frame }: SessionStart): Scope {
   const { run } = around;
   const settings = DEFAULT_SETTINGS;
@@ -245,9 +245,9 @@ function startFrame(
   rules: Rules,
 ): NativeFrameHandle {
   const root = frameStart("root", "", options.initialProps, rules);
-  // A strict replay makes nothing, so it makes no failed call again.
+  // A strict replay executes no calls, so it retries no failure.
   const failures = options.failures ?? (options.mode === "replay" ? "replay" : undefined);
-  // And it does again what was done, in frames that called nothing too.
+  // And it repeats the recorded run exactly, also in frames without calls.
   const memory = options.memory ?? (options.mode === "replay" ? "start" : undefined);
   const settings = {
     ...keeps,
