@@ -12,12 +12,12 @@ import { CallFailure, answerOrCall, type Ended } from "../call/answer-or-call.js
 import { newSpanId } from "../scope/ids.js";
 import { failureFields, metaFields, outputFields } from "../call/event-fields.js";
 
-/** One call of a batch: `id` is the model's own, where a model asked for it. */
+/** One call of a batch. `id` is the id that the model gave it, if a model requested it. */
 interface ToolRequest {
   readonly id: string;
   readonly toolName: string;
   readonly tool: Tool | undefined;
-  /** The input, or what is wrong with it. */
+  /** The input, or the reason why it is invalid. */
   readonly input: { readonly value: unknown } | { readonly error: Error };
 }
 
@@ -41,7 +41,7 @@ type Outcome = { readonly value: unknown; readonly text: string } | { readonly e
 
 /**
  * Calls a tool in the current context, journaled and traced as if a model had called it.
- * @throws whatever the tool throws, or the faults of the input.
+ * @throws the error of the tool, or a TypeError with the faults of the input.
  */
 export async function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output> {
   const context = requireContext("callTool");
@@ -52,7 +52,7 @@ export async function callTool<Input, Output>(tool: Tool<Input, Output>, args: I
   return outcome.value as Output;
 }
 
-/** Runs the tool calls of one model turn in parallel, and gives the messages that answer them. */
+/** Runs the tool calls of one model turn in parallel, and returns the messages that answer them. */
 export async function answerToolCalls(
   context: RunContext,
   calls: readonly ToolCall[],
@@ -65,7 +65,7 @@ export async function answerToolCalls(
   return outcomes.map((outcome, index) => {
     const request = requests[index] as ToolRequest;
     if (!("error" in outcome)) return { role: "tool", tool_call_id: request.id, content: outcome.text };
-    // Not the tool's failures: the agent is to stop, or to be told.
+    // These are not failures of the tool: the agent must stop.
     if (isReplayMissError(outcome.error) || (isAbortError(outcome.error) && context.signal.aborted))
       throw outcome.error;
     return { role: "tool", tool_call_id: request.id, content: failureText(request.toolName, outcome.error) };
@@ -89,7 +89,7 @@ async function runBatch(context: RunContext, requests: readonly ToolRequest[]): 
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
   const about = { toolCallsCount: requests.length, toolNames: requests.map((request) => request.toolName) };
   const startedAt = performance.now();
-  // The calls start when their inputs have been checked, and their middlewares have let them pass.
+  // The calls begin only after input checks and middlewares, which await.
   scope.frame.goOn();
   scope.emit(EVENTS.TOOLS_EXECUTE_START, span, about);
   const inside = new RunContext(scope, span.spanId);
@@ -122,14 +122,14 @@ async function runTool(context: RunContext, request: ToolRequest): Promise<{ out
 
 function outputText({ tool }: ToolRequest, ended: Ended<unknown> | undefined, value: unknown): string {
   if (typeof value === "string") return value;
-  // A middleware may have changed the tool's output, or put another value in its place.
+  // A middleware may have changed or replaced the tool's output.
   const untouched = tool?.middlewares === undefined || tool.middlewares.length === 0;
   if (untouched && ended?.encoded !== undefined) return ended.encoded.text;
   const encoded = encodeValue(value);
   return "tombstone" in encoded ? String(value) : encoded.text;
 }
 
-/** A tool call on its way: through the middlewares to the journal, and to the handler if need be. */
+/** One tool call: through the middlewares to the journal, and to the handler if it is live. */
 class ToolRun {
   ended: Ended<unknown> | undefined;
   readonly #context: RunContext;
@@ -177,14 +177,14 @@ class ToolRun {
     };
   }
 
-  /** The innermost layer: answered from the recording, or made and journaled. */
+  /** The innermost layer: answered from the recording, or executed and journaled. */
   async #journaled(tool: Tool, input: unknown): Promise<unknown> {
     const { scope } = this.#context;
     this.#context.throwIfAborted();
     const callId = scope.nextCallId("tool", tool.name);
     const { begun, request, wireHash } = beginCall(scope, "tool", tool.name, callId, input);
     const span = { spanId: newSpanId(), parentSpanId: this.#context.trace.spanId };
-    // What was hashed: the handler may change its input.
+    // A copy of what was hashed: the handler may change its input.
     this.#input = scope.run.observed ? (JSON.parse(encodeInput(input).text) as unknown) : input;
     this.#contentHash = begun.contentHash;
     this.#spanId = span.spanId;

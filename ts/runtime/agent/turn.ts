@@ -16,7 +16,7 @@ import { deliver, recordedStream, StreamFacts } from "./stream.js";
 import { costsOf } from "../usage/usage.js";
 
 /**
- * Sends the conversation to the model, or takes its answer from the recording.
+ * Sends the conversation to the model, or returns the recorded answer.
  * @throws AbortError, ModelCallError
  */
 export async function takeTurn(
@@ -30,7 +30,7 @@ export async function takeTurn(
   const callId = scope.nextCallId("prompt", request.model.id);
   const begun = conversation.begin(callId);
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
-  // Nothing is built for nobody; the messages are the same at the turn's end.
+  // Built only if somebody receives events. The messages are the same at the end of the turn.
   const about = (): object =>
     scope.run.observed
       ? {
@@ -47,7 +47,7 @@ export async function takeTurn(
   scope.emit(EVENTS.TURN_START, span, about());
   const inside = new RunContext(scope, span.spanId);
   const facts = new StreamFacts();
-  const tell = (event: StreamEvent, replayed: boolean): void => {
+  const notifyWatchers = (event: StreamEvent, replayed: boolean): void => {
     if (!scope.closed) deliver(request.watchers, event, { agentId: scope.agentId, callId, step, replayed });
   };
   const called = (): Omit<ModelCall, "replayed"> => ({
@@ -71,7 +71,7 @@ export async function takeTurn(
         makeObserved(called, () =>
           callModel(inside, request, conversation, (event) => {
             facts.see(event);
-            tell(event, false);
+            notifyWatchers(event, false);
           }),
         ),
       meta: () => facts.meta,
@@ -80,7 +80,7 @@ export async function takeTurn(
     const message = ended.value;
     if (ended.cached && request.watchers.length > 0) {
       inside.run(() => {
-        for (const event of recordedStream(message, ended.meta)) tell(event, true);
+        for (const event of recordedStream(message, ended.meta)) notifyWatchers(event, true);
       });
     }
     scope.emit(EVENTS.TURN_END, span, {
@@ -137,7 +137,7 @@ async function callModel(
     const inside = new RunContext(scope, span.spanId, { inCall: true });
     const collected = await storage.run(inside, () =>
       collectStream(model.stream(conversation.messages.slice(), options), (event) => {
-        // A stream that goes on after an abort is not read to its end.
+        // A stream that continues after an abort is not read to its end.
         scope.throwIfAborted();
         onEvent(event);
       }),
@@ -165,7 +165,7 @@ async function callModel(
   }
 }
 
-/** Copies: adapters adapt schemas to what their servers take. */
+/** The options are copies, because adapters change schemas for their servers. */
 function streamOptions(request: PromptRequest, { tools }: Conversation, signal: AbortSignal): StreamOptions {
   const { schema, toolChoice, modelOptions } = request;
   return {
