@@ -15,15 +15,15 @@ import type * as Binding from "../native/binding.cjs";
 export type Native = typeof Binding;
 // Types that cross the binding have the prefix Native.
 export type NativeFrameHandle = Binding.FrameHandle;
-export type NativeForkChange = Binding.ForkChange;
-export type NativeFileFailure = Binding.FileFailure;
+export type NativeForkChange = Binding.BindingForkChange;
+export type NativeFileFailure = Binding.BindingFileFailure;
 export type NativeSnapshotHandle = Binding.SnapshotHandle;
 export type NativeTextSink = Binding.TextSink;
 export type NativeConversation = Binding.Conversation;
 export type NativeRequestTail = Binding.RequestTail;
-export type NativeBegun = Binding.Begun;
-export type NativeFrameStart = Binding.FrameStart;
-export type NativeRecordedState = Binding.RecordedState;
+export type NativeStartedCall = Binding.BindingStartedCall;
+export type NativeFrameStart = Binding.BindingFrameStart;
+export type NativeRecordedState = Binding.BindingRecordedState;
 
 function load(): Native {
   try {

@@ -1,4 +1,4 @@
-import type { NativeBegun, NativeConversation, NativeRequestTail } from "../../native.js";
+import type { NativeStartedCall, NativeConversation, NativeRequestTail } from "../../native.js";
 import { calling } from "../../native.js";
 import { foreignToolSchemas, toolSchemas } from "../../schema/tools.js";
 import type { Message, ToolChoice } from "../../types/messages.js";
@@ -82,7 +82,7 @@ export class Conversation {
   }
 
   /** Starts the call that sends all messages so far. */
-  begin(callId: string): NativeBegun {
+  begin(callId: string): NativeStartedCall {
     const foreign = this.#scope.frame.hasForeignHashes ? this.#foreignText() : undefined;
     const { frame } = this.#scope;
     const id = JSON.stringify(callId);

@@ -90,7 +90,7 @@ async function runBatch(context: RunContext, requests: readonly ToolRequest[]): 
   const about = { toolCallsCount: requests.length, toolNames: requests.map((request) => request.toolName) };
   const startedAt = performance.now();
   // The calls begin only after input checks and middlewares, which await.
-  scope.frame.goOn();
+  scope.frame.markPendingFailuresHandled();
   scope.emit(EVENTS.TOOLS_EXECUTE_START, span, about);
   const inside = new RunContext(scope, span.spanId);
   const ended = await Promise.all(requests.map((request) => runTool(inside, request)));

@@ -1,5 +1,5 @@
 import { isAbortError, ReplayMissError } from "../../errors/index.js";
-import { calling, type NativeBegun, type NativeFrameHandle } from "../../native.js";
+import { calling, type NativeStartedCall, type NativeFrameHandle } from "../../native.js";
 import type { Miss } from "../../types/miss.js";
 import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
 import { decodeParsed, decodeValue } from "../../values/decode.js";
@@ -98,7 +98,7 @@ export class CallFailure {
  * Answers a call from the recording, or executes it and journals its outcome.
  * @throws CallFailure around the error of the call.
  */
-export async function answerOrCall<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
+export async function answerOrCall<T>(scope: Scope, begun: NativeStartedCall, call: CallSpec<T>): Promise<Ended<T>> {
   const seen = scope.run.seeCall({ kind: call.kind, name: call.name, callId: call.callId, request: call.request });
   try {
     const ended = await replayOrMake(scope, begun, call);
@@ -123,13 +123,13 @@ function seenEnd({ value, encoded, failure, cached }: Ended<unknown>): SeenEnd {
 }
 
 /** @throws CallFailure, at once or later. */
-function replayOrMake<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
+function replayOrMake<T>(scope: Scope, begun: NativeStartedCall, call: CallSpec<T>): Promise<Ended<T>> {
   const { answer } = begun;
   const isRecorded = answer === "output" || answer === "failure" || answer === "handled-failure";
   return isRecorded ? replayRecorded(scope, begun, call) : makeUnanswered(scope, begun, call);
 }
 
-async function replayRecorded<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
+async function replayRecorded<T>(scope: Scope, begun: NativeStartedCall, call: CallSpec<T>): Promise<Ended<T>> {
   const preparing = call.beforeReplay && prepareReplay(scope, begun, call.beforeReplay);
   if (preparing !== undefined) await preparing;
   const recorded = begun.answer === "output" ? recordedOutput<T>(begun) : answerInFailure(begun, call);
@@ -152,7 +152,7 @@ async function replayRecorded<T>(scope: Scope, begun: NativeBegun, call: CallSpe
 }
 
 /** Executes a call again whose recorded answer is incomplete. A later recorded abort waits for the new answer. */
-async function restart<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
+async function restart<T>(scope: Scope, begun: NativeStartedCall, call: CallSpec<T>): Promise<Ended<T>> {
   const { reopenedRequests } = scope.run;
   const reopened = reopenedRequests.begin(begun.answered ?? begun.end);
   const make = (progress: Progress<T>): T | Promise<T> =>
@@ -168,19 +168,19 @@ async function restart<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): 
 }
 
 /** Executes a call whose recorded answer is incomplete. */
-async function makeOpen<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
+async function makeOpen<T>(scope: Scope, begun: NativeStartedCall, call: CallSpec<T>): Promise<Ended<T>> {
   begun.answer = "in-flight";
   return makeUnanswered(scope, begun, call);
 }
 
 /** @throws CallFailure, at once or later. */
-function makeUnanswered<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
+function makeUnanswered<T>(scope: Scope, begun: NativeStartedCall, call: CallSpec<T>): Promise<Ended<T>> {
   const make = (): Promise<Ended<T>> => makeMissed(scope, begun, call);
   return scope.run.mode === "replay" && begun.answer === "in-flight" ? outlast(scope).then(make) : make();
 }
 
 /** @throws CallFailure, at once or later. */
-function makeMissed<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
+function makeMissed<T>(scope: Scope, begun: NativeStartedCall, call: CallSpec<T>): Promise<Ended<T>> {
   if (scope.run.replaying) decideMiss(scope, new UnansweredCall(scope.frame, begun, call));
   const { outerRecording } = scope;
   return outerRecording === undefined
@@ -192,7 +192,7 @@ function makeMissed<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Pro
 async function askOuterRecording<T>(
   scope: Scope,
   outerRecording: Scope,
-  begun: NativeBegun,
+  begun: NativeStartedCall,
   call: CallSpec<T>,
 ): Promise<Ended<T>> {
   const kind = JSON.stringify(call.kind);
@@ -207,13 +207,13 @@ async function askOuterRecording<T>(
     };
     const make = (progress: Progress<T>): T | Promise<T> =>
       call.make((value, headReceived = false) => {
-        if (headReceived) scope.frame.answer(begun.slot);
+        if (headReceived) scope.frame.headReceived(begun.slot);
         return both(progress(value, headReceived));
       });
     const ended = await answerOrCall(outerRecording, asked, { ...call, make, callId });
     countLive(scope);
     const { continue: continueCall, end } = ended;
-    if (end !== undefined) scope.frame.answer(begun.slot);
+    if (end !== undefined) scope.frame.headReceived(begun.slot);
     return both({
       ...ended,
       ...(continueCall === undefined ? {} : { continue: () => continueCall().then(both) }),
@@ -257,7 +257,7 @@ function journal(scope: Scope, slot: number, { encoded, tombstone, failure, meta
   }
 }
 
-async function makeCall<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>): Promise<Ended<T>> {
+async function makeCall<T>(scope: Scope, begun: NativeStartedCall, call: CallSpec<T>): Promise<Ended<T>> {
   const startedAt = performance.now();
   const meta = (): CallMeta => ({
     durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
@@ -270,7 +270,7 @@ async function makeCall<T>(scope: Scope, begun: NativeBegun, call: CallSpec<T>):
   /** Once set it is final, also if progress is reported later. */
   let ended: Ended<T> | undefined;
   const endedWith = (given: T, as: Encoded | Tombstone, headReceived = false): Ended<T> => {
-    if (headReceived) scope.frame.answer(begun.slot);
+    if (headReceived) scope.frame.headReceived(begun.slot);
     const now: Ended<T> = { value: given, cached: false, meta: meta(), ...kept(given, as, call) };
     if (begun.slot !== undefined) journal(scope, begun.slot, now);
     return now;
@@ -300,12 +300,12 @@ function kept<T>(
 }
 
 /** Journals that a call failed. */
-function failed(scope: Scope, begun: NativeBegun, error: unknown, meta: CallMeta): CallFailure {
+function failed(scope: Scope, begun: NativeStartedCall, error: unknown, meta: CallMeta): CallFailure {
   journalFailure(scope, begun, error, meta);
   return new CallFailure(error, "made", meta);
 }
 
-function journalFailure(scope: Scope, { slot }: NativeBegun, error: unknown, meta?: CallMeta): void {
+function journalFailure(scope: Scope, { slot }: NativeStartedCall, error: unknown, meta?: CallMeta): void {
   if (slot === undefined || scope.abandoned) return;
   scope.frame.fail(slot, scope.recordable(errorInfoText(error)), meta && scope.recordable(JSON.stringify(meta)));
   remember(scope, scope.frame, slot, error);
@@ -314,7 +314,7 @@ function journalFailure(scope: Scope, { slot }: NativeBegun, error: unknown, met
 /** Returns a promise only if there is something to await: one more would change the order of releases. */
 function prepareReplay(
   scope: Scope,
-  begun: NativeBegun,
+  begun: NativeStartedCall,
   prepare: () => Promise<void> | undefined,
 ): Promise<void> | undefined {
   const fail = (error: unknown): never => {
@@ -355,13 +355,13 @@ function decideMiss(scope: Scope, miss: Miss): void {
   throw new CallFailure(error, "made");
 }
 
-function recordedOutput<T>(begun: NativeBegun): Ended<T> {
+function recordedOutput<T>(begun: NativeStartedCall): Ended<T> {
   const encoded = { text: begun.text ?? "null", types: begun.types ?? null };
   return { value: decodeValue(encoded.text, encoded.types) as T, cached: true, encoded };
 }
 
 /** The recorded answer that reports a failure; `undefined` if the call failed without an answer. */
-function answerInFailure<T>(begun: NativeBegun, { failureIn }: CallSpec<T>): Ended<T> | undefined {
+function answerInFailure<T>(begun: NativeStartedCall, { failureIn }: CallSpec<T>): Ended<T> | undefined {
   if (failureIn === undefined) return undefined;
   const failure = JSON.parse(begun.text ?? "{}") as ErrorInfo;
   const answer = answerOf(failure) as T | undefined;
@@ -387,7 +387,7 @@ function failureWith<T>(value: T, { text, types }: Encoded, { failureIn }: CallS
   return { ...failure, details, ...(tags.length === 0 ? {} : { detailsTypes }) };
 }
 
-async function replayFailure(scope: Scope, begun: NativeBegun): Promise<CallFailure> {
+async function replayFailure(scope: Scope, begun: NativeStartedCall): Promise<CallFailure> {
   const error = fromErrorInfo(JSON.parse(begun.text ?? "{}") as ErrorInfo);
   await waitForRelease(scope, begun, false);
   const { reopenedRequests } = scope.run;
@@ -398,7 +398,11 @@ async function replayFailure(scope: Scope, begun: NativeBegun): Promise<CallFail
 }
 
 /** The end of a call whose answer was returned before. Absent if the recording has one position for both. */
-function recordedEnd<T>(scope: Scope, begun: NativeBegun, { incompleteAnswer }: CallSpec<T>): RecordedEnd | undefined {
+function recordedEnd<T>(
+  scope: Scope,
+  begun: NativeStartedCall,
+  { incompleteAnswer }: CallSpec<T>,
+): RecordedEnd | undefined {
   const { answered, end } = begun;
   if (incompleteAnswer === undefined || answered == null) return undefined;
   let isReleased = false;
@@ -417,17 +421,17 @@ function noteOvertaken({ run, frameReport }: Scope, overtaken: boolean): void {
 }
 
 /** Resolves when the recorded order reaches the end of the call, or its answer if that was returned before. */
-function waitForRelease({ run }: Scope, { answered, end }: NativeBegun, headReceived: boolean): Promise<void> {
+function waitForRelease({ run }: Scope, { answered, end }: NativeStartedCall, headReceived: boolean): Promise<void> {
   return run.releases.waitForRelease((headReceived ? answered : end) ?? undefined);
 }
 
 /** Reports to the core that the recorded answer is returned. Returns its recorded meta. */
-function release(scope: Scope, begun: NativeBegun, headReceived: boolean): CallMeta | undefined {
+function release(scope: Scope, begun: NativeStartedCall, headReceived: boolean): CallMeta | undefined {
   const { run, frameReport } = scope;
   const { slot, answered, end } = begun;
   frameReport.replayed += 1;
   run.report.replayed += 1;
-  noteOvertaken(scope, headReceived ? scope.frame.answer(slot, answered) : scope.frame.release(slot, end));
+  noteOvertaken(scope, headReceived ? scope.frame.headReceived(slot, answered) : scope.frame.release(slot, end));
   if (begun.meta === undefined) return undefined;
   const meta = JSON.parse(begun.meta) as CallMeta | null;
   // The recording may have been edited.
@@ -437,5 +441,5 @@ function release(scope: Scope, begun: NativeBegun, headReceived: boolean): CallM
 }
 
 function remember(scope: Scope, frame: NativeFrameHandle, slot: number, error: unknown): void {
-  scope.remember(error, () => frame.markStopped(slot));
+  scope.remember(error, () => frame.markPropagated(slot));
 }

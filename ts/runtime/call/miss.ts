@@ -1,4 +1,4 @@
-import { calling, type NativeBegun, type NativeFrameHandle } from "../../native.js";
+import { calling, type NativeStartedCall, type NativeFrameHandle } from "../../native.js";
 import type { Miss, MissExplanation, MissReason } from "../../types/miss.js";
 
 /** A call without a recorded answer. Its explanation is computed on first access. */
@@ -13,7 +13,7 @@ export class UnansweredCall implements Miss {
 
   constructor(
     frame: NativeFrameHandle,
-    begun: NativeBegun,
+    begun: NativeStartedCall,
     call: { kind: string; name: string; callId: string; request: () => string },
   ) {
     this.kind = call.kind;

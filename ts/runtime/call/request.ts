@@ -1,10 +1,10 @@
-import { calling, native, type NativeBegun } from "../../native.js";
+import { calling, native, type NativeStartedCall } from "../../native.js";
 import { encodeInput } from "../../values/encode.js";
 import type { Scope } from "../scope/scope.js";
 
 /** A call that has begun. */
 export interface Started {
-  readonly begun: NativeBegun;
+  readonly begun: NativeStartedCall;
   /** The request document in the form that is recorded, as JSON text. */
   readonly request: () => string;
   /** Hash of the request as it is sent. Only if its recording is redacted. */

@@ -216,7 +216,7 @@ class FrameRun<Props, Result> {
     const error = fromErrorInfo(JSON.parse(text ?? "{}") as ErrorInfo);
     if (scope.run.observed) this.#emitEnd({ error: toErrorInfo(error), success: false, cache: true });
     scope.close();
-    this.#parent?.scope.remember(error, () => scope.frame.markFrameStopped());
+    this.#parent?.scope.remember(error, () => scope.frame.markFramePropagated());
     throw error;
   }
 
@@ -227,14 +227,14 @@ class FrameRun<Props, Result> {
    */
   #reachEnd(): boolean {
     const { run, frame } = this.#scope;
-    const order = run.replaying ? frame.turn : null;
+    const order = run.replaying ? frame.releaseOrder : null;
     return order != null && (frame.reachEnd() || run.releases.holdsBefore(order));
   }
 
   /** Waits until the recorded order reaches the frame's end, so that a race between agents has the recorded winner. */
   async #waitForRelease(): Promise<void> {
     const { run, frame } = this.#scope;
-    const order = run.replaying ? frame.turn : null;
+    const order = run.replaying ? frame.releaseOrder : null;
     if (order == null) return;
     await run.releases.waitForRelease(order);
     if (frame.reachEnd()) {
@@ -359,7 +359,7 @@ class FrameRun<Props, Result> {
     if (scope.run.observed) this.#emitEnd({ error: toErrorInfo(error), success: false });
     this.#close();
     const { frame } = scope;
-    this.#parent?.scope.remember(error, () => frame.markFrameStopped());
+    this.#parent?.scope.remember(error, () => frame.markFramePropagated());
   }
 
   #emitEnd(fields: object): void {

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 
 import { AbortError, isAbortError } from "../../errors/index.js";
-import type { NativeBegun, NativeFrameHandle } from "../../native.js";
+import type { NativeStartedCall, NativeFrameHandle } from "../../native.js";
 import type { ModelAdapter } from "../../types/model.js";
 import type { FrameReport } from "../../types/report.js";
 import { ErrorOrigins } from "./error-origins.js";
@@ -28,7 +28,7 @@ export const DEFAULT_SETTINGS: AgentSettings = {
 
 /** One attempt of a client that retries a call. */
 export interface Attempt {
-  readonly begun: NativeBegun;
+  readonly begun: NativeStartedCall;
   readonly callId: string;
 }
 
