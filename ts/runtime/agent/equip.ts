@@ -3,8 +3,8 @@ import { AfterPromptAgentError } from "../../errors/index.js";
 import { EVENTS } from "../../events/names.js";
 import type { ContentPart } from "../../types/messages.js";
 import type { Tool, ToolMiddleware } from "../../types/tool.js";
-import { newSpanId } from "../scope/ids.js";
 import type { Generation } from "../scope/generation.js";
+import { emitEvent } from "../scope/span.js";
 import { Watcher, type BudgetUpdate } from "../scope/watcher.js";
 
 export interface BudgetOptions {
@@ -97,7 +97,6 @@ export function equipMemory<T>(key: string, initial: T): [T, (value: T | ((previ
 function emitInitial(context: RunContext, key: string): void {
   const { scope } = context;
   // Memory of an ended frame is not journaled, even if a call keeps the frame open.
-  if (!scope.run.observed || scope.closed) return;
-  const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
-  scope.emit(EVENTS.MEMORY_INIT, span, { key, value: scope.memory.get(key) });
+  if (scope.closed) return;
+  emitEvent(scope, EVENTS.MEMORY_INIT, context.trace.spanId, () => ({ key, value: scope.memory.get(key) }));
 }

@@ -9,13 +9,12 @@ import type { Message, ToolChoice } from "../../types/messages.js";
 import type { ModelAdapter } from "../../types/model.js";
 import type { InferOutput, StandardSchemaLike } from "../../types/schema.js";
 import { encodeValue, type Encoded } from "../../values/encode.js";
-import { toErrorInfo } from "../../values/error-info.js";
 import { Conversation, type PromptRequest } from "./conversation.js";
 import { deepFreeze } from "../../values/freeze.js";
-import { newSpanId } from "../scope/ids.js";
 import { modelOf } from "./model-choice.js";
 import { shown } from "../call/event-fields.js";
 import type { Generation } from "../scope/generation.js";
+import { Span, emitEvent } from "../scope/span.js";
 import type { StreamConsumer } from "../scope/watcher.js";
 import { streamWatchers } from "./stream.js";
 import { answerToolCalls } from "./tools.js";
@@ -97,26 +96,17 @@ export async function promptAgent<S extends StandardSchemaLike>(
     modelOptions: ownOption("modelOptions", allModelOptions(model, options)),
     watchers: [...scope.settings.streamWatchers, ...streamWatchers("promptAgent", options.onStream)],
   };
-  const span = { spanId: newSpanId(), parentSpanId: outer.trace.spanId };
+  const about = { generationId: generation.id, policyId: POLICY_ID };
+  const span = new Span(scope, "PROMPT_AGENT", outer.trace.spanId, () => about);
   const prompt = new Prompt(new RunContext(scope, span.spanId), request, firstMessages(generation));
   generation.prompted = true;
-  const about = { generationId: generation.id, policyId: POLICY_ID };
-  const startedAt = performance.now();
-  scope.emit(EVENTS.PROMPT_AGENT_START, span, about);
+  span.start();
   try {
     const result = await prompt.run(schema);
-    if (scope.run.observed) {
-      const duration = performance.now() - startedAt;
-      const ended = { result: shown(result), totalSteps: prompt.steps, duration, success: true };
-      scope.emit(EVENTS.PROMPT_AGENT_END, span, { ...about, ...ended });
-    }
+    span.end(() => ({ result: shown(result), totalSteps: prompt.steps, success: true }));
     return result as InferOutput<S>;
   } catch (error) {
-    if (scope.run.observed) {
-      const duration = performance.now() - startedAt;
-      const ended = { totalSteps: prompt.steps, duration, success: false, error: toErrorInfo(error) };
-      scope.emit(EVENTS.PROMPT_AGENT_END, span, { ...about, ...ended });
-    }
+    span.endFailed(error, () => ({ totalSteps: prompt.steps }));
     throw error;
   }
 }
@@ -204,15 +194,14 @@ class Prompt {
   ): Promise<{ value: unknown } | { faults: string[] }> {
     const rawText = textOf(answer);
     const checked = await checkAnswer(schema, rawText);
-    const span = { spanId: newSpanId(), parentSpanId: this.#context.trace.spanId };
     const about = { rawText, parserId: "json", attempt };
-    const { scope } = this.#context;
-    if (!scope.run.observed) return checked;
-    if ("value" in checked) {
-      scope.emit(EVENTS.VALIDATION_SUCCESS, span, { ...about, data: shown(checked.value), success: true });
-    } else {
-      scope.emit(EVENTS.VALIDATION_FAIL, span, { ...about, errors: checked.faults, success: false });
-    }
+    const isValid = "value" in checked;
+    const type = isValid ? EVENTS.VALIDATION_SUCCESS : EVENTS.VALIDATION_FAIL;
+    emitEvent(this.#context.scope, type, this.#context.trace.spanId, () =>
+      isValid
+        ? { ...about, data: shown(checked.value), success: true }
+        : { ...about, errors: checked.faults, success: false },
+    );
     return checked;
   }
 }

@@ -1,6 +1,5 @@
 import { RunContext, requireContext, storage } from "../scope/run-context.js";
 import { InvalidToolOutputError, isAbortError, isReplayMissError } from "../../errors/index.js";
-import { EVENTS } from "../../events/names.js";
 import { validateWith } from "../../schema/index.js";
 import type { Message, ToolCall } from "../../types/messages.js";
 import type { ErrorInfo } from "../../types/snapshot.js";
@@ -10,6 +9,7 @@ import { toErrorInfo } from "../../values/error-info.js";
 import { beginCall } from "../call/request.js";
 import { CallFailure, answerOrCall, type Ended } from "../call/answer-or-call.js";
 import { newSpanId } from "../scope/ids.js";
+import { Span } from "../scope/span.js";
 import { failureFields, metaFields, outputFields } from "../call/event-fields.js";
 
 /** One call of a batch. `id` is the id that the model gave it, if a model requested it. */
@@ -86,26 +86,25 @@ function failureText(toolName: string, error: unknown): string {
 
 async function runBatch(context: RunContext, requests: readonly ToolRequest[]): Promise<Outcome[]> {
   const { scope } = context;
-  const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
-  const about = { toolCallsCount: requests.length, toolNames: requests.map((request) => request.toolName) };
-  const startedAt = performance.now();
+  const span = new Span(scope, "TOOLS_EXECUTE", context.trace.spanId, () => ({
+    toolCallsCount: requests.length,
+    toolNames: requests.map((request) => request.toolName),
+  }));
   // The calls begin only after input checks and middlewares, which await.
   scope.frame.markPendingFailuresHandled();
-  scope.emit(EVENTS.TOOLS_EXECUTE_START, span, about);
+  span.start();
   const inside = new RunContext(scope, span.spanId);
   const ended = await Promise.all(requests.map((request) => runTool(inside, request)));
-  if (scope.run.observed) {
+  span.end(() => {
     const failureCount = ended.filter(({ outcome }) => "error" in outcome).length;
-    scope.emit(EVENTS.TOOLS_EXECUTE_END, span, {
-      ...about,
+    return {
       successCount: ended.length - failureCount,
       failureCount,
-      duration: performance.now() - startedAt,
       toolResults: ended.map(({ result }) => result),
       success: failureCount === 0,
       ...(failureCount === 0 ? {} : { error: toErrorInfo(new Error(`${failureCount} tool(s) failed`)) }),
-    });
-  }
+    };
+  });
   return ended.map(({ outcome }) => outcome);
 }
 
@@ -183,23 +182,21 @@ class ToolRun {
     this.#context.throwIfAborted();
     const callId = scope.nextCallId("tool", tool.name);
     const { begun, request, wireHash } = beginCall(scope, "tool", tool.name, callId, input);
-    const span = { spanId: newSpanId(), parentSpanId: this.#context.trace.spanId };
-    // A copy of what was hashed: the handler may change its input.
-    this.#input = scope.run.observed ? (JSON.parse(encodeInput(input).text) as unknown) : input;
-    this.#contentHash = begun.contentHash;
-    this.#spanId = span.spanId;
-    const about = {
+    const span = new Span(scope, "TOOL_CALL", this.#context.trace.spanId, () => ({
       toolName: tool.name,
       callId: this.#request.id,
       journalCallId: callId,
       contentHash: begun.contentHash,
       input: this.#input,
-    };
-    const startedAt = performance.now();
-    scope.emit(EVENTS.TOOL_CALL_START, span, about);
+    }));
+    // A copy of what was hashed: the handler may change its input.
+    this.#input = scope.run.observed ? (JSON.parse(encodeInput(input).text) as unknown) : input;
+    this.#contentHash = begun.contentHash;
+    this.#spanId = span.spanId;
+    span.start();
     const inside = new RunContext(scope, span.spanId, { inCall: true });
     try {
-      this.ended = await answerOrCall(scope, begun, {
+      const ended = await answerOrCall(scope, begun, {
         kind: "tool",
         name: tool.name,
         callId,
@@ -208,31 +205,15 @@ class ToolRun {
         make: () => storage.run(inside, () => tool.handler(input, { signal: scope.signal, callId })),
         refuse: ({ path, reason }) => new InvalidToolOutputError(tool.name, path, reason),
       });
-      this.#cached = this.ended.cached;
+      this.ended = ended;
+      this.#cached = ended.cached;
+      span.end(() => ({ ...outputFields(ended), ...metaFields(ended), success: true, cache: ended.cached }));
+      return ended.value;
     } catch (failure) {
       const { error, cached } = failure as CallFailure;
       this.#cached = cached;
-      if (scope.run.observed) {
-        const duration = performance.now() - startedAt;
-        scope.emit(EVENTS.TOOL_CALL_END, span, {
-          ...about,
-          ...failureFields(failure as CallFailure),
-          duration,
-        });
-      }
+      span.end(() => failureFields(failure as CallFailure));
       throw error;
     }
-    if (scope.run.observed) {
-      const duration = performance.now() - startedAt;
-      scope.emit(EVENTS.TOOL_CALL_END, span, {
-        ...about,
-        ...outputFields(this.ended),
-        ...metaFields(this.ended),
-        duration,
-        success: true,
-        cache: this.#cached,
-      });
-    }
-    return this.ended.value;
   }
 }

@@ -1,17 +1,15 @@
 import { failureFields, metaFields } from "../call/event-fields.js";
 import { RunContext, storage } from "../scope/run-context.js";
 import { AbortError, isAbortError, ModelCallError } from "../../errors/index.js";
-import { EVENTS } from "../../events/names.js";
 import { collectStream, type CollectedStream } from "../../model/collect.js";
 import type { Message } from "../../types/messages.js";
 import type { ModelAdapter, StreamEvent, StreamOptions, ToolSchema } from "../../types/model.js";
-import { toErrorInfo } from "../../values/error-info.js";
 import { addModelUsage } from "../usage/budget.js";
 import { CallFailure, answerOrCall } from "../call/answer-or-call.js";
 import type { Conversation, PromptRequest } from "./conversation.js";
-import { newSpanId } from "../scope/ids.js";
 import { announceReplay, makeObserved, type ModelCall } from "../call/observers.js";
 import type { Scope } from "../scope/scope.js";
+import { Span } from "../scope/span.js";
 import { deliver, recordedStream, StreamFacts } from "./stream.js";
 import { costsOf } from "../usage/usage.js";
 
@@ -29,22 +27,16 @@ export async function takeTurn(
   context.throwIfAborted();
   const callId = scope.nextCallId("prompt", request.model.id);
   const begun = conversation.begin(callId);
-  const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
-  // Built only if somebody receives events. The messages are the same at the end of the turn.
-  const about = (): object =>
-    scope.run.observed
-      ? {
-          step,
-          callId,
-          contentHash: begun.contentHash,
-          messages: conversation.listed,
-          messageCount: conversation.messages.length,
-          ...(request.schema === undefined ? {} : { schema: request.schema }),
-          ...(conversation.tools.length === 0 ? {} : { toolConfig: toolConfig(request, conversation) }),
-        }
-      : {};
-  const startedAt = performance.now();
-  scope.emit(EVENTS.TURN_START, span, about());
+  const span = new Span(scope, "TURN", context.trace.spanId, () => ({
+    step,
+    callId,
+    contentHash: begun.contentHash,
+    messages: conversation.listed,
+    messageCount: conversation.messages.length,
+    ...(request.schema === undefined ? {} : { schema: request.schema }),
+    ...(conversation.tools.length === 0 ? {} : { toolConfig: toolConfig(request, conversation) }),
+  }));
+  span.start();
   const inside = new RunContext(scope, span.spanId);
   const facts = new StreamFacts();
   const notifyWatchers = (event: StreamEvent, replayed: boolean): void => {
@@ -83,24 +75,18 @@ export async function takeTurn(
         for (const event of recordedStream(message, ended.meta)) notifyWatchers(event, true);
       });
     }
-    scope.emit(EVENTS.TURN_END, span, {
-      ...about(),
+    span.end(() => ({
       message,
       ...(ended.tombstone === undefined ? {} : { tombstone: ended.tombstone }),
       ...metaFields(ended),
-      duration: performance.now() - startedAt,
       success: true,
       cache: ended.cached,
       resultType: hasToolCalls(message) ? "tool_calls" : "content",
-    });
+    }));
     return message;
   } catch (failure) {
     if (!(failure instanceof CallFailure)) throw failure;
-    scope.emit(EVENTS.TURN_END, span, {
-      ...about(),
-      ...failureFields(failure),
-      duration: performance.now() - startedAt,
-    });
+    span.end(() => failureFields(failure));
     throw failure.error;
   }
 }
@@ -122,15 +108,13 @@ async function callModel(
 ): Promise<Message> {
   const { scope } = context;
   const { model } = request;
-  const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
-  const about = {
+  const span = new Span(scope, "MODEL_CALL", context.trace.spanId, () => ({
     adapterId: model.id,
     ...(model.provider === undefined ? {} : { provider: model.provider }),
     messageCount: conversation.messages.length,
     usedTools: conversation.tools.length > 0,
-  };
-  const startedAt = performance.now();
-  scope.emit(EVENTS.MODEL_CALL_START, span, about);
+  }));
+  span.start();
   try {
     scope.throwIfAborted();
     const options = streamOptions(request, conversation, scope.signal);
@@ -144,23 +128,11 @@ async function callModel(
     );
     const costs = costsOf(model, collected.usage);
     addModelUsage(inside, model, collected.usage, costs);
-    scope.emit(EVENTS.MODEL_CALL_END, span, {
-      ...about,
-      ...callResult(collected),
-      ...(costs === undefined ? {} : { costs }),
-      duration: performance.now() - startedAt,
-      success: true,
-    });
+    span.end(() => ({ ...callResult(collected), ...(costs === undefined ? {} : { costs }), success: true }));
     return collected.message;
   } catch (cause) {
     const error = modelError(cause, scope, model);
-    scope.emit(EVENTS.MODEL_CALL_END, span, {
-      ...about,
-      rawText: "",
-      error: toErrorInfo(error),
-      duration: performance.now() - startedAt,
-      success: false,
-    });
+    span.endFailed(error, () => ({ rawText: "" }));
     throw error;
   }
 }

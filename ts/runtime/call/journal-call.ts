@@ -4,7 +4,8 @@ import { kindOf } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
 import { beginAttempt } from "./request.js";
 import { answerOrCall, type CallFailure, type CallSpec, type Ended, type Progress } from "./answer-or-call.js";
-import { newSpanId } from "../scope/ids.js";
+import type { Scope } from "../scope/scope.js";
+import { Span } from "../scope/span.js";
 import { announceReplay, makeObserved, type ModelCall } from "./observers.js";
 import { failureFields, metaFields, outputFields } from "./event-fields.js";
 
@@ -103,79 +104,25 @@ export function journaled<T>(
   const { scope } = context;
   context.throwIfAborted();
   const { begun, request, wireHash, callId } = beginAttempt(scope, call);
-  const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
-  const about = { kind: call.kind, name: call.name, callId, contentHash: begun.contentHash };
-  const startedAt = performance.now();
-  const { attempt = 0 } = call;
-  scope.emit(EVENTS.CALL_START, span, { ...about, ...(attempt > 0 ? { attempt } : {}) });
-  const inside = new RunContext(scope, span.spanId, { inCall: true });
-  let isEnded = false;
-  const emit = (fields: () => object): void => {
-    if (isEnded || !scope.run.observed) return;
-    isEnded = true;
-    scope.emit(EVENTS.CALL_END, span, { ...about, ...fields(), duration: performance.now() - startedAt });
-  };
-  const emitEnd = (ended: Ended<T>): void =>
-    emit(() => ({ ...outcomeFields(ended), ...metaFields(ended), cache: ended.cached }));
-  const emitAnswer = (ended: Ended<T>): void => {
-    if (!scope.run.observed) return;
-    const fields = { ...outcomeFields(ended), ...metaFields(ended), cache: ended.cached };
-    scope.emit(EVENTS.CALL_ANSWER, span, { ...about, ...fields, duration: performance.now() - startedAt });
-  };
-  const makeInside = (progress: Progress<T>): T | Promise<T> => {
-    const info = { callId, contentHash: begun.contentHash, signal: scope.signal };
-    const { outerRecording } = scope;
-    const { recording } = scope.run;
-    const open: OpenCall<T> = {
-      headReceived: (value) => emitAnswer(progress(value, true)),
-      firstChunk(value) {
-        if (scope.run.observed && !isEnded) emitAnswer(progress(value));
-      },
-      progress(value) {
-        if (recording || outerRecording !== undefined) progress(value);
-      },
-      detach: (value) => emitEnd(progress(value)),
-    };
-    return storage.run(inside, () => make(info, open));
-  };
+  const { contentHash } = begun;
+  const about = { kind: call.kind, name: call.name, callId, contentHash };
+  const events = new CallEvents<T>(scope, context.trace.spanId, about, call.attempt ?? 0);
+  const { spanId } = events.span;
+  const inside = new RunContext(scope, spanId, { inCall: true });
+  const makeInside = (progress: Progress<T>): T | Promise<T> =>
+    storage.run(inside, () => make({ callId, contentHash, signal: scope.signal }, events.openCall(progress)));
   const called = (): Omit<ModelCall, "replayed"> => ({
     kind: call.kind,
     name: call.name,
     callId,
-    contentHash: begun.contentHash,
+    contentHash,
     traceId: scope.run.traceId,
-    spanId: span.spanId,
+    spanId,
     agentId: scope.agentId,
     document: () => JSON.stringify(call.request) ?? "null",
   });
   const asksModel = isModelRequest(call.kind, call.request);
-  const withEvents = async (ending: Promise<Ended<T>>): Promise<EndedCall<T>> => {
-    try {
-      const ended = await ending;
-      const { continue: continueCall, end } = ended;
-      if (continueCall === undefined && end === undefined) {
-        emitEnd(ended);
-        return ended;
-      }
-      emitAnswer(ended);
-      return {
-        ...ended,
-        ...(continueCall === undefined ? {} : { continue: () => withEvents(continueCall()) }),
-        end: end && {
-          inOrder: () => end.inOrder().then(() => emitEnd(ended)),
-          now: () => end.now(),
-        },
-        detach() {
-          end?.now();
-          emitEnd(ended);
-        },
-      };
-    } catch (failure) {
-      emit(() => failureFields(failure as CallFailure));
-      throw (failure as CallFailure).error;
-    }
-  };
-  return withEvents(
+  return events.follow(
     answerOrCall(scope, begun, {
       kind: call.kind,
       name: call.name,
@@ -189,10 +136,81 @@ export function journaled<T>(
   );
 }
 
-function outcomeFields(ended: Ended<unknown>): object {
-  return ended.failure === undefined
-    ? { ...outputFields(ended), success: true }
-    : { error: ended.failure, success: false, ...(ended.handledWhenRecorded === true ? { handled: true } : {}) };
+/** The events of a call: its start, its answer if that is returned before the call ends, and its end, once. */
+class CallEvents<T> {
+  readonly span: Span;
+  readonly #scope: Scope;
+  #hasEnded = false;
+
+  constructor(scope: Scope, parentSpanId: string, about: object, attempt: number) {
+    this.#scope = scope;
+    this.span = new Span(scope, "CALL", parentSpanId, () => about);
+    this.span.start(() => (attempt > 0 ? { attempt } : {}));
+  }
+
+  openCall(progress: Progress<T>): OpenCall<T> {
+    const { run, outerRecording } = this.#scope;
+    return {
+      headReceived: (value) => this.#answer(progress(value, true)),
+      firstChunk: (value) => {
+        if (run.observed && !this.#hasEnded) this.#answer(progress(value));
+      },
+      progress(value) {
+        if (run.recording || outerRecording !== undefined) progress(value);
+      },
+      detach: (value) => this.#end(progress(value)),
+    };
+  }
+
+  /** Emits the outcome of the call, and resolves with it. */
+  async follow(ending: Promise<Ended<T>>): Promise<EndedCall<T>> {
+    try {
+      const ended = await ending;
+      const { continue: continueCall, end } = ended;
+      if (continueCall === undefined && end === undefined) {
+        this.#end(ended);
+        return ended;
+      }
+      this.#answer(ended);
+      return {
+        ...ended,
+        ...(continueCall === undefined ? {} : { continue: () => this.follow(continueCall()) }),
+        end: end && {
+          inOrder: () => end.inOrder().then(() => this.#end(ended)),
+          now: () => end.now(),
+        },
+        detach: () => {
+          end?.now();
+          this.#end(ended);
+        },
+      };
+    } catch (failure) {
+      this.#emitEnd(() => failureFields(failure as CallFailure));
+      throw (failure as CallFailure).error;
+    }
+  }
+
+  #answer(ended: Ended<T>): void {
+    this.span.event(EVENTS.CALL_ANSWER, () => endedFields(ended));
+  }
+
+  #end(ended: Ended<T>): void {
+    this.#emitEnd(() => endedFields(ended));
+  }
+
+  #emitEnd(fields: () => object): void {
+    if (this.#hasEnded || !this.#scope.run.observed) return;
+    this.#hasEnded = true;
+    this.span.end(fields);
+  }
+}
+
+function endedFields(ended: Ended<unknown>): object {
+  const outcome =
+    ended.failure === undefined
+      ? { ...outputFields(ended), success: true }
+      : { error: ended.failure, success: false, ...(ended.handledWhenRecorded === true ? { handled: true } : {}) };
+  return { ...outcome, ...metaFields(ended), cache: ended.cached };
 }
 
 /** True for a conversation with a model, of any kind. */

@@ -15,13 +15,13 @@ import { errorInfoText, fromErrorInfo, toErrorInfo } from "../../values/error-in
 import { budgetOf } from "../usage/budget.js";
 import { isProduction } from "../scope/environment.js";
 import type { Redaction } from "../../redact/redaction.js";
-import { newSpanId } from "../scope/ids.js";
 import { encodedFields } from "../call/event-fields.js";
 import type { Normalizer } from "../../values/normalize.js";
 import { isRebornSignal, type RebornSignal } from "./reborn.js";
-import { RunState, type SpanRef } from "../scope/run-state.js";
+import { RunState } from "../scope/run-state.js";
 import { Generation } from "../scope/generation.js";
 import { DEFAULT_SETTINGS, Scope, type AgentSettings } from "../scope/scope.js";
+import { Span, emitEvent } from "../scope/span.js";
 
 export const DEFAULT_MAX_DEPTH = 50;
 
@@ -160,22 +160,20 @@ class FrameRun<Props, Result> {
   readonly #spec: FrameSpec<Props, Result>;
   readonly #scope: Scope;
   readonly #parent: RunContext | undefined;
-  readonly #span: SpanRef;
-  readonly #inputHash: string;
-  readonly #startedAt = performance.now();
+  readonly #span: Span;
   #generations = 0;
-  #about: object | undefined;
 
   constructor(spec: FrameSpec<Props, Result>, scope: Scope, parent: RunContext | undefined, inputHash: string) {
     this.#spec = spec;
     this.#scope = scope;
     this.#parent = parent;
-    this.#span = { spanId: newSpanId(), parentSpanId: parent?.trace.spanId ?? "" };
-    this.#inputHash = inputHash;
-    if (scope.run.observed) {
-      const continued = scope.frameReport.recording === "own" ? { budgetState: budgetOf(scope) } : {};
-      scope.emit(EVENTS.AGENT_START, this.#span, { ...this.#describe(), ...continued });
-    }
+    this.#span = new Span(scope, "AGENT", parent?.trace.spanId ?? "", () => ({
+      ...propsFields(spec.props),
+      inputHash,
+      callId: scope.callId,
+      maxReborns: spec.settings.maxReborns,
+    }));
+    this.#span.start(() => (scope.frameReport.recording === "own" ? { budgetState: budgetOf(scope) } : {}));
   }
 
   async run(): Promise<Result> {
@@ -209,12 +207,12 @@ class FrameRun<Props, Result> {
     scope.frameReport.reused = true;
     if (status === "completed") {
       const result = decodeValue(text ?? "null", types ?? null) as Result;
-      if (scope.run.observed) this.#emitEnd({ ...resultFields(result), success: true, cache: true });
+      this.#emitEnd(() => ({ ...resultFields(result), success: true, cache: true }));
       scope.close();
       return result;
     }
     const error = fromErrorInfo(JSON.parse(text ?? "{}") as ErrorInfo);
-    if (scope.run.observed) this.#emitEnd({ error: toErrorInfo(error), success: false, cache: true });
+    this.#emitEnd(() => ({ error: toErrorInfo(error), success: false, cache: true }));
     scope.close();
     this.#parent?.scope.remember(error, () => scope.frame.markFramePropagated());
     throw error;
@@ -276,41 +274,29 @@ class FrameRun<Props, Result> {
 
   async #generation(props: Props): Promise<Result | RebornSignal> {
     const scope = this.#scope;
-    const span = { spanId: newSpanId(), parentSpanId: this.#span.spanId };
-    let about: object | undefined;
-    const describe = (): object => (about ??= { generationId: scope.generation.id, ...propsFields(props) });
-    const startedAt = performance.now();
-    if (scope.run.observed) scope.emit(EVENTS.GENERATION_START, span, { ...describe(), memory: this.#memory() });
+    const span = new Span(scope, "GENERATION", this.#span.spanId, () => ({
+      generationId: scope.generation.id,
+      ...propsFields(props),
+    }));
+    span.start(() => ({ memory: this.#memory() }));
     try {
       scope.throwIfAborted();
       // A new stack, after too many nested agents without an await.
       if (nestedCalls >= DEFAULT_MAX_DEPTH) await Promise.resolve();
       const result = await storage.run(new RunContext(scope, span.spanId), () => this.#handle(props));
       scope.throwIfAborted();
-      if (scope.run.observed) {
-        const rebirth = isRebornSignal(result);
-        if (rebirth) this.#emitRebirth(span, result);
-        scope.emit(EVENTS.GENERATION_END, span, {
-          ...describe(),
-          endReason: rebirth ? "reborn" : "return",
-          ...(rebirth ? {} : resultFields(result)),
-          duration: performance.now() - startedAt,
-          success: true,
-          memory: this.#memory(),
-        });
+      if (isRebornSignal(result)) {
+        emitEvent(scope, EVENTS.AGENT_REBORN, span.spanId, () => ({
+          generationId: scope.generation.id,
+          ...("newProps" in result ? encodedFields("newProps", result.newProps) : {}),
+        }));
+        span.end(() => ({ endReason: "reborn", success: true, memory: this.#memory() }));
+      } else {
+        span.end(() => ({ endReason: "return", ...resultFields(result), success: true, memory: this.#memory() }));
       }
       return result;
     } catch (error) {
-      if (scope.run.observed) {
-        scope.emit(EVENTS.GENERATION_END, span, {
-          ...describe(),
-          endReason: "error",
-          error: toErrorInfo(error),
-          duration: performance.now() - startedAt,
-          success: false,
-          memory: this.#memory(),
-        });
-      }
+      span.endFailed(error, () => ({ endReason: "error", memory: this.#memory() }));
       throw error;
     }
   }
@@ -327,12 +313,6 @@ class FrameRun<Props, Result> {
     return result;
   }
 
-  #emitRebirth(generation: SpanRef, signal: RebornSignal): void {
-    const span = { spanId: newSpanId(), parentSpanId: generation.spanId };
-    const newProps = "newProps" in signal ? encodedFields("newProps", signal.newProps) : {};
-    this.#scope.emit(EVENTS.AGENT_REBORN, span, { generationId: this.#scope.generation.id, ...newProps });
-  }
-
   #memory(): unknown {
     return JSON.parse(this.#scope.memory.text());
   }
@@ -347,7 +327,7 @@ class FrameRun<Props, Result> {
     } else {
       scope.journalEnd("completed", () => scope.frame.complete(encoded.text, encoded.types ?? undefined));
     }
-    if (scope.run.observed) this.#emitEnd({ ...resultFields(result), success: true });
+    this.#emitEnd(() => ({ ...resultFields(result), success: true }));
     this.#close();
   }
 
@@ -356,27 +336,14 @@ class FrameRun<Props, Result> {
     scope.markPropagated(error);
     const info = scope.recordable(errorInfoText(error));
     scope.journalEnd("failed", () => scope.frame.endFailed(info));
-    if (scope.run.observed) this.#emitEnd({ error: toErrorInfo(error), success: false });
+    this.#emitEnd(() => ({ error: toErrorInfo(error), success: false }));
     this.#close();
     const { frame } = scope;
     this.#parent?.scope.remember(error, () => frame.markFramePropagated());
   }
 
-  #emitEnd(fields: object): void {
-    this.#scope.emit(EVENTS.AGENT_END, this.#span, {
-      ...this.#describe(),
-      ...fields,
-      duration: performance.now() - this.#startedAt,
-      generationCount: this.#generations,
-    });
-  }
-
-  /** Fields of both events of the agent. Built on first use: a subscriber may come after the start. */
-  #describe(): object {
-    const { props, settings } = this.#spec;
-    const { callId } = this.#scope;
-    this.#about ??= { ...propsFields(props), inputHash: this.#inputHash, callId, maxReborns: settings.maxReborns };
-    return this.#about;
+  #emitEnd(fields: () => object): void {
+    this.#span.end(() => ({ ...fields(), generationCount: this.#generations }));
   }
 
   #close(): void {

@@ -12,13 +12,13 @@ import { Redaction } from "../../redact/redaction.js";
 import { redactorOf } from "../../redact/redactor.js";
 import { isProduction } from "../scope/environment.js";
 import { DEFAULT_MAX_DEPTH, frameStart } from "../frame/frame.js";
-import { newSpanId } from "../scope/ids.js";
 import { Normalizer } from "../../values/normalize.js";
 import { reportData } from "../scope/replay-report.js";
 import { describe, metricsOf, restorationAttributes } from "./run-events.js";
 import { checkOptions, type RunWithOptions } from "./run-options.js";
-import { RunState, type Rules, type SpanRef } from "../scope/run-state.js";
+import { RunState, type Rules } from "../scope/run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";
+import { Span, emitEvent } from "../scope/span.js";
 
 /**
  * Runs a function as the root of a run. The run is recorded, and replayed from a snapshot if one is given.
@@ -90,9 +90,7 @@ interface SessionStart {
 class Run<Props, Result> {
   readonly #options: RunWithOptions<Props>;
   readonly #scope: Scope;
-  readonly #span: SpanRef;
-  readonly #about: object;
-  readonly #attributes: Record<string, unknown> | undefined;
+  readonly #span: Span;
 
   /** `around`: the frame of the recording session that the run is started in. */
   constructor(
@@ -144,32 +142,18 @@ class Run<Props, Result> {
       outerRecording,
       signal: options.signal,
     });
-    this.#span = { spanId: newSpanId(), parentSpanId: options.trace?.parentSpanId ?? "" };
-    this.#about = describe(options, recording, opened, rules);
-    this.#attributes = opened === undefined ? undefined : restorationAttributes(opened.snapshot);
+    const about = describe(options, recording, opened, rules);
+    const attributes = opened === undefined ? undefined : restorationAttributes(opened.snapshot);
+    this.#span = new Span(this.#scope, "RUN_WITH", options.trace?.parentSpanId ?? "", () => about, attributes);
   }
 
   async run(fn: (props: Props) => Promise<Result> | Result): Promise<Result> {
     const scope = this.#scope;
-    const startedAt = performance.now();
-    if (scope.run.observed) {
-      const memory = (): unknown => JSON.parse(scope.memory.text());
-      const continued = scope.run.replaying ? { budgetState: budgetOf(scope), memory: memory() } : {};
-      scope.emit(EVENTS.RUN_WITH_START, this.#span, { ...this.#about, ...continued }, this.#attributes);
-    }
-    const end = (fields: object): void => {
+    const memory = (): unknown => JSON.parse(scope.memory.text());
+    this.#span.start(() => (scope.run.replaying ? { budgetState: budgetOf(scope), memory: memory() } : {}));
+    const end = (fields: () => object): void => {
       this.#report();
-      if (scope.run.observed) {
-        const metrics = metricsOf(scope);
-        const duration = performance.now() - startedAt;
-        const memory = JSON.parse(scope.memory.text()) as unknown;
-        scope.emit(
-          EVENTS.RUN_WITH_END,
-          this.#span,
-          { ...this.#about, ...fields, duration, metrics, memory },
-          this.#attributes,
-        );
-      }
+      this.#span.end(() => ({ ...fields(), metrics: metricsOf(scope), memory: memory() }));
       scope.close();
     };
     const outcome = await this.#outcome(fn);
@@ -179,7 +163,7 @@ class Run<Props, Result> {
       scope.markPropagated(error);
       const info = scope.recordable(errorInfoText(error));
       scope.journalEnd("failed", () => scope.frame.endFailed(info));
-      end({ error: toErrorInfo(error), success: false });
+      end(() => ({ error: toErrorInfo(error), success: false }));
       throw error;
     }
     const { result } = outcome;
@@ -187,11 +171,11 @@ class Run<Props, Result> {
     const { text, types } = "tombstone" in encoded ? encodeMarked(result) : encoded;
     const kept = scope.run.redaction?.encoded({ text, types }) ?? { text, types };
     scope.journalEnd("completed", () => scope.frame.complete(kept.text, kept.types ?? undefined));
-    end({
+    end(() => ({
       result: JSON.parse(text) as unknown,
       ...(types === null ? {} : { resultTypes: JSON.parse(types) as unknown }),
       success: true,
-    });
+    }));
     return result;
   }
 
@@ -210,10 +194,7 @@ class Run<Props, Result> {
     const { run } = this.#scope;
     const { onReport } = this.#options;
     this.#scope.countUnused();
-    if (run.observed) {
-      const span = { spanId: newSpanId(), parentSpanId: this.#span.spanId };
-      this.#scope.emit(EVENTS.REPLAY_REPORT, span, { report: reportData(run.report) });
-    }
+    emitEvent(this.#scope, EVENTS.REPLAY_REPORT, this.#span.spanId, () => ({ report: reportData(run.report) }));
     if (onReport === undefined) return;
     try {
       onReport(run.report);

@@ -186,7 +186,13 @@ export class RunState {
   }
 
   /** Emits an event with its own `fields`, if somebody receives events. */
-  emit(type: string, agentId: string, span: SpanRef, fields: object, attributes?: Record<string, unknown>): void {
+  emit(
+    type: string,
+    agentId: string,
+    span: SpanRef,
+    fields: object,
+    attributes?: Readonly<Record<string, unknown>>,
+  ): void {
     if (!this.observed) return;
     const given = attributes || this.#attributes ? { ...this.#attributes, ...attributes } : undefined;
     const allAttributes = given === undefined ? undefined : (this.redaction?.fields(given) ?? given);

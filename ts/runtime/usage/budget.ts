@@ -3,8 +3,8 @@ import { EVENTS } from "../../events/names.js";
 import { calling } from "../../native.js";
 import type { ModelAdapter, TokenUsage } from "../../types/model.js";
 import type { BudgetState, UsageItem, UsageStats } from "../../types/snapshot.js";
-import { newSpanId } from "../scope/ids.js";
 import type { Scope } from "../scope/scope.js";
+import { emitEvent } from "../scope/span.js";
 import { modelUsage, toolUsage, type ToolUsage } from "./usage.js";
 
 /**
@@ -62,11 +62,10 @@ export function addModelUsage(
 function addUsage(scope: Scope, delta: UsageStats, identifier: string, parentSpanId: string): void {
   if (scope.closed) return;
   calling(() => scope.frame.addUsage(scope.recordable(JSON.stringify(delta))));
-  if (scope.run.observed) {
+  emitEvent(scope, EVENTS.BUDGET_UPDATE, parentSpanId, () => {
     const { own, aggregate } = budgetOf(scope);
-    const span = { spanId: newSpanId(), parentSpanId };
-    scope.emit(EVENTS.BUDGET_UPDATE, span, { identifiers: [identifier], delta, aggregate, own });
-  }
+    return { identifiers: [identifier], delta, aggregate, own };
+  });
   for (let at: Scope | undefined = scope; at !== undefined; at = at.parent) {
     for (const watcher of at.generation.budgetWatchers) watcher.call({ delta, ...budgetOf(at) });
   }
