@@ -6,6 +6,7 @@ import type { ModelAdapter, ToolSchema } from "../../types/model.js";
 import type { Tool } from "../../types/tool.js";
 import type { Redaction } from "../../redact/redaction.js";
 import { deepFreeze } from "../../values/freeze.js";
+import { CallEntry, StartedCall } from "../call/started-call.js";
 import type { Normalizer } from "../../values/normalize.js";
 import type { Scope } from "../scope/scope.js";
 import type { StreamWatcher } from "../scope/watcher.js";
@@ -82,21 +83,27 @@ export class Conversation {
   }
 
   /** Starts the call that sends all messages so far. */
-  begin(callId: string): NativeStartedCall {
-    const foreign = this.#scope.frame.hasForeignHashes ? this.#foreignText() : undefined;
-    const { frame } = this.#scope;
-    const id = JSON.stringify(callId);
-    if (this.#normalizer === undefined || this.#normalizer.byMessage) {
-      return calling(() => frame.beginPrompt(id, this.#hasher, this.#tail, foreign));
-    }
-    // A rule reads the whole document, so the hash cannot be incremental.
-    const text = this.document();
-    const normalized = this.#normalizer.document(text, "prompt");
-    return calling(() => frame.begin('"prompt"', id, text, foreign, normalized));
+  begin(): StartedCall {
+    const name = this.#request.model.id;
+    const callId = this.#scope.nextCallId("prompt", name);
+    const request = (): string => this.#document();
+    const entry = new CallEntry(callId, this.#beginNative(JSON.stringify(callId)));
+    return new StartedCall(this.#scope, { kind: "prompt", name, request, wireHash: this.#wireHash }, entry);
   }
 
-  /** The request document in the form that is recorded, as JSON text. */
-  document(): string {
+  #beginNative(callId: string): NativeStartedCall {
+    const { frame } = this.#scope;
+    const foreign = frame.hasForeignHashes ? this.#foreignText() : undefined;
+    if (this.#normalizer === undefined || this.#normalizer.byMessage) {
+      return calling(() => frame.beginPrompt(callId, this.#hasher, this.#tail, foreign));
+    }
+    // A rule reads the whole document, so the hash cannot be incremental.
+    const text = this.#document();
+    const normalized = this.#normalizer.document(text, "prompt");
+    return calling(() => frame.begin('"prompt"', callId, text, foreign, normalized));
+  }
+
+  #document(): string {
     const messages =
       this.#redaction === undefined
         ? JSON.stringify(this.#messages)
@@ -107,8 +114,7 @@ export class Conversation {
     return `{"messages":${messages},${this.#tailText.slice(1)}`;
   }
 
-  /** Hash of the request as it is sent. Only if its recording is redacted. */
-  get wireHash(): (() => string) | undefined {
+  get #wireHash(): (() => string) | undefined {
     const wire = this.#wire;
     return wire === undefined ? undefined : () => calling(() => wire.hasher.hash(wire.tail));
   }

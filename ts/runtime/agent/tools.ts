@@ -7,7 +7,8 @@ import type { Tool } from "../../types/tool.js";
 import { encodeInput, encodeValue } from "../../values/encode.js";
 import { toErrorInfo } from "../../values/error-info.js";
 import { beginCall } from "../call/request.js";
-import { CallFailure, answerOrCall, type Ended } from "../call/answer-or-call.js";
+import { answerOrCall } from "../call/answer-or-call.js";
+import type { CallFailure, Ended } from "../call/outcome.js";
 import { newSpanId } from "../scope/ids.js";
 import { Span } from "../scope/span.js";
 import { failureFields, metaFields, outputFields } from "../call/event-fields.js";
@@ -180,28 +181,23 @@ class ToolRun {
   async #journaled(tool: Tool, input: unknown): Promise<unknown> {
     const { scope } = this.#context;
     this.#context.throwIfAborted();
-    const callId = scope.nextCallId("tool", tool.name);
-    const { begun, request, wireHash } = beginCall(scope, "tool", tool.name, callId, input);
+    const call = beginCall(scope, "tool", tool.name, input);
+    const { callId, contentHash } = call;
     const span = new Span(scope, "TOOL_CALL", this.#context.trace.spanId, () => ({
       toolName: tool.name,
       callId: this.#request.id,
       journalCallId: callId,
-      contentHash: begun.contentHash,
+      contentHash,
       input: this.#input,
     }));
     // A copy of what was hashed: the handler may change its input.
     this.#input = scope.run.observed ? (JSON.parse(encodeInput(input).text) as unknown) : input;
-    this.#contentHash = begun.contentHash;
+    this.#contentHash = contentHash;
     this.#spanId = span.spanId;
     span.start();
     const inside = new RunContext(scope, span.spanId, { inCall: true });
     try {
-      const ended = await answerOrCall(scope, begun, {
-        kind: "tool",
-        name: tool.name,
-        callId,
-        request,
-        wireHash,
+      const ended = await answerOrCall(call, {
         make: () => storage.run(inside, () => tool.handler(input, { signal: scope.signal, callId })),
         refuse: ({ path, reason }) => new InvalidToolOutputError(tool.name, path, reason),
       });

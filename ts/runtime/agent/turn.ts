@@ -5,9 +5,10 @@ import { collectStream, type CollectedStream } from "../../model/collect.js";
 import type { Message } from "../../types/messages.js";
 import type { ModelAdapter, StreamEvent, StreamOptions, ToolSchema } from "../../types/model.js";
 import { addModelUsage } from "../usage/budget.js";
-import { CallFailure, answerOrCall } from "../call/answer-or-call.js";
+import { answerOrCall } from "../call/answer-or-call.js";
+import { CallFailure } from "../call/outcome.js";
 import type { Conversation, PromptRequest } from "./conversation.js";
-import { announceReplay, makeObserved, type ModelCall } from "../call/observers.js";
+import { announceReplay, makeObserved, modelCall, type ModelCall } from "../call/observers.js";
 import type { Scope } from "../scope/scope.js";
 import { Span } from "../scope/span.js";
 import { deliver, recordedStream, StreamFacts } from "./stream.js";
@@ -25,12 +26,12 @@ export async function takeTurn(
 ): Promise<Message> {
   const { scope } = context;
   context.throwIfAborted();
-  const callId = scope.nextCallId("prompt", request.model.id);
-  const begun = conversation.begin(callId);
+  const call = conversation.begin();
+  const { callId, contentHash } = call;
   const span = new Span(scope, "TURN", context.trace.spanId, () => ({
     step,
     callId,
-    contentHash: begun.contentHash,
+    contentHash,
     messages: conversation.listed,
     messageCount: conversation.messages.length,
     ...(request.schema === undefined ? {} : { schema: request.schema }),
@@ -42,22 +43,9 @@ export async function takeTurn(
   const notifyWatchers = (event: StreamEvent, replayed: boolean): void => {
     if (!scope.closed) deliver(request.watchers, event, { agentId: scope.agentId, callId, step, replayed });
   };
-  const called = (): Omit<ModelCall, "replayed"> => ({
-    kind: "prompt",
-    name: request.model.id,
-    callId,
-    contentHash: begun.contentHash,
-    traceId: scope.run.traceId,
-    spanId: span.spanId,
-    agentId: scope.agentId,
-    document: () => conversation.document(),
-  });
+  const called = (): Omit<ModelCall, "replayed"> => modelCall(call, span.spanId, call.request);
   try {
-    const ended = await answerOrCall<Message>(scope, begun, {
-      kind: "prompt",
-      name: request.model.id,
-      callId,
-      request: () => conversation.document(),
+    const ended = await answerOrCall<Message>(call, {
       beforeReplay: () => announceReplay(called),
       make: () =>
         makeObserved(called, () =>
@@ -67,7 +55,6 @@ export async function takeTurn(
           }),
         ),
       meta: () => facts.meta,
-      wireHash: conversation.wireHash,
     });
     const message = ended.value;
     if (ended.cached && request.watchers.length > 0) {

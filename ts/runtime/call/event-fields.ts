@@ -1,7 +1,7 @@
 import { encodeInput, encodeMarked } from "../../values/encode.js";
 import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
 import { toErrorInfo } from "../../values/error-info.js";
-import type { CallFailure, Ended } from "./answer-or-call.js";
+import type { CallFailure, Ended } from "./outcome.js";
 
 /** A value in the form that events contain: a JSON copy. */
 export function shown(value: unknown): unknown {

@@ -3,10 +3,11 @@ import { ContextNotFoundError } from "../../errors/index.js";
 import { kindOf } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
 import { beginAttempt } from "./request.js";
-import { answerOrCall, type CallFailure, type CallSpec, type Ended, type Progress } from "./answer-or-call.js";
+import { answerOrCall } from "./answer-or-call.js";
 import type { Scope } from "../scope/scope.js";
 import { Span } from "../scope/span.js";
-import { announceReplay, makeObserved, type ModelCall } from "./observers.js";
+import { announceReplay, makeObserved, modelCall, type ModelCall } from "./observers.js";
+import type { CallFailure, CallSpec, Ended, Progress } from "./outcome.js";
 import { failureFields, metaFields, outputFields } from "./event-fields.js";
 
 /** A call to be journaled. */
@@ -103,32 +104,19 @@ export function journaled<T>(
   }
   const { scope } = context;
   context.throwIfAborted();
-  const { begun, request, wireHash, callId } = beginAttempt(scope, call);
-  const { contentHash } = begun;
+  const started = beginAttempt(scope, call);
+  const { callId, contentHash } = started;
   const about = { kind: call.kind, name: call.name, callId, contentHash };
   const events = new CallEvents<T>(scope, context.trace.spanId, about, call.attempt ?? 0);
   const { spanId } = events.span;
   const inside = new RunContext(scope, spanId, { inCall: true });
   const makeInside = (progress: Progress<T>): T | Promise<T> =>
     storage.run(inside, () => make({ callId, contentHash, signal: scope.signal }, events.openCall(progress)));
-  const called = (): Omit<ModelCall, "replayed"> => ({
-    kind: call.kind,
-    name: call.name,
-    callId,
-    contentHash,
-    traceId: scope.run.traceId,
-    spanId,
-    agentId: scope.agentId,
-    document: () => JSON.stringify(call.request) ?? "null",
-  });
+  const called = (): Omit<ModelCall, "replayed"> =>
+    modelCall(started, spanId, () => JSON.stringify(call.request) ?? "null");
   const asksModel = isModelRequest(call.kind, call.request);
   return events.follow(
-    answerOrCall(scope, begun, {
-      kind: call.kind,
-      name: call.name,
-      callId,
-      request,
-      wireHash,
+    answerOrCall(started, {
       ...(asksModel ? { beforeReplay: () => announceReplay(called) } : {}),
       make: asksModel ? (progress) => makeObserved(called, () => makeInside(progress)) : makeInside,
       ...more,

@@ -2,6 +2,8 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 
+import type { StartedCall } from "./started-call.js";
+
 /** A model call, before its request is sent or its recorded answer is returned. */
 export interface ModelCall {
   /** `"prompt"`, or the kind of a journaled call. */
@@ -34,6 +36,12 @@ interface Shared {
 const KEY = Symbol.for("agent-rewind/model-calls@1");
 const holder = globalThis as { [KEY]?: Shared };
 const shared: Shared = (holder[KEY] ??= { observers: new Set(), current: new AsyncLocalStorage<ModelCall>() });
+
+/** A call of a model, in the form that observers receive. */
+export function modelCall(call: StartedCall, spanId: string, document: () => string): Omit<ModelCall, "replayed"> {
+  const { kind, name, callId, contentHash, scope } = call;
+  return { kind, name, callId, contentHash, traceId: scope.run.traceId, spanId, agentId: scope.agentId, document };
+}
 
 /** Returns a function that removes the observer. */
 export function observeModelCalls(observer: ModelCallObserver): () => void {

@@ -1,22 +1,17 @@
-import { calling, native, type NativeStartedCall } from "../../native.js";
+import { calling, native } from "../../native.js";
 import { encodeInput } from "../../values/encode.js";
 import type { Scope } from "../scope/scope.js";
-
-/** A call that has begun. */
-export interface Started {
-  readonly begun: NativeStartedCall;
-  /** The request document in the form that is recorded, as JSON text. */
-  readonly request: () => string;
-  /** Hash of the request as it is sent. Only if its recording is redacted. */
-  readonly wireHash: (() => string) | undefined;
-}
+import { CallEntry, StartedCall, type CallRequest } from "./started-call.js";
 
 /** Begins a call whose request is a value. */
-export function beginCall(scope: Scope, kind: string, name: string, callId: string, request: unknown): Started {
-  return begin(scope, kind, callId, documentOf(scope, kind, name, request), () =>
-    foreignRequestText(kind, name, request),
-  );
+export function beginCall(scope: Scope, kind: string, name: string, request: unknown): StartedCall {
+  const callId = scope.nextCallId(kind, name);
+  const document = documentOf(scope, kind, name, request);
+  return new StartedCall(scope, document, begin(scope, callId, document, request));
 }
+
+/** The journal entries of requests whose clients report their retries. */
+const retriableEntries = new WeakMap<Scope, Map<string, CallEntry>>();
 
 /**
  * Begins a call of a client, or continues the call that its client retries. A recorded answer of that call answers the
@@ -25,32 +20,22 @@ export function beginCall(scope: Scope, kind: string, name: string, callId: stri
 export function beginAttempt(
   scope: Scope,
   { kind, name, request, attempt }: { kind: string; name: string; request: unknown; attempt?: number },
-): Started & { readonly callId: string } {
+): StartedCall {
   const document = documentOf(scope, kind, name, request);
-  const start = (): Started & { readonly callId: string } => {
-    const callId = scope.nextCallId(kind, name);
-    return { ...begin(scope, kind, callId, document, () => foreignRequestText(kind, name, request)), callId };
-  };
-  if (attempt === undefined) return start();
-  const hash = calling(() => native.contentHash(document.normalized ?? document.text));
+  const start = (): CallEntry => begin(scope, scope.nextCallId(kind, name), document, request);
+  if (attempt === undefined) return new StartedCall(scope, document, start());
+  const hash = calling(() => native.contentHash(document.normalized ?? document.request()));
   const key = `${kind} ${hash}`;
-  const last = attempt > 0 ? scope.attempts.get(key) : undefined;
-  if (last === undefined) {
-    const started = start();
-    scope.attempts.set(key, started);
-    return started;
-  }
-  const again = { begun: { ...last.begun }, callId: last.callId };
-  delete last.begun.slot;
-  scope.attempts.set(key, again);
-  return { ...again, request: () => document.text, wireHash: document.wireHash };
+  const entries = retriableEntries.get(scope) ?? new Map<string, CallEntry>();
+  retriableEntries.set(scope, entries);
+  const entry = (attempt > 0 ? entries.get(key) : undefined) ?? start();
+  entries.set(key, entry);
+  return new StartedCall(scope, document, entry);
 }
 
-/** The recorded forms of a request. */
-interface RequestDocument {
-  readonly text: string;
+/** A request, and the document that is hashed for it if rules leave values out. */
+interface RequestDocument extends CallRequest {
   readonly normalized: string | undefined;
-  readonly wireHash: (() => string) | undefined;
 }
 
 function documentOf(scope: Scope, kind: string, name: string, request: unknown): RequestDocument {
@@ -58,7 +43,9 @@ function documentOf(scope: Scope, kind: string, name: string, request: unknown):
   const sent = requestText(kind, name, request);
   const text = redaction?.json(sent) ?? sent;
   return {
-    text,
+    kind,
+    name,
+    request: () => text,
     normalized: normalizer?.document(text, kind),
     wireHash: redaction === undefined ? undefined : () => redaction.wireHash(sent),
   };
@@ -66,17 +53,15 @@ function documentOf(scope: Scope, kind: string, name: string, request: unknown):
 
 function begin(
   scope: Scope,
-  kind: string,
   callId: string,
-  { text, normalized, wireHash }: RequestDocument,
-  foreign: () => string,
-): Started {
+  { kind, name, request, normalized }: RequestDocument,
+  value: unknown,
+): CallEntry {
   const { frame } = scope;
   const kindText = scope.recordable(JSON.stringify(kind));
-  const begun = calling(() =>
-    frame.begin(kindText, JSON.stringify(callId), text, frame.hasForeignHashes ? foreign() : undefined, normalized),
-  );
-  return { begun, request: () => text, wireHash };
+  const foreign = frame.hasForeignHashes ? foreignRequestText(kind, name, value) : undefined;
+  const recorded = calling(() => frame.begin(kindText, JSON.stringify(callId), request(), foreign, normalized));
+  return new CallEntry(callId, recorded);
 }
 
 /** The document that is hashed for a call. */

@@ -1,7 +1,7 @@
 import { getContext } from "../scope/run-context.js";
 import { ContextNotFoundError } from "../../errors/index.js";
 import type { CallMeta } from "../../types/snapshot.js";
-import type { CallSpec, IncompleteAnswer } from "./answer-or-call.js";
+import type { CallSpec, IncompleteAnswer } from "./outcome.js";
 import { journaled, type CallInfo, type EndedCall, type JournaledCall, type OpenCall } from "./journal-call.js";
 import { rejected } from "../scope/rejected.js";
 import type { OpenStream, RunState } from "../scope/run-state.js";

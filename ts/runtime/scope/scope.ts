@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 
 import { AbortError, isAbortError } from "../../errors/index.js";
-import type { NativeStartedCall, NativeFrameHandle } from "../../native.js";
+import type { NativeFrameHandle } from "../../native.js";
 import type { ModelAdapter } from "../../types/model.js";
 import type { FrameReport } from "../../types/report.js";
 import { ErrorOrigins } from "./error-origins.js";
@@ -25,12 +25,6 @@ export const DEFAULT_SETTINGS: AgentSettings = {
   maxReborns: 100,
   streamWatchers: [],
 };
-
-/** One attempt of a client that retries a call. */
-export interface Attempt {
-  readonly begun: NativeStartedCall;
-  readonly callId: string;
-}
 
 /**
  * - `running`: the handler runs.
@@ -58,8 +52,6 @@ export class Scope {
   readonly #controller = new AbortController();
   readonly #errorOrigins = new ErrorOrigins();
   readonly #unlinks: (() => void)[] = [];
-  /** The last attempt of each request whose client marks retries. */
-  readonly attempts: Map<string, Attempt> = new Map();
   #streams = 0;
   #ending: (() => void) | undefined;
   #lifecycle: Lifecycle = "running";
