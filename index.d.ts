@@ -256,42 +256,42 @@ declare class SecretInRecordingError extends RewindError {
   }[]);
 }
 declare function isSecretInRecordingError(value: unknown): value is SecretInRecordingError;
-/** Why a recording has no answer for a call. */
+/** The reason why a recording has no answer for a call. */
 type MissReason = "no-recording" | "not-recorded" | "in-flight" | "tombstone" | "retry";
-/** A place in which a request differs from a recorded one. */
+/** One difference between a request and a recorded one. */
 interface Difference {
-  /** JSON pointer into the request; for what was removed, into the recorded one. */
+  /** JSON pointer into the request; if the change is "removed", into the recorded request. */
   pointer: string;
   change: "changed" | "added" | "removed" | "reordered";
-  /** Part of the request that the place is in. */
+  /** Part of the request that `pointer` points into. */
   part: "messages" | "tools" | "schema" | "options" | "model" | "input" | "other";
-  /** What kind of value differs, such as "date", "uuid", "whitespace" or "text". */
+  /** Kind of the value that differs, such as "date", "uuid", "whitespace" or "text". */
   nature: string;
-  /** Short excerpts. */
+  /** Short excerpts of the two values. */
   recorded?: string;
   actual?: string;
 }
-/** Where a request differs from the nearest one that was recorded. */
+/** The differences between a request and the most similar recorded one. */
 interface MissExplanation {
-  /** The recorded call whose request is nearest. */
+  /** The recorded call with the most similar request. */
   nearest: {
     callId: string;
     contentHash: string;
   };
   differences: Difference[];
-  /** How many further differences there are. */
+  /** Number of further differences. */
   more: number;
-  /** The same in words. */
+  /** The explanation as text. */
   text: string;
 }
-/** A call that the recording has no answer for. */
+/** A call without a recorded answer. */
 interface Miss {
   readonly kind: string;
   readonly name: string;
   readonly callId: string;
   readonly contentHash: string;
   readonly reason: MissReason;
-  /** Absent where requests were not kept. */
+  /** Absent if requests were not recorded. */
   readonly explanation?: MissExplanation | undefined;
 }
 /** What was asked for while snapshots are disabled. */
@@ -435,13 +435,13 @@ interface VideoPart {
   };
 }
 type ContentPart = TextPart | ImagePart | VideoPart;
-/** A call of a tool that a model asks for. */
+/** A tool call that a model requests. */
 interface ToolCall {
   id: string;
   name: string;
-  /** JSON text, as the model wrote it. */
+  /** Arguments as JSON text, as the model wrote them. */
   arguments: string;
-  /** What the adapter has to get back with this call. */
+  /** Data of the adapter, which gets it back with this call. */
   extra?: Record<string, unknown>;
 }
 interface Message {
@@ -449,10 +449,10 @@ interface Message {
   content: string | ContentPart[] | null;
   reasoning_content?: string;
   tool_calls?: ToolCall[];
-  /** In a message of the role "tool": the call that it answers. */
+  /** In a message of the role "tool": id of the call that it answers. */
   tool_call_id?: string;
   name?: string;
-  /** What the adapter has to get back with this message. */
+  /** Data of the adapter, which gets it back with this message. */
   extra?: Record<string, unknown>;
 }
 type ToolChoice = "auto" | "none" | "required" | {
@@ -467,12 +467,12 @@ interface TokenUsage {
   totalTokens: number;
   details?: Record<string, unknown>;
 }
-/** A piece of a tool call; pieces of one call have the same `index`, and their `arguments` are joined. */
+/** A part of a tool call. Parts of one call have the same `index`, and their `arguments` are concatenated. */
 interface ToolCallDelta {
   index: number;
   id?: string;
   name?: string;
-  /** Next piece of the JSON text. */
+  /** Next part of the JSON text. */
   arguments?: string;
   extra?: Record<string, unknown>;
 }
@@ -499,7 +499,7 @@ type StreamEvent = {
   finishReason: string;
   usage?: TokenUsage;
 };
-/** A tool, as a model is told of it. */
+/** The description of a tool that a model gets. */
 interface ToolSchema {
   name: string;
   description: string;
@@ -511,23 +511,23 @@ interface ToolSchema {
   }[];
 }
 interface StreamOptions {
-  /** JSON schema (draft-07) that the answer has to fit. */
+  /** JSON schema (draft-07) of the answer. */
   schema?: Record<string, unknown>;
   tools?: ToolSchema[];
   toolChoice?: ToolChoice;
-  /** Aborts when the agent is to stop. */
+  /** Aborts when the agent must stop. */
   signal?: AbortSignal;
-  /** Model options such as temperature or seed; part of the request's hash. */
+  /** Model options, such as temperature or seed. They are part of the request's hash. */
   additionalOptions?: Record<string, unknown>;
 }
 interface ModelAdapter {
   readonly id: string;
   readonly provider?: string;
-  /** Options for every call, which those of a prompt override; part of the request's hash. JSON. */
+  /** Default options of all calls, as JSON. Options of a prompt override them. They are part of the request's hash. */
   readonly modelOptions?: Readonly<Record<string, unknown>>;
-  /** Sends the messages and gives the answer as it comes. */
+  /** Sends the messages, and yields the answer as it arrives. */
   stream(messages: Message[], options?: StreamOptions): AsyncGenerator<StreamEvent>;
-  /** Costs of a call by unit, in whole numbers. */
+  /** Costs of a call by unit, as integers. */
   calculateCost?(usage: TokenUsage): Record<string, number>;
 }
 /** An error as data. */
@@ -540,16 +540,16 @@ interface ErrorInfo {
   errors?: ErrorInfo[];
   /** Further fields of the error, such as `code`. */
   details?: Record<string, unknown>;
-  /** Own: type tags by JSON pointer, for what JSON lacks in `details`. */
+  /** Own: type tags by JSON pointer, for values in `details` that JSON cannot represent. */
   detailsTypes?: Record<string, string>;
-  /** Own: `String(error)`, where it is not made of name and message. */
+  /** Own: `String(error)`, if it is not "name: message". */
   text?: string;
 }
 interface ModelUsageItem {
   type: "model";
   name: string;
   provider?: string;
-  /** By unit, in whole numbers. */
+  /** By unit, as integers. */
   costs: Record<string, number>;
   tokens: {
     prompt: number;
@@ -561,7 +561,7 @@ interface ModelUsageItem {
 interface ToolUsageItem {
   type: "tool";
   name: string;
-  /** By unit, in whole numbers. */
+  /** By unit, as integers. */
   costs: Record<string, number>;
   quantity: number;
   unit: string;
@@ -569,28 +569,28 @@ interface ToolUsageItem {
 }
 type UsageItem = ModelUsageItem | ToolUsageItem;
 interface UsageStats {
-  /** By unit, in whole numbers. */
+  /** By unit, as integers. */
   costs: Record<string, number>;
   totalTokens: number;
   promptTokens: number;
   completionTokens: number;
-  /** Calls of models. */
+  /** Number of model calls. */
   callCount: number;
   details?: Record<string, unknown>;
   items: UsageItem[];
 }
 interface BudgetState {
-  /** Of the frame alone. */
+  /** Usage of the frame itself. */
   own: UsageStats;
-  /** Of the frame and all frames under it. */
+  /** Usage of the frame and all frames below it. */
   aggregate: UsageStats;
 }
-/** The last output that a request got. */
+/** The last output of a request. */
 interface JournalEntry {
-  /** An assistant message for a prompt, JSON for a tool; `null` in a tombstone. */
+  /** An assistant message for a prompt, otherwise JSON; `null` in a tombstone. */
   output: unknown;
   contentHash: string;
-  /** A tombstone: where and why the output could not be recorded. Its call goes live on replay. */
+  /** A tombstone: where and why the output could not be recorded. A replay executes the call again. */
   error?: string;
 }
 interface Journal {
@@ -603,86 +603,86 @@ interface Journal {
 }
 /** Own: one occurrence of a request. */
 interface CallRecord {
-  /** "prompt", "tool" or a kind of the program's own. */
+  /** "prompt", "tool" or a custom kind. */
   kind: string;
   callId: string;
   contentHash: string;
-  /** Place of the start in the run's order of starts and ends. */
+  /** Position of the start in the run's order of starts, answers and ends. */
   startOrder: number;
-  /** Place of the answer in the same order, where the call handed it out before its end, as streams are. */
+  /** Position of the answer in the same order, if the call returned it before its end, as streams do. */
   answerOrder?: number;
-  /** Place of the end in the same order; absent while the call has not ended. */
+  /** Position of the end in the same order; absent if the call has not ended. */
   endOrder?: number;
-  /** The output of this occurrence stands in the journal's row. */
+  /** The output is in the journal row of `contentHash`. */
   row?: true;
-  /** The output, where it does not stand in the row. */
+  /** The output, if it is not in the row. */
   output?: unknown;
-  /** What JSON lacks in the output: type tags by JSON pointer. */
+  /** Type tags by JSON pointer, for values in the output that JSON cannot represent. */
   types?: Record<string, string>;
   /** Where and why the output could not be recorded. */
   tombstone?: string;
   /** The failure. */
   error?: ErrorInfo;
-  /** The frame ended with this failure: resuming makes the call again. */
+  /** The frame ended with this failure, so resuming executes the call again. */
   stopped?: true;
-  /** The program went on after this failure: resuming replays it. */
+  /** The program continued after this failure, so resuming replays it. */
   handled?: true;
   /** Recorded by an earlier run, and not reached yet by the resumed one that was dumped. */
   unreached?: true;
-  /** What was asked. */
+  /** The request, if requests were recorded. */
   request?: KeptRequest;
-  /** What else is known of the call. */
+  /** Further data about the call. */
   meta?: CallMeta;
 }
-/** Own: a request, by places in the root's `requestTexts`. */
+/** Own: a request. The numbers are indexes into `requestTexts` of the root, except `base`. */
 type KeptRequest = {
   document: number;
 } | {
-  /** Index in `calls` of the prompt that this one continues. */base?: number; /** The messages that come after those of `base`. */
+  /** Index in `calls` of the prompt whose messages precede `add`. */base?: number; /** The messages after those of `base`. */
   add: number[];
   model?: number;
   options?: number;
   schema?: number;
   tools?: number;
 };
-/** Own: what is known of a call beside its output. */
+/** Own: data about a call, apart from its output. */
 interface CallMeta {
   /** Milliseconds. */
   durationMs?: number;
-  /** Of a model. */
+  /** Tokens that a model used. */
   usage?: TokenUsage;
-  /** The model reported its usage in the event that ended its answer. */
+  /** The model reported its usage in the event that finished its answer. */
   usageInFinish?: true;
-  /** Why the model ended its answer, where it said so. */
+  /** The reason for the end of the answer, if the model reported it. */
   finishReason?: string;
-  /** Of an answer that came in pieces. */
+  /** Timing of a streamed answer. */
   stream?: StreamMeta;
-  /** contentHash of the request as it was sent, where what is kept of it was redacted. */
+  /** contentHash of the request as it was sent, if the recorded request is redacted. */
   wireHash?: string;
 }
-/** Own: how an answer came, beside what it said. */
+/** Own: timing and headers of a streamed answer. */
 interface StreamMeta {
   /** Milliseconds from the call to the start of the answer. */
   startMs?: number;
-  /** The pieces: bytes of a body or parts of a stream, and milliseconds from the call. */
+  /** The chunks: bytes of a body or parts of a stream, and milliseconds from the call. */
   chunks?: [size: number, atMs: number][];
-  /** How often its client had tried before, if it had. */
+  /** Number of earlier attempts of the client, if there were any. */
   attempt?: number;
-  /** Headers of a response that differ from time to time, such as `date` and `x-request-id`. */
+  /** Headers that differ between equal responses, such as `date` and `x-request-id`. */
   headers?: [name: string, value: string][];
 }
 interface FrameState {
   status: "running" | "completed" | "failed";
-  /** Of a completed frame. */
+  /** Result of a completed frame. */
   output?: unknown;
-  /** Of a failed frame: an ErrorInfo. */
+  /** An ErrorInfo, if the frame failed. */
   error?: unknown;
 }
-/** Own: with what a generation started. */
+/** Own: the initial state of a generation. */
 interface GenerationStart {
   id: number;
   props?: unknown;
-  /** What JSON lacks in the props: type tags by JSON pointer. */
+  /** Type tags by JSON pointer, for values in the props that JSON cannot represent. */
   propsTypes?: Record<string, string>;
   memory?: Record<string, unknown>;
 }
@@ -697,57 +697,57 @@ interface AgentFrameSnapshot {
   callId: string;
   /** "" for the frame of `runWith`. */
   agentId: string;
-  /** At the moment of the dump. */
+  /** The memory at the time of the dump. */
   memory: Record<string, unknown>;
-  /** Of the last generation. */
+  /** Journal of the last generation. */
   journal: Journal;
-  /** Of the last generation, by callId. */
+  /** Frames below the last generation, by callId. */
   children: Record<string, AgentFrameSnapshot>;
   state: FrameState;
   budgetState: BudgetState;
-  /** Own: hash of the props, by which the frame is found again. */
+  /** Own: hash of the props. A replay finds the frame by it. */
   inputHash?: string;
-  /** Own: place of the start in the run's order of starts and ends. */
+  /** Own: position of the start in the run's order of starts, answers and ends. */
   startOrder?: number;
-  /** Own: place of the end in the same order. */
+  /** Own: position of the end in the same order. */
   endOrder?: number;
-  /** Own: the calls of the last generation, in order of their starts. */
+  /** Own: the calls of the last generation, in the order of their starts. */
   calls?: CallRecord[];
   /** Own: the last generation. */
   generation?: GenerationStart;
   /** Own: earlier generations, in order. */
   generations?: GenerationRecord[];
-  /** Own: hash of each key of the memory; a value that does not match it any more was edited. */
+  /** Own: hash of the value of each memory key. A value that does not match its hash was edited. */
   memoryHashes?: Record<string, string>;
-  /** Own: what JSON lacks in `state.output`: type tags by JSON pointer. */
+  /** Own: type tags by JSON pointer, for values in `state.output` that JSON cannot represent. */
   outputTypes?: Record<string, string>;
   /** Own: the parent frame ended with the failure of this one. */
   stopped?: true;
-  /** Own: this frame failed, and its parent went on after that. */
+  /** Own: this frame failed, and its parent continued. */
   handled?: true;
   /** Own: recorded by an earlier run, and not reached yet by the resumed one that was dumped. */
   unreached?: true;
-  /** Own, of the root: messages, schemas, tool lists and documents that were asked, each once. */
+  /** Own, in the root only: the messages, schemas, tool lists, options, models and documents of requests, each once. */
   requestTexts?: unknown[];
 }
-/** Where a snapshot comes from. */
+/** The origin of a snapshot. */
 interface Provenance {
   traceId: string;
   spanId?: string;
   anchor?: "before" | "after";
   source?: "dump" | "restore";
-  /** Own, of a fork: the snapshot that it was made of. */
+  /** Own, in a fork: the snapshot that was changed. */
   forkedFrom?: {
     processId: string;
     timestamp: number;
   };
 }
-/** What was missing, doubled or unreadable in a trace, and what was made of it. */
+/** Lost, duplicated or unreadable events of a trace, and how restoring handled them. */
 interface SnapshotWarning {
   /** Stable identifier, such as "order-uncertain". */
   code: string;
   message: string;
-  /** Line of the trace file, or place in the list of events; from 1. */
+  /** Line of the trace file, or position in the list of events, from 1. */
   line?: number;
   spanId?: string;
 }
@@ -759,16 +759,16 @@ interface AgentSnapshot {
   root: AgentFrameSnapshot;
   provenance: Provenance;
   version: number;
-  /** The user's own tags. */
+  /** Tags of the user. */
   metadata?: Record<string, unknown>;
-  /** Own: what restoring had to repair. */
+  /** Own: the repairs that restoring made. */
   warnings?: SnapshotWarning[];
-  /** Own: the rules that requests were normalized by before they were hashed. */
+  /** Own: the rules that normalized requests before they were hashed. */
   normalize?: RecordedRule[];
-  /** Own: the rules that the run was redacted by before it was recorded. */
+  /** Own: the rules that redacted the run before it was recorded. */
   redact?: RecordedRedaction;
 }
-/** Own: what `runWith({ redact })` was given. */
+/** Own: the settings of `runWith({ redact })`. */
 interface RecordedRedaction {
   /** Version of the built-in rules. */
   builtIn: number;
@@ -776,59 +776,59 @@ interface RecordedRedaction {
   without?: string[];
   /** The rules of the user. */
   rules: RecordedRule[];
-  /** Names the key of the digests without telling it: 16 hex digits; absent without a key. */
+  /** Identifies the key of the digests without revealing it: 16 hex digits; absent without a key. */
   keyId?: string;
 }
 /** A rule of `runWith({ normalize })` or `runWith({ redact })`. */
 interface RecordedRule {
   id: string;
-  /** Changes when the rule does. */
+  /** A text that changes whenever the rule changes. */
   definition: string;
 }
 interface RestoreOptions {
-  /** The span to restore to; by default the end of the trace. */
+  /** The span to restore to. Default: the end of the trace. */
   spanId?: string;
-  /** Before the span's start, or after its end (the default). */
+  /** "before" the span's start, or "after" its end (default). */
   anchor?: "before" | "after";
-  /** Own tags of the snapshot. */
+  /** Tags for the snapshot. */
   metadata?: Record<string, unknown>;
-  /** The run to restore, where the events are of several. Default: the one that started last, with a warning. */
+  /** The run to restore, if the trace has several. Default: the run that started last, with a warning. */
   traceId?: string;
 }
-/** What became of the calls of a frame. */
+/** Statistics of the calls of a frame. */
 interface FrameReport {
   readonly callId: string;
   readonly agentId: string;
-  /** "own": the frame continued a recorded one; "lent": it was answered from one with other props; "none". */
+  /** "own": the frame continued its recorded one. "lent": it used a recorded frame with other props. */
   readonly recording: "own" | "lent" | "none";
   /** Calls answered from the recording. */
   replayed: number;
-  /** Calls that were made. */
+  /** Live calls. */
   live: number;
-  /** Calls that the recording had no entry for. */
+  /** Calls without a recorded entry. */
   missed: number;
-  /** Replayed ends that came before an earlier recorded start or end. */
+  /** Replayed ends that happened before a start or end that precedes them in the recording. */
   overtaken: number;
-  /** The recorded result was taken, and the handler not run. */
+  /** True if the recorded result was returned without running the handler. */
   reused: boolean;
-  /** The first call that the recording had no entry for. */
+  /** The first call without a recorded entry. */
   firstDivergence?: Miss;
-  /** What was recorded and not asked for. */
+  /** Numbers of recorded calls and frames that were not requested. */
   unused?: {
     calls: number;
     frames: number;
   };
 }
-/** What became of the calls of a run. */
+/** Statistics of the calls of a run. The numbers count as in {@link FrameReport}. */
 interface ReplayReport {
   readonly mode: "live" | "resume" | "replay";
   replayed: number;
   live: number;
   missed: number;
   overtaken: number;
-  /** The frames of a run that replayed, in order of their starts. */
+  /** The frames, in the order of their starts; empty if the run had no recording. */
   frames: FrameReport[];
-  /** What the replayed calls had cost when they were made. */
+  /** Time and tokens that the replayed calls used when they were recorded. */
   saved: {
     milliseconds: number;
     promptTokens: number;
@@ -836,13 +836,13 @@ interface ReplayReport {
     totalTokens: number;
   };
 }
-/** Place of an event in the tree of spans. */
+/** Position of an event in the tree of spans. */
 interface TraceRef {
   /** 32 hex digits. */
   traceId: string;
   /** 16 hex digits. */
   spanId: string;
-  /** "" for none. */
+  /** Span of the caller; "" if the event has no parent. */
   parentSpanId: string;
   attributes?: Record<string, unknown>;
 }
@@ -854,7 +854,7 @@ interface EventBase<Type extends string> {
   /** Milliseconds since 1970. */
   timestamp: number;
   trace: TraceRef;
-  /** Own: place in the run's order of events. */
+  /** Own: position in the run's order of events. */
   _seq?: number;
 }
 /** How a span ended. */
@@ -864,7 +864,7 @@ interface Ended {
   success: boolean;
   error?: ErrorInfo;
 }
-/** Own: type tags by JSON pointer, for what JSON lacks in the field of that name without "Types". */
+/** Own: type tags by JSON pointer, for values in the field without "Types" that JSON cannot represent. */
 type Types = Record<string, string>;
 interface Result {
   result?: unknown;
@@ -882,9 +882,9 @@ interface RunWithFields {
   };
   props?: unknown;
   propsTypes?: Types;
-  /** Own: the rules that requests were normalized by. */
+  /** Own: the rules that normalized the requests. */
   normalize?: RecordedRule[];
-  /** Own: the rules that the run was redacted by. */
+  /** Own: the rules that redacted the run. */
   redact?: RecordedRedaction;
   restoration?: {
     isRestored: boolean;
@@ -894,13 +894,13 @@ interface RunWithFields {
     provenance?: Provenance;
   };
 }
-/** What a frame over a recording starts with, so that its trace alone tells the whole. */
+/** The initial state of a frame that continues a recording, so that its trace is complete without that recording. */
 interface Continued {
   /** Own: the usage of the recording. */
   budgetState?: BudgetState;
 }
 interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields, Continued {
-  /** Own, over a recording: the memory at the start. */
+  /** Own: the memory at the start, if the run continues a recording. */
   memory?: Record<string, unknown>;
 }
 interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields, Ended, Result {
@@ -910,7 +910,7 @@ interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields, Ended
     totalTokens: number;
     costs: Record<string, number>;
   };
-  /** Own. */
+  /** Own: the memory at the end. */
   memory?: Record<string, unknown>;
 }
 interface AgentFields {
@@ -926,7 +926,7 @@ interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continu
 interface AgentEndEvent extends EventBase<"agent:end">, AgentFields, Ended, Result {
   generationCount: number;
 }
-/** A span of its own, without an end. */
+/** An agent starts over with new props. The event is a span of its own, without an end. */
 interface AgentRebornEvent extends EventBase<"agent:reborn"> {
   generationId: number;
   newProps?: unknown;
@@ -954,18 +954,18 @@ interface PromptAgentStartEvent extends EventBase<"promptAgent:start">, PromptAg
 interface PromptAgentEndEvent extends EventBase<"promptAgent:end">, PromptAgentFields, Ended, Result {
   totalSteps: number;
 }
-/** What a turn in a trace file adds to the conversation of the turns before it. */
+/** The messages that a turn in a trace file adds to those of the turns before it. */
 interface MessagesDelta {
-  /** How many messages there were. */
+  /** Number of messages before. */
   count: number;
-  /** SHA-256 over their JSON texts, each with a newline: 64 hex digits. */
+  /** SHA-256 of the JSON texts of the messages before, each followed by a newline: 64 hex digits. */
   prefixHash: string;
   add: Message[];
 }
 interface TurnFields {
   /** From 0. */
   step: number;
-  /** In a trace file only the first turn of a prompt has them; the others have `messagesDelta`. */
+  /** In a trace file, only the first turn of a prompt has `messages`; the others have `messagesDelta`. */
   messages: Message[];
   messageCount: number;
   /** JSON schema of the answer. */
@@ -974,27 +974,27 @@ interface TurnFields {
     tools: ToolSchema[];
     toolChoice?: ToolChoice;
   };
-  /** Own: path of the prompt's call. */
+  /** Own: path of the prompt in the journal. */
   callId?: string;
 }
 interface TurnStartEvent extends EventBase<"turn:start">, TurnFields {
-  /** Own. */
+  /** Own: hash of the request. */
   contentHash?: string;
 }
-/** How the call of a model or a tool, or any other, ended. */
+/** How a call ended. */
 interface CallEnd extends Ended {
-  /** Whether the answer came from a recording. */
+  /** True if the answer is from a recording. */
   cache: boolean;
-  /** Own: the failure came from a recording, in which the program had gone on after it. */
+  /** Own: the failure is from a recording in which the program continued after it. */
   handled?: true;
 }
 interface TurnEndEvent extends EventBase<"turn:end">, TurnFields, CallEnd {
   contentHash: string;
   resultType?: "content" | "tool_calls";
   message?: Message;
-  /** Own: why the answer could not be recorded. */
+  /** Own: the reason why the answer could not be recorded. */
   tombstone?: string;
-  /** Own: what is known of the answer beside the message; of a replayed one, as it was recorded. */
+  /** Own: data about the answer apart from the message; as recorded, if the answer was replayed. */
   meta?: CallMeta;
 }
 interface ModelCallFields {
@@ -1018,10 +1018,10 @@ interface ToolsExecuteFields {
   toolCallsCount: number;
   toolNames: string[];
 }
-/** Start of the tool calls of a turn, which run in parallel. */
+/** The tool calls of a turn start. They run in parallel. */
 interface ToolsExecuteStartEvent extends EventBase<"tools:execute:start">, ToolsExecuteFields {}
 interface ToolExecution {
-  /** The model's id of the call. */
+  /** The id that the model gave the call. */
   callId: string;
   toolName: string;
   input: unknown;
@@ -1031,10 +1031,10 @@ interface ToolExecution {
   duration: number;
   success: boolean;
   error?: ErrorInfo;
-  /** Whether the output came from a recording. */
+  /** True if the output is from a recording. */
   cache?: boolean;
   contentHash?: string;
-  /** Own: why the output could not be recorded. */
+  /** Own: the reason why the output could not be recorded. */
   tombstone?: string;
   /** Own: the span of the `tool:call` events. */
   spanId?: string;
@@ -1046,7 +1046,7 @@ interface ToolsExecuteEndEvent extends EventBase<"tools:execute:end">, ToolsExec
 }
 interface ToolCallFields {
   toolName: string;
-  /** The model's id of the call. */
+  /** The id that the model gave the call. */
   callId: string;
   /** Path of the call in the journal. */
   journalCallId: string;
@@ -1056,14 +1056,14 @@ interface ToolCallFields {
 interface CallEnded extends CallEnd {
   output?: unknown;
   outputTypes?: Types;
-  /** Why the output could not be recorded. */
+  /** The reason why the output could not be recorded. */
   tombstone?: string;
-  /** What else is known of the call. */
+  /** Further data about the call. */
   meta?: CallMeta;
 }
-/** Own: one tool has started. */
+/** Own: one tool of a batch has started. */
 interface ToolCallStartEvent extends EventBase<"tool:call:start">, ToolCallFields {}
-/** Own: one tool has finished; the batch may still run. */
+/** Own: one tool of a batch has finished; the others may still run. */
 interface ToolCallEndEvent extends EventBase<"tool:call:end">, ToolCallFields, CallEnded {}
 interface CallFields {
   kind: string;
@@ -1071,32 +1071,32 @@ interface CallFields {
   callId: string;
   contentHash: string;
 }
-/** Own: a call of a kind of the program's own has started. */
+/** Own: a call of a custom kind has started. */
 interface CallStartEvent extends EventBase<"call:start">, CallFields {
-  /** How often its client had tried before, where it had: the call is that of the same callId. */
+  /** Number of earlier attempts of the client, if there were any. All attempts have the same callId. */
   attempt?: number;
 }
 /**
-* Own: a call has handed out its answer, and goes on, as streams do; with what had come of the answer. A second one
-* tells of the first that came after that.
+* Own: a call has returned its answer but has not ended, as streams do. Contains the part of the answer that had
+* arrived. A second event reports the first data that arrived after that.
 */
 interface CallAnswerEvent extends EventBase<"call:answer">, CallFields, CallEnded {}
-/** Own: a call of a kind of the program's own has finished. */
+/** Own: a call of a custom kind has finished. */
 interface CallEndEvent extends EventBase<"call:end">, CallFields, CallEnded {}
-/** A span of its own. */
+/** A frame used tokens, calls or tools. The event is a span of its own. */
 interface BudgetUpdateEvent extends EventBase<"budget:update"> {
-  /** What was used, such as "model:openai:gpt-5". */
+  /** Names of the used models and tools, such as "model:openai:gpt-5". */
   identifiers: string[];
   delta: UsageStats;
   aggregate: UsageStats;
   own: UsageStats;
 }
-/** Own: an agent has set up a key of its memory, with this first value; a span of its own. */
+/** Own: an agent has set the initial value of a key of its memory. The event is a span of its own. */
 interface MemoryInitEvent extends EventBase<"memory:init"> {
   key: string;
   value: unknown;
 }
-/** What was replayed and what was made; at the end of a run, in a span of its own. */
+/** The numbers of replayed and live calls, at the end of a run. The event is a span of its own. */
 interface ReplayReportEvent extends EventBase<"replay:report"> {
   report: ReplayReport;
 }
@@ -1134,10 +1134,10 @@ type TraceEventType = TraceEvent["type"];
 type TraceEventOf<Type extends TraceEventType> = Extract<TraceEvent, {
   type: Type;
 }>;
-/** A line of a trace file that stands for events that were dropped, for their buffer was full. */
+/** A line of a trace file in place of events that were dropped because their buffer was full. */
 interface TraceGap {
   type: "gap";
-  /** How many events are missing. */
+  /** Number of missing events. */
   count: number;
   schemaVersion: 1;
   /** Milliseconds since 1970. */
@@ -1317,7 +1317,7 @@ interface Agent<Props, Result> {
 * ```
 */
 declare function createAgent<Props = undefined, Result = unknown>(config: AgentConfig<Props, Result>): Agent<Props, Result>;
-/** The part of Standard Schema that is used: any library that speaks it can validate. */
+/** The part of Standard Schema that this package uses. Schemas of all libraries that implement it are accepted. */
 interface StandardSchemaLike<Output = unknown> {
   readonly "~standard": {
     readonly version: 1;
@@ -1329,7 +1329,7 @@ interface StandardSchemaLike<Output = unknown> {
     } | undefined;
   };
 }
-/** What a schema gives. */
+/** The type of the values that a schema returns. */
 type InferOutput<S> = S extends {
   readonly "~standard": {
     readonly types?: {
@@ -1337,30 +1337,30 @@ type InferOutput<S> = S extends {
     } | undefined;
   };
 } ? Output : unknown;
-/** What a tool's handler is told beside its input. */
+/** The second argument of a tool's handler. */
 interface ToolContext {
-  /** Aborts when the agent that called the tool is to stop. */
+  /** Aborts when the agent that called the tool must stop. */
   readonly signal: AbortSignal;
   /** Path of this call, such as `root/agent:writer:0/tool:search:1`. */
   readonly callId: string;
 }
-/** A layer around a tool's handler; the journal is the innermost layer, so it sees the final input. */
+/** A layer around a tool's handler. The journal is the innermost layer, so it records the final input. */
 interface ToolMiddleware {
   readonly name: string;
   readonly handler: (context: {
     readonly toolName: string;
     readonly input: unknown;
   }, next: (input?: unknown) => Promise<unknown>) => Promise<unknown>;
-  /** Settings of the layer; part of the request's hash in recordings of `@rejelly/core`. */
+  /** Settings of the layer. They are part of the request's hash in recordings of `@rejelly/core`. */
   readonly config?: unknown;
 }
-/** Something that a model can call. */
+/** A function that a model can call. */
 interface Tool<Input = any, Output = unknown> {
   readonly name: string;
   readonly description: string;
-  /** Schema of the input: of zod 3.25+, zod 4, or another library that speaks Standard Schema. */
+  /** Schema of the input, made with zod 3.25+, zod 4, or another library that implements Standard Schema. */
   readonly parameters: StandardSchemaLike<Input>;
-  /** JSON schema of the input, for a schema whose library gives none; by default what the library gives. */
+  /** JSON schema of the input. Default: the one that the schema's library provides. */
   readonly jsonSchema?: Readonly<Record<string, unknown>>;
   readonly handler: (input: Input, context: ToolContext) => Output | Promise<Output>;
   readonly middlewares?: readonly ToolMiddleware[];

@@ -38,7 +38,7 @@ export declare class FileLock {
    * Locks the file, which is created if needed, and replaces its content with `owner`. `null` on success. The code
    * of the failure is "EAGAIN" if another `FileLock` in this or another process has the lock.
    */
-  tryLock(owner: string): FileFailure | null
+  tryLock(owner: string): BindingFileFailure | null
   /** Removes the file (on Windows it stays) and releases the lock. */
   release(): void
 }
@@ -383,7 +383,7 @@ export declare function diffDocuments(before: Uint8Array, after: Uint8Array): st
 export declare function elementHashes(json: Uint8Array, source: boolean): Array<string>
 
 /** Forks the frames of `source`. The fields beside them are those of `fields`. */
-export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<ForkChange>): SnapshotHandle
+export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<BindingForkChange>): SnapshotHandle
 
 /** The text of the monitor's file. `document` is JSON text. */
 export declare function formatMonitor(document: Uint8Array, human: boolean): string
@@ -404,12 +404,6 @@ export declare function legacyHash(text: string): string
  * object costs more than the rest of a small request.
  */
 export declare function measureBoundary(messages: Uint8Array, tools: Uint8Array, source: boolean): string
-
-export interface MemoryEdit {
-  key: string
-  /** Absent for a key that is removed. */
-  value?: string
-}
 
 /** The estimated tokens of each message of a JSON array. */
 export declare function messageTokens(json: Uint8Array, source: boolean): Array<number>
