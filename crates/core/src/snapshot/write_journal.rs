@@ -218,7 +218,7 @@ pub(super) fn write_call(call: &Call, in_row: bool, out: &mut String) {
         }
     }
     if call.carried_over {
-        out.push_str(r#","unreached":true"#);
+        out.push_str(r#","carriedOver":true"#);
     }
     for (name, value) in call.data.fields() {
         for part in [",\"", name, "\":", value.as_str()] {
