@@ -43,59 +43,64 @@ declare function captureContext(): RunContext;
 interface CauseOptions {
   cause?: unknown;
 }
-/** Base of all errors of this package. `name` and `code` are stable; `message` is for people. */
+/** Base of all errors of this package. `name` and `code` are stable; `message` is for people and may change. */
 declare class RewindError extends Error {
   /** Stable identifier, `ERR_REWIND_…`. */
   readonly code: string;
   constructor(message: string, code: string, options?: CauseOptions);
+  /** Makes `instanceof` true for errors of another copy of the package too, such as its ESM and its CommonJS build. */
+  static override [Symbol.hasInstance](value: unknown): boolean;
 }
-/** What was to be captured cannot be. */
+/** Tests by its name if a value is an error of one class. */
+type ErrorGuard<E> = (value: unknown) => value is E;
+/** A request or an answer cannot be captured. */
 declare class CaptureError extends RewindError {
   constructor(message: string, options?: CauseOptions);
 }
-declare function isCaptureError(value: unknown): value is CaptureError;
-/** A function that needs a run or an agent around it was called outside. */
+declare const isCaptureError: ErrorGuard<CaptureError>;
+/** A function that needs a run or an agent was called outside of one. */
 declare class ContextNotFoundError extends RewindError {
   /** The function that was called. */
   readonly apiName: string | undefined;
   constructor(apiName?: string);
 }
-declare function isContextNotFoundError(value: unknown): value is ContextNotFoundError;
-/** An agent was equipped after its prompt. */
+declare const isContextNotFoundError: ErrorGuard<ContextNotFoundError>;
+/** A function that equips an agent was called after the agent's prompt. */
 declare class AfterPromptAgentError extends RewindError {
+  /** The function that was called. */
   readonly apiName: string;
   constructor(apiName: string);
 }
-declare function isAfterPromptAgentError(value: unknown): value is AfterPromptAgentError;
+declare const isAfterPromptAgentError: ErrorGuard<AfterPromptAgentError>;
 /** `runWith` was called inside a run. */
 declare class NestedRunError extends RewindError {
   constructor();
 }
-declare function isNestedRunError(value: unknown): value is NestedRunError;
-/** The agents of a run call each other too deep. */
+declare const isNestedRunError: ErrorGuard<NestedRunError>;
+/** The agents of a run call each other too deeply. */
 declare class MaxDepthExceededError extends RewindError {
   readonly maxDepth: number;
   readonly agentId: string;
   constructor(maxDepth: number, agentId: string);
 }
-declare function isMaxDepthExceededError(value: unknown): value is MaxDepthExceededError;
+declare const isMaxDepthExceededError: ErrorGuard<MaxDepthExceededError>;
 /** A run or an agent was aborted. */
 declare class AbortError extends RewindError {
-  /** The reason that was given, as it was given. */
+  /** The reason of the abort, unchanged. */
   readonly reason: unknown;
   constructor(reason?: unknown);
 }
-/** Also holds for the AbortError of the platform (a DOMException). */
+/** Also accepts the AbortError of the platform (a DOMException). */
 declare function isAbortError(value: unknown): value is Error & {
   readonly name: "AbortError";
 };
-/** A snapshot cannot be changed as `forkSnapshot` was told. */
+/** `forkSnapshot` cannot apply a change to a snapshot. */
 declare class ForkError extends RewindError {
-  /** Place in the arguments, such as `changes.0.at`. */
+  /** Path in the arguments, such as `changes.0.at`. */
   readonly path: string;
-  /** What was to be changed, as it was given. */
+  /** The target of the change, as it was passed. */
   readonly at: unknown;
-  /** What could have been given at `path`, the nearest first; empty where that is no question of names. */
+  /** The names that are valid at `path`, the most similar one first; empty if `path` does not expect a name. */
   readonly known: readonly string[];
   constructor(path: string, message: string, {
     at,
@@ -105,32 +110,32 @@ declare class ForkError extends RewindError {
     known?: readonly string[];
   });
 }
-declare function isForkError(value: unknown): value is ForkError;
+declare const isForkError: ErrorGuard<ForkError>;
 /** A request to an MCP server ended without an answer. */
 declare class McpCallEndedError extends RewindError {
-  /** Whether the connection was closed, or the client took the request back. */
+  /** "closed": the connection was closed. "cancelled": the client cancelled the request. */
   readonly how: "closed" | "cancelled";
-  /** Why it was taken back, as the client told the server. */
+  /** The reason for the cancellation that the client sent to the server. */
   readonly reason: string | undefined;
   constructor(method: string, how: "closed" | "cancelled", reason?: string);
 }
-declare function isMcpCallEndedError(value: unknown): value is McpCallEndedError;
+declare const isMcpCallEndedError: ErrorGuard<McpCallEndedError>;
 /** An agent has no model. */
 declare class ModelNotFoundError extends RewindError {
   readonly agentId: string | undefined;
   constructor(agentId?: string);
 }
-declare function isModelNotFoundError(value: unknown): value is ModelNotFoundError;
+declare const isModelNotFoundError: ErrorGuard<ModelNotFoundError>;
 /** An agent names a model that is not registered. */
 declare class ModelRegistryNotFoundError extends RewindError {
   readonly modelId: string;
   readonly agentId: string;
-  /** Ids of the models that are registered. */
+  /** Ids of the registered models. */
   readonly registeredIds: readonly string[] | undefined;
   constructor(modelId: string, agentId: string, registeredIds?: readonly string[]);
 }
-declare function isModelRegistryNotFoundError(value: unknown): value is ModelRegistryNotFoundError;
-/** A model adapter failed; `cause` is what it threw. */
+declare const isModelRegistryNotFoundError: ErrorGuard<ModelRegistryNotFoundError>;
+/** A model adapter threw; `cause` is the thrown value. */
 declare class ModelCallError extends RewindError {
   /** Id of the model adapter. */
   readonly modelId: string;
@@ -144,13 +149,13 @@ declare class ModelCallError extends RewindError {
     agentId?: string | undefined;
   });
 }
-declare function isModelCallError(value: unknown): value is ModelCallError;
-/** No answer of the model fitted the schema, also not when it was asked again. */
+declare const isModelCallError: ErrorGuard<ModelCallError>;
+/** No answer of the model matched the schema, and no attempts are left. */
 declare class AttemptsExhaustedError extends RewindError {
   readonly agentId: string;
-  /** How many answers were tried. */
+  /** Number of answers that were tried. */
   readonly attempts: number;
-  /** What was wrong with the last answer. */
+  /** The faults of the last answer. */
   readonly faults: readonly string[];
   /** The last answer. */
   readonly rawText: string | undefined;
@@ -161,24 +166,24 @@ declare class AttemptsExhaustedError extends RewindError {
     rawText?: string;
   });
 }
-declare function isAttemptsExhaustedError(value: unknown): value is AttemptsExhaustedError;
-/** The model called tools in turn after turn and gave no answer. */
+declare const isAttemptsExhaustedError: ErrorGuard<AttemptsExhaustedError>;
+/** The model called tools turn after turn and did not answer. */
 declare class TurnBudgetExceededError extends RewindError {
   readonly agentId: string;
   readonly maxTurnSteps: number;
   constructor(agentId: string, maxTurnSteps: number);
 }
-declare function isTurnBudgetExceededError(value: unknown): value is TurnBudgetExceededError;
-/** An agent was reborn too often. */
+declare const isTurnBudgetExceededError: ErrorGuard<TurnBudgetExceededError>;
+/** An agent started over too often. */
 declare class MaxRebornsExceededError extends RewindError {
   readonly agentId: string;
   readonly maxReborns: number;
   constructor(agentId: string, maxReborns: number);
 }
-declare function isMaxRebornsExceededError(value: unknown): value is MaxRebornsExceededError;
+declare const isMaxRebornsExceededError: ErrorGuard<MaxRebornsExceededError>;
 /** An audit log cannot be opened, written or read. */
 declare class AuditLogError extends RewindError {
-  /** The log. */
+  /** Path of the log. */
   readonly path: string;
   constructor(message: string, {
     path,
@@ -189,17 +194,17 @@ declare class AuditLogError extends RewindError {
     code?: string;
   });
 }
-declare function isAuditLogError(value: unknown): value is AuditLogError;
-/** A rule of redaction cannot be used, or a snapshot was recorded under other rules. */
+declare const isAuditLogError: ErrorGuard<AuditLogError>;
+/** A redaction rule cannot be used, or a snapshot was recorded under other rules. */
 declare class RedactError extends RewindError {
   constructor(message: string, options?: CauseOptions);
 }
-declare function isRedactError(value: unknown): value is RedactError;
-/** A model is to be told a schema whose library gives no JSON schema of it. */
+declare const isRedactError: ErrorGuard<RedactError>;
+/** A schema cannot be sent to a model: its library provides no JSON schema for it. */
 declare class JsonSchemaNotFoundError extends RewindError {
-  /** What the schema is of: `promptAgent`, or `tool "<name>"`. */
+  /** The owner of the schema: `promptAgent`, or `tool "<name>"`. */
   readonly owner: string;
-  /** Library of the schema, by its Standard Schema name. */
+  /** Standard Schema name of the library. */
   readonly vendor: string | undefined;
   constructor(about: {
     owner: string;
@@ -208,44 +213,44 @@ declare class JsonSchemaNotFoundError extends RewindError {
     install?: string | undefined;
   }, options?: CauseOptions);
 }
-declare function isJsonSchemaNotFoundError(value: unknown): value is JsonSchemaNotFoundError;
-/** The native addon could not be loaded; `cause` is why. */
+declare const isJsonSchemaNotFoundError: ErrorGuard<JsonSchemaNotFoundError>;
+/** The native addon could not be loaded; `cause` is the reason. */
 declare class NativeMissingError extends RewindError {
   readonly platform: string;
   readonly arch: string;
   /** C library, on Linux only. */
   readonly libc: "glibc" | "musl" | undefined;
-  /** The package that holds the addon for this machine. */
+  /** The package with the addon for this machine. */
   readonly packageName: string;
   constructor(cause: unknown);
 }
-declare function isNativeMissingError(value: unknown): value is NativeMissingError;
-/** A recording's file cannot be read. */
+declare const isNativeMissingError: ErrorGuard<NativeMissingError>;
+/** A file of a recording is invalid. */
 declare class InvalidRecordingError extends RewindError {
   readonly path: string;
-  /** From 1. */
+  /** Number of the line, from 1. */
   readonly line: number;
   constructor(path: string, line: number, message: string, options?: CauseOptions);
 }
-declare function isInvalidRecordingError(value: unknown): value is InvalidRecordingError;
-/** There is no recording of a test, and none may be made. */
+declare const isInvalidRecordingError: ErrorGuard<InvalidRecordingError>;
+/** A test has no recording, and recordings are not created here. */
 declare class RecordingMissingError extends RewindError {
   readonly test: string;
   readonly path: string;
   constructor(test: string, path: string, call: string, options?: CauseOptions);
 }
-declare function isRecordingMissingError(value: unknown): value is RecordingMissingError;
-/** A test asked for something that its recording does not have. */
+declare const isRecordingMissingError: ErrorGuard<RecordingMissingError>;
+/** A test made a request that its recording does not contain. */
 declare class RecordingStaleError extends RewindError {
   readonly test: string;
   readonly path: string;
   constructor(test: string, path: string, why: string, options?: CauseOptions);
 }
-declare function isRecordingStaleError(value: unknown): value is RecordingStaleError;
-/** A recording would hold a secret. It was not written. */
+declare const isRecordingStaleError: ErrorGuard<RecordingStaleError>;
+/** A recording was not written, because it would contain a secret. */
 declare class SecretInRecordingError extends RewindError {
   readonly path: string;
-  /** What was found, and in which lines, from 1. */
+  /** The rules that found a secret, each with the number of the line, from 1. */
   readonly secrets: readonly {
     readonly rule: string;
     readonly line: number;
@@ -294,9 +299,9 @@ interface Miss {
   /** Absent if requests were not recorded. */
   readonly explanation?: MissExplanation | undefined;
 }
-/** What was asked for while snapshots are disabled. */
+/** The function that needs snapshots: `dumpSnapshot`, or `runWith` with a snapshot. */
 type SnapshotDisabledSource = "dump" | "runWith";
-/** A snapshot was asked for, or given, where snapshots are disabled. */
+/** A snapshot was requested or passed in a run with snapshots disabled. */
 declare class SnapshotDisabledError extends RewindError {
   readonly source: SnapshotDisabledSource;
   constructor({
@@ -305,12 +310,12 @@ declare class SnapshotDisabledError extends RewindError {
     source: SnapshotDisabledSource;
   });
 }
-declare function isSnapshotDisabledError(value: unknown): value is SnapshotDisabledError;
+declare const isSnapshotDisabledError: ErrorGuard<SnapshotDisabledError>;
 /** A snapshot cannot be restored from a trace. */
 declare class RestoreError extends RewindError {
-  /** The span that was asked for. */
+  /** The requested span. */
   readonly spanId: string | undefined;
-  /** Place in the trace, such as a file or a line. */
+  /** Place in the trace, such as `events.3`. */
   readonly path: string | undefined;
   constructor(message: string, {
     code,
@@ -323,25 +328,25 @@ declare class RestoreError extends RewindError {
     path?: string;
   });
 }
-declare function isRestoreError(value: unknown): value is RestoreError;
-/** Something wrong in a snapshot. */
+declare const isRestoreError: ErrorGuard<RestoreError>;
+/** A fault in a snapshot. */
 interface Fault {
   /** Dotted path, such as `root.children.x.state.status`; "" is the snapshot itself. */
   path: string;
   message: string;
 }
-/** A snapshot from outside is not one. Lists all faults. */
+/** A value is not a valid snapshot. Lists all faults. */
 declare class InvalidSnapshotError extends RewindError {
   readonly faults: readonly Fault[];
   constructor(faults: readonly Fault[], options?: CauseOptions);
 }
-declare function isInvalidSnapshotError(value: unknown): value is InvalidSnapshotError;
+declare const isInvalidSnapshotError: ErrorGuard<InvalidSnapshotError>;
 /** Requests cannot be normalized: a rule threw, or a snapshot was recorded under other rules. */
 declare class NormalizeError extends RewindError {
   constructor(message: string, options?: CauseOptions);
 }
-declare function isNormalizeError(value: unknown): value is NormalizeError;
-/** Something is too deep or too large to be represented. */
+declare const isNormalizeError: ErrorGuard<NormalizeError>;
+/** A value is nested too deeply, or is too large. */
 declare class LimitError extends RewindError {
   /** Place in the data. */
   readonly path: string | undefined;
@@ -355,8 +360,8 @@ declare class LimitError extends RewindError {
     limit?: number;
   });
 }
-declare function isLimitError(value: unknown): value is LimitError;
-/** A call that was not allowed to be made, and why the recording does not answer it. */
+declare const isLimitError: ErrorGuard<LimitError>;
+/** A call that the recording does not answer, and that may not be live. */
 interface MissedCall {
   /** "prompt", "tool" or a kind of the program's own. */
   kind: string;
@@ -365,13 +370,13 @@ interface MissedCall {
   callId: string;
   contentHash: string;
   reason: MissReason;
-  /** Where the request differs from the nearest one that was recorded; absent where requests were not kept. */
+  /** The differences from the most similar recorded request; absent if requests were not recorded. */
   explanation?: MissExplanation | undefined;
 }
-/** A replay was asked something that its recording does not answer. */
+/** A replay reached a call that its recording does not answer. */
 declare class ReplayMissError extends RewindError {
   readonly kind: string;
-  /** Name of the model or tool. `name` is that of the error. */
+  /** Name of the model or tool. `name` is the name of the error. */
   readonly calledName: string;
   readonly callId: string;
   readonly contentHash: string;
@@ -386,13 +391,13 @@ declare class ReplayMissError extends RewindError {
     explanation
   }: MissedCall);
 }
-/** A stream is read on where its consumer had left it when it was recorded. */
+/** A replayed stream is read further than its consumer read it in the recorded run. */
 declare class StreamCutError extends RewindError {
   constructor(call: string);
 }
-declare function isStreamCutError(value: unknown): value is StreamCutError;
-declare function isReplayMissError(value: unknown): value is ReplayMissError;
-/** A tool gave a value that cannot be recorded, and so could not be replayed. */
+declare const isStreamCutError: ErrorGuard<StreamCutError>;
+declare const isReplayMissError: ErrorGuard<ReplayMissError>;
+/** A tool returned a value that cannot be recorded, and so cannot be replayed. */
 declare class InvalidToolOutputError extends RewindError {
   readonly toolName: string;
   /** JSON pointer into the output; "" is the output itself. */
@@ -400,23 +405,23 @@ declare class InvalidToolOutputError extends RewindError {
   readonly reason: string;
   constructor(toolName: string, path: string, reason: string);
 }
-declare function isInvalidToolOutputError(value: unknown): value is InvalidToolOutputError;
+declare const isInvalidToolOutputError: ErrorGuard<InvalidToolOutputError>;
 /** A trace file could not be written. */
 declare class TraceWriteError extends RewindError {
-  /** The trace file. */
+  /** Path of the trace file. */
   readonly path: string;
   constructor(path: string, cause: unknown);
 }
-declare function isTraceWriteError(value: unknown): value is TraceWriteError;
+declare const isTraceWriteError: ErrorGuard<TraceWriteError>;
 /** A line of a trace file could not be read. */
 declare class TraceReadError extends RewindError {
-  /** The trace file. */
+  /** Path of the trace file. */
   readonly path: string;
-  /** From 1. */
+  /** Number of the line, from 1. */
   readonly line: number;
   constructor(path: string, line: number, reason: string, cause?: unknown);
 }
-declare function isTraceReadError(value: unknown): value is TraceReadError;
+declare const isTraceReadError: ErrorGuard<TraceReadError>;
 interface TextPart {
   type: "text";
   text: string;
@@ -1835,4 +1840,4 @@ declare function live<Result>(fn: () => Promise<Result> | Result, options?: With
 * @throws the error of the tool, or a TypeError with the faults of the input.
 */
 declare function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output>;
-export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, type RunContext, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
+export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, type RunContext, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };

@@ -1,4 +1,4 @@
-import { type CauseOptions, hasName, named, RewindError } from "../errors/base.js";
+import { named, RewindError, type CauseOptions, type ErrorGuard } from "../errors/base.js";
 
 /**
  * What went wrong:
@@ -30,10 +30,6 @@ export interface OpenAIFailure extends CauseOptions {
 
 /** A model at an OpenAI-compatible endpoint gave no whole answer. `cause` is the client's error, if it had one. */
 export class OpenAIModelError extends RewindError {
-  static {
-    named(this, "OpenAIModelError");
-  }
-
   declare readonly code: OpenAIModelErrorCode;
   readonly model: string;
   /** HTTP status. */
@@ -56,7 +52,4 @@ export class OpenAIModelError extends RewindError {
   }
 }
 
-/** Also holds for errors that came back from a recording. */
-export function isOpenAIModelError(value: unknown): value is OpenAIModelError {
-  return hasName(value, "OpenAIModelError");
-}
+export const isOpenAIModelError: ErrorGuard<OpenAIModelError> = named(OpenAIModelError, "OpenAIModelError");

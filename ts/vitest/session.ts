@@ -99,7 +99,7 @@ export class TestSession implements Recording {
       const call = `the ${refused.kind} call "${refused.calledName}" (${refused.callId})`;
       throw new RecordingMissingError(this.#name, this.path, call, options);
     }
-    const why = refused.message.replace(/ Record it anew, or run with mode "resume".*$/s, "");
+    const why = refused.message.replace(/ Record the run again, or use mode "resume".*$/s, "");
     throw new RecordingStaleError(this.#name, this.path, why, options);
   }
 
