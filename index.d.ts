@@ -1466,22 +1466,22 @@ declare class Redactor {
   /** For text that comes in chunks. */
   stream(options?: RedactStreamOptions): RedactStream;
 }
-/** What is left out of the hash of a request. What is sent, and what is kept, stays as it is. */
+/** Leaves values out of the hash of a request. The request that is sent and recorded does not change. */
 type NormalizeRule = {
-  /** Name of the rule; part of what a snapshot records. */id: string;
+  /** Name of the rule. Snapshots contain it. */id: string;
 } & ({
   /**
-  * JSON pointers into the request document (`/messages/0/content`, `/input/requestId`; `*` stands for any
-  * key or index): what stands there is blanked.
+  * JSON pointers into the request document, such as `/messages/0/content` or `/input/requestId`. `*` matches any
+  * key or index. The values there are replaced by `[id]`.
   */
   pointer: string | readonly string[];
 } | {
-  /** What matches in any text of the document is replaced, by `[id]` or by `replacement`. */pattern: RegExp;
+  /** Matches in all texts of the document are replaced by `replacement`, or by `[id]`. */pattern: RegExp;
   replacement?: string;
 } | {
   /**
-  * Gives the document to be hashed; called with a copy. It has to give the same for equal documents.
-  * Reads the whole conversation at every turn, which the other rules do not.
+  * Returns the document to hash. Gets a copy of the request document and its kind. Equal documents must have equal
+  * results. Unlike the other rules, it processes the whole conversation in every turn.
   */
   apply: (document: Record<string, unknown>, kind: string) => unknown;
 });

@@ -127,6 +127,6 @@ describe("large values in a recording", () => {
     const bytes = Buffer.alloc(300, 1).toString("base64");
     const taken = takeOut(line({ a: bytes }, { "/a": "bytes" }), blobs);
     expect([...blobs.values()]).toEqual([Buffer.alloc(300, 1)]);
-    expect(() => putBack(taken, () => new Uint8Array(300))).toThrow("is not what its name says");
+    expect(() => putBack(taken, () => new Uint8Array(300))).toThrow("does not match the hash in its name");
   });
 });

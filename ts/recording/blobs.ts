@@ -1,4 +1,4 @@
-// Bytes and long texts of a line, which stand in files beside the recording, named by their hash.
+// Stores bytes and long texts of a line in files next to the recording, named by their hash.
 
 import { createHash } from "node:crypto";
 
@@ -7,10 +7,10 @@ import type { Files, Line } from "./lines.js";
 
 /** Longest text that stays in its line, in UTF-16 units. */
 const MAX_TEXT = 8_192;
-/** Most bytes that stay in it. */
+/** Longest base64 text of bytes that stays in its line. */
 const MAX_BYTES = 256;
 
-/** Content of a file beside a recording, by its name. */
+/** Contents of files next to a recording, by their names. */
 export type Blobs = Map<string, Uint8Array>;
 
 const TYPED = [
@@ -19,7 +19,7 @@ const TYPED = [
   ["props", "propsTypes"],
 ] as const;
 
-/** Gives the line with its large parts taken out into `blobs`. The line itself stays as it is. */
+/** Returns a copy of the line whose large parts are moved to `blobs`. */
 export function takeOut(line: Line, blobs: Blobs): Line {
   const files: Files = {};
   const bytes = bytesIn(line);
@@ -27,7 +27,7 @@ export function takeOut(line: Line, blobs: Blobs): Line {
     const isBytes = bytes.has(pointer);
     if (value.length <= (isBytes ? MAX_BYTES : MAX_TEXT)) return value;
     const content = isBytes ? Buffer.from(value, "base64") : Buffer.from(value);
-    // A lone surrogate is no UTF-8.
+    // UTF-8 cannot represent lone surrogates, so such a text stays in its line.
     if (!isBytes && content.toString() !== value) return value;
     const name = `${createHash("sha256").update(content).digest("hex")}.${isBytes ? "bin" : "txt"}`;
     blobs.set(name, content);
@@ -38,23 +38,24 @@ export function takeOut(line: Line, blobs: Blobs): Line {
 }
 
 /**
- * Puts back what was taken out. Changes the line.
- * @throws Error if a file is missing, or is not what its name says.
+ * Inserts the contents of files that `takeOut` moved out. Changes the line.
+ * @throws Error if a file is missing, or its content does not match the hash in its name.
  */
 export function putBack(line: Line, read: (name: string) => Uint8Array): Line {
   const { files, ...rest } = line;
   for (const [pointer, name] of Object.entries(files ?? {})) {
     const [, hash, kind] = /^([\da-f]{64})\.(bin|txt)$/.exec(name) ?? [];
-    if (hash === undefined) throw new Error(`${JSON.stringify(name)} is no name of a file beside a recording`);
+    if (hash === undefined)
+      throw new Error(`${JSON.stringify(name)} is not a valid name of a file next to a recording`);
     const content = Buffer.from(read(name));
     if (createHash("sha256").update(content).digest("hex") !== hash)
-      throw new Error(`${name} is not what its name says`);
+      throw new Error(`the content of ${name} does not match the hash in its name`);
     setAt(rest, pointer, content.toString(kind === "bin" ? "base64" : "utf8"));
   }
   return rest;
 }
 
-/** Pointers to the texts of a line that stand for bytes. */
+/** Pointers to the texts of a line that represent bytes. */
 function bytesIn(line: Line): Set<string> {
   const fields = line as unknown as Record<string, Record<string, string> | undefined>;
   return new Set(
@@ -66,7 +67,7 @@ function bytesIn(line: Line): Set<string> {
   );
 }
 
-/** A copy of a JSON value with its texts changed; without recursion, for data is as deep as it likes. */
+/** A copy of a JSON value with changed texts. Works without recursion, because data can be nested deeply. */
 function copyWith(value: object, change: (text: string, pointer: string) => string): unknown {
   const holder: { copy?: unknown } = {};
   const open: { source: unknown; pointer: string; target: object; key: string }[] = [
@@ -78,7 +79,7 @@ function copyWith(value: object, change: (text: string, pointer: string) => stri
     if (typeof source === "string") copy = change(source, pointer);
     else if (typeof source === "object" && source !== null) {
       copy = Array.isArray(source) ? [] : {};
-      // Last first, but each key in its place.
+      // Members are copied last to first, so this fixes the order of the keys.
       for (const name of Object.keys(source)) define(copy as object, name, undefined);
       for (const name of Object.keys(source)) {
         const member = (source as Record<string, unknown>)[name];
@@ -101,12 +102,12 @@ function setAt(value: object, pointer: string, text: string): void {
         : undefined;
   }
   if (last === undefined || typeof at !== "object" || at === null || !Object.hasOwn(at, last)) {
-    throw new Error(`there is nothing at ${JSON.stringify(pointer)}, which "files" names`);
+    throw new Error(`"files" names ${JSON.stringify(pointer)}, which is not in the line`);
   }
   define(at, last, text);
 }
 
-/** Also where the key is `__proto__`. */
+/** Also works for the key `__proto__`. */
 function define(target: object, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -21,8 +21,8 @@ import {
 } from "./lines.js";
 
 /**
- * The snapshot that the lines tell of. Its values are checked where it is opened.
- * @throws Error with what is wrong with a line, and `index`, which one it is.
+ * Builds a snapshot from lines. Opening the snapshot checks its values.
+ * @throws Error with the fault of a line, and its `index`.
  */
 export function fromLines(
   { normalize }: Pick<HeaderLine, "normalize">,
@@ -58,7 +58,7 @@ const NO_USAGE: UsageStats = {
 
 interface OpenFrame {
   readonly snapshot: AgentFrameSnapshot & { calls: CallRecord[] };
-  /** What the callIds in it begin with. */
+  /** Prefix of the callIds in the frame. */
   readonly base: string;
   /** Requests of the last generation, by call. */
   prompts: Map<string, { index: number; parts: Partial<Record<(typeof REQUEST_PARTS)[number], number>> }>;
@@ -71,7 +71,7 @@ class Reader {
   readonly #texts: unknown[] = [];
   readonly #places = new Map<string, number>();
   readonly #timing = new Map<string, TimingLine>();
-  /** Without timing, everything ended before the next thing started. */
+  /** Without timing, each call and frame ends before the next one starts. */
   readonly #timed: boolean;
   #clock = 1;
 
@@ -95,7 +95,7 @@ class Reader {
 
   #open(path: unknown): OpenFrame {
     const frame = typeof path === "string" ? this.#frames.get(path) : undefined;
-    if (frame === undefined) throw new Error(`no line before it begins the frame ${JSON.stringify(path)}`);
+    if (frame === undefined) throw new Error(`no earlier line starts the frame ${JSON.stringify(path)}`);
     return frame;
   }
 
@@ -137,7 +137,7 @@ class Reader {
       const parent = this.#frames.get(path.slice(0, at));
       if (parent !== undefined) return { parent, name: path.slice(at + 1) };
     }
-    throw new Error(`no line before it begins the frame that ${JSON.stringify(path)} is in`);
+    throw new Error(`no earlier line starts the frame above ${JSON.stringify(path)}`);
   }
 
   #call(line: CallLine): void {
@@ -165,7 +165,7 @@ class Reader {
     if ("document" in request) return { document: this.#place(request.document) };
     const before = request.after === undefined ? undefined : frame.prompts.get(request.after);
     if (request.after !== undefined && before === undefined) {
-      throw new Error(`no line before it in its frame is the call ${JSON.stringify(request.after)}`);
+      throw new Error(`no earlier line of its frame is the call ${JSON.stringify(request.after)}, which "after" names`);
     }
     const parts = { ...before?.parts };
     for (const part of REQUEST_PARTS) {
@@ -180,7 +180,7 @@ class Reader {
     };
   }
 
-  /** Equal texts stand once in a snapshot. */
+  /** Index of a value in `requestTexts`, which contain equal values once. */
   #place(value: unknown): number {
     const text = JSON.stringify(value);
     const known = this.#places.get(text);
@@ -220,7 +220,7 @@ class Reader {
   }
 }
 
-/** Whether the timing is that of these lines, and of no others. */
+/** True if the timing has a line for each of these lines. */
 export function fits(lines: readonly Line[], timing: readonly TimingLine[]): boolean {
   const keys = new Set(timing.map(timingKey));
   const wanted = lines.filter((line): line is FrameLine | CallLine => "frame" in line);
@@ -253,7 +253,7 @@ function newFrame(callId: string, agentId: string): OpenFrame["snapshot"] {
   };
 }
 
-/** Also where the key is `__proto__`. */
+/** Also works for the key `__proto__`. */
 function define(target: object, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
 }
