@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 
+import { hasMember, memberOf, setMember } from "../values/members.js";
 import { appendToken, pointerTokens } from "../values/pointer.js";
 import type { Files, Line } from "./lines.js";
 
@@ -80,13 +81,13 @@ function copyWith(value: object, change: (text: string, pointer: string) => stri
     else if (typeof source === "object" && source !== null) {
       copy = Array.isArray(source) ? [] : {};
       // Members are copied last to first, so this fixes the order of the keys.
-      for (const name of Object.keys(source)) define(copy as object, name, undefined);
+      for (const name of Object.keys(source)) setMember(copy as object, name, undefined);
       for (const name of Object.keys(source)) {
         const member = (source as Record<string, unknown>)[name];
         open.push({ source: member, pointer: appendToken(pointer, name), target: copy as object, key: name });
       }
     }
-    define(target, key, copy);
+    setMember(target, key, copy);
   }
   return holder.copy;
 }
@@ -94,20 +95,9 @@ function copyWith(value: object, change: (text: string, pointer: string) => stri
 function setAt(value: object, pointer: string, text: string): void {
   const tokens = pointerTokens(pointer) ?? [];
   const last = tokens.pop();
-  let at: unknown = value;
-  for (const token of tokens) {
-    at =
-      typeof at === "object" && at !== null && Object.hasOwn(at, token)
-        ? (at as Record<string, unknown>)[token]
-        : undefined;
-  }
-  if (last === undefined || typeof at !== "object" || at === null || !Object.hasOwn(at, last)) {
+  const parent = tokens.reduce<unknown>(memberOf, value);
+  if (last === undefined || !hasMember(parent, last)) {
     throw new Error(`"files" names ${JSON.stringify(pointer)}, which is not in the line`);
   }
-  define(at, last, text);
-}
-
-/** Also works for the key `__proto__`. */
-function define(target: object, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  setMember(parent, last, text);
 }

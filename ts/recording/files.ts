@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
+import { messageOf } from "../errors/base.js";
 import { InvalidRecordingError } from "../errors/index.js";
 import { temporaryFor } from "../files/temporary.js";
 import type { AgentSnapshot, RecordedRule } from "../types/snapshot.js";
@@ -109,7 +110,7 @@ function at<T>(path: string, line: number, fn: () => T): T {
   try {
     return fn();
   } catch (cause) {
-    throw new InvalidRecordingError(path, line, cause instanceof Error ? cause.message : String(cause), { cause });
+    throw new InvalidRecordingError(path, line, messageOf(cause), { cause });
   }
 }
 

@@ -1,12 +1,7 @@
 import { marksOf } from "../snapshot/marks.js";
-import type {
-  AgentFrameSnapshot,
-  AgentSnapshot,
-  BudgetState,
-  CallRecord,
-  GenerationStart,
-  UsageStats,
-} from "../types/snapshot.js";
+import type { AgentFrameSnapshot, AgentSnapshot, BudgetState, CallRecord, GenerationStart } from "../types/snapshot.js";
+import { emptyFrame } from "../values/empty-frame.js";
+import { setMember } from "../values/members.js";
 import {
   isCallLine,
   isEndLine,
@@ -47,15 +42,6 @@ export function fromLines(
   };
 }
 
-const NO_USAGE: UsageStats = {
-  costs: {},
-  totalTokens: 0,
-  promptTokens: 0,
-  completionTokens: 0,
-  callCount: 0,
-  items: [],
-};
-
 interface OpenFrame {
   readonly snapshot: AgentFrameSnapshot & { calls: CallRecord[] };
   /** Prefix of the callIds in the frame. */
@@ -78,7 +64,7 @@ class Reader {
   constructor(timing: readonly TimingLine[]) {
     for (const line of timing) this.#timing.set(timingKey(line), line);
     this.#timed = timing.length > 0;
-    this.#frames.set("root", { snapshot: newFrame("root", ""), base: "root", prompts: new Map() });
+    this.#frames.set("root", { snapshot: emptyFrame(), base: "root", prompts: new Map() });
   }
 
   read(line: Line): void {
@@ -114,7 +100,7 @@ class Reader {
       if (!isFirst) {
         const { generation: ended = { id: 0 }, journal, calls, children } = snapshot;
         snapshot.generations = [...(snapshot.generations ?? []), { ...ended, journal, calls, children }];
-        Object.assign(snapshot, { journal: noJournal(), calls: [], children: {} });
+        Object.assign(snapshot, { journal: { prompt: {}, tool: {} }, calls: [], children: {} });
         known.prompts = new Map();
       }
       snapshot.generation = start;
@@ -123,11 +109,11 @@ class Reader {
     }
     const { parent, name } = this.#parentOf(path);
     const callId = `${parent.base}/${name}`;
-    const snapshot = newFrame(callId, agent);
+    const snapshot = emptyFrame(callId, agent);
     snapshot.generation = start;
     if (input !== undefined) snapshot.inputHash = input;
     Object.assign(snapshot, this.#order({ frame: path }));
-    define(parent.snapshot.children, callId, snapshot);
+    setMember(parent.snapshot.children, callId, snapshot);
     const opened: OpenFrame = { snapshot, base: agent === "" ? "root" : callId, prompts: new Map() };
     this.#frames.set(path, opened).set(named, opened);
   }
@@ -235,25 +221,4 @@ function timingKey({ frame, call }: { frame: string; call?: string }): string {
 
 function withoutSuffix(text: string, suffix: string): string {
   return text.endsWith(suffix) ? text.slice(0, -suffix.length) : text;
-}
-
-const noJournal = (): AgentFrameSnapshot["journal"] => ({ prompt: {}, tool: {} });
-
-function newFrame(callId: string, agentId: string): OpenFrame["snapshot"] {
-  return {
-    callId,
-    agentId,
-    memory: {},
-    journal: noJournal(),
-    children: {},
-    state: { status: "running" },
-    budgetState: { own: NO_USAGE, aggregate: NO_USAGE },
-    calls: [],
-    generation: { id: 0, memory: {} },
-  };
-}
-
-/** Also works for the key `__proto__`. */
-function define(target: object, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
 }

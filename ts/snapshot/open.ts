@@ -1,6 +1,7 @@
 import { InvalidSnapshotError, LimitError } from "../errors/index.js";
 import { kindOf } from "../errors/received.js";
 import { calling, native, type NativeSnapshotHandle } from "../native.js";
+import { emptyFrame } from "../values/empty-frame.js";
 import type { Normalizer } from "../values/normalize.js";
 import type { AgentSnapshot, RecordedRule } from "../types/snapshot.js";
 import { checkSameRules } from "../redact/redactor.js";
@@ -14,19 +15,6 @@ export interface OpenSnapshot {
   readonly handle: NativeSnapshotHandle;
   readonly snapshot: Omit<AgentSnapshot, "root">;
 }
-
-const NO_USAGE = { costs: {}, promptTokens: 0, completionTokens: 0, totalTokens: 0, callCount: 0, items: [] };
-
-/** A valid frame, for checking only the other fields of a snapshot. */
-const EMPTY_FRAME = {
-  callId: "root",
-  agentId: "",
-  memory: {},
-  journal: { prompt: {}, tool: {} },
-  children: {},
-  state: { status: "running" },
-  budgetState: { own: NO_USAGE, aggregate: NO_USAGE },
-};
 
 /**
  * Checks a snapshot of any source. The frames are not checked again if `root` was never accessed.
@@ -77,7 +65,7 @@ export function checkSnapshot(snapshot: AgentSnapshot): OpenSnapshot {
  * @throws InvalidSnapshotError with all faults
  */
 export function handleWith(fields: Omit<AgentSnapshot, "root">): NativeSnapshotHandle {
-  return read({ ...fields, root: EMPTY_FRAME });
+  return read({ ...fields, root: emptyFrame() });
 }
 
 function read(snapshot: object): NativeSnapshotHandle {

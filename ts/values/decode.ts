@@ -1,5 +1,6 @@
 // Reads values from a recording.
 
+import { hasMember, memberOf, setMember } from "./members.js";
 import { pointerTokens } from "./pointer.js";
 
 /**
@@ -29,24 +30,13 @@ export function decodeParsed(value: unknown, types: Readonly<Record<string, unkn
   places.sort((left, right) => right.keys.length - left.keys.length);
   for (const { keys, tag } of places) {
     const key = keys.pop() as string;
-    const parent = keys.reduce<unknown>(member, holder);
-    if (typeof parent === "object" && parent !== null) revive(parent as Members, key, tag);
+    const parent = keys.reduce<unknown>(memberOf, holder);
+    if (typeof parent === "object" && parent !== null) revive(parent, key, tag);
   }
   return holder[0];
 }
 
-type Members = Record<string, unknown>;
-
-function member(parent: unknown, key: string): unknown {
-  return typeof parent === "object" && parent !== null && hasMember(parent, key) ? (parent as Members)[key] : undefined;
-}
-
-function hasMember(parent: object, key: string): boolean {
-  if (Array.isArray(parent) && !/^(?:0|[1-9]\d*)$/.test(key)) return false;
-  return Object.hasOwn(parent, key);
-}
-
-function revive(parent: Members, key: string, tag: unknown): void {
+function revive(parent: object, key: string, tag: unknown): void {
   if (tag === "undefined") {
     reviveUndefined(parent, key);
     return;
@@ -56,18 +46,10 @@ function revive(parent: Members, key: string, tag: unknown): void {
   if (revived !== undefined) setMember(parent, key, revived);
 }
 
-function reviveUndefined(parent: Members, key: string): void {
+function reviveUndefined(parent: object, key: string): void {
   // Only if the place was not edited: an array has null there, an object has no member.
   const inPlace = Array.isArray(parent) ? hasMember(parent, key) && parent[key] === null : !hasMember(parent, key);
   if (inPlace) setMember(parent, key, undefined);
-}
-
-function setMember(parent: Members, key: string, value: unknown): void {
-  if (key === "__proto__") {
-    Object.defineProperty(parent, key, { value, writable: true, enumerable: true, configurable: true });
-  } else {
-    parent[key] = value;
-  }
 }
 
 /** Returns `undefined` if the tag is unknown or does not fit the value. */

@@ -1,7 +1,8 @@
 // The slow path of recording: copies a value to plain JSON and collects tags for the types that JSON lacks.
 
-import { isError } from "../errors/base.js";
+import { messageOf } from "../errors/base.js";
 import { classify, type Refusal, type TypeTag } from "./kinds.js";
+import { setMember } from "./members.js";
 import { MAX_DEPTH } from "./plain.js";
 import { appendToken } from "./pointer.js";
 
@@ -104,10 +105,8 @@ export class Encoder {
     const written = this.#writeMember(members, key);
     if (written === NOTHING) {
       if (container.keys === undefined) copy[key] = null;
-    } else if (key === "__proto__") {
-      Object.defineProperty(copy, key, { value: written, enumerable: true });
     } else {
-      copy[key] = written;
+      setMember(copy, key, written);
     }
   }
 
@@ -232,11 +231,5 @@ function currentKey({ keys, next }: OpenContainer): string | number {
 }
 
 function throwing(error: unknown): Refusal {
-  let message = "";
-  try {
-    message = `: ${isError(error) ? error.message : String(error)}`;
-  } catch {
-    // Reading the thrown value failed too.
-  }
-  return { tag: "throws", reason: `reading it threw${message}` };
+  return { tag: "throws", reason: `reading it threw: ${messageOf(error)}` };
 }

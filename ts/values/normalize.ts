@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 
 import { NormalizeError } from "../errors/index.js";
 import type { RecordedRule } from "../types/snapshot.js";
+import { setMember } from "./members.js";
 
 /** Leaves values out of the hash of a request. The request that is sent and recorded does not change. */
 export type NormalizeRule = {
@@ -151,9 +152,4 @@ function blankAt(value: unknown, tokens: readonly string[], path: readonly strin
   }
   for (const [container, key] of parents) setMember(container, key, blank);
   return holder["value"];
-}
-
-/** Also works for the key `__proto__`. */
-function setMember(container: Record<string, unknown>, key: string, value: unknown): void {
-  Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true });
 }
