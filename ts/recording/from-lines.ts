@@ -1,7 +1,7 @@
 import { marksOf } from "../snapshot/marks.js";
 import type { AgentFrameSnapshot, AgentSnapshot, BudgetState, CallRecord, GenerationStart } from "../types/snapshot.js";
 import { emptyFrame } from "../values/empty-frame.js";
-import { setMember } from "../values/members.js";
+import { present, setMember } from "../values/members.js";
 import {
   isCallLine,
   isEndLine,
@@ -86,12 +86,7 @@ class Reader {
   }
 
   #generation({ frame: named, agent = "", input, generation = 0, props, propsTypes, memory = {} }: FrameLine): void {
-    const start: GenerationStart = {
-      id: generation,
-      ...(props === undefined ? {} : { props }),
-      ...(propsTypes === undefined ? {} : { propsTypes }),
-      memory,
-    };
+    const start: GenerationStart = { id: generation, ...present({ props, propsTypes }), memory };
     const path = generation === 0 ? named : withoutSuffix(named, `#${generation}`);
     const known = this.#frames.get(path);
     if (known !== undefined) {
@@ -137,10 +132,7 @@ class Reader {
       callId: `${frame.base}/${call}`,
       contentHash: hash,
       ...order,
-      ...("output" in line ? { output } : {}),
-      ...(types === undefined ? {} : { types }),
-      ...(error === undefined ? {} : { error }),
-      ...(tombstone === undefined ? {} : { tombstone }),
+      ...present({ output, types, error, tombstone }),
       ...marksOf(line),
       ...(line.request === undefined ? {} : { request: this.#request(line.request, frame, call) }),
       ...(Object.keys(meta).length === 0 ? {} : { meta }),
@@ -182,7 +174,7 @@ class Reader {
     snapshot.state = {
       status,
       ...(status === "completed" ? { output: output ?? null } : {}),
-      ...(error === undefined ? {} : { error }),
+      ...present({ error }),
     };
     if (outputTypes !== undefined) snapshot.outputTypes = outputTypes;
     if (memory !== undefined) snapshot.memory = memory;
@@ -195,11 +187,7 @@ class Reader {
     const timing = this.#timing.get(timingKey(line));
     if (timing !== undefined) {
       const { start, answer, end } = timing;
-      return {
-        startOrder: start,
-        ...(answer === undefined ? {} : { answerOrder: answer }),
-        ...(end === undefined ? {} : { endOrder: end }),
-      };
+      return { startOrder: start, ...present({ answerOrder: answer, endOrder: end }) };
     }
     const startOrder = this.#clock++;
     return pending || line.call === undefined ? { startOrder } : { startOrder, endOrder: this.#clock++ };

@@ -5,6 +5,7 @@ import { RestoreError } from "../errors/index.js";
 import { fromNativeError, native, type NativeSnapshotHandle } from "../native.js";
 import type { TraceEvent } from "../types/events.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
+import { present } from "../values/members.js";
 import { eventTable } from "./event-table.js";
 import { snapshotObject } from "./handle.js";
 import { metadataText } from "./metadata.js";
@@ -76,12 +77,5 @@ export function nativeOptions(options: RestoreOptions, fromMemory: boolean): Par
     );
   }
   const metadata = metadataText(options.metadata);
-  return {
-    now: Date.now(),
-    fromMemory,
-    ...(spanId === undefined ? {} : { spanId }),
-    ...(anchor === undefined ? {} : { anchor }),
-    ...(traceId === undefined ? {} : { traceId }),
-    ...(metadata === undefined ? {} : { metadata }),
-  };
+  return { now: Date.now(), fromMemory, ...present({ spanId, anchor, traceId, metadata }) };
 }

@@ -10,6 +10,11 @@ export function hasMember(parent: unknown, key: string): parent is Record<string
   return Object.hasOwn(parent, key);
 }
 
+/** The fields that are not `undefined`. */
+export function present<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}
+
 export function setMember(parent: object, key: string | number, value: unknown): void {
   if (key === "__proto__") {
     Object.defineProperty(parent, key, { value, writable: true, enumerable: true, configurable: true });
