@@ -1,5 +1,3 @@
-// What changed from one request to another.
-
 import { calling, native } from "../../native.js";
 import type { Difference } from "../../types/miss.js";
 import type { SnapshotRecord } from "./boundary-types.js";
@@ -11,25 +9,25 @@ import { comparePrefix, type CachePrefix } from "../request/prefix.js";
 import { snapshotContent } from "./verify.js";
 
 export interface Drift {
-  /** Whether anything is not the same. */
+  /** True if anything differs. */
   readonly changed: boolean;
   readonly messagesChanged: boolean;
   readonly toolsChanged: boolean;
-  /** Whether the system prompt (where it is given apart) or another member of the request changed. */
+  /** True if a separate system prompt or another member of the request changed. */
   readonly othersChanged: boolean;
-  /** JSON pointer to the first place that differs. */
+  /** JSON pointer to the first difference. */
   readonly first?: string;
-  /** The first differences; `recorded` is of the earlier request. */
+  /** The first differences. `recorded` is the value in the earlier request. */
   readonly differences: readonly Difference[];
-  /** How many further differences there are. */
+  /** The number of further differences. */
   readonly more: number;
-  /** What is left of the beginning that a provider's prompt cache goes by. */
+  /** The common prefix of both requests, which a provider's prompt cache can reuse. */
   readonly cache: CachePrefix;
 }
 
 /**
- * Compares two snapshots, or their JSON.
- * @throws CaptureError for what is no snapshot.
+ * Compares two captures, or their JSON.
+ * @throws CaptureError if an argument is not a capture.
  */
 export function detectDrift(
   earlier: SnapshotHookData | SnapshotRecord,

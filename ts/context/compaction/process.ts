@@ -8,36 +8,36 @@ import { optimize, type Counters, type Item } from "./optimize.js";
 import { estimateTokens, messageTokens, PER_LIST, type CountTokens } from "../window/tokens.js";
 
 export interface ProcessOptions {
-  /** A system prompt that is given apart from the messages; counted, not changed. */
+  /** A system prompt that is separate from the messages. It is counted, not changed. */
   readonly systemPrompt?: string;
   readonly tools?: readonly unknown[];
-  /** What led to this. @default "turn" */
+  /** The reason for the call, which `monitorFrequency` filters by. @default "turn" */
   readonly trigger?: "turn" | "tool_call" | "manual";
 }
 
 export interface ProcessResult<Message> {
-  /** The messages to send: those that were given, or fewer, or shorter ones. The given list is not changed. */
+  /** The messages to send: possibly fewer or shorter than the input. The input list is not changed. */
   readonly messages: Message[];
   readonly optimized: boolean;
   readonly strategy: OptimizerStrategy;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   readonly tokensSaved: number;
-  /** Share of the usable budget that the result takes. */
+  /** Share of the usable budget that the result uses. */
   readonly utilization: number;
   readonly warnings: readonly string[];
-  /** Before anything was changed; where `snapshotTiming` is "pre_optimization" or "both". */
+  /** Capture of the input. Present if `snapshotTiming` is "pre_optimization" or "both". */
   readonly pre?: SnapshotHookData;
-  /** As it is to be sent; where `snapshotTiming` is "post_optimization" or "both". */
+  /** Capture of the result. Present if `snapshotTiming` is "post_optimization" or "both". */
   readonly post?: SnapshotHookData;
 }
 
-/** What a manager gives for it. */
+/** The state of the manager that processing depends on. */
 export interface ProcessContext {
   readonly config: ManagerConfig;
   readonly countTokens: CountTokens | undefined;
   readonly tracked: Tracked;
-  /** Takes a snapshot of the messages as they are at that moment. */
+  /** Captures the messages as they are now. */
   snapshot(
     messages: readonly unknown[],
     tracked: Tracked,

@@ -2,7 +2,7 @@ import { budgetDict, ledgerDict, utilizationOf, warningsOf } from "../window/led
 import { SnapshotHookData } from "../capture/boundary.js";
 import { redactJson, type MonitorRedactor } from "./redactor.js";
 
-/** What the monitor writes of a snapshot: the JSON text of which the core makes both formats. */
+/** The JSON text of a capture from which the core renders both monitor formats. */
 export function monitorDocument(data: SnapshotHookData, redactor: MonitorRedactor | undefined): Buffer {
   const { ledger, budget } = data;
   const { messages } = SnapshotHookData.contentOf(data);
@@ -25,7 +25,7 @@ export function monitorDocument(data: SnapshotHookData, redactor: MonitorRedacto
   );
 }
 
-/** A float stays one for readers that tell 1 from 1.0. */
+/** Writes 1 as `1.0`, for readers that distinguish floats from integers. */
 function float(value: number): string {
   const text = JSON.stringify(value);
   return /^-?\d+$/.test(text) ? `${text}.0` : text;

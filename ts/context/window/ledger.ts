@@ -1,25 +1,25 @@
-// What a context may hold, and what it holds, in tokens.
+// The token budget of a model context, and the tokens that it uses.
 
-/** How the tokens of a model's context window are allotted. */
+/** How the tokens of a context window are divided. */
 export interface BudgetAllocation {
   readonly modelLimit: number;
-  /** Kept free for the answer. */
+  /** Reserved for the answer. */
   readonly outputReserve: number;
   readonly systemPrompt: number;
   readonly rules: number;
   readonly skills: number;
   readonly memory: number;
   readonly toolsSchema: number;
-  /** -1: what the others leave, `historyBudget`. */
+  /** Always -1: the history may use the rest, `historyBudget`. */
   readonly history: number;
   readonly toolOutputs: number;
   readonly buffer: number;
-  /** The limit without the reserve. */
+  /** `modelLimit` minus `outputReserve`. */
   readonly usable: number;
   readonly historyBudget: number;
 }
 
-/** What a context holds. */
+/** The tokens of a model context, by segment. */
 export interface ContextLedger {
   readonly systemPrompt: number;
   readonly rules: number;
@@ -28,10 +28,10 @@ export interface ContextLedger {
   readonly toolsSchema: number;
   /** All messages. */
   readonly history: number;
-  /** Outputs that were told by `trackToolOutput`. */
+  /** Outputs that were added by `trackToolOutput`. */
   readonly toolOutputs: number;
   readonly buffer: number;
-  /** Messages of the role "user". */
+  /** Number of messages with the role "user". */
   readonly turnCount: number;
   readonly messageCount: number;
   readonly toolCallCount: number;
@@ -39,10 +39,10 @@ export interface ContextLedger {
   readonly total: number;
 }
 
-/** The parts of a context that have a budget of their own. */
+/** The segments whose tokens `track` can set. */
 export type Segment = "systemPrompt" | "rules" | "skills" | "memory" | "buffer";
 
-/** What was counted apart from the messages. */
+/** Counts that were set by `track` and `trackToolOutput`. */
 export interface Tracked {
   readonly systemPrompt: number;
   readonly rules: number;
@@ -116,12 +116,12 @@ export function ledgerOf(
   });
 }
 
-/** Share of the usable budget that is taken; 0 where there is none. */
+/** Share of the usable budget that is used; 0 if there is no usable budget. */
 export function utilizationOf(ledger: ContextLedger, budget: BudgetAllocation): number {
   return budget.usable > 0 ? ledger.total / budget.usable : 0;
 }
 
-/** What there is to say about a context that fills up. */
+/** Returns warnings about a context that is nearly full or overflows, and about tool outputs near their budget. */
 export function warningsOf(ledger: ContextLedger, budget: BudgetAllocation): string[] {
   const warnings: string[] = [];
   const used = utilizationOf(ledger, budget);
@@ -134,7 +134,7 @@ export function warningsOf(ledger: ContextLedger, budget: BudgetAllocation): str
   return warnings;
 }
 
-/** As the source writes it. */
+/** With snake_case names. */
 export function ledgerDict(ledger: ContextLedger): Record<string, number> {
   return {
     system_prompt: ledger.systemPrompt,
@@ -151,7 +151,7 @@ export function ledgerDict(ledger: ContextLedger): Record<string, number> {
   };
 }
 
-/** As the source writes it. */
+/** With snake_case names. */
 export function budgetDict(budget: BudgetAllocation): Record<string, number> {
   return {
     model_limit: budget.modelLimit,
