@@ -91,7 +91,7 @@ describe("a slow capture callback", () => {
     for (let index = 0; index < 1_500; index++) manager.captureLlmBoundary([index]);
     expect(hanging).toHaveBeenCalledTimes(1);
     expect(onError).toHaveBeenCalledTimes(1);
-    expect(String(onError.mock.calls[0]?.[0])).toContain("1000 snapshots wait");
+    expect(String(onError.mock.calls[0]?.[0])).toContain("1000 captures wait");
     const { answer } = await runWith(() => agent({ question: "why?" }), {
       model: scriptedModel("m", () => result("fine")),
     }).then(({ result: text }) => ({ answer: text }));

@@ -227,7 +227,7 @@ describe("configuration", () => {
       keepRecentTurns: 5,
       toolOutputMax: 10_000,
     });
-    expect(() => createManagerConfig({ snapshotTimming: "both" } as object)).toThrow(/no field "snapshotTimming"/);
+    expect(() => createManagerConfig({ snapshotTimming: "both" } as object)).toThrow(/unknown field "snapshotTimming"/);
     expect(() => createManagerConfig({ snapshotTiming: "always" as "both" })).toThrow(RangeError);
     expect(() => createManagerConfig({ compactThreshold: 80 })).toThrow(/above 0 and at most 1/);
     expect(() => createManagerConfig({ monitorEnabled: "yes" as unknown as boolean })).toThrow(TypeError);
