@@ -149,7 +149,7 @@ describe("agent-rewind context", () => {
     writeFileSync(at("bad.jsonl"), readFileSync(at("audit.jsonl"), "utf8").replace("be kind", "be rude"));
     const bad = cli(["context", "verify", "bad.jsonl"], inFolder);
     expect(bad).toMatchObject({ code: 1, err: "" });
-    expect(bad.out).toMatch(/^changed {2}bad\.jsonl:2: the line is not what was written/);
+    expect(bad.out).toMatch(/^changed {2}bad\.jsonl:2: the line was changed after it was written/);
     expect(JSON.parse(cli(["context", "verify", "--json", "bad.jsonl"], inFolder).out)).toMatchObject([
       { log: "bad.jsonl", ok: false, problem: { kind: "changed", line: 2 } },
     ]);

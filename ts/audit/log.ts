@@ -24,22 +24,22 @@ import { lock } from "./lock.js";
 import { readTail, type Tail } from "./tail.js";
 
 export interface AuditLogOptions {
-  /** "hashes" writes no content, only hashes, counts, time and names. Default "full". */
+  /** "hashes" writes only hashes, counts, time and names, no content. @default "full" */
   mode?: "full" | "hashes";
   /**
-   * Makes the hashes (HMAC-SHA256): who does not have it can change no line, not even the last ones, without being found
-   * out. Keep it elsewhere.
+   * Key for the hashes (HMAC-SHA256). Without the key, nobody can change a line unnoticed, not even the last one. Store
+   * it in a different place than the log.
    */
   key?: string;
-  /** A file that is longer is put aside as `name.1.jsonl`, and a new one is begun. In bytes; by default never. */
+  /** Size in bytes from which a file is renamed to `name.1.jsonl` and a new one starts. Default: no limit. */
   maxBytes?: number;
-  /** "each" syncs every line to disk before `append` returns. Default "off". */
+  /** "each" syncs every line to disk before `append` returns. @default "off" */
   sync?: "off" | "each";
-  /** Keeps secrets out of what is written; hashes that the record carries stay those of what was sent. */
+  /** Removes secrets before writing. Hashes in the record remain those of the original content. */
   redact?: Redactor;
 }
 
-/** A line of the log, to be kept elsewhere: `verifyLog` then finds out whether what came before it was changed. */
+/** Identifies a line of the log. Store it elsewhere, so that `verifyLog` detects changes up to this line. */
 export interface AuditHead {
   /** Number of the line in the log, from 0. */
   seq: number;
@@ -50,32 +50,32 @@ export interface AuditHead {
 /** An audit log that is open for writing. Its functions need no `this`. */
 export interface AuditLog extends Disposable {
   readonly path: string;
-  /** The line that was written last. */
+  /** The last line that was written. */
   readonly head: AuditHead;
   /**
-   * Writes a record: a JSON object. What is no JSON in it is written as a text in its place.
-   * @throws AuditLogError when it could not be written; the log is as it was before.
+   * Writes a record: a JSON object. Values that JSON cannot represent are written as text.
+   * @throws AuditLogError if it cannot be written. The log is then unchanged.
    */
   readonly append: (record: object) => AuditHead;
-  /** Makes what was written survive a crash of the machine. */
+  /** Syncs the log to disk, so that it survives a crash of the machine. */
   readonly flush: () => void;
   readonly close: () => void;
 }
 
 const MODE = 0o600;
 const LEAST_BYTES = 1_024;
-/** Of some starts that were killed, one after the other. */
+/** Maximum size of incomplete start lines, after several starts that were killed. */
 const LONGEST_TORN_START = 4_096;
 
 /**
- * Opens an audit log to append to, and makes it, and its folder, where there is none: JSONL, readable by its owner only.
- * What a killed process left unfinished stays in the file, and is told of by the next line.
+ * Opens an audit log for appending. Creates the file and its folder if necessary. The file is JSONL and readable by its
+ * owner only. An incomplete line of a killed process stays in the file; the next line records its size and hash.
  *
- * A log has one writer at a time. `{pid}` in the path stands for the number of the process: one log each.
+ * A log has one writer at a time. Use `{pid}` in the path to give each process its own log.
  *
- * @throws AuditLogError if another writer has it (`ERR_REWIND_AUDIT_LOCKED`), if its last line was changed or was made
- * with another key (`ERR_REWIND_AUDIT_BROKEN`), or if the file system fails.
- * @throws TypeError, RangeError for wrong options.
+ * @throws AuditLogError if another process writes the log (`ERR_REWIND_AUDIT_LOCKED`), if its last line was changed or
+ * written with another key (`ERR_REWIND_AUDIT_BROKEN`), or if a file operation fails.
+ * @throws TypeError, RangeError for invalid options.
  */
 export function openAuditLog(path: string, options: AuditLogOptions = {}): AuditLog {
   checkOptions(path, options);
@@ -100,15 +100,15 @@ function checkOptions(path: string, { mode, key, maxBytes, sync, redact }: Audit
         `openAuditLog: options.${name} must be ${choices.map((choice) => `"${choice}"`).join(" or ")}, received ${JSON.stringify(value)}`,
       );
   };
-  if (typeof path !== "string" || path === "") throw new TypeError("openAuditLog: path must be a string");
+  if (typeof path !== "string" || path === "") throw new TypeError("openAuditLog: path must be a non-empty string");
   one("mode", mode, ["full", "hashes"]);
   one("sync", sync, ["off", "each"]);
   if (key !== undefined && (typeof key !== "string" || key === ""))
-    throw new TypeError("openAuditLog: options.key must be a string that is not empty");
+    throw new TypeError("openAuditLog: options.key must be a non-empty string");
   if (redact !== undefined && typeof (redact as Partial<Redactor> | null)?.value !== "function")
-    throw new TypeError("openAuditLog: options.redact must be a redactor, such as createRedactor() gives");
+    throw new TypeError("openAuditLog: options.redact must be a redactor, as returned by createRedactor()");
   if (maxBytes !== undefined && !(Number.isInteger(maxBytes) && maxBytes >= LEAST_BYTES))
-    throw new RangeError(`openAuditLog: options.maxBytes must be a whole number from ${LEAST_BYTES}`);
+    throw new RangeError(`openAuditLog: options.maxBytes must be an integer of at least ${LEAST_BYTES}`);
 }
 
 class Writer {
@@ -119,7 +119,7 @@ class Writer {
   #size = 0;
   #file = 1;
   #head: AuditHead = { seq: -1, hash: NO_LINE };
-  /** A line was written in part, and nothing is known of the end of the file. */
+  /** True if a write failed, so that the end of the file is unknown. */
   #unsure = false;
   #closed = false;
 
@@ -189,7 +189,7 @@ class Writer {
     this.#size = size;
     if ((mode & 0o777) !== MODE) fchmodSync(fd, MODE);
     if (tail !== undefined) {
-      this.#goOn(tail);
+      this.#continue(tail);
       return;
     }
     const before = lastEarlier === undefined ? undefined : readTail(rotatedPath(this.path, lastEarlier), key);
@@ -197,7 +197,7 @@ class Writer {
     this.#start(size);
   }
 
-  /** Begins a file; `torn` bytes of a first line that was cut off stand in it already. */
+  /** Writes the first line of a file. `torn`: size of an incomplete first line that the file already contains. */
   #start(torn: number): void {
     const { mode = "full", key } = this.#options;
     const line = { type: "start", version: 1, file: this.#file, mode, keyed: key !== undefined } as const;
@@ -207,14 +207,14 @@ class Writer {
     }
     const bytes = readFileSync(this.path);
     if (torn > LONGEST_TORN_START || !bytes.toString("latin1").startsWith('{"seq":'.slice(0, torn))) {
-      throw new AuditLogError(`The file ${this.path} holds something else than an audit log.`, { path: this.path });
+      throw new AuditLogError(`The file ${this.path} is not an audit log.`, { path: this.path });
     }
     const ended = bytes.at(-1) === 0x0a;
     if (!ended) this.#put("\n");
     this.#write({ ...line, torn: tornOf(ended ? bytes.subarray(0, -1) : bytes) });
   }
 
-  #goOn({ last, torn, ended }: Tail): void {
+  #continue({ last, torn, ended }: Tail): void {
     this.#head = { seq: last.seq, hash: last.hash };
     if (!ended) this.#put("\n");
     if (torn.length === 0) return;
@@ -227,7 +227,7 @@ class Writer {
     this.#unsure = false;
   }
 
-  /** The next file begins with the last hash of this one. */
+  /** Starts a new file. Its first line contains the last hash of the current file. */
   #rotate(): void {
     this.flush();
     this.#closeFile();
