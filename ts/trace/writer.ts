@@ -1,5 +1,3 @@
-// Appends events to a trace file, the checkpoint of a run.
-
 import { fileURLToPath } from "node:url";
 import { messageOf } from "../errors/base.js";
 import { TraceWriteError } from "../errors/index.js";
@@ -12,9 +10,10 @@ import { eventLine, gapLine } from "./lines.js";
 import { DeltaWriter } from "./messages-delta.js";
 
 /**
- * What is certain once an event was emitted:
- * - `"off"`: written within the turn of the event loop, never synced. Survives the end of the process, not of the machine.
- * - `"batch"`: the same, and synced to disk batch by batch, without holding up the run.
+ * Durability of emitted events:
+ * - `"off"`: written within the same turn of the event loop, never synced. Survives a crash of the process, not of the
+ *   machine.
+ * - `"batch"`: the same, and synced to disk in batches, without delaying the run.
  * - `"each"`: written and synced before `emit` returns.
  */
 export type TraceSync = "off" | "batch" | "each";
@@ -23,7 +22,8 @@ export interface TraceWriterOptions {
   /** @default "batch" */
   sync?: TraceSync;
   /**
-   * Most bytes that wait to be written. Events beyond are dropped, and a line `{"type":"gap","count":…}` stands for them.
+   * Maximum number of bytes that wait to be written. Further events are dropped and replaced by one line
+   * `{"type":"gap","count":…}`.
    * @default 16 MiB
    */
   maxBuffered?: number;
@@ -32,7 +32,7 @@ export interface TraceWriterOptions {
 const OPTION_NAMES: OptionNames<TraceWriterOptions> = { sync: true, maxBuffered: true };
 
 /**
- * To be given to `runWith` as `eventBus`, or its `emit` to a bus: `bus.subscribe("*", writer.emit)`.
+ * Pass it to `runWith` as `eventBus`, or subscribe its `emit` to a bus: `bus.subscribe("*", writer.emit)`.
  * Its functions need no `this`.
  */
 export interface TraceWriter extends AsyncDisposable {
@@ -41,20 +41,20 @@ export interface TraceWriter extends AsyncDisposable {
   readonly emit: (event: TraceEvent) => void;
   /**
    * Resolves when all events so far are written, and synced unless `sync` is "off".
-   * @throws TraceWriteError when they could not be.
+   * @throws TraceWriteError if they cannot be written.
    */
   readonly flush: () => Promise<void>;
-  /** Flushes and closes the file; further events are ignored. */
+  /** Flushes and closes the file. Further events are ignored. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens a trace file to append events to, one JSON object a line; makes it, and its folder, where there is none.
+ * Opens a trace file for appending events, one JSON object per line. Creates the file and its folder if necessary.
  *
- * A file that cannot be written does not disturb the run: it is reported once by `console.warn`, tried again, and
- * told by `flush` and `close`.
+ * A write error does not disturb the run. It is reported once by `console.warn`, the write is retried, and `flush` and
+ * `close` reject with the error.
  *
- * @throws TypeError, RangeError for wrong options.
+ * @throws TypeError, RangeError for invalid options.
  *
  * @example
  * ```ts
@@ -94,12 +94,12 @@ export function createTraceWriter(path: string | URL, options: TraceWriterOption
   };
 }
 
-/** A burst is written in pieces of this size, so that it does not fill the buffer. */
+/** Pending bytes from which `emit` writes at once, so that a burst of events does not fill the buffer. */
 const WRITE_AT = 256 * 1024;
-/** After a failure the file is left alone for so many milliseconds, unless it is flushed. */
+/** Milliseconds after a failure during which only `flush` retries. */
 const RETRY_AFTER = 1_000;
 
-// Taken at load: fake timers of a test must not stop the writer.
+// Saved at load time, so that fake timers of a test do not stop the writer.
 const { setImmediate } = globalThis;
 const { now } = Date;
 
@@ -132,11 +132,11 @@ class Appender {
 
   emit(event: TraceEvent): void {
     if (this.#closed !== undefined) {
-      this.#warn("an event came after close() and was ignored");
+      this.#warn("an event was emitted after close() and ignored");
       return;
     }
     const line = Buffer.from(eventLine(this.#deltas.shorten(event)));
-    // A line that is too large for the buffer still goes through an empty one.
+    // An event that is larger than the whole buffer is written if the buffer is empty.
     if (this.#pendingBytes > 0 && this.#pendingBytes + line.length > this.#maxBuffered) {
       this.#dropped++;
       this.#deltas.forget();
@@ -170,7 +170,7 @@ class Appender {
   async #flush(): Promise<void> {
     this.#write(true);
     if (this.#sync === "batch") {
-      // A sync that is under way may have begun before the write.
+      // A sync in progress may have started before the write, so another one is needed.
       await this.#syncing;
       await this.#startSync();
     }
@@ -182,7 +182,7 @@ class Appender {
     this.#pendingBytes += bytes.length;
   }
 
-  /** Events that were dropped came after all that is pending. */
+  /** Adds the line for dropped events. They were emitted after all pending events. */
   #pushGap(): void {
     if (this.#dropped === 0) return;
     const line = gapLine(this.#dropped);
@@ -195,7 +195,7 @@ class Appender {
     this.#drainScheduled = true;
     setImmediate(() => {
       this.#drainScheduled = false;
-      // While a sync is under way a write could wait for it; what comes meanwhile is the next batch.
+      // A write during a sync could block until the sync ends. These events form the next batch.
       if (this.#syncing === undefined) this.#drain();
     });
   }
@@ -216,7 +216,7 @@ class Appender {
     return this.#syncing;
   }
 
-  /** Writes all that is pending, unless it failed just now; gives whether it is written. */
+  /** Writes all pending bytes, unless a write failed recently. Returns true if all is written. */
   #write(insist = false): boolean {
     const failure = this.#failure;
     if (failure?.lasting === false && !insist && now() - failure.at < RETRY_AFTER) return false;
@@ -244,7 +244,7 @@ class Appender {
   #attempt(action: () => void, lasting = false): boolean {
     try {
       action();
-      // What could not be written before has now been.
+      // The bytes of the failed write are still pending, so they are written now.
       if (this.#failure?.lasting === false) this.#failure = undefined;
       return true;
     } catch (error) {
@@ -253,7 +253,7 @@ class Appender {
     }
   }
 
-  /** `lasting`: what was lost cannot be made good by another try. */
+  /** `lasting`: the loss cannot be repaired by a retry. */
   #fail(error: unknown, lasting: boolean): void {
     if (this.#failure?.lasting !== true) this.#failure = { error, at: now(), lasting };
     this.#warn(messageOf(error));
@@ -262,7 +262,7 @@ class Appender {
   #warn(what: string): void {
     if (this.#warned) return;
     this.#warned = true;
-    console.warn(`agent-rewind: the trace file ${this.path}: ${what}. The run goes on; this is shown once.`);
+    console.warn(`agent-rewind: the trace file ${this.path}: ${what}. The run continues. This warning is shown once.`);
   }
 
   #writeAtExit(): void {
