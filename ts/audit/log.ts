@@ -16,6 +16,7 @@ import { dirname } from "node:path";
 import { AuditLogError } from "../errors/audit.js";
 import { messageOf } from "../errors/base.js";
 import type { Redactor } from "../redact/redactor.js";
+import { dispose } from "../values/dispose.js";
 import { encodeMarked } from "../values/encode.js";
 import { rotatedFiles, rotatedPath } from "./files.js";
 import { hashesOf } from "./hash-only.js";
@@ -89,7 +90,7 @@ export function openAuditLog(path: string, options: AuditLogOptions = {}): Audit
     append: (record) => writer.append(record),
     flush: () => writer.flush(),
     close,
-    [Symbol.dispose ?? Symbol.for("Symbol.dispose")]: close,
+    [dispose]: close,
   };
 }
 

@@ -1,6 +1,6 @@
 // Checks if the hashes in a boundary record match its messages and tools.
 
-import type { SnapshotRecord } from "../context/capture/boundary-types.js";
+import type { CaptureRecord } from "../context/capture/boundary-types.js";
 import { canonicalSha256, pythonSha256 } from "../context/request/hashes.js";
 import { JsonText } from "../context/request/json-text.js";
 import { recordContent } from "../context/capture/verify.js";
@@ -40,7 +40,7 @@ export function hashFaults(record: Readonly<Record<string, unknown>>, line?: Buf
 
 /** The content in all forms from which the hash may have been computed. */
 function textsOf(record: Readonly<Record<string, unknown>>, name: "messages" | "tools", line?: Buffer): JsonText[] {
-  const captured = recordContent(record as unknown as SnapshotRecord)?.[name];
+  const captured = recordContent(record as unknown as CaptureRecord)?.[name];
   const bounds = line === undefined ? undefined : native.boundaryParts(line)?.[name];
   const [from, to] = bounds ?? [];
   const written = line === undefined || from === undefined ? undefined : line.subarray(from, to);

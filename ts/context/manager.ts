@@ -1,55 +1,22 @@
 import { CaptureError } from "../errors/index.js";
+import { isThenable } from "../values/thenable.js";
 import type { BoundaryFacts } from "./capture/boundary-types.js";
-import { SnapshotHookData } from "./capture/boundary.js";
-import {
-  allocate,
-  NOTHING_TRACKED,
-  type BudgetAllocation,
-  type ContextLedger,
-  type Segment,
-  type Tracked,
-} from "./window/ledger.js";
-import {
-  isThenable,
-  SnapshotCallbacks,
-  type CallbackOptions,
-  type OnCallbackError,
-  type SnapshotCallback,
-} from "./capture/callbacks.js";
+import { BoundaryCapture } from "./capture/boundary.js";
+import type { ContextLedger, Segment } from "./window/ledger.js";
+import { CaptureFactory } from "./capture/factory.js";
+import { TrackedTokens } from "./window/tracked.js";
+import { checkManagerOptions, type ContextManagerOptions } from "./options.js";
+import { CaptureCallbacks, type CallbackOptions, type CaptureCallback } from "./capture/callbacks.js";
 import { capturingFetch, type CaptureFetchOptions, type Fetch } from "./capture/capture-fetch.js";
 import { createManagerConfig, type ManagerConfig } from "./window/config.js";
 import { contentOf, DocumentContent, type RequestContent } from "./request/content.js";
 import { History, type ContextEvent } from "./capture/history.js";
 import { JsonText } from "./request/json-text.js";
-import { modelLimit, type ModelLimits } from "./window/models.js";
 import { Monitor, type Trigger } from "./monitor/monitor.js";
 import { processMessages, type ProcessOptions, type ProcessResult } from "./compaction/process.js";
-import type { MonitorRedactor } from "./monitor/redactor.js";
 import { RunObserver } from "./capture/run-observer.js";
 import { resultIds } from "./compaction/units.js";
 import { microsecondsNow, utcText } from "./capture/timestamp.js";
-import { estimateTokens, type CountTokens } from "./window/tokens.js";
-
-export interface ContextManagerOptions {
-  /** Model of `captureLlmBoundary` and of requests that name no model. Its limit sets the budget. @default "gpt-4o-mini" */
-  readonly model?: string;
-  readonly config?: Partial<ManagerConfig>;
-  readonly sessionId?: string;
-  /** Name of the agent for boundaries outside of runs. */
-  readonly agentName?: string;
-  /** Context windows in tokens, by the prefix of a model's name. They take precedence over the built-in ones. */
-  readonly models?: ModelLimits;
-  /** Counts the tokens of a text. By default they are estimated. */
-  readonly countTokens?: CountTokens;
-  /** Removes secrets from the monitor files. Captures are not changed. */
-  readonly redactor?: MonitorRedactor;
-  /** Receives errors of callbacks and of the monitor. By default the first one of each is printed by `console.warn`. */
-  readonly onError?: OnCallbackError;
-  /** Captures the model calls of runs as soon as there is a callback or a monitor. @default true */
-  readonly automatic?: boolean;
-  /** Number of events that `getHistory` returns at most. @default 100 */
-  readonly historyLimit?: number;
-}
 
 /**
  * Captures the exact messages and tools of each request to a model. Its functions need no `this`.
@@ -63,29 +30,36 @@ export class ContextManager {
   readonly sessionId: string;
   readonly agentName: string;
   readonly #options: ContextManagerOptions;
-  readonly #callbacks: SnapshotCallbacks;
+  readonly #callbacks: CaptureCallbacks;
   readonly #monitor: Monitor;
   readonly #history: History;
   readonly #observer: RunObserver;
-  readonly #ledgers = new Map<string, SnapshotHookData>();
-  readonly #budgets = new Map<string, BudgetAllocation>();
-  #tracked: Tracked = NOTHING_TRACKED;
+  readonly #factory: CaptureFactory;
+  readonly #tracked: TrackedTokens;
+  /** The latest capture of each agent. */
+  readonly #latest = new Map<string, BoundaryCapture>();
 
   /** @throws TypeError, RangeError for invalid options. */
   constructor(options: ContextManagerOptions = {}) {
-    const { model = "gpt-4o-mini", config, sessionId = "", agentName = "", historyLimit = 100 } = options;
-    for (const [name, value] of Object.entries({ model, sessionId, agentName })) {
-      if (typeof value !== "string") throw new TypeError(`ContextManager: options.${name} must be a string`);
-    }
-    if (!Number.isInteger(historyLimit) || historyLimit < 0) {
-      throw new RangeError(`ContextManager: options.historyLimit must be a whole number, 0 or more`);
-    }
+    checkManagerOptions(options);
+    const {
+      model = "gpt-4o-mini",
+      config,
+      models,
+      countTokens,
+      sessionId = "",
+      agentName = "",
+      historyLimit = 100,
+    } = options;
     this.model = model;
     this.config = createManagerConfig(config);
     this.sessionId = sessionId;
     this.agentName = agentName;
     this.#options = options;
-    this.#callbacks = new SnapshotCallbacks(options.onError);
+    this.#tracked = new TrackedTokens(countTokens);
+    const { outputReserve } = this.config;
+    this.#factory = new CaptureFactory({ sessionId, agentName, model }, { outputReserve, models, countTokens });
+    this.#callbacks = new CaptureCallbacks(options.onError);
     const report = (error: unknown): void => this.#callbacks.report(error);
     this.#monitor = new Monitor(this.config, agentName, options.redactor, report);
     this.#history = new History(historyLimit);
@@ -98,7 +72,7 @@ export class ContextManager {
    * not affect the capture.
    * @throws CaptureError if they cannot be written as JSON. Errors of blocking callbacks.
    */
-  readonly captureLlmBoundary = (messages: readonly unknown[], tools: readonly unknown[] = []): SnapshotHookData => {
+  readonly captureLlmBoundary = (messages: readonly unknown[], tools: readonly unknown[] = []): BoundaryCapture => {
     return this.#captureNow(contentOf(messages, tools), { source: "call" });
   };
 
@@ -107,7 +81,7 @@ export class ContextManager {
    * all digits.
    * @throws RewindError (`ERR_REWIND_INVALID_JSON`) if the text is not JSON, CaptureError if it is not an object.
    */
-  readonly captureRequestText = (jsonText: string | Uint8Array): SnapshotHookData => {
+  readonly captureRequestText = (jsonText: string | Uint8Array): BoundaryCapture => {
     const bytes = Buffer.from(jsonText as string);
     const content = new DocumentContent(JsonText.ofBytes(bytes, true));
     const { value } = content.parameters;
@@ -119,9 +93,9 @@ export class ContextManager {
    * Calls a callback at every boundary, before the request is sent. Returns a function that unregisters it.
    * @throws TypeError if the callback is not a function.
    */
-  readonly registerSnapshotCallback = (callback: SnapshotCallback, options: CallbackOptions = {}): (() => void) => {
+  readonly registerCaptureCallback = (callback: CaptureCallback, options: CallbackOptions = {}): (() => void) => {
     if (typeof callback !== "function") {
-      throw new TypeError("registerSnapshotCallback: the callback must be a function");
+      throw new TypeError("registerCaptureCallback: the callback must be a function");
     }
     const unregister = this.#callbacks.register(callback, options);
     if (this.#options.automatic !== false) this.#observer.start();
@@ -130,6 +104,9 @@ export class ContextManager {
       if (this.#callbacks.size === 0 && !this.config.monitorEnabled) this.#observer.stop();
     };
   };
+
+  /** @deprecated Use {@link ContextManager.registerCaptureCallback}. */
+  readonly registerSnapshotCallback: ContextManager["registerCaptureCallback"] = this.registerCaptureCallback;
 
   /**
    * Returns a `fetch` for clients of OpenAI- or Anthropic-compatible APIs. It captures every request to a model as it is
@@ -152,20 +129,12 @@ export class ContextManager {
 
   /** Sets the tokens of a segment that is not part of the messages: a number, or a text to count. */
   readonly track = (segment: Segment, content: string | number): void => {
-    if (!(segment in this.#tracked) || segment in UNSETTABLE) {
-      throw new TypeError(`track: unknown segment "${segment}"`);
-    }
-    this.#tracked = { ...this.#tracked, [segment]: this.#count(content) };
+    this.#tracked.set(segment, content);
   };
 
   /** Adds the output of a tool to the ledger. */
   readonly trackToolOutput = (output: string | number): void => {
-    const { toolOutputs, toolCallCount } = this.#tracked;
-    this.#tracked = {
-      ...this.#tracked,
-      toolOutputs: toolOutputs + this.#count(output),
-      toolCallCount: toolCallCount + 1,
-    };
+    this.#tracked.addToolOutput(output);
   };
 
   /**
@@ -182,15 +151,14 @@ export class ContextManager {
       {
         config: this.config,
         countTokens: this.#options.countTokens,
-        tracked: this.#tracked,
-        snapshot: (list, tracked, timing) =>
-          this.#snapshot(contentOf(list, tools), { source: "call", timing }, tracked),
+        tracked: this.#tracked.counts,
+        capture: (list, tracked, timing) => this.#factory.create(contentOf(list, tools), { timing }, tracked),
       },
       messages,
       systemPrompt,
     );
-    for (const snapshot of [result.pre, result.post]) {
-      if (snapshot !== undefined) this.#monitor.observe(snapshot, trigger);
+    for (const data of [result.pre, result.post]) {
+      if (data !== undefined) this.#monitor.observe(data, trigger);
     }
     if (result.optimized) {
       this.#history.add({
@@ -212,7 +180,7 @@ export class ContextManager {
 
   /** Returns the ledger of an agent's latest boundary. @param agentName default: the name of the manager's agent. */
   readonly getLedger = (agentName: string = this.agentName): ContextLedger | undefined => {
-    return this.#ledgers.get(agentName)?.ledger;
+    return this.#latest.get(agentName)?.ledger;
   };
 
   /**
@@ -220,8 +188,8 @@ export class ContextManager {
    * if there is no capture yet.
    */
   readonly writeMonitor = (agentName: string = this.agentName): string | undefined => {
-    const snapshot = this.#ledgers.get(agentName);
-    return snapshot && this.#monitor.write(snapshot);
+    const data = this.#latest.get(agentName);
+    return data && this.#monitor.write(data);
   };
 
   /**
@@ -246,7 +214,7 @@ export class ContextManager {
   };
 
   /** Captures without waiting for asynchronous callbacks. */
-  #captureNow(content: RequestContent, facts: Partial<BoundaryFacts>): SnapshotHookData {
+  #captureNow(content: RequestContent, facts: Partial<BoundaryFacts>): BoundaryCapture {
     const { data, waiting } = this.#boundary(content, facts);
     // An unhandled rejection would end the process.
     if (isThenable(waiting)) waiting.then(undefined, (error: unknown) => this.#callbacks.report(error));
@@ -260,16 +228,16 @@ export class ContextManager {
   #boundary(
     content: RequestContent,
     facts: Partial<BoundaryFacts>,
-  ): { data: SnapshotHookData; waiting: Promise<void> | undefined } {
-    const data = this.#snapshot(content, facts, this.#tracked);
-    this.#ledgers.set(data.agentName, data);
+  ): { data: BoundaryCapture; waiting: Promise<void> | undefined } {
+    const data = this.#factory.create(content, facts, this.#tracked.counts);
+    this.#latest.set(data.agentName, data);
     this.#history.add({ kind: "boundary", snapshot: data });
     const waiting = this.#callbacks.notify(data);
     const observe = (): void => this.#observe(data);
     return { data, waiting: waiting === undefined ? (observe(), undefined) : waiting.then(observe) };
   }
 
-  #observe(data: SnapshotHookData): void {
+  #observe(data: BoundaryCapture): void {
     if (!this.config.monitorEnabled) return;
     try {
       this.#monitor.observe(data, this.config.monitorFrequency === "tool_call" ? triggerOf(data) : "turn");
@@ -277,43 +245,7 @@ export class ContextManager {
       this.#callbacks.report(error);
     }
   }
-
-  #snapshot(content: RequestContent, facts: Partial<BoundaryFacts>, tracked: Tracked): SnapshotHookData {
-    const model = facts.model ?? this.model;
-    return new SnapshotHookData({
-      microseconds: microsecondsNow(),
-      content,
-      tracked,
-      budget: this.#budgetOf(model),
-      countTokens: this.#options.countTokens,
-      facts: {
-        source: "call",
-        sessionId: this.sessionId,
-        agentName: this.agentName,
-        attempt: 1,
-        replayed: false,
-        ...facts,
-        model,
-      },
-    });
-  }
-
-  #budgetOf(model: string): BudgetAllocation {
-    let budget = this.#budgets.get(model);
-    if (budget === undefined) {
-      budget = allocate(modelLimit(model, this.#options.models), this.config.outputReserve);
-      this.#budgets.set(model, budget);
-    }
-    return budget;
-  }
-
-  #count(content: string | number): number {
-    return typeof content === "number" ? content : (this.#options.countTokens ?? estimateTokens)(content);
-  }
 }
-
-/** Counts that `trackToolOutput` sets. */
-const UNSETTABLE = { toolOutputs: true, toolCallCount: true };
 
 function modelOf(parameters: unknown): string | undefined {
   const model = (parameters as { model?: unknown } | null)?.model;
@@ -321,6 +253,6 @@ function modelOf(parameters: unknown): string | undefined {
 }
 
 /** Tool results at the end of the messages are the reason for a boundary. */
-function triggerOf({ messages }: SnapshotHookData): Trigger {
+function triggerOf({ messages }: BoundaryCapture): Trigger {
   return Array.isArray(messages) && resultIds(messages.at(-1)).length > 0 ? "tool_call" : "turn";
 }

@@ -1,4 +1,5 @@
 import type { TraceEvent, TraceEventOf, TraceEventType } from "../types/events.js";
+import { isThenable } from "../values/thenable.js";
 
 export type EventCallback<Type extends TraceEventType | "*"> = (
   event: Type extends TraceEventType ? TraceEventOf<Type> : TraceEvent,
@@ -109,10 +110,6 @@ export function createEventBus({ onError }: EventBusOptions = {}): EventBus {
       subscriptions = [];
     },
   };
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
 // A registered symbol, so that several copies of the package in one process share the bus.

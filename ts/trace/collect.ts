@@ -1,6 +1,6 @@
 import { getGlobalEventBus, type EventBus } from "../events/bus.js";
 import type { TraceEvent } from "../types/events.js";
-import { dispose } from "./dispose.js";
+import { dispose } from "../values/dispose.js";
 
 export interface TraceCollection extends Disposable {
   /** The events so far, in the order of emission. */

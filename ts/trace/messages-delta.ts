@@ -13,7 +13,7 @@ type DeltaTurn = TraceEvent & { messagesDelta: MessagesDelta };
 /** Number of prompts whose conversations are remembered. The least recently used one is dropped first. */
 const REMEMBERED = 1_000;
 
-export function isTurn(event: TraceEvent): event is Turn {
+function isTurn(event: TraceEvent): event is Turn {
   const { type, messages } = event as { type: string; messages?: unknown };
   return (type === "turn:start" || type === "turn:end") && Array.isArray(messages);
 }

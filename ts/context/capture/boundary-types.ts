@@ -36,7 +36,7 @@ export interface BoundaryFacts {
 }
 
 /** A capture as JSON. */
-export interface SnapshotRecord {
+export interface CaptureRecord {
   readonly timestamp: string;
   readonly source: BoundarySource;
   readonly sessionId: string;
@@ -64,7 +64,7 @@ export interface SnapshotRecord {
 }
 
 /** The short form of a capture, with snake_case names. */
-export interface SnapshotDict {
+export interface CaptureDict {
   readonly timestamp: string;
   readonly message_count: number;
   readonly tools_count: number;

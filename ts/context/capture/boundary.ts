@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 
 import { budgetDict, ledgerDict, type BudgetAllocation, type ContextLedger, type Tracked } from "../window/ledger.js";
-import type { BoundaryFacts, BoundarySource, SnapshotDict, SnapshotRecord, WireRequest } from "./boundary-types.js";
+import type { BoundaryFacts, BoundarySource, CaptureDict, CaptureRecord, WireRequest } from "./boundary-types.js";
 import type { RequestContent } from "../request/content.js";
 import { bytesSha256, canonicalSha256, documentSha256, elementSha256, pythonSha256, SHORT } from "../request/hashes.js";
 import type { JsonText } from "../request/json-text.js";
@@ -34,7 +34,7 @@ export interface BoundaryParts {
  * The exact messages and tools of one request to a model. It is immutable and shares nothing with the caller. Hashes and
  * counts are computed on first access.
  */
-export class SnapshotHookData {
+export class BoundaryCapture {
   readonly source: BoundarySource;
   readonly sessionId: string;
   readonly agentName: string;
@@ -155,17 +155,17 @@ export class SnapshotHookData {
   }
 
   /** @internal */
-  static contentOf(data: SnapshotHookData): RequestContent {
+  static contentOf(data: BoundaryCapture): RequestContent {
     return data.#parts.content;
   }
 
   /** Size of the captured text in characters or bytes. @internal */
-  static sizeOf(data: SnapshotHookData): number {
+  static sizeOf(data: BoundaryCapture): number {
     return data.#parts.content.size;
   }
 
-  /** The full capture as JSON, for storage. `verifySnapshot`, `detectDrift` and `requestOf` accept this form too. */
-  toJSON(): SnapshotRecord {
+  /** The full capture as JSON, for storage. `verifyCapture`, `detectDrift` and `requestOf` accept this form too. */
+  toJSON(): CaptureRecord {
     const { content, facts } = this.#parts;
     const { document, messages, tools } = content;
     const isPlain = messages.isPlain && tools.isPlain;
@@ -197,7 +197,7 @@ export class SnapshotHookData {
   }
 
   /** The short form, with snake_case names. */
-  toDict(): SnapshotDict {
+  toDict(): CaptureDict {
     return {
       timestamp: this.timestamp,
       message_count: this.ledger.messageCount,
@@ -221,7 +221,7 @@ export class SnapshotHookData {
   }
 }
 
-function exactTexts(messages: JsonText, tools: JsonText): NonNullable<SnapshotRecord["exact"]> {
+function exactTexts(messages: JsonText, tools: JsonText): NonNullable<CaptureRecord["exact"]> {
   const text = ({ bytes }: JsonText): string => bytes.toString("utf8");
   return { messages: text(messages), tools: text(tools), source: messages.source };
 }

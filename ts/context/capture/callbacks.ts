@@ -2,13 +2,14 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 
-import type { SnapshotHookData } from "./boundary.js";
+import { isThenable } from "../../values/thenable.js";
+import type { BoundaryCapture } from "./boundary.js";
 
 /**
  * Receives a capture. Called before the request is sent, once per attempt. A returned promise is awaited only if the
  * callback was registered as blocking.
  */
-export type SnapshotCallback = (data: SnapshotHookData) => unknown;
+export type CaptureCallback = (data: BoundaryCapture) => unknown;
 
 export interface CallbackOptions {
   /**
@@ -20,7 +21,7 @@ export interface CallbackOptions {
 }
 
 /** Receives an error that a callback threw, or the reason for which its promise was rejected. */
-export type OnCallbackError = (error: unknown, data: SnapshotHookData | undefined) => void;
+export type OnCallbackError = (error: unknown, data: BoundaryCapture | undefined) => void;
 
 /** Maximum number of captures queued for an asynchronous callback that is still running. Further ones are dropped. */
 export const MAX_WAITING = 1_000;
@@ -30,14 +31,14 @@ const inside = new AsyncLocalStorage<ReadonlySet<Registration>>();
 
 class Registration {
   readonly blocking: boolean;
-  readonly #callback: SnapshotCallback;
+  readonly #callback: CaptureCallback;
   readonly #onError: OnCallbackError;
-  readonly #waiting: SnapshotHookData[] = [];
+  readonly #waiting: BoundaryCapture[] = [];
   #working: Promise<void> | undefined;
   #dropped = 0;
   #ended = false;
 
-  constructor(callback: SnapshotCallback, blocking: boolean, onError: OnCallbackError) {
+  constructor(callback: CaptureCallback, blocking: boolean, onError: OnCallbackError) {
     this.#callback = callback;
     this.blocking = blocking;
     this.#onError = onError;
@@ -48,12 +49,12 @@ class Registration {
   }
 
   /** Calls a blocking callback, whose errors stop the request. */
-  callBlocking(data: SnapshotHookData): unknown {
+  callBlocking(data: BoundaryCapture): unknown {
     return this.#invoke(data);
   }
 
   /** Calls the callback, or queues the capture until the callback has finished with earlier ones. */
-  notify(data: SnapshotHookData): void {
+  notify(data: BoundaryCapture): void {
     if (this.#ended) return;
     if (this.#working === undefined) {
       this.#start(data);
@@ -63,7 +64,7 @@ class Registration {
       this.#dropped += 1;
       if (this.#dropped === 1) {
         const error = new RangeError(
-          `A snapshot callback is still running while ${MAX_WAITING} captures wait for it. Further captures are not passed to it.`,
+          `A capture callback is still running while ${MAX_WAITING} captures wait for it. Further captures are not passed to it.`,
         );
         this.#onError(error, data);
       }
@@ -81,7 +82,7 @@ class Registration {
     while (this.#working !== undefined) await this.#working;
   }
 
-  #start(data: SnapshotHookData): void {
+  #start(data: BoundaryCapture): void {
     let result: unknown;
     try {
       result = this.#invoke(data);
@@ -92,8 +93,8 @@ class Registration {
     if (isThenable(result)) this.#working = this.#work(result, data);
   }
 
-  async #work(first: PromiseLike<unknown>, data: SnapshotHookData): Promise<void> {
-    let [result, of]: [unknown, SnapshotHookData] = [first, data];
+  async #work(first: PromiseLike<unknown>, data: BoundaryCapture): Promise<void> {
+    let [result, of]: [unknown, BoundaryCapture] = [first, data];
     for (;;) {
       try {
         await result;
@@ -114,14 +115,14 @@ class Registration {
     this.#working = undefined;
   }
 
-  #invoke(data: SnapshotHookData): unknown {
+  #invoke(data: BoundaryCapture): unknown {
     const outer = inside.getStore();
     return inside.run(new Set([...(outer ?? []), this]), () => this.#callback(data));
   }
 }
 
 /** The callbacks of a manager. */
-export class SnapshotCallbacks {
+export class CaptureCallbacks {
   readonly #registrations = new Set<Registration>();
   readonly #warned = new WeakSet<object>();
   readonly #onError: OnCallbackError | undefined;
@@ -135,7 +136,7 @@ export class SnapshotCallbacks {
   }
 
   /** Returns a function that removes the registration. */
-  register(callback: SnapshotCallback, { blocking = false }: CallbackOptions): () => void {
+  register(callback: CaptureCallback, { blocking = false }: CallbackOptions): () => void {
     const registration = new Registration(callback, blocking, (error, data) => this.#fail(error, data, registration));
     this.#registrations.add(registration);
     return () => {
@@ -149,7 +150,7 @@ export class SnapshotCallbacks {
    * promise if a callback has to be awaited.
    * @throws the error of a blocking callback.
    */
-  notify(data: SnapshotHookData): Promise<void> | undefined {
+  notify(data: BoundaryCapture): Promise<void> | undefined {
     // Callbacks registered during this loop start with the next boundary.
     const called = [...this.#registrations].filter((registration) => !registration.isCausing);
     const blocking = called.filter((registration) => registration.blocking);
@@ -165,7 +166,7 @@ export class SnapshotCallbacks {
     first: PromiseLike<unknown>,
     blocking: readonly Registration[],
     called: readonly Registration[],
-    data: SnapshotHookData,
+    data: BoundaryCapture,
   ): Promise<void> {
     await first;
     for (const registration of blocking) await registration.callBlocking(data);
@@ -182,7 +183,7 @@ export class SnapshotCallbacks {
     this.#fail(error, undefined, undefined);
   }
 
-  #fail(error: unknown, data: SnapshotHookData | undefined, registration: Registration | undefined): void {
+  #fail(error: unknown, data: BoundaryCapture | undefined, registration: Registration | undefined): void {
     if (this.#onError !== undefined) {
       try {
         this.#onError(error, data);
@@ -199,11 +200,7 @@ export class SnapshotCallbacks {
     const key = registration ?? this;
     if (this.#warned.has(key)) return;
     this.#warned.add(key);
-    const what = registration === undefined ? "capturing a boundary" : "a snapshot callback";
+    const what = registration === undefined ? "capturing a boundary" : "a capture callback";
     console.warn(`agent-rewind: ${what} failed. The run continues; further errors of this kind are not shown.`, error);
   }
-}
-
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }

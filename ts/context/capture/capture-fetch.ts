@@ -145,7 +145,7 @@ class Attempts {
 const KEPT = ["accept", "anthropic-beta", "anthropic-version", "content-type", "openai-beta"];
 const SECRET = /key|token|secret|sig|password|code|credential/i;
 
-export function publicHeaders(headers: Headers): Readonly<Record<string, string>> {
+function publicHeaders(headers: Headers): Readonly<Record<string, string>> {
   const kept: Record<string, string> = {};
   for (const name of KEPT) {
     const value = headers.get(name);
@@ -155,7 +155,7 @@ export function publicHeaders(headers: Headers): Readonly<Record<string, string>
 }
 
 /** Removes the user, the password, and parameters whose names suggest a secret. */
-export function publicUrl(url: URL): string {
+function publicUrl(url: URL): string {
   const copy = new URL(url);
   copy.username = "";
   copy.password = "";

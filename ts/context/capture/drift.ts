@@ -1,12 +1,12 @@
 import { calling, native } from "../../native.js";
 import type { Difference } from "../../types/miss.js";
-import type { SnapshotRecord } from "./boundary-types.js";
-import { SnapshotHookData } from "./boundary.js";
+import type { CaptureRecord } from "./boundary-types.js";
+import { BoundaryCapture } from "./boundary.js";
 import type { RequestContent } from "../request/content.js";
 import { pythonSha256, withLastKeys } from "../request/hashes.js";
 import { JsonText } from "../request/json-text.js";
 import { comparePrefix, type CachePrefix } from "../request/prefix.js";
-import { snapshotContent } from "./verify.js";
+import { captureContent } from "./verify.js";
 
 export interface Drift {
   /** True if anything differs. */
@@ -29,11 +29,8 @@ export interface Drift {
  * Compares two captures, or their JSON.
  * @throws CaptureError if an argument is not a capture.
  */
-export function detectDrift(
-  earlier: SnapshotHookData | SnapshotRecord,
-  later: SnapshotHookData | SnapshotRecord,
-): Drift {
-  const [before, after] = [snapshotContent(earlier), snapshotContent(later)];
+export function detectDrift(earlier: BoundaryCapture | CaptureRecord, later: BoundaryCapture | CaptureRecord): Drift {
+  const [before, after] = [captureContent(earlier), captureContent(later)];
   const { differences, more } = differencesOf(before, after);
   const first = differences[0]?.pointer;
   const differs = (part: (content: RequestContent) => JsonText | undefined): boolean =>

@@ -1,6 +1,6 @@
-import type { SnapshotRecord } from "./boundary-types.js";
-import { SnapshotHookData } from "./boundary.js";
-import { snapshotContent } from "./verify.js";
+import type { CaptureRecord } from "./boundary-types.js";
+import { BoundaryCapture } from "./boundary.js";
+import { captureContent } from "./verify.js";
 
 /** A request to a model, ready to be sent again. */
 export interface ExactRequest {
@@ -17,8 +17,8 @@ export interface ExactRequest {
  * Returns the request that a capture, or its JSON, was made from.
  * @throws CaptureError if the argument is not a capture.
  */
-export function requestOf(record: SnapshotHookData | SnapshotRecord): ExactRequest {
-  const { document } = snapshotContent(record);
+export function requestOf(record: BoundaryCapture | CaptureRecord): ExactRequest {
+  const { document } = captureContent(record);
   const body = document.source ? document.bytes.toString("utf8") : document.wire;
   const { wire } = record;
   return wire === undefined ? { body } : { body, url: wire.url, method: wire.method, headers: { ...wire.headers } };

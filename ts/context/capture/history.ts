@@ -1,8 +1,8 @@
-import { SnapshotHookData } from "./boundary.js";
+import { BoundaryCapture } from "./boundary.js";
 
 /** A request to a model, or a change of messages by `process`. */
 export type ContextEvent =
-  | { readonly kind: "boundary"; readonly snapshot: SnapshotHookData }
+  | { readonly kind: "boundary"; readonly snapshot: BoundaryCapture }
   | {
       readonly kind: "optimization";
       readonly timestamp: string;
@@ -42,5 +42,5 @@ export class History {
 }
 
 function size(event: ContextEvent): number {
-  return event.kind === "boundary" ? SnapshotHookData.sizeOf(event.snapshot) : 0;
+  return event.kind === "boundary" ? BoundaryCapture.sizeOf(event.snapshot) : 0;
 }

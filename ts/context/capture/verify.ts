@@ -1,6 +1,6 @@
 import { CaptureError } from "../../errors/index.js";
-import type { SnapshotRecord } from "./boundary-types.js";
-import { SnapshotHookData } from "./boundary.js";
+import type { CaptureRecord } from "./boundary-types.js";
+import { BoundaryCapture } from "./boundary.js";
 import { contentOf, DocumentContent, type RequestContent } from "../request/content.js";
 import { canonicalSha256, documentSha256, pythonSha256, SHORT } from "../request/hashes.js";
 import { isObject, JsonText } from "../request/json-text.js";
@@ -33,8 +33,8 @@ export interface Verification {
  * journaled call is the key of its journal entry and is not checked.
  * @throws CaptureError if the argument is not a capture.
  */
-export function verifySnapshot(data: SnapshotHookData | SnapshotRecord): Verification {
-  const content = snapshotContent(data);
+export function verifyCapture(data: BoundaryCapture | CaptureRecord): Verification {
+  const content = captureContent(data);
   const faults: HashFault[] = [];
   const check = (field: HashFault["field"], actual: string): void => {
     const expected = data[field];
@@ -50,11 +50,11 @@ export function verifySnapshot(data: SnapshotHookData | SnapshotRecord): Verific
 }
 
 /** The content of a capture or of its JSON. @internal */
-export function snapshotContent(data: SnapshotHookData | SnapshotRecord): RequestContent {
-  if (data instanceof SnapshotHookData) return SnapshotHookData.contentOf(data);
+export function captureContent(data: BoundaryCapture | CaptureRecord): RequestContent {
+  if (data instanceof BoundaryCapture) return BoundaryCapture.contentOf(data);
   // An instance from another copy of the package.
-  const record: unknown = "toJSON" in Object(data) ? (data as SnapshotHookData).toJSON() : data;
-  const content = recordContent(record as SnapshotRecord);
+  const record: unknown = "toJSON" in Object(data) ? (data as BoundaryCapture).toJSON() : data;
+  const content = recordContent(record as CaptureRecord);
   if (content === undefined) {
     throw new CaptureError(
       "Not a capture: `request` and `messages` are both missing. Pass the result of a capture, or its JSON.",
@@ -64,7 +64,7 @@ export function snapshotContent(data: SnapshotHookData | SnapshotRecord): Reques
 }
 
 /** The content in the JSON of a capture; `undefined` if the value is not a capture. */
-export function recordContent(record: SnapshotRecord): RequestContent | undefined {
+export function recordContent(record: CaptureRecord): RequestContent | undefined {
   const fields: unknown = record;
   if (!isObject(fields)) return undefined;
   const { request, messages, tools, exact } = fields;

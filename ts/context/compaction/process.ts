@@ -1,7 +1,7 @@
 // Keeps a conversation within its budget before it is sent.
 
 import { utilizationOf, warningsOf, type Tracked } from "../window/ledger.js";
-import type { SnapshotHookData } from "../capture/boundary.js";
+import type { BoundaryCapture } from "../capture/boundary.js";
 import type { ManagerConfig, OptimizerStrategy } from "../window/config.js";
 import { JsonText } from "../request/json-text.js";
 import { optimize, type Counters, type Item } from "./optimize.js";
@@ -27,9 +27,9 @@ export interface ProcessResult<Message> {
   readonly utilization: number;
   readonly warnings: readonly string[];
   /** Capture of the input. Present if `snapshotTiming` is "pre_optimization" or "both". */
-  readonly pre?: SnapshotHookData;
+  readonly pre?: BoundaryCapture;
   /** Capture of the result. Present if `snapshotTiming` is "post_optimization" or "both". */
-  readonly post?: SnapshotHookData;
+  readonly post?: BoundaryCapture;
 }
 
 /** The state of the manager that processing depends on. */
@@ -38,11 +38,11 @@ export interface ProcessContext {
   readonly countTokens: CountTokens | undefined;
   readonly tracked: Tracked;
   /** Captures the messages as they are now. */
-  snapshot(
+  capture(
     messages: readonly unknown[],
     tracked: Tracked,
     timing: "pre_optimization" | "post_optimization",
-  ): SnapshotHookData;
+  ): BoundaryCapture;
 }
 
 export function processMessages<Message>(
@@ -53,7 +53,7 @@ export function processMessages<Message>(
   const { config, countTokens } = context;
   const count = countTokens ?? estimateTokens;
   const tracked = systemPrompt === "" ? context.tracked : { ...context.tracked, systemPrompt: count(systemPrompt) };
-  const pre = context.snapshot(messages, tracked, "pre_optimization");
+  const pre = context.capture(messages, tracked, "pre_optimization");
   let sent: readonly Message[] = messages;
   if (config.autoCompact && utilizationOf(pre.ledger, pre.budget) >= config.compactThreshold) {
     const others = pre.ledger.total - pre.ledger.history;
@@ -61,7 +61,7 @@ export function processMessages<Message>(
     sent = fit(messages, Math.max(0, target), config, countTokens);
   }
   const optimized = sent.length !== messages.length || sent.some((message, index) => message !== messages[index]);
-  const post = context.snapshot(sent, tracked, "post_optimization");
+  const post = context.capture(sent, tracked, "post_optimization");
   const { ledger, budget } = post;
   return {
     messages: [...sent],

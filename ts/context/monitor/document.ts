@@ -1,11 +1,11 @@
 import { budgetDict, ledgerDict, utilizationOf, warningsOf } from "../window/ledger.js";
-import { SnapshotHookData } from "../capture/boundary.js";
+import { BoundaryCapture } from "../capture/boundary.js";
 import { redactJson, type MonitorRedactor } from "./redactor.js";
 
 /** The JSON text of a capture from which the core renders both monitor formats. */
-export function monitorDocument(data: SnapshotHookData, redactor: MonitorRedactor | undefined): Buffer {
+export function monitorDocument(data: BoundaryCapture, redactor: MonitorRedactor | undefined): Buffer {
   const { ledger, budget } = data;
-  const { messages } = SnapshotHookData.contentOf(data);
+  const { messages } = BoundaryCapture.contentOf(data);
   const history = redactJson(messages.wire, redactor);
   const head = JSON.stringify({
     timestamp: data.timestamp,

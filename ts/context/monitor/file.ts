@@ -1,15 +1,15 @@
 // A file that always contains one complete state, the latest one.
 
-import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
-import { mkdir, open, rm } from "node:fs/promises";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 
 import { temporaryFor } from "../../files/temporary.js";
 import { calling, native } from "../../native.js";
-import { writeAtExit } from "../../trace/at-exit.js";
+import { writeAtExit } from "../../files/at-exit.js";
 
 /** Requests to a model may be confidential, so only the owner may read the file. */
-const MODE = 0o600;
+const NEW_FILE = { flag: "wx", mode: 0o600 } as const;
 
 // Saved at load time, so that fake timers of a test do not stop the monitor.
 const { setImmediate } = globalThis;
@@ -77,12 +77,7 @@ export class MonitorFile {
     await mkdir(dirname(this.path), { recursive: true });
     const temporary = temporaryFor(this.path);
     try {
-      const file = await open(temporary, "wx", MODE);
-      try {
-        await file.writeFile(text);
-      } finally {
-        await file.close();
-      }
+      await writeFile(temporary, text, NEW_FILE);
       // Synchronous, so that no newer state can be written between this check and the rename.
       if (this.#version === version) renameSync(temporary, this.path);
       else await rm(temporary, { force: true });
@@ -93,19 +88,11 @@ export class MonitorFile {
   }
 
   #writeNow(state: State): void {
-    const text = Buffer.from(
-      calling(() => native.formatMonitor(state(), this.#human)),
-      "utf8",
-    );
+    const text = calling(() => native.formatMonitor(state(), this.#human));
     mkdirSync(dirname(this.path), { recursive: true });
     const temporary = temporaryFor(this.path);
     try {
-      const fd = openSync(temporary, "wx", MODE);
-      try {
-        for (let at = 0; at < text.length;) at += writeSync(fd, text, at);
-      } finally {
-        closeSync(fd);
-      }
+      writeFileSync(temporary, text, NEW_FILE);
       renameSync(temporary, this.path);
     } catch (error) {
       rmSync(temporary, { force: true });

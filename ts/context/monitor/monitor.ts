@@ -1,4 +1,4 @@
-import type { SnapshotHookData } from "../capture/boundary.js";
+import type { BoundaryCapture } from "../capture/boundary.js";
 import type { ManagerConfig } from "../window/config.js";
 import { utilizationOf } from "../window/ledger.js";
 import { createRedactor } from "../../redact/index.js";
@@ -38,11 +38,11 @@ export class Monitor {
   }
 
   /** Writes the capture if the configured frequency requires it. */
-  observe(data: SnapshotHookData, trigger: Trigger): void {
+  observe(data: BoundaryCapture, trigger: Trigger): void {
     if (this.#config.monitorEnabled && this.#isDue(data, trigger)) this.write(data);
   }
 
-  #isDue(data: SnapshotHookData, trigger: Trigger): boolean {
+  #isDue(data: BoundaryCapture, trigger: Trigger): boolean {
     if (trigger === "manual") return true;
     switch (this.#config.monitorFrequency) {
       case "turn":
@@ -57,7 +57,7 @@ export class Monitor {
   }
 
   /** Writes a capture regardless of the frequency. Returns the path. */
-  write(data: SnapshotHookData): string {
+  write(data: BoundaryCapture): string {
     const file = this.#file(this.#pathOf(data));
     const state = (): Buffer => monitorDocument(data, this.#redactor);
     if (this.#config.monitorWriteMode === "sync") file.putNow(state);
@@ -69,7 +69,7 @@ export class Monitor {
     await Promise.all([...this.#files.values()].map((file) => file.idle()));
   }
 
-  #pathOf({ agentName, timing }: SnapshotHookData): string {
+  #pathOf({ agentName, timing }: BoundaryCapture): string {
     const path = this.#paths.of(agentName === this.#ownName ? "" : agentName);
     return timing === "pre_optimization" ? withSuffix(path, ".pre_optimization") : path;
   }

@@ -10,6 +10,3 @@ export function redactJson(text: string, redactor: MonitorRedactor | undefined):
       : redactor.value(JSON.parse(text));
   return JSON.stringify(redacted) ?? "null";
 }
-
-/** @deprecated Use {@link MonitorRedactor}. */
-export type Redactor = MonitorRedactor;
