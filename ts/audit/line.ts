@@ -5,6 +5,14 @@ import { createHash, createHmac } from "node:crypto";
 /** `prev` of the first line of a log. */
 export const NO_LINE: string = "0".repeat(64);
 
+/** Identifies a line of the log. Store it elsewhere, so that `verifyLog` detects changes up to this line. */
+export interface AuditHead {
+  /** Number of the line in the log, from 0. */
+  seq: number;
+  /** 64 hex digits. */
+  hash: string;
+}
+
 /** The first line of a file. */
 export interface StartLine {
   type: "start";

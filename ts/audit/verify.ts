@@ -1,8 +1,7 @@
 import { AuditLogError } from "../errors/audit.js";
 import { filesOf } from "./files.js";
-import { NO_LINE, readLine, tornOf, type Line, type Torn } from "./line.js";
+import { NO_LINE, readLine, tornOf, type AuditHead, type Line, type Torn } from "./line.js";
 import { linesOf, type FileLine } from "./lines.js";
-import type { AuditHead } from "./log.js";
 
 /** The first problem in a log. */
 export interface AuditProblem {

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import type { AuditHead } from "../../audit/log.js";
+import type { AuditHead } from "../../audit/line.js";
 import { verifyLog, type AuditReport, type VerifiedLine } from "../../audit/verify.js";
 import { messageOf } from "../../errors/base.js";
 import { differingItems, readBoundaries, sameContent, type Boundary } from "../boundaries.js";
