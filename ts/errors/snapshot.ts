@@ -125,9 +125,6 @@ const REASONS: Readonly<Record<MissReason, string>> = {
   retry: "it failed in the recorded run, and this failure is retried instead of replayed",
 };
 
-/** The end of the message of a ReplayMissError. A test prints its own advice instead. */
-export const MISS_ADVICE = 'Record the run again, or use mode "resume" to allow live calls.';
-
 /** A replay reached a call that its recording does not answer. */
 export class ReplayMissError extends RewindError {
   readonly kind: string;
@@ -142,7 +139,7 @@ export class ReplayMissError extends RewindError {
     super(
       `The recording has no answer for the ${kind} call "${name}" (${callId}, contentHash ${contentHash}): ` +
         `${REASONS[reason]}. ${explanation === undefined ? "" : `${explanation.text} `}` +
-        MISS_ADVICE,
+        'Record the run again, or use mode "resume" to allow live calls.',
       "ERR_REWIND_REPLAY_MISS",
     );
     this.kind = kind;
