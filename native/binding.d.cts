@@ -354,8 +354,8 @@ export interface BindingStartedCall {
    */
   answered?: number
   end?: number
-  /** Other recorded data of the call: JSON text of an object. */
-  meta?: string
+  /** The recorded `CallData`: JSON text of an object. */
+  data?: string
 }
 
 /** Recorded entries that were not requested. */
