@@ -20,31 +20,32 @@ import {
 import { readRequest, type FetchInput, type ReadRequest } from "./request-document.js";
 
 export interface RewindFetchOptions {
-  /** "instant" (default) replays a body at once, in its pieces; "recorded" when they came. */
+  /** "instant" (default) replays the chunks of a body without delays, "recorded" at their recorded times. */
   timing?: "instant" | "recorded";
-  /** Names of further request headers that the answer depends on. They are hashed and recorded: no keys. */
+  /** Names of more request headers that the answer depends on. They are hashed and recorded, so do not list keys. */
   requestHeaders?: readonly string[];
-  /** Names of further response headers that are recorded. */
+  /** Names of more response headers to record. */
   responseHeaders?: readonly string[];
 }
 
 /**
- * Gives a fetch whose requests are journaled in the current run, agent or test, and replayed from its recording; outside
- * of them it is the one that was given. For every client that takes a fetch: `new OpenAI({ fetch: rewindFetch() })`.
+ * Returns a fetch whose requests are journaled in the current run, agent or test, and replayed from its recording.
+ * Outside of them it calls `fetch`. It works with every client that accepts a fetch:
+ * `new OpenAI({ fetch: rewindFetch() })`.
  *
- * A request is found again by method, URL (without keys), body and the headers that count. A response is handed on as it
- * comes; error statuses and network failures are recorded like all others. Retries that a client marks by
- * `x-stainless-retry-count` are attempts of one request, of which replay gives the last.
+ * Replay matches requests by method, URL (without keys), body and relevant headers. Responses are passed on as they
+ * arrive. Error statuses and network failures are recorded too. Retries that a client marks with
+ * `x-stainless-retry-count` are attempts of one request; replay returns the last one.
  *
- * @param fetch what makes the requests; by default the global one, at the time of each request.
- * @throws ReplayMissError, from the request, in a strict replay that has no answer for it.
+ * @param fetch sends the requests. Default: the global fetch at the time of each request.
+ * @throws ReplayMissError from a request that a strict replay has no answer for.
  *
  * @example
  * ```ts
  * import { rewindFetch } from "agent-rewind/fetch";
  * import OpenAI from "openai";
  *
- * // A client does not start without a key; a replay needs none.
+ * // The client requires a key, but a replay does not use it.
  * export const client = new OpenAI({ apiKey: process.env["OPENAI_API_KEY"] ?? "none", fetch: rewindFetch() });
  * ```
  */
@@ -65,13 +66,13 @@ export function rewindFetch(
   return (input: FetchInput, init?: RequestInit): Promise<Response> => {
     try {
       const context = ambientContext(made, "rewindFetch");
-      // What a journaled call calls is part of its answer.
+      // Requests inside a journaled call are part of its answer.
       if (context === undefined || context.inCall) return Promise.resolve(make(input, init));
       const send = (request: ReadRequest): Promise<Response> => {
         request.signal?.throwIfAborted();
         return journaled(context, { input, request, make, keep, timed: timing === "recorded" });
       };
-      // Not awaited where it need not be: calls start in the order in which they are made.
+      // Awaited only if necessary, so that calls start in the order of the requests.
       const request = readRequest(input, init, keep);
       if (!(request instanceof Promise)) return send(request);
       context.scope.frame.goOn();
