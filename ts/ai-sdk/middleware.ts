@@ -16,14 +16,14 @@ import { joinHeaders, modelCall, splitHeaders, withSdkErrors, type JournaledMode
 import type { CallOptions, RewindMiddleware, StreamResult } from "./types.js";
 
 export interface RewindMiddlewareOptions {
-  /** "instant" (default) replays a stream at once, part for part; "recorded" when the parts came. */
+  /** "instant" (default) replays the parts of a stream without delays, "recorded" at their recorded times. */
   timing?: "instant" | "recorded";
 }
 
 /**
- * A middleware for `wrapLanguageModel` of the AI SDK 5, 6 or 7: the model's calls are journaled in the current run, agent
- * or test, and replayed from its recording.
- * @throws ReplayMissError, from the call, in a strict replay that has no answer for it.
+ * Returns a middleware for `wrapLanguageModel` of the AI SDK 5, 6 or 7. The model's calls are journaled in the current run,
+ * agent or test, and replayed from its recording.
+ * @throws ReplayMissError from a call that a strict replay has no answer for.
  */
 export function rewindMiddleware({ timing = "instant" }: RewindMiddlewareOptions = {}): RewindMiddleware {
   if (timing !== "instant" && timing !== "recorded") {
@@ -53,7 +53,7 @@ export function rewindMiddleware({ timing = "instant" }: RewindMiddlewareOptions
   };
 }
 
-/** A call whose result comes at once. */
+/** Journals a call whose result is not streamed. */
 export async function journaledResult<Result extends object>(
   call: JournaledModelCall,
   make: () => PromiseLike<Result>,
@@ -75,7 +75,7 @@ export async function journaledResult<Result extends object>(
   return live ?? joinHeaders(ended.value, ended.meta ?? {});
 }
 
-/** A stream as it is journaled: all else of the result, and the parts. */
+/** A streamed result in the journal. */
 interface RecordedStream {
   result: object;
   parts: object[];
@@ -130,11 +130,11 @@ function streamed(
   );
 }
 
-/** The SDK fills some parts in as they pass. */
+/** Copies a part, because the SDK modifies some parts later. */
 function recordedCopy(part: object): object {
   const recorded = recordedPart(part);
   try {
-    // URLs cannot be cloned; a part that holds one is kept as it is.
+    // structuredClone refuses URLs.
     return structuredClone(recorded);
   } catch {
     return { ...recorded };

@@ -15,8 +15,8 @@ import {
 type Execute = (input: unknown, options: unknown) => unknown;
 
 /**
- * Tools for `generateText`, `streamText` and agents of the AI SDK whose executions are journaled, by name and input, and
- * replayed. Tools that are executed elsewhere stay as they are.
+ * Wraps tools for `generateText`, `streamText` and agents of the AI SDK, so that their executions are journaled by name
+ * and input, and replayed. Tools without `execute` are returned unchanged.
  */
 export function wrapTools<Tools extends Readonly<Record<string, object>>>(tools: Tools): Tools {
   const made = getContext();
@@ -31,7 +31,7 @@ export function wrapTools<Tools extends Readonly<Record<string, object>>>(tools:
 
 function toolCall(name: string, input: unknown, made: RunContext | undefined): JournaledCall | undefined {
   const context = ambientContext(made, "wrapTools");
-  // A tool in a tool is part of it.
+  // A tool call inside a journaled call is part of its answer.
   return context === undefined || context.inCall ? undefined : { kind: "tool", name, request: input, context };
 }
 
@@ -42,7 +42,7 @@ function wrapFunction(name: string, execute: Execute, made: RunContext | undefin
   };
 }
 
-/** Of a function that gives a generator, which cannot be seen from outside, the last output counts. */
+/** If a plain function returns a generator, only its last output is journaled. */
 async function lastOf(output: unknown): Promise<unknown> {
   if (typeof output !== "object" || output === null || !(Symbol.asyncIterator in output)) return output;
   let last: unknown;
@@ -55,7 +55,7 @@ interface RecordedOutputs {
   end?: StreamEnd;
 }
 
-/** A tool that gives several outputs, of which the last one counts. */
+/** For tools that yield several outputs. The last one is the result. */
 function wrapGenerator(name: string, execute: Execute, made: RunContext | undefined): Execute {
   return (input, options) => {
     const call = toolCall(name, input, made);
