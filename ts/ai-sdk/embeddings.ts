@@ -7,11 +7,11 @@ import type { CallOptions, EmbeddingModelLike } from "./types.js";
  * Wraps an embedding model of the AI SDK 5, 6 or 7, so that its calls are journaled and replayed. Does not change `model`.
  */
 export function rewindEmbeddingModel<Model extends EmbeddingModelLike>(model: Model): Model {
-  const made = getContext();
+  const created = getContext();
   const doEmbed = async (params: CallOptions): Promise<object> => {
-    const make = (): PromiseLike<object> => model.doEmbed(params as never);
-    const call = modelCall("embed", model, params, made);
-    return call === undefined ? make() : journaledResult(call, make);
+    const execute = (): PromiseLike<object> => model.doEmbed(params as never);
+    const call = modelCall("embed", model, params, created);
+    return call === undefined ? execute() : journaledResult(call, execute);
   };
   return new Proxy(model, {
     get(target, key) {

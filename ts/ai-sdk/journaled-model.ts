@@ -1,4 +1,4 @@
-import { ambientContext, responseHeaders, type RunContext, type HeaderList } from "../integration/index.js";
+import { ambientContext, responseHeaders, type HeaderList, type RunContext } from "../integration/index.js";
 import type { CallMeta } from "../types/snapshot.js";
 import { revivedErrors } from "./errors.js";
 import type { CallOptions, ModelName } from "./types.js";
@@ -16,15 +16,15 @@ export function modelCall(
   kind: "generate" | "stream" | "embed",
   { provider, modelId }: ModelName,
   params: CallOptions,
-  made: RunContext | undefined,
+  created: RunContext | undefined,
 ): JournaledModelCall | undefined {
-  const context = ambientContext(made, "agent-rewind/ai-sdk");
-  if (context === undefined || context.inCall) return undefined;
+  const ambient = ambientContext("agent-rewind/ai-sdk", created);
+  if (ambient === undefined) return undefined;
   // Headers contain keys, and the signal is not part of the request.
   const { abortSignal: _signal, headers: _headers, ...asked } = params;
   const given = Object.entries(asked).filter(([, value]) => value !== undefined);
   const request = { type: kind, provider, model: modelId, ...Object.fromEntries(given) };
-  return { kind: kind === "embed" ? "embedding" : "model", name: modelId, request, context };
+  return { kind: kind === "embed" ? "embedding" : "model", name: modelId, request, context: ambient.context };
 }
 
 /** Waits for a call. If it fails, the AI SDK recognizes the error as one of its own. */

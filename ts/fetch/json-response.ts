@@ -1,7 +1,7 @@
 // A response with a JSON body. Most programs call `json()` or `text()`. The body's stream costs more than the rest of a
 // replayed call, so it is created only for programs that read the body in another way.
 
-import { rejected, watchUnread } from "../integration/index.js";
+import { watchUnread } from "../integration/index.js";
 
 export interface JsonBody {
   /** The caller of `json()` gets this object itself, so nothing else may refer to it. */
@@ -89,7 +89,7 @@ function classUpon(plain: typeof Response): JsonResponseClass | undefined {
       const { signal, ended, json } = this.#body;
       this.#isRead = true;
       this.#unwatch();
-      if (signal?.aborted === true) return rejected(signal.reason);
+      if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
       return ended === undefined ? Promise.resolve(json) : ended().then(() => json);
     }
 

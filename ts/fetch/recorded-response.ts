@@ -1,20 +1,19 @@
 import type { CallMeta } from "../types/snapshot.js";
 import {
   Tap,
-  recorderOf,
+  millisecondsSince,
+  recordedTiming,
   replayStream,
   responseHeaders,
-  since,
-  untilAfter,
   type HeaderList,
-  type KeptHeaders,
-  type More,
   type IncompleteAnswer,
-  type Piece,
+  type KeptHeaders,
+  type RestOfAnswer,
   type StreamEnd,
   type StreamedAnswer,
   type Tapped,
-  type Until,
+  type TimedChunk,
+  type WaitUntil,
 } from "../integration/index.js";
 import { jsonResponse, withOrigin } from "./json-response.js";
 import { bodyBytes, recordBody, withoutCutWord, type RecordedBody } from "./recorded-body.js";
@@ -51,7 +50,7 @@ export function recordResponse(
   response: Response,
   { url, signal, startedAt, keep, attempt = 0, journaled, redacted, before }: RecordOptions,
 ): StreamedAnswer<Response, RecordedResponse> {
-  const startMs = since(startedAt);
+  const startMs = millisecondsSince(startedAt);
   const { kept, changing } = responseHeaders(response.headers, keep);
   const head: RecordedResponse = before ?? {
     status: response.status,
@@ -85,7 +84,7 @@ export function recordResponse(
     return { ...head, body: recordBody(redacted ? withoutCutWord(bytes) : bytes), end };
   };
   const meta = (): CallMeta => ({ stream: { ...stream, chunks: body.sizes } });
-  return { answer: withOrigin(answer, response), recorder: recorderOf(body, recorded, meta) };
+  return { answer: withOrigin(answer, response), recorder: body.recorder(recorded, meta) };
 }
 
 /** The body of a request that was sent again. The program already has the recorded head. */
@@ -126,7 +125,7 @@ export interface ReplayOptions {
   readonly signal: AbortSignal | undefined;
   /** True to deliver the chunks at their recorded times. */
   readonly timed: boolean;
-  readonly more: More<Response>;
+  readonly rest: RestOfAnswer<Response>;
 }
 
 /** Recreates a recorded response. */
@@ -136,7 +135,7 @@ export function replayResponse(
   options: ReplayOptions,
 ): Response | Promise<Response> {
   if (!options.timed) return responseOf(recorded, stream, options);
-  const until = untilAfter(performance.now(), options.signal);
+  const until = recordedTiming(performance.now(), options.signal);
   return until(stream.startMs ?? 0).then(() => responseOf(recorded, stream, options, until));
 }
 
@@ -146,10 +145,10 @@ type Stream = NonNullable<CallMeta["stream"]>;
 function responseOf(
   recorded: RecordedResponse,
   stream: Stream,
-  { url, signal, more }: ReplayOptions,
-  until?: Until,
+  { url, signal, rest }: ReplayOptions,
+  until?: WaitUntil,
 ): Response {
-  const { continue: continueCall } = more;
+  const { continue: continueCall } = rest;
   signal?.throwIfAborted();
   const { status, statusText = "", body, end } = recorded;
   // The only way to create a response of status 0.
@@ -159,18 +158,18 @@ function responseOf(
   if (body === undefined) return withOrigin(new Response(null, init), origin);
   const open = (): ReadableStream<Uint8Array> => {
     const bytes = bodyBytes(body);
-    return replayStream(pieces(bytes, stream.chunks ?? []), {
+    return replayStream(chunksOf(bytes, stream.chunks ?? []), {
       // An empty body is complete at once, so an abort cannot change it.
       signal: bytes.length === 0 && end === undefined ? undefined : signal,
       end,
       call: url,
       until,
-      ...more,
+      ...rest,
       continue: continueCall && (async () => (await continueCall()).body as ReadableStream<Uint8Array>),
     });
   };
   if ("json" in body && end === undefined && until === undefined) {
-    const { ended, dropped } = more;
+    const { ended, dropped } = rest;
     return jsonResponse(init, { json: body.json, signal, open, ended, dropped }, origin);
   }
   return withOrigin(new Response(open(), init), origin);
@@ -184,9 +183,12 @@ function replayedHeaders({ status, headers }: RecordedResponse, stream: Stream):
 }
 
 /** Splits the body into its recorded chunks. It is one chunk if the sizes are unknown or, after an edit, do not fit. */
-function pieces(body: Uint8Array, sizes: readonly (readonly [size: number, atMs: number])[]): Piece<Uint8Array>[] {
+function chunksOf(
+  body: Uint8Array,
+  sizes: readonly (readonly [size: number, atMs: number])[],
+): TimedChunk<Uint8Array>[] {
   const total = sizes.reduce((sum, [size]) => sum + size, 0);
   if (total !== body.length) return body.length === 0 ? [] : [[body, sizes.at(-1)?.[1] ?? 0]];
   let at = 0;
-  return sizes.map(([size, atMs]): Piece<Uint8Array> => [body.slice(at, (at += size)), atMs]);
+  return sizes.map(([size, atMs]): TimedChunk<Uint8Array> => [body.slice(at, (at += size)), atMs]);
 }

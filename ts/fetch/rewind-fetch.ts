@@ -4,9 +4,8 @@ import {
   getContext,
   journalStreamed,
   keptHeaders,
-  rejected,
-  type RunContext,
   type KeptHeaders,
+  type RunContext,
 } from "../integration/index.js";
 import {
   failureIn,
@@ -60,25 +59,24 @@ export function rewindFetch(
   if (timing !== "instant" && timing !== "recorded") {
     throw new TypeError(`rewindFetch: options.timing must be "instant" or "recorded", received ${String(timing)}`);
   }
-  const keep = keptHeaders(options.requestHeaders, options.responseHeaders);
-  const make: Fetch = (input, init) => (fetch ?? globalThis.fetch)(input, init);
-  const made = getContext();
+  const keep = keptHeaders("rewindFetch", options);
+  const execute: Fetch = (input, init) => (fetch ?? globalThis.fetch)(input, init);
+  const created = getContext();
   return (input: FetchInput, init?: RequestInit): Promise<Response> => {
     try {
-      const context = ambientContext(made, "rewindFetch");
-      // Requests inside a journaled call are part of its answer.
-      if (context === undefined || context.inCall) return Promise.resolve(make(input, init));
+      const ambient = ambientContext("rewindFetch", created);
+      if (ambient === undefined) return Promise.resolve(execute(input, init));
       const send = (request: ReadRequest): Promise<Response> => {
         request.signal?.throwIfAborted();
-        return journaled(context, { input, request, make, keep, timed: timing === "recorded" });
+        return journalFetch(ambient.context, { input, request, execute, keep, timed: timing === "recorded" });
       };
       // Awaited only if necessary, so that calls start in the order of the requests.
       const request = readRequest(input, init, keep);
       if (!(request instanceof Promise)) return send(request);
-      context.scope.frame.goOn();
+      ambient.markPendingFailuresHandled();
       return request.then(send);
     } catch (error) {
-      return rejected(error);
+      return Promise.reject(error as Error);
     }
   };
 }
@@ -88,34 +86,28 @@ type Fetch = (input: FetchInput, init?: RequestInit) => Promise<Response>;
 interface Sending {
   readonly input: FetchInput;
   readonly request: ReadRequest;
-  readonly make: Fetch;
+  readonly execute: Fetch;
   readonly keep: KeptHeaders;
   readonly timed: boolean;
 }
 
-function journaled(context: RunContext, { input, request, make, keep, timed }: Sending): Promise<Response> {
+function journalFetch(context: RunContext, { input, request, execute, keep, timed }: Sending): Promise<Response> {
   const { url, host, signal, attempt, document } = request;
-  const call = {
+  return journalStreamed<Response, RecordedResponse>({
     kind: "fetch",
     name: host || "fetch",
     request: document,
     context,
     ...(attempt === undefined ? {} : { attempt }),
-  };
-  return journalStreamed<Response, RecordedResponse>(
-    call,
-    async (info) => {
-      const startedAt = performance.now();
+    async execute(info) {
       const both = signal === undefined ? info.signal : AbortSignal.any([signal, info.signal]);
       const before = headOf(info.before);
-      const send = async (): Promise<Response> => make(input, { ...request.init, signal: both });
+      const send = async (): Promise<Response> => execute(input, { ...request.init, signal: both });
       const response = await (before === undefined ? send() : send().catch((error) => failedBody(before, error)));
-      return recordResponse(response, { ...info, url, signal: both, startedAt, keep, attempt, before });
+      return recordResponse(response, { ...info, url, signal: both, keep, attempt, before });
     },
-    {
-      answer: (recorded, meta, more) => replayResponse(recorded, meta, { url, signal, timed, more }),
-      incompleteAnswer,
-      failureIn,
-    },
-  );
+    replay: (recorded, meta, rest) => replayResponse(recorded, meta, { url, signal, timed, rest }),
+    incompleteAnswer,
+    failureIn,
+  });
 }

@@ -1,5 +1,5 @@
 import { McpCallEndedError } from "../errors/mcp.js";
-import { storage, type RunContext } from "../integration/index.js";
+import { outsideOfRuns, type RunContext } from "../integration/index.js";
 import {
   isNotification,
   isRequest,
@@ -27,7 +27,7 @@ interface Pending {
   /** The context of the caller. */
   readonly caller: RunContext;
   /** The context inside the journaled call, for requests of the server that belong to it. */
-  readonly inside: RunContext;
+  readonly inside: RunContext | undefined;
   readonly before: RecordedNotification[];
   readonly resolve: (answer: LiveAnswer) => void;
   readonly reject: (error: unknown) => void;
@@ -68,7 +68,7 @@ export class Connection {
 
   start(): Promise<void> {
     // The connection outlives the call that starts it, so its callbacks must not run in the context of that call.
-    this.#starting ??= storage.exit(() => this.#start());
+    this.#starting ??= outsideOfRuns(() => this.#start());
     return this.#starting;
   }
 
@@ -103,7 +103,7 @@ export class Connection {
   async ask(
     message: RequestMessage,
     options: object | undefined,
-    { caller, inside, signal }: { caller: RunContext; inside: RunContext; signal: AbortSignal },
+    { caller, inside, signal }: { caller: RunContext; inside: RunContext | undefined; signal: AbortSignal },
   ): Promise<LiveAnswer> {
     await this.start();
     signal.throwIfAborted();

@@ -1,11 +1,10 @@
 import { isMcpCallEndedError } from "../errors/mcp.js";
 import {
   ambientContext,
-  captureContext,
   getContext,
   journaled,
-  storage,
-  type CallInfo,
+  outsideOfRuns,
+  type AmbientContext,
   type RunContext,
 } from "../integration/index.js";
 import { CANCELLED, Connection, type LiveAnswer } from "./connection.js";
@@ -62,7 +61,7 @@ class RewindTransport implements Transport {
   onmessage: Transport["onmessage"] = undefined;
   readonly #transport: Transport;
   readonly #connection: Connection;
-  readonly #made: RunContext | undefined = getContext();
+  readonly #created: RunContext | undefined = getContext();
   #server: string | undefined;
   /** The id of an `initialize` request that was not journaled. */
   #greeting: Id | undefined;
@@ -76,7 +75,7 @@ class RewindTransport implements Transport {
     this.#connection = new Connection(transport, {
       message: (message, extra, context) => {
         if (!isNotification(message) && !isRequest(message) && message.id === this.#greeting) this.#greeted(message);
-        this.#deliver(message, context ?? this.#made, extra);
+        this.#deliver(message, context ?? this.#created, extra);
       },
       closed: () => this.#close(),
       failed: (error) => this.onerror?.(error),
@@ -93,7 +92,7 @@ class RewindTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    if (this.#context() === undefined) await this.#connection.start();
+    if (this.#ambient() === undefined) await this.#connection.start();
   }
 
   /** A request resolves when it has been answered. */
@@ -114,8 +113,8 @@ class RewindTransport implements Transport {
     else this.#close();
   }
 
-  #context(): RunContext | undefined {
-    return ambientContext(this.#made, "rewindTransport");
+  #ambient(): AmbientContext | undefined {
+    return ambientContext("rewindTransport", this.#created);
   }
 
   #isJournaled({ params }: NotificationMessage): boolean {
@@ -124,16 +123,15 @@ class RewindTransport implements Transport {
 
   async #request(message: RequestMessage, options: object | undefined): Promise<void> {
     const { method, id } = message;
-    const context = this.#context();
-    // Requests inside a journaled call are part of its answer.
-    if (context === undefined || context.inCall) {
+    const ambient = this.#ambient();
+    if (ambient === undefined) {
       if (method === "initialize") this.#greeting = id;
       await this.#connection.send(message, options);
       return;
     }
     this.#journaledIds.add(id);
     try {
-      await this.#journaled(message, options, context);
+      await this.#journaled(message, options, ambient.context);
     } finally {
       this.#journaledIds.delete(id);
     }
@@ -141,23 +139,26 @@ class RewindTransport implements Transport {
 
   async #journaled(message: RequestMessage, options: object | undefined, context: RunContext): Promise<void> {
     const { method, id } = message;
-    const call = { ...describeRequest(message, this.#server), context };
-    let asked = false;
+    let executed = false;
     let live: LiveAnswer | undefined;
     try {
-      const make = async ({ signal }: CallInfo): Promise<RecordedAnswer> => {
-        asked = true;
-        live = await this.#connection.ask(message, options, { caller: context, inside: captureContext(), signal });
-        return recorded(live);
-      };
-      const { value } = await journaled<RecordedAnswer>(call, make, { failureIn });
+      const { value } = await journaled<RecordedAnswer>({
+        ...describeRequest(message, this.#server),
+        context,
+        execute: async ({ signal }) => {
+          executed = true;
+          live = await this.#connection.ask(message, options, { caller: context, inside: getContext(), signal });
+          return recorded(live);
+        },
+        failureIn,
+      });
       if (live === undefined) await this.#replayNotifications(value, message, context);
       const { before: _before, ...answer } = value;
       const response = live?.response ?? { jsonrpc: "2.0", id, ...answer };
       if (method === "initialize") this.#greeted(response, live === undefined ? message : undefined);
       this.#deliver(response, context);
     } catch (error) {
-      if (asked || !isMcpCallEndedError(error)) throw error;
+      if (executed || !isMcpCallEndedError(error)) throw error;
       if (error.how === "closed") this.#close();
       else this.#deliver(cancelledAnswer(id, error.reason), context);
     }
@@ -173,7 +174,7 @@ class RewindTransport implements Transport {
     for (const recordedNotification of before) {
       const message = replayNotification(recordedNotification, token);
       if (message === undefined) continue;
-      this.#deliver(message, "progressToken" in (message.params ?? {}) ? context : this.#made);
+      this.#deliver(message, "progressToken" in (message.params ?? {}) ? context : this.#created);
       // After the synchronous work of the client, but before any other call is answered.
       await new Promise<void>((resolve) => nextTick(resolve));
     }
@@ -187,7 +188,7 @@ class RewindTransport implements Transport {
 
   #deliver(message: Message, context: RunContext | undefined, extra?: unknown): void {
     const deliver = (): void => this.onmessage?.(message, extra);
-    if (context === undefined) storage.exit(deliver);
+    if (context === undefined) outsideOfRuns(deliver);
     else context.run(deliver);
   }
 

@@ -1,4 +1,4 @@
-import type { SeenCall } from "../integration/index.js";
+import type { SeenCall } from "../integration/session/index.js";
 import { decodeParsed } from "../values/decode.js";
 import type { RecordingMode } from "./mode.js";
 

@@ -12,7 +12,8 @@ import {
 } from "../recording/files.js";
 import { fromLines } from "../recording/from-lines.js";
 import type { BuiltinRedactRule } from "../redact/rules.js";
-import { RecordingSession, Normalizer, sessionContexts, type NormalizeRule } from "../integration/index.js";
+import { RecordingSession, sessionContexts } from "../integration/session/index.js";
+import { Normalizer, type NormalizeRule } from "../values/normalize.js";
 import { recordingMode, type RecordingMode, type SnapshotUpdate } from "./mode.js";
 import { recordingPaths, testNames, type TaskLike } from "./names.js";
 import { noticeObsolete, removeUnnamed } from "./obsolete.js";
