@@ -6,14 +6,14 @@ export class McpCallEndedError extends RewindError {
     named(this, "McpCallEndedError");
   }
 
-  /** Why there is no answer: the connection was closed, or the client cancelled the request. */
+  /** Whether the connection was closed, or the client took the request back. */
   readonly how: "closed" | "cancelled";
-  /** The reason that the client sent with the cancellation. */
+  /** Why it was taken back, as the client told the server. */
   readonly reason: string | undefined;
 
   constructor(method: string, how: "closed" | "cancelled", reason?: string) {
     const why = how === "closed" ? "the connection was closed" : `it was cancelled: ${reason ?? "no reason was given"}`;
-    super(`The MCP server did not answer ${method}: ${why}`, "ERR_REWIND_MCP_CALL_ENDED");
+    super(`The MCP server gave no answer to ${method}: ${why}`, "ERR_REWIND_MCP_CALL_ENDED");
     this.how = how;
     this.reason = reason;
   }

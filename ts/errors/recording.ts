@@ -12,7 +12,7 @@ export class InvalidRecordingError extends RewindError {
 
   constructor(path: string, line: number, message: string, options: CauseOptions = {}) {
     super(
-      `${path}:${line}: ${message}. Fix the line, or record the test again with \`vitest -u\`.`,
+      `${path}:${line}: ${message}. Repair the line, or record the test anew.`,
       "ERR_REWIND_INVALID_RECORDING",
       options,
     );
@@ -25,7 +25,7 @@ export function isInvalidRecordingError(value: unknown): value is InvalidRecordi
   return hasName(value, "InvalidRecordingError");
 }
 
-/** A test has no recording, and the current mode creates none. */
+/** There is no recording of a test, and none may be made. */
 export class RecordingMissingError extends RewindError {
   static {
     named(this, "RecordingMissingError");
@@ -36,8 +36,8 @@ export class RecordingMissingError extends RewindError {
 
   constructor(test: string, path: string, call: string, options: CauseOptions = {}) {
     super(
-      `The test "${test}" has no recording, but requested ${call}. Recordings are not created in CI. ` +
-        `Run this test locally once and commit ${path}.`,
+      `There is no recording of the test "${test}", which asked for ${call}; and none is made here, ` +
+        `as no snapshot would be. Run the test where recordings are made (not under CI), and commit ${path}.`,
       "ERR_REWIND_RECORDING_MISSING",
       options,
     );
@@ -50,7 +50,7 @@ export function isRecordingMissingError(value: unknown): value is RecordingMissi
   return hasName(value, "RecordingMissingError");
 }
 
-/** A test made a call that its recording does not answer. */
+/** A test asked for something that its recording does not have. */
 export class RecordingStaleError extends RewindError {
   static {
     named(this, "RecordingStaleError");
@@ -61,7 +61,7 @@ export class RecordingStaleError extends RewindError {
 
   constructor(test: string, path: string, why: string, options: CauseOptions = {}) {
     super(
-      `The recording of the test "${test}" is stale. ${why}\nIf the change is intended, record it again with ` +
+      `The recording of the test "${test}" is stale. ${why}\nIf the change is meant, record it anew with ` +
         `\`vitest -u\` (${path}).`,
       "ERR_REWIND_RECORDING_STALE",
       options,
@@ -75,21 +75,21 @@ export function isRecordingStaleError(value: unknown): value is RecordingStaleEr
   return hasName(value, "RecordingStaleError");
 }
 
-/** A recording would contain a secret. It was not written. */
+/** A recording would hold a secret. It was not written. */
 export class SecretInRecordingError extends RewindError {
   static {
     named(this, "SecretInRecordingError");
   }
 
   readonly path: string;
-  /** The rules that matched, with line numbers from 1. */
+  /** What was found, and in which lines, from 1. */
   readonly secrets: readonly { readonly rule: string; readonly line: number }[];
 
   constructor(path: string, secrets: readonly { readonly rule: string; readonly line: number }[]) {
     const list = secrets.map(({ rule, line }) => `${rule} in line ${line}`).join(", ");
     super(
-      `The recording ${path} would contain secrets: ${list}. It was not written. ` +
-        "Remove them from requests and answers, such as prompts, tool outputs and URLs.",
+      `The recording ${path} would hold secrets: ${list}. It was not written. ` +
+        "Keep them out of what is sent and answered, such as prompts, tool outputs and URLs.",
       "ERR_REWIND_SECRET_IN_RECORDING",
     );
     this.path = path;

@@ -143,16 +143,13 @@ export interface MissedCall {
 
 const REASONS: Readonly<Record<MissReason, string>> = {
   "no-recording": "its frame was not recorded",
-  "not-recorded": "no unused recorded request in this frame matches",
+  "not-recorded": "no recorded request of the frame is equal to it, or all that are were used up",
   "in-flight": "it had started but not ended when the snapshot was taken",
   tombstone: "its recorded result could not be kept",
-  retry: "it failed when it was recorded, and must be retried",
+  retry: "it failed when it was recorded, and is to be tried again",
 };
 
-/** The end of the message of a ReplayMissError. A test prints its own advice instead. */
-export const MISS_ADVICE = 'Record the run again, or use mode "resume" to allow live calls.';
-
-/** A replay requested a call that its recording does not answer. */
+/** A replay was asked something that its recording does not answer. */
 export class ReplayMissError extends RewindError {
   static {
     named(this, "ReplayMissError");
@@ -170,7 +167,7 @@ export class ReplayMissError extends RewindError {
     super(
       `The recording has no answer for the ${kind} call "${name}" (${callId}, contentHash ${contentHash}): ` +
         `${REASONS[reason]}. ${explanation === undefined ? "" : `${explanation.text} `}` +
-        MISS_ADVICE,
+        'Record it anew, or run with mode "resume" to let the call be made.',
       "ERR_REWIND_REPLAY_MISS",
     );
     this.kind = kind;
@@ -182,7 +179,7 @@ export class ReplayMissError extends RewindError {
   }
 }
 
-/** A program reads a replayed stream further than it was read when it was recorded. */
+/** A stream is read on where its consumer had left it when it was recorded. */
 export class StreamCutError extends RewindError {
   static {
     named(this, "StreamCutError");
@@ -190,8 +187,8 @@ export class StreamCutError extends RewindError {
 
   constructor(call: string) {
     super(
-      `The recorded answer to ${call} ends here: the program left the stream early when it was recorded, and now reads ` +
-        "further. Record the run again.",
+      `The recorded answer to ${call} ends here: its consumer left it early when it was recorded, and now reads on. ` +
+        "Record it anew.",
       "ERR_REWIND_STREAM_CUT",
     );
   }
