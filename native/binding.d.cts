@@ -31,6 +31,18 @@ export declare class Conversation {
   hash(tail: RequestTail): string
 }
 
+/** An exclusive lock on a file. The operating system releases it when the process ends. */
+export declare class FileLock {
+  constructor(path: string)
+  /**
+   * Locks the file, which is created if needed, and replaces its content with `owner`. `null` on success. The code
+   * of the failure is "EAGAIN" if another `FileLock` in this or another process has the lock.
+   */
+  tryLock(owner: string): FileFailure | null
+  /** Removes the file (on Windows it stays) and releases the lock. */
+  release(): void
+}
+
 /**
  * The result of work on another thread. An async export cannot throw an error with our codes, so it returns this,
  * and [`Finished::take`] throws.
@@ -41,20 +53,20 @@ export declare class Finished {
 
 export declare class FrameHandle {
   /** Starts a run and returns its root frame. */
-  static startRun(root: FrameStart, options: RunOptions, snapshot?: SnapshotHandle | undefined | null): FrameHandle
-  openChild(child: FrameStart): FrameHandle
+  static startRun(root: BindingFrameStart, options: BindingRunOptions, snapshot?: SnapshotHandle | undefined | null): FrameHandle
+  openChild(child: BindingFrameStart): FrameHandle
   /** The start of a frame that has a recording. Absent otherwise. */
-  entry(): FrameEntry | null
+  entry(): BindingFrameEntry | null
   /** The hash of the frame's input: 64 lower-case hex digits. */
   get inputHash(): string
   /** The frame's position in the recorded order of ends. */
-  get turn(): number | null
+  get releaseOrder(): number | null
   /** True if requests must also be looked up by the hash of another recorder. */
   get hasForeignHashes(): boolean
   /** Starts a call. `request` is JSON text. If `normalized` is given, it is hashed instead. */
-  begin(kind: string, callId: string, request: string, foreign?: string | undefined | null, normalized?: string | undefined | null): Begun
+  begin(kind: string, callId: string, request: string, foreign?: string | undefined | null, normalized?: string | undefined | null): BindingStartedCall
   /** Starts a prompt. Its messages are those appended to the conversation so far. */
-  beginPrompt(callId: string, conversation: Conversation, tail: RequestTail, foreign?: string | undefined | null): Begun
+  beginPrompt(callId: string, conversation: Conversation, tail: RequestTail, foreign?: string | undefined | null): BindingStartedCall
   /**
    * Explains why no recorded request matches: a `MissExplanation` as JSON text. Absent if no request of this kind
    * was kept. `request` is JSON text.
@@ -70,7 +82,7 @@ export declare class FrameHandle {
    * Journals that the answer of a call is returned before the call ends. `recorded` is the position of that event
    * in the recording. Returns true if it overtook an earlier recorded start or end.
    */
-  answer(slot?: number | undefined | null, recorded?: number | undefined | null): boolean
+  headReceived(slot?: number | undefined | null, recorded?: number | undefined | null): boolean
   /** Notes that the frame has returned, although streams in it continue. */
   returnNow(completed: boolean): void
   /**
@@ -83,17 +95,19 @@ export declare class FrameHandle {
   /** Notes that the frame reached its recorded end. Returns true if it overtook an earlier recorded start or end. */
   reachEnd(): boolean
   /** The state of the recorded frame that this one continues. */
-  recordedState(): RecordedState | null
+  recordedState(): BindingRecordedState | null
   /** Ends the frame with its recorded outcome, without executing it. */
   adopt(): boolean
   /** "own" if the frame has a recording, "lent" if it has only the entries of one, otherwise "none". */
   get recording(): string
   /** The recorded entries of the frame that were not requested. Absent without a recording. */
-  unused(): Unused | null
+  unused(): BindingUnused | null
   /** Notes that the program continues with work that is journaled later, so earlier failures were handled. */
-  goOn(): void
-  markStopped(slot: number): void
-  markFrameStopped(): void
+  markPendingFailuresHandled(): void
+  /** Marks that the failure of a call ended the frame. */
+  markPropagated(slot: number): void
+  /** Marks that the failure of this frame ended the frame above. */
+  markFramePropagated(): void
   /** `key` is a JSON literal, `value` JSON text. */
   setMemory(key: string, value: string, initial: boolean): void
   nextGeneration(props?: string | undefined | null, types?: string | undefined | null): void
@@ -106,14 +120,25 @@ export declare class FrameHandle {
   budget(): BudgetHandle
   /**
    * A snapshot of the whole run at this moment. `metadata` and `redact` are JSON texts of objects, `normalize` of
-   * a list of rules. `reached_alone` leaves out the part of the recording that the run has not reached.
+   * a list of rules. `without_carry_over` leaves out the part of the recording that the run has not reached.
    */
-  dump(timestamp: number, traceId: string, spanId: string, metadata: string | undefined | null, normalize: string | undefined | null, redact: string | undefined | null, reachedAlone: boolean): SnapshotHandle
+  dump(timestamp: number, traceId: string, spanId: string, metadata: string | undefined | null, normalize: string | undefined | null, redact: string | undefined | null, withoutCarryOver: boolean): SnapshotHandle
+}
+
+/** The frames of a snapshot as a flat list, and the requests of their calls. */
+export declare class ReadModel {
+  constructor(snapshot: SnapshotHandle)
+  /** JSON text of the list of frames; empty from the second time on. */
+  takeFrames(): string
+  /** JSON text of the request with this number. */
+  request(number: number): string | null
+  /** JSON text of what the request with this number adds to the one that it continues. */
+  addedRequest(number: number): string | null
 }
 
 /** Finds and replaces secrets in JSON text. */
 export declare class Redactor {
-  constructor(options: RedactOptions)
+  constructor(options: BindingRedactOptions)
   /** Identifies the key without revealing it. */
   get keyId(): string | null
   /** The redacted JSON text. Absent if it contains no secret. */
@@ -147,12 +172,12 @@ export declare class SnapshotHandle {
   static readPieces(pieces: TextSink): SnapshotHandle
   /** JSON text of the root frame. */
   rootText(): string
-  get fields(): SnapshotFields
+  get fields(): BindingSnapshotFields
   /**
    * Replaces a file with `head`, the text of the root frame, and `tail`, on another thread. `temporary` must be an
    * unused name in the same folder.
    */
-  writeFile(path: string, temporary: string, head: string, tail: string): Promise<FileFailure | null>
+  writeFile(path: string, temporary: string, head: string, tail: string): Promise<BindingFileFailure | null>
 }
 
 /**
@@ -166,23 +191,25 @@ export declare class TextSink {
   push(piece: Uint8Array): void
 }
 
-/** The result of a request. */
-export interface Begun {
-  /** Identifies the call when it ends. Absent if nothing is recorded. */
-  slot?: number
-  contentHash: string
-  /** "output", "failure", "handled-failure", or the reason why the call must be executed. */
-  answer: string
-  text?: string
-  types?: string
-  /**
-   * The recorded position of the answer, if it came before the end, and of the end. They determine the order of
-   * release.
-   */
-  answered?: number
-  end?: number
-  /** Other recorded data of the call: JSON text of an object. */
-  meta?: string
+/** The positions of the parts of a request body in its bytes, each as [start, end]. */
+export interface BindingBoundaryParts {
+  /** The key of the messages. */
+  messagesName?: string
+  messages?: Array<number>
+  system?: Array<number>
+  tools?: Array<number>
+  /** JSON text of an object with the other members. */
+  parameters: string
+}
+
+export interface BindingFileFailure {
+  /** The system call, by Node's name for it: "open", "write", "fsync" or "rename". */
+  syscall: string
+  /** The error number of the operating system. */
+  errno?: number
+  /** Node's name of the error, for errors whose number Node does not know. */
+  code: string
+  message: string
 }
 
 /** A change of one call or frame. All strings are JSON texts; names are the texts of strings. */
@@ -201,62 +228,8 @@ export interface BindingForkChange {
   memory?: Array<BindingMemoryEdit>
 }
 
-export interface BindingMemoryEdit {
-  key: string
-  /** Absent for a key that is removed. */
-  value?: string
-}
-
-/** The parts of a request body. Absent if it is not an object. */
-export declare function boundaryParts(body: Uint8Array): BoundaryParts | null
-
-/** The positions of the parts of a request body in its bytes, each as [start, end]. */
-export interface BoundaryParts {
-  /** The key of the messages. */
-  messagesName?: string
-  messages?: Array<number>
-  system?: Array<number>
-  tools?: Array<number>
-  /** JSON text of an object with the other members. */
-  parameters: string
-}
-
-/** The RFC 8785 form of any JSON text. */
-export declare function canonicalize(text: string): string
-
-/** SHA-256 (64 lower-case hex digits) of the RFC 8785 form of any JSON text. */
-export declare function contentHash(text: string): string
-
-/** As `contentHash`, for UTF-8 bytes, which are read in place. */
-export declare function contentHashOfBytes(text: Uint8Array): string
-
-/** The differences between two JSON documents, as JSON text of `{ differences, more }`. */
-export declare function diffDocuments(before: Uint8Array, after: Uint8Array): string
-
-/** `pythonHash` of each element of an array. */
-export declare function elementHashes(json: Uint8Array, source: boolean): Array<string>
-
-export interface FileFailure {
-  /** The system call, by Node's name for it: "open", "write", "fsync" or "rename". */
-  syscall: string
-  /** The error number of the operating system. */
-  errno?: number
-  /** Node's name of the error, for errors whose number Node does not know. */
-  code: string
-  message: string
-}
-
-/** Forks the frames of `source`. The fields beside them are those of `fields`. */
-export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<BindingForkChange>): SnapshotHandle
-
-/** The text of the monitor's file. `document` is JSON text. */
-export declare function formatMonitor(document: Uint8Array, human: boolean): string
-
-/** As `formatMonitor`, on another thread. `null` for a document that cannot be formatted. */
-export declare function formatMonitorBytes(document: Buffer, human: boolean): Promise<Buffer | null>
-
 /** The start of a frame that has a recording. */
-export interface FrameEntry {
+export interface BindingFrameEntry {
   generation: number
   props?: string
   propsTypes?: string
@@ -265,7 +238,7 @@ export interface FrameEntry {
 }
 
 /** The identity and the input of a frame. Strings are JSON literals, the input is JSON text. */
-export interface FrameStart {
+export interface BindingFrameStart {
   callId: string
   agentId: string
   input: string
@@ -276,37 +249,14 @@ export interface FrameStart {
   normalized?: string
 }
 
-/** The 53-bit hash of any JSON text, as in recordings of `@rejelly/core`. */
-export declare function legacyHash(text: string): string
-
-/**
- * Hashes and counts messages and tools. With `source`, number tokens count as written; otherwise the text must have
- * the form of `JSON.stringify`.
- *
- * Returns these values separated by spaces: SHA-256 (64 hex digits) of the messages and of the tools as Python's
- * `json.dumps` writes them with sorted keys; the number of messages; the tokens of all messages; the tokens of the
- * tools; the number of messages with the role "user"; the number of tool calls. One string, because creating an
- * object costs more than the rest of a small request.
- */
-export declare function measureBoundary(messages: Uint8Array, tools: Uint8Array, source: boolean): string
-
-/** The estimated tokens of each message of a JSON array. */
-export declare function messageTokens(json: Uint8Array, source: boolean): Array<number>
-
-/** SHA-256 (64 hex digits) of a value as Python's `json.dumps` writes it with sorted keys. */
-export declare function pythonHash(json: Uint8Array, source: boolean): string
-
-/** The text that `pythonHash` hashes. */
-export declare function pythonJson(json: Uint8Array, source: boolean): string
-
-/** Reads the bytes of a snapshot file on another thread. */
-export declare function readBytes(bytes: Buffer): Promise<Finished>
-
-/** Reads the bytes of a snapshot. */
-export declare function readBytesSync(bytes: Uint8Array): SnapshotHandle
+export interface BindingMemoryEdit {
+  key: string
+  /** Absent for a key that is removed. */
+  value?: string
+}
 
 /** The state of a recorded frame. */
-export interface RecordedState {
+export interface BindingRecordedState {
   /** "running", "completed" or "failed". */
   status: string
   /** The output or the `ErrorInfo` as JSON text. */
@@ -316,34 +266,23 @@ export interface RecordedState {
   endedTheRun: boolean
 }
 
-export interface RedactOptions {
-  rules: Array<RedactRule>
+export interface BindingRedactOptions {
+  rules: Array<BindingRedactRule>
   key?: string
   /** Ids of built-in rules to disable. */
   without: Array<string>
 }
 
 /** A rule of the user: a pattern with its flags, or names of members. */
-export interface RedactRule {
+export interface BindingRedactRule {
   id: string
   pattern?: string
   flags?: string
   keys?: Array<string>
 }
 
-/**
- * Restores from the bytes of a trace file on another thread. Nothing may write to the bytes meanwhile. Bytes that
- * are not UTF-8 only invalidate their own lines.
- */
-export declare function restoreBytes(trace: Buffer, options: RestoreOptions): Promise<Finished>
-
-/** Restores from the bytes of a trace. */
-export declare function restoreBytesSync(trace: Uint8Array, options: RestoreOptions): SnapshotHandle
-
-export declare function restoredFields(eventType: string): RestoredFields
-
 /** The fields that a restore reads from events of one type. */
-export interface RestoredFields {
+export interface BindingRestoredFields {
   /** Names of the fields, in addition to those of all events. */
   names: Array<string>
   /**
@@ -353,7 +292,7 @@ export interface RestoredFields {
   always: number
 }
 
-export interface RestoreOptions {
+export interface BindingRestoreOptions {
   spanId?: string
   /** "before" or "after". */
   anchor?: string
@@ -369,21 +308,7 @@ export interface RestoreOptions {
   fromMemory: boolean
 }
 
-/** Restores a snapshot from the text of a trace that was pushed in pieces. */
-export declare function restorePieces(pieces: TextSink, options: RestoreOptions): SnapshotHandle
-
-/**
- * Restores a snapshot from events in memory. `heads` has five numbers per event: the indices of its type, span,
- * parent and trace (or `0xffffffff`), and one bit for each of `restoredFields` that it has. `numbers` has two per
- * event: its `timestamp` and `_seq`. `types`, `spans` and `traces` are JSON arrays that the indices refer to.
- * `values` contains JSON arrays of the fields' values.
- */
-export declare function restoreTable(heads: Uint32Array, numbers: Float64Array, types: string, spans: string, traces: string, values: TextSink, options: RestoreOptions): SnapshotHandle
-
-/** Restores a snapshot from the text of a trace. */
-export declare function restoreTrace(trace: string, options: RestoreOptions): SnapshotHandle
-
-export interface RunOptions {
+export interface BindingRunOptions {
   recording: boolean
   /** Keep the request of each call. */
   requests: boolean
@@ -394,7 +319,7 @@ export interface RunOptions {
 }
 
 /** The fields of a snapshot other than its root. */
-export interface SnapshotFields {
+export interface BindingSnapshotFields {
   processId: string
   /** Milliseconds since 1970. */
   timestamp: number
@@ -414,14 +339,126 @@ export interface SnapshotFields {
   redact?: string
 }
 
-/** The estimated tokens of a text. */
-export declare function textTokens(plain: Uint8Array): number
+/** A call that has begun, and its recorded answer. */
+export interface BindingStartedCall {
+  /** Identifies the call when it ends. Absent if nothing is recorded. */
+  slot?: number
+  contentHash: string
+  /** "output", "failure", "handled-failure", or the reason why the call must be executed. */
+  answer: string
+  text?: string
+  types?: string
+  /**
+   * The recorded position of the answer, if it came before the end, and of the end. They determine the order of
+   * release.
+   */
+  answered?: number
+  end?: number
+  /** Other recorded data of the call: JSON text of an object. */
+  meta?: string
+}
 
 /** Recorded entries that were not requested. */
-export interface Unused {
+export interface BindingUnused {
   calls: number
   frames: number
 }
 
+/** The parts of a request body. Absent if it is not an object. */
+export declare function boundaryParts(body: Uint8Array): BindingBoundaryParts | null
+
+/** The RFC 8785 form of any JSON text. */
+export declare function canonicalize(text: string): string
+
+/** SHA-256 (64 lower-case hex digits) of the RFC 8785 form of any JSON text. */
+export declare function contentHash(text: string): string
+
+/** As `contentHash`, for UTF-8 bytes, which are read in place. */
+export declare function contentHashOfBytes(text: Uint8Array): string
+
+/** The differences between two JSON documents, as JSON text of `{ differences, more }`. */
+export declare function diffDocuments(before: Uint8Array, after: Uint8Array): string
+
+/** `pythonHash` of each element of an array. */
+export declare function elementHashes(json: Uint8Array, source: boolean): Array<string>
+
+/** Forks the frames of `source`. The fields beside them are those of `fields`. */
+export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<ForkChange>): SnapshotHandle
+
+/** The text of the monitor's file. `document` is JSON text. */
+export declare function formatMonitor(document: Uint8Array, human: boolean): string
+
+/** As `formatMonitor`, on another thread. `null` for a document that cannot be formatted. */
+export declare function formatMonitorBytes(document: Buffer, human: boolean): Promise<Buffer | null>
+
+/** The 53-bit hash of any JSON text, as in recordings of `@rejelly/core`. */
+export declare function legacyHash(text: string): string
+
+/**
+ * Hashes and counts messages and tools. With `source`, number tokens count as written; otherwise the text must have
+ * the form of `JSON.stringify`.
+ *
+ * Returns these values separated by spaces: SHA-256 (64 hex digits) of the messages and of the tools as Python's
+ * `json.dumps` writes them with sorted keys; the number of messages; the tokens of all messages; the tokens of the
+ * tools; the number of messages with the role "user"; the number of tool calls. One string, because creating an
+ * object costs more than the rest of a small request.
+ */
+export declare function measureBoundary(messages: Uint8Array, tools: Uint8Array, source: boolean): string
+
+export interface MemoryEdit {
+  key: string
+  /** Absent for a key that is removed. */
+  value?: string
+}
+
+/** The estimated tokens of each message of a JSON array. */
+export declare function messageTokens(json: Uint8Array, source: boolean): Array<number>
+
+/** SHA-256 (64 hex digits) of a value as Python's `json.dumps` writes it with sorted keys. */
+export declare function pythonHash(json: Uint8Array, source: boolean): string
+
+/** The text that `pythonHash` hashes. */
+export declare function pythonJson(json: Uint8Array, source: boolean): string
+
+/** Reads the bytes of a snapshot file on another thread. */
+export declare function readBytes(bytes: Buffer): Promise<Finished>
+
+/** Reads the bytes of a snapshot. */
+export declare function readBytesSync(bytes: Uint8Array): SnapshotHandle
+
+/**
+ * The frames of `source` under other hashes, which are in the order of the read model: those of calls, and those of the
+ * inputs of frames. The fields beside the frames are those of `fields`.
+ */
+export declare function rehashSnapshot(source: SnapshotHandle, fields: SnapshotHandle, calls: Array<string>, inputs: Array<string | undefined | null>): SnapshotHandle
+
+/**
+ * Restores from the bytes of a trace file on another thread. Nothing may write to the bytes meanwhile. Bytes that
+ * are not UTF-8 only invalidate their own lines.
+ */
+export declare function restoreBytes(trace: Buffer, options: BindingRestoreOptions): Promise<Finished>
+
+/** Restores from the bytes of a trace. */
+export declare function restoreBytesSync(trace: Uint8Array, options: BindingRestoreOptions): SnapshotHandle
+
+export declare function restoredFields(eventType: string): BindingRestoredFields
+
+/** Restores a snapshot from the text of a trace that was pushed in pieces. */
+export declare function restorePieces(pieces: TextSink, options: BindingRestoreOptions): SnapshotHandle
+
+/**
+ * Restores a snapshot from events in memory. `heads` has five numbers per event: the indices of its type, span,
+ * parent and trace (or `0xffffffff`), and one bit for each of `restoredFields` that it has. `numbers` has two per
+ * event: its `timestamp` and `_seq`. `types`, `spans` and `traces` are JSON arrays that the indices refer to.
+ * `values` contains JSON arrays of the fields' values.
+ */
+export declare function restoreTable(heads: Uint32Array, numbers: Float64Array, types: string, spans: string, traces: string, values: TextSink, options: BindingRestoreOptions): SnapshotHandle
+
+/** Restores a snapshot from the text of a trace. */
+export declare function restoreTrace(trace: string, options: BindingRestoreOptions): SnapshotHandle
+
+/** The estimated tokens of a text. */
+export declare function textTokens(plain: Uint8Array): number
+
 /** Replaces a file with the given text, on another thread. `temporary` must be an unused name in the same folder. */
-export declare function writeTextFile(path: string, temporary: string, text: string): Promise<FileFailure | null>
+export declare function writeTextFile(path: string, temporary: string, text: string): Promise<BindingFileFailure | null>

@@ -19,13 +19,13 @@ const GROUND = {
 const ROOMS = {
   model: [],
   openai: [],
-  recording: [],
   redact: [],
   schema: [],
   testing: [],
   trace: [],
   audit: ["redact"],
   snapshot: ["redact"],
+  recording: ["snapshot"],
 
   "runtime/order": [],
   "runtime/scope": ["runtime/order", "redact"],

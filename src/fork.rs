@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use agent_rewind_core::fork::{Change, MemoryEdits, NewOutcome, Target, fork};
+use agent_rewind_core::fork::{Change, MemoryEdits, NewOutcome, Target, fork, rehash};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{Kind, RequestHash, Value};
+use agent_rewind_core::model::{Frame, Kind, RequestHash, Value};
 use napi_derive::napi;
 
 use crate::error::{Result, fork_error};
@@ -10,7 +10,7 @@ use crate::snapshot::SnapshotHandle;
 
 /// A change of one call or frame. All strings are JSON texts; names are the texts of strings.
 #[napi(object)]
-pub struct BindingForkChange {
+pub struct ForkChange {
     /// Either this or `content_hash` is given.
     pub call_id: Option<String>,
     pub content_hash: Option<String>,
@@ -22,11 +22,11 @@ pub struct BindingForkChange {
     /// Type tags of the output.
     pub types: Option<String>,
     pub error: Option<String>,
-    pub memory: Option<Vec<BindingMemoryEdit>>,
+    pub memory: Option<Vec<MemoryEdit>>,
 }
 
 #[napi(object)]
-pub struct BindingMemoryEdit {
+pub struct MemoryEdit {
     pub key: String,
     /// Absent for a key that is removed.
     pub value: Option<String>,
@@ -37,18 +37,39 @@ pub struct BindingMemoryEdit {
 pub fn fork_snapshot(
     source: &SnapshotHandle,
     fields: &SnapshotHandle,
-    changes: Vec<BindingForkChange>,
+    changes: Vec<ForkChange>,
 ) -> Result<SnapshotHandle> {
     let changes: Vec<Change> = changes.into_iter().map(core_change).collect();
     let root = fork(source.snapshot.tree(), &changes).map_err(|error| fork_error(&error))?;
-    Ok(SnapshotHandle {
-        snapshot: Arc::new(fields.snapshot.around(root)),
-        // The fork shares the texts of its source.
-        meter: source.meter.clone(),
-    })
+    Ok(source.forked(fields, root))
 }
 
-fn core_change(change: BindingForkChange) -> Change {
+impl SnapshotHandle {
+    /// A snapshot with other fields and other frames, which share the texts of this one.
+    fn forked(&self, fields: &Self, root: Arc<Frame>) -> Self {
+        Self {
+            snapshot: Arc::new(fields.snapshot.around(root)),
+            meter: self.meter.clone(),
+        }
+    }
+}
+
+/// The frames of `source` under other hashes, which are in the order of the read model: those of calls, and those of the
+/// inputs of frames. The fields beside the frames are those of `fields`.
+#[napi(catch_unwind)]
+pub fn rehash_snapshot(
+    source: &SnapshotHandle,
+    fields: &SnapshotHandle,
+    calls: Vec<String>,
+    inputs: Vec<Option<String>>,
+) -> SnapshotHandle {
+    let calls = calls.iter().map(|hash| RequestHash::read(hash));
+    let inputs = inputs.iter().map(|hash| hash.as_deref()?.parse().ok());
+    let root = rehash(source.snapshot.tree(), calls, inputs);
+    source.forked(fields, root)
+}
+
+fn core_change(change: ForkChange) -> Change {
     let name = |literal: String| JsonStr::from_normalized_body(body(&literal));
     let target = match (change.call_id, change.content_hash) {
         (Some(call_id), _) => Target::CallId(name(call_id)),
@@ -67,7 +88,7 @@ fn core_change(change: BindingForkChange) -> Change {
     let error = change.error.map(JsonText::trusted).map(NewOutcome::Error);
     let memory = change.memory.map(|edits| {
         let mut memory = MemoryEdits::default();
-        for BindingMemoryEdit { key, value } in edits {
+        for MemoryEdit { key, value } in edits {
             let key = name(key);
             if let Some(value) = value {
                 memory.values.insert(key.clone(), JsonText::trusted(value));

@@ -32,7 +32,7 @@ class Ambient implements AmbientContext {
   }
 
   markPendingFailuresHandled(): void {
-    this.context.scope.frame.goOn();
+    this.context.scope.frame.markPendingFailuresHandled();
   }
 }
 

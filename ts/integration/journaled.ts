@@ -1,4 +1,4 @@
-import type { IncompleteAnswer } from "../runtime/call/answer-or-call.js";
+import type { IncompleteAnswer } from "../runtime/call/outcome.js";
 import { journaled as journal, type CallInfo, type JournaledCall } from "../runtime/call/journal-call.js";
 import {
   journalStreamed as journalStream,

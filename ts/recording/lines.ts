@@ -1,5 +1,6 @@
 // The lines of a recording: one for each frame, call and end, in the order of the run's frames and their starts.
 
+import type { AddedRequest } from "../snapshot/read-model.js";
 import type { Marks } from "../snapshot/marks.js";
 import type { CallMeta, ErrorInfo } from "../types/snapshot.js";
 
@@ -52,20 +53,8 @@ export interface CallLine extends Marks {
   files?: Files;
 }
 
-/** A document; or a prompt, by what it adds to an earlier one of its frame. */
-export type RequestLine =
-  | { document: unknown }
-  | {
-      /** The `call` whose request this one continues: with its messages, and all else that is not given here. */
-      after?: string;
-      messages: unknown[];
-      model?: unknown;
-      options?: unknown;
-      schema?: unknown;
-      tools?: unknown;
-      /** What that one has and this one does not. */
-      without?: string[];
-    };
+/** As the read model has it, but `after` is the `call` of the prompt that this one continues. */
+export type RequestLine = AddedRequest;
 
 /** A frame ends, or stands at the end of the recording. */
 export interface EndLine extends Marks {

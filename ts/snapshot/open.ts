@@ -6,7 +6,7 @@ import type { AgentSnapshot, RecordedRule } from "../types/snapshot.js";
 import { checkSameRules } from "../redact/redactor.js";
 import type { Redaction } from "../redact/redaction.js";
 import { handleOf, withoutRoot } from "./handle.js";
-import { hashedAnew } from "./hash-anew.js";
+import { hashesUnder } from "./hash-anew.js";
 import { inPieces, LONG_TEXT } from "./text-pieces.js";
 
 /** A snapshot that has been checked. */
@@ -39,9 +39,9 @@ export function openSnapshot(snapshot: AgentSnapshot, normalizer?: Normalizer, r
   checkSameRules(opened.snapshot.redact, redaction?.recorded);
   const recorded = opened.snapshot.normalize ?? [];
   if (sameRules(recorded, normalizer?.recorded ?? [])) return opened;
-  const text = `{"root":${opened.handle.rootText()}}`;
-  const { root } = JSON.parse(text) as Pick<AgentSnapshot, "root">;
-  return { handle: read({ ...opened.snapshot, root: hashedAnew(root, normalizer) }), snapshot: opened.snapshot };
+  const { calls, inputs } = hashesUnder(normalizer, opened.handle);
+  const handle = native.rehashSnapshot(opened.handle, handleWith(opened.snapshot), calls, inputs);
+  return { handle, snapshot: opened.snapshot };
 }
 
 function sameRules(left: readonly RecordedRule[], right: readonly RecordedRule[]): boolean {

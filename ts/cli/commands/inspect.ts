@@ -6,11 +6,10 @@ import { visible, type Output, type Style } from "../output.js";
 /** Prints the tree of a snapshot or trace. */
 export async function inspect(path: string, out: Output, json: boolean): Promise<ExitCode> {
   const { kind, snapshot } = await readRecording(path);
-  // The frames are parsed at the first access.
-  reading(path, () => snapshot.root);
+  const list = reading(path, () => rowsOf(snapshot));
   const { processId, timestamp, provenance, warnings = [], metadata, normalize, redact } = snapshot;
   if (json) {
-    const rows = [...rowsOf(snapshot)].map((row) => plainRow(row));
+    const rows = [...list].map((row) => plainRow(row));
     const about = { kind, processId, timestamp, provenance, metadata, warnings, normalize, redact };
     await out.json({ ...about, rows });
     return EXIT.ok;
@@ -24,7 +23,7 @@ export async function inspect(path: string, out: Output, json: boolean): Promise
   );
   for (const { code, message } of warnings) await out.line(out.style("yellow", `! ${code}: ${visible(message)}`));
   const bars: boolean[] = [];
-  for (const row of rowsOf(snapshot)) {
+  for (const row of list) {
     if (!out.open) break;
     bars.length = row.depth;
     const branch =
