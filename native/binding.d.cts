@@ -38,7 +38,7 @@ export declare class FileLock {
    * Locks the file, which is created if needed, and replaces its content with `owner`. `null` on success. The code
    * of the failure is "EAGAIN" if another `FileLock` in this or another process has the lock.
    */
-  tryLock(owner: string): FileFailure | null
+  tryLock(owner: string): BindingFileFailure | null
   /** Removes the file (on Windows it stays) and releases the lock. */
   release(): void
 }
@@ -72,12 +72,12 @@ export declare class FrameHandle {
    * was kept. `request` is JSON text.
    */
   explain(kind: string, request: string): string | null
-  /** Journals the output of a call. `meta` is JSON text of an object. */
-  succeed(slot: number, output: string, types?: string | undefined | null, meta?: string | undefined | null): boolean
+  /** Journals the output of a call. `data` is JSON text of a `CallData` object. */
+  succeed(slot: number, output: string, types?: string | undefined | null, data?: string | undefined | null): boolean
   /** Journals that a call ended with a value that cannot be recorded. `reason` is a JSON literal. */
-  bury(slot: number, reason: string, meta?: string | undefined | null): boolean
+  bury(slot: number, reason: string, data?: string | undefined | null): boolean
   /** Journals the failure of a call. `error` is JSON text of an `ErrorInfo`. */
-  fail(slot: number, error: string, meta?: string | undefined | null): boolean
+  fail(slot: number, error: string, data?: string | undefined | null): boolean
   /**
    * Journals that the answer of a call is returned before the call ends. `recorded` is the position of that event
    * in the recording. Returns true if it overtook an earlier recorded start or end.
@@ -383,7 +383,7 @@ export declare function diffDocuments(before: Uint8Array, after: Uint8Array): st
 export declare function elementHashes(json: Uint8Array, source: boolean): Array<string>
 
 /** Forks the frames of `source`. The fields beside them are those of `fields`. */
-export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<ForkChange>): SnapshotHandle
+export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<BindingForkChange>): SnapshotHandle
 
 /** The text of the monitor's file. `document` is JSON text. */
 export declare function formatMonitor(document: Uint8Array, human: boolean): string
@@ -404,12 +404,6 @@ export declare function legacyHash(text: string): string
  * object costs more than the rest of a small request.
  */
 export declare function measureBoundary(messages: Uint8Array, tools: Uint8Array, source: boolean): string
-
-export interface MemoryEdit {
-  key: string
-  /** Absent for a key that is removed. */
-  value?: string
-}
 
 /** The estimated tokens of each message of a JSON array. */
 export declare function messageTokens(json: Uint8Array, source: boolean): Array<number>

@@ -10,7 +10,7 @@ const GROUND = {
   types: [],
   files: [],
   errors: ["types"],
-  events: ["types"],
+  events: ["types", "values"],
   native: ["errors"],
   values: ["errors", "types"],
 };
@@ -48,7 +48,7 @@ const ROOMS = {
   "context/window": ["context/request"],
   "context/capture": ["context/request", "context/window", "runtime/call", "runtime/scope"],
   "context/compaction": ["context/capture", "context/request", "context/window"],
-  "context/monitor": ["context/capture", "context/window", "redact", "trace"],
+  "context/monitor": ["context/capture", "context/window", "redact"],
   context: ["context/capture", "context/compaction", "context/monitor", "context/request", "context/window"],
 
   index: ["redact", "runtime/agent", "runtime/call", "runtime/frame", "runtime/run", "runtime/scope", "runtime/usage"],

@@ -244,12 +244,12 @@ it("names the place where a recording is damaged", SLOW, async () => {
     ["", `${file}:1: expected a line with "format"`],
     [`${header}\n{`, `${file}:2: `],
     [`${header.replace('"version":1', '"version":9')}\n${call}\n`, `${file}:1: version 9 of the format`],
-    [`${header}\n${call.replace('"frame":"root"', '"frame":"root/x"')}\n`, "no line before it begins the frame"],
+    [`${header}\n${call.replace('"frame":"root"', '"frame":"root/x"')}\n`, "no earlier line starts the frame"],
     [`${header}\n[]\n`, `${file}:2: expected a JSON object`],
     [`${header}\n{"frame":"root","call":5}\n`, `${file}:2: `],
     [
       `${header}\n${call.replace("}}\n", "").replace(/}$/, ',"files":{"/output":"../../x"}}')}\n`,
-      "is no name of a file",
+      "is not a valid name of a file",
     ],
   ];
   for (const [text, message] of damages) {

@@ -1,4 +1,4 @@
-import { type CauseOptions, hasName, named, RewindError } from "../errors/base.js";
+import { named, RewindError, type CauseOptions, type ErrorGuard } from "../errors/base.js";
 
 /**
  * The codes of an OpenAIModelError:
@@ -30,10 +30,6 @@ export interface OpenAIFailure extends CauseOptions {
 
 /** An OpenAI-compatible endpoint returned no complete answer. `cause` is the error of the client, if there is one. */
 export class OpenAIModelError extends RewindError {
-  static {
-    named(this, "OpenAIModelError");
-  }
-
   declare readonly code: OpenAIModelErrorCode;
   readonly model: string;
   /** HTTP status. */
@@ -56,7 +52,4 @@ export class OpenAIModelError extends RewindError {
   }
 }
 
-/** True for errors from a recording too. */
-export function isOpenAIModelError(value: unknown): value is OpenAIModelError {
-  return hasName(value, "OpenAIModelError");
-}
+export const isOpenAIModelError: ErrorGuard<OpenAIModelError> = named(OpenAIModelError, "OpenAIModelError");

@@ -1,11 +1,7 @@
-import { hasName, named, RewindError } from "../errors/base.js";
+import { named, RewindError, type ErrorGuard } from "../errors/base.js";
 
 /** A mock model received a request that no rule answers, or has rules that were not used. */
 export class MockModelError extends RewindError {
-  static {
-    named(this, "MockModelError");
-  }
-
   declare readonly code: "ERR_REWIND_MOCK_UNEXPECTED_PROMPT" | "ERR_REWIND_MOCK_UNUSED_RULES";
   /** The rules, one line each, with the number of uses. */
   readonly rules: readonly string[];
@@ -19,6 +15,4 @@ export class MockModelError extends RewindError {
   }
 }
 
-export function isMockModelError(value: unknown): value is MockModelError {
-  return hasName(value, "MockModelError");
-}
+export const isMockModelError: ErrorGuard<MockModelError> = named(MockModelError, "MockModelError");
