@@ -191,7 +191,7 @@ class ToolRun {
       input: this.#input,
     }));
     // A copy of what was hashed: the handler may change its input.
-    this.#input = scope.run.observed ? (JSON.parse(encodeInput(input).text) as unknown) : input;
+    this.#input = scope.run.emitter.observed ? (JSON.parse(encodeInput(input).text) as unknown) : input;
     this.#contentHash = contentHash;
     this.#spanId = span.spanId;
     span.start();

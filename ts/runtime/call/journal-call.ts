@@ -141,7 +141,7 @@ class CallEvents<T> {
     return {
       headReceived: (value) => this.#answer(progress(value, true)),
       firstChunk: (value) => {
-        if (run.observed && !this.#hasEnded) this.#answer(progress(value));
+        if (run.emitter.observed && !this.#hasEnded) this.#answer(progress(value));
       },
       progress(value) {
         if (run.recording || outerRecording !== undefined) progress(value);
@@ -187,7 +187,7 @@ class CallEvents<T> {
   }
 
   #emitEnd(fields: () => object): void {
-    if (this.#hasEnded || !this.#scope.run.observed) return;
+    if (this.#hasEnded || !this.#scope.run.emitter.observed) return;
     this.#hasEnded = true;
     this.span.end(fields);
   }

@@ -1,6 +1,5 @@
 import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
 import { encodeValue, type Encoded, type Tombstone } from "../../values/encode.js";
-import type { Scope } from "../scope/scope.js";
 import { CallFailure, journalFailure, journalOutcome, type CallSpec, type Ended } from "./outcome.js";
 import type { StartedCall } from "./started-call.js";
 
@@ -13,7 +12,7 @@ export async function makeCall<T>(call: StartedCall, spec: CallSpec<T>): Promise
     ...spec.meta?.(),
     ...(call.wireHash === undefined ? {} : { wireHash: call.wireHash() }),
   });
-  countLive(scope);
+  scope.count("live");
   let value: T;
   let encoded: Encoded | Tombstone;
   /** Once set it is final, also if progress is reported later. */
@@ -35,11 +34,6 @@ export async function makeCall<T>(call: StartedCall, spec: CallSpec<T>): Promise
   }
   ended = endedWith(value, encoded);
   return ended;
-}
-
-export function countLive(scope: Scope): void {
-  scope.frameReport.live += 1;
-  scope.run.report.live += 1;
 }
 
 function journaledForm<T>(

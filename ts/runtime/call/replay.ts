@@ -3,7 +3,6 @@ import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
 import { decodeValue } from "../../values/decode.js";
 import { fromErrorInfo } from "../../values/error-info.js";
 import { addSaved } from "../scope/replay-report.js";
-import type { Scope } from "../scope/scope.js";
 import {
   CallFailure,
   answerOf,
@@ -117,15 +116,9 @@ function recordedEnd<T>(call: StartedCall, { incompleteAnswer }: CallSpec<T>): R
   const now = (): void => {
     if (isReleased) return;
     isReleased = true;
-    noteOvertaken(scope, scope.frame.release(call.slot, end));
+    if (scope.frame.release(call.slot, end)) scope.count("overtaken");
   };
   return { inOrder: () => scope.run.releases.waitForRelease(end ?? undefined).then(now), now };
-}
-
-function noteOvertaken({ run, frameReport }: Scope, overtaken: boolean): void {
-  if (!overtaken) return;
-  frameReport.overtaken += 1;
-  run.report.overtaken += 1;
 }
 
 /** Resolves when the recorded order reaches the end of the call, or its answer if that was returned before. */
@@ -135,11 +128,11 @@ function waitForRelease({ scope, recorded }: StartedCall, headReceived: boolean)
 
 /** Reports to the core that the recorded answer is returned. Returns its recorded meta. */
 function release({ scope, slot, recorded }: StartedCall, headReceived: boolean): CallMeta | undefined {
-  const { run, frameReport, frame } = scope;
+  const { run, frame } = scope;
   const { answered, end } = recorded;
-  frameReport.replayed += 1;
-  run.report.replayed += 1;
-  noteOvertaken(scope, headReceived ? frame.headReceived(slot, answered) : frame.release(slot, end));
+  scope.count("replayed");
+  const overtook = headReceived ? frame.headReceived(slot, answered) : frame.release(slot, end);
+  if (overtook) scope.count("overtaken");
   if (recorded.data === undefined) return undefined;
   const { meta } = JSON.parse(recorded.data) as { meta?: CallMeta | null };
   // The recording may have been edited.
