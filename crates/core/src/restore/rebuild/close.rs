@@ -1,4 +1,4 @@
-//! Settles how frames ended that have no end of their own, and which failures ended a frame.
+//! Determines the state of frames without an end event, and the failure that ended a frame.
 
 use super::builder::Builder;
 use super::draft::{Index, RUN_FRAME};
@@ -8,9 +8,9 @@ use crate::restore::read::spans::NO_EVENT;
 use crate::restore::read::warnings::code;
 
 impl Builder<'_, '_> {
-    /// Closes the agents that still run although the agent that called them ended, or was reborn.
+    /// Closes agents that are still running although their calling agent has ended or was reborn.
     pub(crate) fn close_orphans(&mut self) {
-        // A frame stands behind its parent, so parents are settled first.
+        // Parents come before their children in the list, so they are closed first.
         for index in 1..self.frames.len() {
             let frame = &self.frames[index];
             if frame.state != State::Running {
@@ -28,7 +28,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// How an agent ended whose end event is missing although its last generation ended.
+    /// The end of an agent whose end event is missing although its last generation ended.
     fn lost_end(&mut self, index: usize) -> Option<State> {
         let frame = &self.frames[index];
         let end = self.generations[*frame.generations.last()? as usize]
@@ -38,13 +38,14 @@ impl Builder<'_, '_> {
         if end.reborn || span.end != NO_EVENT {
             return None;
         }
-        let message = "agent:end is missing; the agent ended as its last generation did".to_owned();
+        let message =
+            "agent:end is missing; the end of the last generation is used instead".to_owned();
         self.warnings
             .add(code::MISSING_END, None, Some(&span.id), message);
         Some(end.state.clone())
     }
 
-    /// Marks the calls and sub-agents whose failure is the one that their frame ended with.
+    /// Marks the call or sub-agent whose failure ended its frame.
     pub(crate) fn mark_stopped(&mut self) {
         for index in 0..self.frames.len() {
             let frame = &self.frames[index];
@@ -81,7 +82,7 @@ impl Builder<'_, '_> {
             let child = children.max_by_key(|child| self.frames[*child as usize].end);
             let call_end = call.and_then(|call| self.calls[call as usize].end);
             let child_end = child.and_then(|child| self.frames[child as usize].end);
-            // Of several with the same error it was the last one; the others had been handled.
+            // Of several with the same error, the last one ended the frame. The others had been handled.
             match (call, child) {
                 (Some(call), _) if call_end >= child_end => {
                     if let Some(Outcome::Failure { stopped, .. }) =

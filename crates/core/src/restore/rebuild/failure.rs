@@ -1,4 +1,4 @@
-//! Errors as events hold them: known by name and message.
+//! Reads errors of events. Two errors are the same if name and message are equal.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::json::{JsonError, JsonText, Scanner};
 /// Name and message of an error, as bodies of JSON strings.
 pub(crate) type Identity = (String, String);
 
-/// How far a chain of causes is followed.
+/// The maximum number of causes that are followed.
 const MAX_CAUSES: usize = 100;
 
 /// Name and message of an `ErrorInfo`; `None` if it lacks one of them.
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_what_is_no_error_for_none() {
+    fn other_values_are_not_errors() {
         for json in [
             "null",
             "\"text\"",
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_chain_has_an_end() {
+    fn follows_a_limited_number_of_causes() {
         let depth = 900;
         let error = format!(
             "{}null{}",

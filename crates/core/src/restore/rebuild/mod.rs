@@ -1,4 +1,4 @@
-//! From ordered events to frames, generations and calls.
+//! Builds frames, generations and calls from sorted events.
 
 pub(super) mod assemble;
 pub(super) mod budget;
