@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use agent_rewind_core::hash;
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{Kind, Outcome, Request, State, Text, Usage};
+use agent_rewind_core::model::{CallData, Kind, Outcome, Request, State, Text, Usage};
 use agent_rewind_core::record::{Asked, Ended, LiveFrame, Returned};
 use agent_rewind_core::replay::ReplaySource;
 use agent_rewind_core::snapshot::{Provenance, Snapshot, SnapshotError, SnapshotSource};
@@ -256,7 +256,9 @@ impl FrameHandle {
             call_slot(slot),
             Ended {
                 outcome,
-                meta: meta.map(JsonText::trusted),
+                data: CallData {
+                    meta: meta.map(JsonText::trusted),
+                },
             },
         )
     }

@@ -134,7 +134,10 @@ pub(super) fn begun_object(begun: StartedCall, hash: ContentHash) -> Begun {
         types,
         answered: call.as_ref().and_then(|call| call.answered).map(to_number),
         end: call.as_ref().and_then(|call| call.end).map(to_number),
-        meta: call.as_ref().and_then(|call| call.meta.clone()).map(owned),
+        meta: call
+            .as_ref()
+            .and_then(|call| call.data.meta.clone())
+            .map(owned),
     }
 }
 

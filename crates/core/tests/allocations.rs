@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 use agent_rewind_core::hash::{ContentHash, content_hash, content_hash_any};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{Kind, Outcome, Value};
+use agent_rewind_core::model::{CallData, Kind, Outcome, Value};
 use agent_rewind_core::record::{Asked, Ended, FrameInput, LiveFrame, RunOptions};
 use agent_rewind_core::replay::{Failures, MemoryChoice, ReplaySource};
 use agent_rewind_core::snapshot::{Provenance, Snapshot};
@@ -81,7 +81,7 @@ fn record(frame: &LiveFrame, asked: Asked, output: JsonText) {
     let begun = frame.begin_call(asked, None);
     let ended = Ended {
         outcome: Outcome::Output(Value::plain(output)),
-        meta: None,
+        data: CallData::default(),
     };
     assert!(frame.end_call(begun.slot.unwrap(), ended));
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use agent_rewind_core::fork::{Change, NewOutcome, Target, fork};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{Call, Kind, Outcome, RequestHash, Value};
+use agent_rewind_core::model::{Call, CallData, Kind, Outcome, RequestHash, Value};
 use agent_rewind_core::model::{Frame, Generation, State};
 
 fn call(call_id: &str, start: u64) -> Arc<Call> {
@@ -23,7 +23,7 @@ fn call(call_id: &str, start: u64) -> Arc<Call> {
         end: Some(start + 1),
         outcome: Outcome::Output(output),
         request: None,
-        meta: None,
+        data: CallData::default(),
         replays: None,
         carried_over: false,
     })

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use agent_rewind_core::hash::{Conversation, RequestTail, content_hash};
 use agent_rewind_core::json::{JsonStr, JsonText, canonicalize};
-use agent_rewind_core::model::{Kind, Outcome, Value};
+use agent_rewind_core::model::{CallData, Kind, Outcome, Value};
 use agent_rewind_core::record::{Asked, Ended, FrameInput, LiveFrame, RunOptions};
 use agent_rewind_core::replay::{Failures, MemoryChoice, ReplaySource};
 use agent_rewind_core::restore::{Origin, RestoreOptions, restore};
@@ -159,7 +159,7 @@ fn record(frame: &LiveFrame, calls: Vec<(Asked, JsonText)>) {
         let begun = frame.begin_call(asked, None);
         let ended = Ended {
             outcome: Outcome::Output(Value::plain(output)),
-            meta: None,
+            data: CallData::default(),
         };
         assert!(
             frame.end_call(begun.slot.expect("recording"), ended),

@@ -7,7 +7,7 @@ use super::tree::{Entry, Subject, Tree, generation_at, generation_mut};
 use super::{Edit, MemoryEdits, NewOutcome, Outcomes};
 use crate::json::JsonStr;
 use crate::model::State;
-use crate::model::{Call, Outcome};
+use crate::model::{Call, CallData, Outcome};
 use crate::snapshot::with_edits;
 
 impl Tree<'_> {
@@ -91,7 +91,7 @@ impl Tree<'_> {
                 if let Some(call) = self.call_mut(entry) {
                     call.outcome = outcome.of_call();
                     // Durations and usage were measured of the recorded answer.
-                    call.meta = None;
+                    call.data = CallData::default();
                 }
             }
             Subject::Row { position, .. } => self.set_row(entry, position, outcome),
@@ -130,7 +130,7 @@ impl Tree<'_> {
             end: None,
             outcome: outcome.of_call(),
             request: None,
-            meta: None,
+            data: CallData::default(),
             replays: None,
             carried_over: false,
         };

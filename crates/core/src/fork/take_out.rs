@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::tree::{Entry, ROOT, Subject, Tree, generation_at, generation_mut, generations};
 use crate::model::Memory;
-use crate::model::{Call, Outcome, RequestHash};
+use crate::model::{Call, CallData, Outcome, RequestHash};
 use crate::model::{Frame, Generation, State};
 
 /// An entry that is taken out, or after which everything is.
@@ -119,7 +119,7 @@ impl Tree<'_> {
                     call.answered = None;
                     call.end = None;
                     call.outcome = Outcome::Pending;
-                    call.meta = None;
+                    call.data = CallData::default();
                 }
             }
             Subject::Frame => {

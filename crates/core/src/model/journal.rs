@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::call_data::CallData;
 use super::request::Request;
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
@@ -138,8 +139,7 @@ pub struct Call {
     pub outcome: Outcome,
     /// What was asked, where requests are kept.
     pub request: Option<Request>,
-    /// What else is known of the call: an object with `durationMs`, and of a prompt `usage`.
-    pub meta: Option<JsonText>,
+    pub data: CallData,
     /// Position of the call of the recorded frame that this one replays.
     pub replays: Option<usize>,
     /// Recorded by an earlier run. The run that replays it has not asked for it yet.

@@ -255,7 +255,7 @@ impl LiveFrame {
             call_id: asked.call_id,
             outcome,
             request: asked.request.filter(|_| self.shared.options.requests),
-            meta: recorded.and_then(|call| call.meta.clone()),
+            data: recorded.map(|call| call.data.clone()).unwrap_or_default(),
             replays: answer.position,
             start: recorded.map(|call| call.start),
         };

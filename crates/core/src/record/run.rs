@@ -7,8 +7,8 @@ use rpds::VectorSync;
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{
-    Budget, Call, Clock, Divergence, Frame, Generation, Kind, Memory, Outcome, Renumbering,
-    Request, RequestHash, State, Usage, Value, orphaned_error,
+    Budget, Call, CallData, Clock, Divergence, Frame, Generation, Kind, Memory, Outcome,
+    Renumbering, Request, RequestHash, State, Usage, Value, orphaned_error,
 };
 use crate::replay::{inner_orders, renumbered, without_recorded_link};
 
@@ -75,7 +75,7 @@ pub struct NewCall {
     /// Pending, or the answer of a recording.
     pub outcome: Outcome,
     pub request: Option<Request>,
-    pub meta: Option<JsonText>,
+    pub data: CallData,
     /// Position of the recorded call that it replays or retries, and the recorded order of its start.
     pub replays: Option<usize>,
     pub start: Option<u64>,
@@ -85,7 +85,7 @@ pub struct NewCall {
 #[derive(Debug, Clone)]
 pub struct Ended {
     pub outcome: Outcome,
-    pub meta: Option<JsonText>,
+    pub data: CallData,
 }
 
 /// A frame at its start.
@@ -203,7 +203,7 @@ impl Run {
             call_id,
             outcome,
             request,
-            meta,
+            data,
             replays,
             ..
         } = call;
@@ -216,7 +216,7 @@ impl Run {
             end: None,
             outcome,
             request,
-            meta,
+            data,
             replays,
             carried_over: false,
         };
@@ -244,7 +244,7 @@ impl Run {
         let was_handled = call.is_handled();
         call.end = Some(end);
         call.outcome = ended.outcome;
-        call.meta = ended.meta;
+        call.data = ended.data;
         // The program received the failure with the answer, and continued after that, before the end.
         if call.answered.is_some()
             && was_handled

@@ -7,7 +7,9 @@ use super::fields::{Fields, Segment};
 use super::requests::RequestDraft;
 use super::stop::Stop;
 use crate::json::{JsonStr, JsonText};
-use crate::model::{Call, Generation, Kind, Outcome, Request, RequestHash, Row, TextTable, Value};
+use crate::model::{
+    Call, CallData, Generation, Kind, Outcome, Request, RequestHash, Row, TextTable, Value,
+};
 use crate::util::{IdHashing, sort_by_number};
 
 #[derive(Default)]
@@ -47,7 +49,7 @@ struct CallFields {
     tombstone: Option<JsonStr>,
     // Boxed because it is large and few snapshots contain requests.
     request: Option<Box<RequestDraft>>,
-    meta: Option<JsonText>,
+    data: CallData,
 }
 
 impl JournalDraft {
@@ -201,10 +203,12 @@ impl CallFields {
             "unreached" => self.marks.carried_over = fields.flag()?,
             "tombstone" => self.tombstone = fields.string()?,
             "request" => self.request = Some(Box::new(RequestDraft::read(fields)?)),
-            "meta" => self.meta = Some(fields.span()?),
-            _ => {
-                fields.scanner.skip_value()?;
-            }
+            _ => match self.data.field_mut(key) {
+                Some(field) => *field = Some(fields.span()?),
+                None => {
+                    fields.scanner.skip_value()?;
+                }
+            },
         }
         Ok(())
     }
@@ -240,7 +244,7 @@ impl CallFields {
             end: self.end,
             outcome,
             request,
-            meta: self.meta,
+            data: self.data,
             replays: None,
             carried_over: self.marks.carried_over,
         })

@@ -220,9 +220,10 @@ fn write_call(call: &Call, in_row: bool, out: &mut String) {
     if call.carried_over {
         out.push_str(r#","unreached":true"#);
     }
-    if let Some(meta) = &call.meta {
-        out.push_str(r#","meta":"#);
-        out.push_str(meta.as_str());
+    for (name, value) in call.data.fields() {
+        for part in [",\"", name, "\":", value.as_str()] {
+            out.push_str(part);
+        }
     }
 }
 

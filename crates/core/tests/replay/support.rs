@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent_rewind_core::hash::{ContentHash, content_hash};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{Kind, Outcome, State, Value};
+use agent_rewind_core::model::{CallData, Kind, Outcome, State, Value};
 use agent_rewind_core::record::{Asked, Ended, FrameInput, LiveFrame, RunOptions, StartedCall};
 use agent_rewind_core::replay::{Answer, Miss, ReplaySource, Verdict};
 use agent_rewind_core::snapshot::{Provenance, Snapshot, read_snapshot, write_snapshot};
@@ -56,7 +56,7 @@ pub fn end(frame: &LiveFrame, begun: &StartedCall, outcome: Outcome) {
         begun.slot.unwrap(),
         Ended {
             outcome,
-            meta: None
+            data: CallData::default(),
         }
     ));
 }

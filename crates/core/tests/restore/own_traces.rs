@@ -162,6 +162,7 @@ fn tools_outside_a_prompt_and_calls_of_other_kinds_are_restored() {
     assert_eq!(found[2].kind, Kind::Prompt);
     assert_eq!(
         found[2]
+            .data
             .meta
             .as_ref()
             .map(agent_rewind_core::json::JsonText::as_str),

@@ -30,7 +30,7 @@ fn begin(run: &mut Run, path: &FramePath, hash: &str) -> Option<CallSlot> {
         call_id,
         outcome,
         request: None,
-        meta: None,
+        data: CallData::default(),
         replays: None,
         start: None,
     };
@@ -40,7 +40,7 @@ fn begin(run: &mut Run, path: &FramePath, hash: &str) -> Option<CallSlot> {
 fn output(value: Value) -> Ended {
     Ended {
         outcome: Outcome::Output(value),
-        meta: None,
+        data: CallData::default(),
     }
 }
 

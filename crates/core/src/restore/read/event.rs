@@ -134,7 +134,7 @@ impl EventKind {
             | F::Error.bit()
             | F::Handled.bit()
             | F::Tombstone.bit()
-            | F::Meta.bit();
+            | F::set(F::CALL_DATA);
         const OUTPUT: FieldSet = OUTCOME | F::Output.bit() | F::OutputTypes.bit();
         const TOOL: FieldSet = F::ToolName.bit() | F::JournalCallId.bit() | F::ContentHash.bit();
         const ENDED: FieldSet = F::Success.bit()

@@ -78,8 +78,20 @@ impl Field {
         }
     }
 
+    /// The fields of [`CallData`](crate::model::CallData), in events that end a call or report its answer.
+    pub(crate) const CALL_DATA: &[Self] = &[Self::Meta];
+
     pub(crate) const fn bit(self) -> FieldSet {
         1 << self as u8
+    }
+
+    pub(crate) const fn set(mut fields: &[Self]) -> FieldSet {
+        let mut set = 0;
+        while let [first, rest @ ..] = fields {
+            set |= first.bit();
+            fields = rest;
+        }
+        set
     }
 }
 
@@ -250,6 +262,13 @@ impl<'t> Fields<'_, 't> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::CallData;
+
+    #[test]
+    fn events_contain_every_field_of_call_data() {
+        let names: Vec<&str> = Field::CALL_DATA.iter().map(|field| field.key()).collect();
+        assert_eq!(names, CallData::NAMES);
+    }
 
     #[test]
     fn finds_every_field_by_its_key() {

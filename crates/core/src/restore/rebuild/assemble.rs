@@ -253,7 +253,7 @@ fn finish_call(draft: CallDraft<'_>, named: Option<JsonStr>) -> Option<Call> {
         end: draft.end,
         outcome: draft.outcome.unwrap_or(Outcome::Pending),
         request: None,
-        meta: draft.meta,
+        data: draft.data,
         replays: None,
         carried_over: false,
     })

@@ -4,7 +4,7 @@ use super::builder::{Builder, index_of};
 use super::draft::{CallDraft, Index, NONE};
 use super::outcome::outcome;
 use crate::json::{JsonStr, JsonText};
-use crate::model::{Kind, Outcome, RequestHash};
+use crate::model::{CallData, Kind, Outcome, RequestHash};
 use crate::restore::read::event::{Event, Family, Phase, SpanIndex};
 use crate::restore::read::fields::{Field, FieldSpan, Fields};
 use crate::restore::read::payload::{Payload, Row};
@@ -47,7 +47,7 @@ impl<'t> Builder<'_, 't> {
         let draft = &mut self.calls[call as usize];
         draft.span = event.span;
         (draft.answered, draft.end) = (None, None);
-        (draft.outcome, draft.meta) = (None, None);
+        (draft.outcome, draft.data) = (None, CallData::default());
         Some(call)
     }
 
@@ -96,7 +96,7 @@ impl<'t> Builder<'_, 't> {
             answered: None,
             end: None,
             outcome: None,
-            meta: None,
+            data: CallData::default(),
         });
         self.generations[generation as usize].calls.push(index);
         index
@@ -167,8 +167,14 @@ impl<'t> Builder<'_, 't> {
                 .add(code::MISSING_HASH, Some(event.line), Some(span), message);
         }
         draft.outcome = Some(outcome);
-        let meta = fields.present(Field::Meta);
-        draft.meta = meta.or(draft.meta.take()).or_else(|| meta_of(fields));
+        for field in Field::CALL_DATA {
+            if let Some(value) = fields.present(*field)
+                && let Some(known) = draft.data.field_mut(field.key())
+            {
+                *known = Some(value);
+            }
+        }
+        draft.data.meta = draft.data.meta.take().or_else(|| meta_of(fields));
     }
 
     /// Reads the model call of a turn. The id of its adapter is part of the prompt's callId if the events contain no
@@ -187,7 +193,7 @@ impl<'t> Builder<'_, 't> {
             draft.name = fields.string(Field::AdapterId);
         }
         if !self.is_own && event.kind.phase == Phase::End {
-            draft.meta = meta_of(fields).or(draft.meta.take());
+            draft.data.meta = meta_of(fields).or(draft.data.meta.take());
         }
     }
 

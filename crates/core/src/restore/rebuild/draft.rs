@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
-use crate::model::{Budget, Kind, Memory, Outcome, RequestHash, State, Value};
+use crate::model::{Budget, CallData, Kind, Memory, Outcome, RequestHash, State, Value};
 use crate::restore::read::event::SpanIndex;
 use crate::restore::read::usage_sum::UsageSum;
 
@@ -85,7 +85,7 @@ pub(crate) struct CallDraft<'t> {
     pub end: Option<u64>,
     /// `None` until it has ended.
     pub outcome: Option<Outcome>,
-    pub meta: Option<JsonText>,
+    pub data: CallData,
 }
 
 /// The error of a failed call whose event contains no error.
