@@ -244,14 +244,14 @@ function countLive(scope: Scope): void {
 function journal(scope: Scope, slot: number, { encoded, tombstone, failure, meta }: Ended<unknown>): void {
   if (scope.abandoned) return;
   const { frame, run } = scope;
-  const metaText = scope.recordable(JSON.stringify(meta ?? {}));
+  const data = scope.recordable(JSON.stringify({ meta: meta ?? {} }));
   if (failure !== undefined) {
-    frame.fail(slot, scope.recordable(JSON.stringify(failure)), metaText);
+    frame.fail(slot, scope.recordable(JSON.stringify(failure)), data);
   } else if (tombstone !== undefined) {
-    frame.bury(slot, scope.recordable(JSON.stringify(tombstone)), metaText);
+    frame.bury(slot, scope.recordable(JSON.stringify(tombstone)), data);
   } else if (encoded !== undefined) {
     const { text, types } = run.redaction?.encoded(encoded) ?? encoded;
-    frame.succeed(slot, text, types ?? undefined, metaText);
+    frame.succeed(slot, text, types ?? undefined, data);
   }
 }
 
@@ -305,7 +305,7 @@ function failed(scope: Scope, begun: NativeBegun, error: unknown, meta: CallMeta
 
 function journalFailure(scope: Scope, { slot }: NativeBegun, error: unknown, meta?: CallMeta): void {
   if (slot === undefined || scope.abandoned) return;
-  scope.frame.fail(slot, scope.recordable(errorInfoText(error)), meta && scope.recordable(JSON.stringify(meta)));
+  scope.frame.fail(slot, scope.recordable(errorInfoText(error)), meta && scope.recordable(JSON.stringify({ meta })));
   remember(scope, scope.frame, slot, error);
 }
 
@@ -426,8 +426,8 @@ function release(scope: Scope, begun: NativeBegun, headReceived: boolean): CallM
   frameReport.replayed += 1;
   run.report.replayed += 1;
   noteOvertaken(scope, headReceived ? scope.frame.answer(slot, answered) : scope.frame.release(slot, end));
-  if (begun.meta === undefined) return undefined;
-  const meta = JSON.parse(begun.meta) as CallMeta | null;
+  if (begun.data === undefined) return undefined;
+  const { meta } = JSON.parse(begun.data) as { meta?: CallMeta | null };
   // It may have been edited.
   if (typeof meta !== "object" || meta === null) return undefined;
   addSaved(run.report.saved, meta);
