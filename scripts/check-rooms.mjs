@@ -12,14 +12,15 @@ const ROOMS = {
   json: ["util"],
   hash: ["json"],
   model: ["util", "json", "hash"],
-  redact: ["util", "json"],
+  redact: ["json"],
   diff: ["json"],
   boundary: ["json", "hash"],
-  replay: ["util", "json", "hash", "model", "diff"],
+  retry_rule: ["json", "model"],
+  replay: ["util", "json", "hash", "model", "diff", "retry_rule"],
+  fork: ["util", "json", "hash", "model", "retry_rule"],
   snapshot: ["util", "json", "hash", "model", "replay"],
-  fork: ["util", "json", "model", "replay", "snapshot"],
-  record: ["json", "hash", "model", "replay"],
-  restore: ["util", "json", "hash", "model", "snapshot"],
+  record: ["json", "hash", "model", "retry_rule", "replay"],
+  restore: ["util", "json", "hash", "model", "retry_rule", "snapshot"],
 };
 /** The rooms inside `restore`. */
 const RESTORE_ROOMS = {

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use agent_rewind_core::fork::{Change, MemoryEdits, NewOutcome, Target, fork};
+use agent_rewind_core::fork::{Change, MemoryEdits, NewOutcome, Target, fork, rehash};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{Kind, RequestHash, Value};
+use agent_rewind_core::model::{Frame, Kind, RequestHash, Value};
 use napi_derive::napi;
 
 use crate::error::{Result, fork_error};
@@ -41,11 +41,32 @@ pub fn fork_snapshot(
 ) -> Result<SnapshotHandle> {
     let changes: Vec<Change> = changes.into_iter().map(core_change).collect();
     let root = fork(source.snapshot.tree(), &changes).map_err(|error| fork_error(&error))?;
-    Ok(SnapshotHandle {
-        snapshot: Arc::new(fields.snapshot.around(root)),
-        // The fork shares the texts of its source.
-        meter: source.meter.clone(),
-    })
+    Ok(source.forked(fields, root))
+}
+
+impl SnapshotHandle {
+    /// A snapshot with other fields and other frames, which share the texts of this one.
+    fn forked(&self, fields: &Self, root: Arc<Frame>) -> Self {
+        Self {
+            snapshot: Arc::new(fields.snapshot.around(root)),
+            meter: self.meter.clone(),
+        }
+    }
+}
+
+/// The frames of `source` under other hashes, which are in the order of the read model: those of calls, and those of the
+/// inputs of frames. The fields beside the frames are those of `fields`.
+#[napi(catch_unwind)]
+pub fn rehash_snapshot(
+    source: &SnapshotHandle,
+    fields: &SnapshotHandle,
+    calls: Vec<String>,
+    inputs: Vec<Option<String>>,
+) -> SnapshotHandle {
+    let calls = calls.iter().map(|hash| RequestHash::read(hash));
+    let inputs = inputs.iter().map(|hash| hash.as_deref()?.parse().ok());
+    let root = rehash(source.snapshot.tree(), calls, inputs);
+    source.forked(fields, root)
 }
 
 fn core_change(change: BindingForkChange) -> Change {

@@ -17,6 +17,7 @@ mod js_text;
 mod meter;
 #[cfg(feature = "panics")]
 mod panics;
+mod read_model;
 mod redact;
 mod snapshot;
 mod text;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use agent_rewind_core::hash;
 use agent_rewind_core::json::{JsonStr, JsonText};
 use agent_rewind_core::model::{CallData, Kind, Outcome, Request, State, Text, Usage};
-use agent_rewind_core::record::{Asked, Ended, LiveFrame, Returned};
+use agent_rewind_core::record::{CallInput, Ended, LiveFrame, Returned};
 use agent_rewind_core::replay::ReplaySource;
 use agent_rewind_core::snapshot::{Provenance, Snapshot, SnapshotError, SnapshotSource};
 use agent_rewind_core::util::Faults;
@@ -23,8 +23,9 @@ use crate::meter::{ENTRY, Meter};
 use crate::snapshot::SnapshotHandle;
 use crate::text::{json_str, value};
 use objects::{
-    Begun, FrameEntry, FrameStart, RecordedState, RunOptions, Unused, begun_object, call_slot,
-    frame_input, memory_text, run_options, to_count, to_number,
+    BindingFrameEntry, BindingFrameStart, BindingRecordedState, BindingRunOptions,
+    BindingStartedCall, BindingUnused, call_slot, frame_input, memory_text, run_options,
+    started_call, to_count, to_number,
 };
 
 #[napi(custom_finalize)]
@@ -65,8 +66,8 @@ impl FrameHandle {
     /// Starts a run and returns its root frame.
     #[napi(factory, catch_unwind)]
     pub fn start_run(
-        root: FrameStart,
-        options: RunOptions,
+        root: BindingFrameStart,
+        options: BindingRunOptions,
         snapshot: Option<&SnapshotHandle>,
     ) -> Result<Self> {
         let source = snapshot.map(|handle| ReplaySource::of_tree(handle.snapshot.tree()));
@@ -82,7 +83,7 @@ impl FrameHandle {
     }
 
     #[napi(catch_unwind)]
-    pub fn open_child(&self, env: Env, child: FrameStart) -> Result<Self> {
+    pub fn open_child(&self, env: Env, child: BindingFrameStart) -> Result<Self> {
         let bytes = ENTRY + child.input.len();
         let frame = self.frame.open_child(frame_input(child)?);
         self.keep(env, bytes);
@@ -110,10 +111,10 @@ impl FrameHandle {
 
     /// The start of a frame that has a recording. Absent otherwise.
     #[napi(catch_unwind)]
-    pub fn entry(&self) -> Option<FrameEntry> {
+    pub fn entry(&self) -> Option<BindingFrameEntry> {
         let entry = self.frame.entry()?;
         let props = entry.props.as_ref();
-        Some(FrameEntry {
+        Some(BindingFrameEntry {
             generation: to_number(entry.generation),
             props: props.map(|props| props.text.as_str().to_owned()),
             props_types: props
@@ -131,7 +132,7 @@ impl FrameHandle {
 
     /// The frame's position in the recorded order of ends.
     #[napi(getter, catch_unwind)]
-    pub fn turn(&self) -> Option<f64> {
+    pub fn release_order(&self) -> Option<f64> {
         self.frame.release_order().map(to_number)
     }
 
@@ -151,12 +152,12 @@ impl FrameHandle {
         #[napi(ts_arg_type = "string")] request: JsText,
         foreign: Option<String>,
         normalized: Option<String>,
-    ) -> Result<Begun> {
+    ) -> Result<BindingStartedCall> {
         let hashed = normalized.as_deref().unwrap_or(&request);
         let hash = hash::content_hash(hashed).map_err(|error| json_error(&error))?;
         self.keep_request(env, request.len());
         let request = Request::Document(Text::Own(JsonText::trusted(request.into_string())));
-        let asked = Asked {
+        let asked = CallInput {
             kind: Kind::from_name(json_str(&kind)),
             call_id: json_str(&call_id),
             hash,
@@ -174,10 +175,10 @@ impl FrameHandle {
         conversation: &Conversation,
         tail: &RequestTail,
         foreign: Option<String>,
-    ) -> Result<Begun> {
+    ) -> Result<BindingStartedCall> {
         self.keep_request(env, conversation.take_unmetered());
         let prompting = conversation.prompting.borrow();
-        let asked = Asked {
+        let asked = CallInput {
             kind: Kind::Prompt,
             call_id: json_str(&call_id),
             hash: prompting.hash(&tail.0),
@@ -186,7 +187,7 @@ impl FrameHandle {
         self.begin_asked(asked, foreign)
     }
 
-    fn begin_asked(&self, asked: Asked, foreign: Option<String>) -> Result<Begun> {
+    fn begin_asked(&self, asked: CallInput, foreign: Option<String>) -> Result<BindingStartedCall> {
         let foreign = foreign
             .map(|request| hash::legacy_hash(&request))
             .transpose();
@@ -194,7 +195,7 @@ impl FrameHandle {
             .map_err(|error| json_error(&error))?
             .map(|hash| JsonStr::from_plain(&hash));
         let hash = asked.hash;
-        Ok(begun_object(self.frame.begin_call(asked, foreign), hash))
+        Ok(started_call(self.frame.begin_call(asked, foreign), hash))
     }
 
     /// Explains why no recorded request matches: a `MissExplanation` as JSON text. Absent if no request of this kind
@@ -209,7 +210,7 @@ impl FrameHandle {
         Some(out)
     }
 
-    /// Journals the output of a call. `data` is JSON text of a `CallData` object.
+    /// Journals the output of a call. `meta` is JSON text of an object.
     #[napi(catch_unwind)]
     pub fn succeed(
         &self,
@@ -217,29 +218,29 @@ impl FrameHandle {
         slot: f64,
         #[napi(ts_arg_type = "string")] output: JsText,
         types: Option<String>,
-        data: Option<String>,
+        meta: Option<String>,
     ) -> bool {
         self.keep(
             env,
-            output.len() + length(types.as_ref()) + length(data.as_ref()),
+            output.len() + length(types.as_ref()) + length(meta.as_ref()),
         );
         self.end_call(
             slot,
             Outcome::Output(value(output.into_string(), types)),
-            data,
+            meta,
         )
     }
 
     /// Journals that a call ended with a value that cannot be recorded. `reason` is a JSON literal.
     #[napi(catch_unwind)]
-    pub fn bury(&self, slot: f64, reason: String, data: Option<String>) -> bool {
-        self.end_call(slot, Outcome::Tombstone(json_str(&reason)), data)
+    pub fn bury(&self, slot: f64, reason: String, meta: Option<String>) -> bool {
+        self.end_call(slot, Outcome::Tombstone(json_str(&reason)), meta)
     }
 
     /// Journals the failure of a call. `error` is JSON text of an `ErrorInfo`.
     #[napi(catch_unwind)]
-    pub fn fail(&self, env: Env, slot: f64, error: String, data: Option<String>) -> bool {
-        self.keep(env, error.len() + length(data.as_ref()));
+    pub fn fail(&self, env: Env, slot: f64, error: String, meta: Option<String>) -> bool {
+        self.keep(env, error.len() + length(meta.as_ref()));
         self.end_call(
             slot,
             Outcome::Failure {
@@ -247,16 +248,18 @@ impl FrameHandle {
                 stopped: false,
                 handled: false,
             },
-            data,
+            meta,
         )
     }
 
-    fn end_call(&self, slot: f64, outcome: Outcome, data: Option<String>) -> bool {
+    fn end_call(&self, slot: f64, outcome: Outcome, meta: Option<String>) -> bool {
         self.frame.end_call(
             call_slot(slot),
             Ended {
                 outcome,
-                data: data.map(CallData::trusted).unwrap_or_default(),
+                data: CallData {
+                    meta: meta.map(JsonText::trusted),
+                },
             },
         )
     }
@@ -264,7 +267,7 @@ impl FrameHandle {
     /// Journals that the answer of a call is returned before the call ends. `recorded` is the position of that event
     /// in the recording. Returns true if it overtook an earlier recorded start or end.
     #[napi(catch_unwind)]
-    pub fn answer(&self, slot: Option<f64>, recorded: Option<f64>) -> bool {
+    pub fn head_received(&self, slot: Option<f64>, recorded: Option<f64>) -> bool {
         self.frame
             .answer_call(slot.map(call_slot), recorded.map(to_count))
     }
@@ -305,14 +308,14 @@ impl FrameHandle {
 
     /// The state of the recorded frame that this one continues.
     #[napi(catch_unwind)]
-    pub fn recorded_state(&self) -> Option<RecordedState> {
+    pub fn recorded_state(&self) -> Option<BindingRecordedState> {
         let (status, text, types) = match &self.frame.recorded()?.state {
             State::Running => ("running", None, None),
             State::Completed(output) => ("completed", Some(&output.text), output.types.as_ref()),
             State::Failed(error) => ("failed", error.as_ref(), None),
         };
         let owned = |text: &JsonText| text.as_str().to_owned();
-        Some(RecordedState {
+        Some(BindingRecordedState {
             status: status.to_owned(),
             text: text.map(owned),
             types: types.map(owned),
@@ -339,10 +342,10 @@ impl FrameHandle {
 
     /// The recorded entries of the frame that were not requested. Absent without a recording.
     #[napi(catch_unwind)]
-    pub fn unused(&self) -> Option<Unused> {
+    pub fn unused(&self) -> Option<BindingUnused> {
         let (calls, frames) = self.frame.unused()?;
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        Some(Unused {
+        Some(BindingUnused {
             calls: count(calls),
             frames: count(frames),
         })
@@ -350,17 +353,19 @@ impl FrameHandle {
 
     /// Notes that the program continues with work that is journaled later, so earlier failures were handled.
     #[napi(catch_unwind)]
-    pub fn go_on(&self) {
+    pub fn mark_pending_failures_handled(&self) {
         self.frame.mark_pending_failures_handled();
     }
 
+    /// Marks that the failure of a call ended the frame.
     #[napi(catch_unwind)]
-    pub fn mark_stopped(&self, slot: f64) {
+    pub fn mark_propagated(&self, slot: f64) {
         self.frame.mark_stopped(call_slot(slot));
     }
 
+    /// Marks that the failure of this frame ended the frame above.
     #[napi(catch_unwind)]
-    pub fn mark_frame_stopped(&self) {
+    pub fn mark_frame_propagated(&self) {
         self.frame.mark_frame_stopped();
     }
 
@@ -422,7 +427,7 @@ impl FrameHandle {
     }
 
     /// A snapshot of the whole run at this moment. `metadata` and `redact` are JSON texts of objects, `normalize` of
-    /// a list of rules. `reached_alone` leaves out the part of the recording that the run has not reached.
+    /// a list of rules. `without_carry_over` leaves out the part of the recording that the run has not reached.
     #[napi(catch_unwind)]
     #[allow(
         clippy::too_many_arguments,
@@ -436,7 +441,7 @@ impl FrameHandle {
         metadata: Option<String>,
         normalize: Option<String>,
         redact: Option<String>,
-        reached_alone: bool,
+        without_carry_over: bool,
     ) -> SnapshotHandle {
         let provenance = Provenance {
             trace_id: trace_id.clone(),
@@ -449,7 +454,7 @@ impl FrameHandle {
         snapshot.metadata = metadata.map(JsonText::trusted);
         snapshot.normalize = normalize.map(JsonText::trusted);
         snapshot.redact = redact.map(JsonText::trusted);
-        snapshot.without_carry_over = reached_alone;
+        snapshot.without_carry_over = without_carry_over;
         SnapshotHandle {
             snapshot: Arc::new(snapshot),
             meter: self.meter.clone(),

@@ -1,7 +1,9 @@
 // The frames of a snapshot and what was called in them, in order, as rows of a tree.
 
 import { marksOf, type Marks } from "../snapshot/marks.js";
-import type { AgentFrameSnapshot, AgentSnapshot, CallRecord, ErrorInfo, Journal } from "../types/snapshot.js";
+import { ReadModel, type ListedCall, type ListedFrame, type ListedGeneration } from "../snapshot/read-model.js";
+import { checkSnapshot } from "../snapshot/open.js";
+import type { AgentSnapshot, ErrorInfo } from "../types/snapshot.js";
 
 export type CallStatus = "ok" | "failed" | "in flight" | "not kept";
 
@@ -22,8 +24,8 @@ export interface CallRow extends Marks {
   durationMs?: number;
   tokens?: number;
   output?: unknown;
-  /** What was asked, where it was kept. */
-  request?: unknown;
+  /** Reads the request, where it was kept. */
+  request?: () => unknown;
 }
 
 export interface FrameRow extends Marks {
@@ -52,19 +54,23 @@ export interface GenerationRow {
 
 export type Row = CallRow | FrameRow | GenerationRow;
 
-type Item = Omit<CallRow, "depth" | "last"> | Omit<GenerationRow, "depth" | "last"> | { frame: AgentFrameSnapshot };
+type Item = Omit<CallRow, "depth" | "last"> | Omit<GenerationRow, "depth" | "last"> | { frame: ListedFrame };
 
 interface Open {
   items: Item[];
   next: number;
-  /** What the callIds in the frame begin with. */
+  /** The start of the callIds in the frame. */
   base: string;
 }
 
-/** The rows of a snapshot, from the root down. Frames may be nested deep: there is no recursion. */
-export function* rowsOf(snapshot: AgentSnapshot): Generator<Row> {
-  const texts = snapshot.root.requestTexts ?? [];
-  const open: Open[] = [{ items: [{ frame: snapshot.root }], next: 0, base: "" }];
+/** The rows of a snapshot, from the root down. */
+export function rowsOf(snapshot: AgentSnapshot): Generator<Row> {
+  return rowsIn(new ReadModel(checkSnapshot(snapshot).handle));
+}
+
+/** Without recursion, because frames may be nested deep. */
+function* rowsIn(model: ReadModel): Generator<Row> {
+  const open: Open[] = [{ items: [{ frame: model.frames[0] as ListedFrame }], next: 0, base: "" }];
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
     const item = top.items[top.next];
     if (item === undefined) {
@@ -80,7 +86,7 @@ export function* rowsOf(snapshot: AgentSnapshot): Generator<Row> {
     yield { ...frameRow(item.frame, top.base), ...place };
     // A run's frame is the root of what is in it.
     const base = item.frame.agentId === "" ? "root" : item.frame.callId;
-    open.push({ items: itemsOf(item.frame, texts, base), next: 0, base });
+    open.push({ items: itemsOf(item.frame, model, base), next: 0, base });
   }
 }
 
@@ -88,8 +94,9 @@ function nameIn(base: string, callId: string): string {
   return callId.startsWith(`${base}/`) ? callId.slice(base.length + 1) : callId;
 }
 
-function frameRow(frame: AgentFrameSnapshot, base: string): Omit<FrameRow, "depth" | "last"> {
-  const { callId, agentId, state, budgetState } = frame;
+function frameRow(frame: ListedFrame, base: string): Omit<FrameRow, "depth" | "last"> {
+  const { callId, agentId, state, budgetState, generations } = frame;
+  const last = generations.at(-1) as ListedGeneration;
   return {
     row: "frame",
     callId,
@@ -98,109 +105,55 @@ function frameRow(frame: AgentFrameSnapshot, base: string): Omit<FrameRow, "dept
     status: state.status,
     ...marksOf(frame),
     ...(state.status === "failed" ? { reason: errorText(state.error) } : {}),
-    generation: frame.generation?.id ?? frame.generations?.length ?? 0,
-    calls: frame.calls?.length ?? rowsOfJournal(frame.journal).length,
+    // Recordings that do not number their generations have them in order.
+    generation: last.id === 0 ? generations.length - 1 : last.id,
+    calls: last.calls.length,
     tokens: budgetState.aggregate.totalTokens,
   };
 }
 
-function itemsOf(frame: AgentFrameSnapshot, texts: readonly unknown[], base: string): Item[] {
-  const earlier = (frame.generations ?? []).flatMap((generation): Item[] => [
-    { row: "generation", id: generation.id },
-    ...inOrder(generation.journal, generation.calls, generation.children, texts, base),
+function itemsOf({ generations }: ListedFrame, model: ReadModel, base: string): Item[] {
+  return generations.flatMap((generation): Item[] => [
+    ...(generations.length === 1 ? [] : [{ row: "generation" as const, id: generation.id }]),
+    ...inOrder(generation, model, base),
   ]);
-  const last: Item[] = earlier.length === 0 ? [] : [{ row: "generation", id: frame.generation?.id ?? 0 }];
-  return [...earlier, ...last, ...inOrder(frame.journal, frame.calls, frame.children, texts, base)];
 }
 
-function inOrder(
-  journal: Journal,
-  calls: readonly CallRecord[] | undefined,
-  children: Readonly<Record<string, AgentFrameSnapshot>>,
-  texts: readonly unknown[],
-  base: string,
-): Item[] {
-  const frames = Object.values(children).map((frame) => ({ order: frame.startOrder ?? Infinity, item: { frame } }));
-  if (calls === undefined) return [...rowsOfJournal(journal), ...frames.map(({ item }) => item)];
-  const requests = new Requests(calls, texts);
-  const rows = calls.map((call, index) => ({
-    order: call.startOrder,
-    item: callItem(call, journal, { request: requests.of(index), base }),
-  }));
+/** Rows without an order come first, and frames without one last. */
+function inOrder({ calls, children }: ListedGeneration, model: ReadModel, base: string): Item[] {
+  const rows = calls.map((call) => ({ order: call.startOrder ?? -1, item: callItem(call, model, base) }));
+  const frames = children
+    .map((child) => model.frames[child] as ListedFrame)
+    .map((frame) => ({ order: frame.startOrder ?? Infinity, item: { frame } }));
   return [...rows, ...frames].toSorted((left, right) => left.order - right.order).map(({ item }): Item => item);
 }
 
-function callItem(call: CallRecord, journal: Journal, { request, base }: { request: unknown; base: string }): Item {
-  const { kind, callId, contentHash, error, meta, endOrder, row } = call;
-  const rows = kind === "prompt" || kind === "tool" ? journal[kind] : journal.other?.[kind];
-  const entry = row === true ? rows?.[contentHash] : undefined;
-  const tombstone = call.tombstone ?? entry?.error;
-  const output: unknown = entry === undefined ? call.output : entry.output;
+function callItem(call: ListedCall, model: ReadModel, base: string): Item {
+  const { kind, callId, contentHash, output, meta, request } = call;
   const usage = meta?.usage;
+  const { status, reason } = statusOf(call);
   return {
     row: "call",
     kind,
-    callId,
-    name: nameIn(base, callId),
+    ...(callId === undefined ? {} : { callId, name: nameIn(base, callId) }),
     contentHash,
-    ...statusOf(error, tombstone, endOrder),
+    status,
+    ...(reason === undefined ? {} : { reason }),
     ...marksOf(call),
     ...(meta?.durationMs === undefined ? {} : { durationMs: meta.durationMs }),
     ...(usage === undefined ? {} : { tokens: usage.totalTokens }),
-    ...(error === undefined && tombstone === undefined && endOrder !== undefined ? { output } : {}),
-    ...(request === undefined ? {} : { request }),
+    ...(status === "ok" ? { output } : {}),
+    ...(request === undefined ? {} : { request: () => JSON.parse(model.requestText(call) ?? "null") as unknown }),
   };
 }
 
-function statusOf(
-  error: ErrorInfo | undefined,
-  tombstone: string | undefined,
-  endOrder: number | undefined,
-): { status: CallStatus; reason?: string } {
+function statusOf({ callId, error, tombstone, endOrder }: ListedCall): { status: CallStatus; reason?: string } {
   if (error !== undefined) return { status: "failed", reason: errorText(error) };
   if (tombstone !== undefined) return { status: "not kept", reason: tombstone };
-  return { status: endOrder === undefined ? "in flight" : "ok" };
-}
-
-/** Rows of a recording without lists of calls. */
-function rowsOfJournal({ prompt, tool, other = {} }: Journal): Omit<CallRow, "depth" | "last">[] {
-  return [["prompt", prompt] as const, ["tool", tool] as const, ...Object.entries(other)].flatMap(([kind, rows]) =>
-    Object.values(rows).map(({ contentHash, output, error }): Omit<CallRow, "depth" | "last"> => ({
-      row: "call",
-      kind,
-      contentHash,
-      ...(error === undefined ? { status: "ok", output } : { status: "not kept", reason: error }),
-    })),
-  );
+  return { status: endOrder === undefined && callId !== undefined ? "in flight" : "ok" };
 }
 
 export function errorText(error: unknown): string {
   const { name, message } = (error ?? {}) as Partial<ErrorInfo>;
   return [name, message].filter((part) => typeof part === "string" && part !== "").join(": ") || "(unknown)";
-}
-
-/** The requests of a list of calls; prompts are kept as what they add to another. */
-class Requests {
-  readonly #calls: readonly CallRecord[];
-  readonly #texts: readonly unknown[];
-  readonly #messages = new Map<number, unknown[]>();
-
-  constructor(calls: readonly CallRecord[], texts: readonly unknown[]) {
-    this.#calls = calls;
-    this.#texts = texts;
-  }
-
-  of(index: number): unknown {
-    const request = this.#calls[index]?.request;
-    if (request === undefined) return undefined;
-    if ("document" in request) return this.#texts[request.document];
-    const base = request.base === undefined ? [] : (this.#messages.get(request.base) ?? []);
-    const messages = [...base, ...request.add.map((at) => this.#texts[at])];
-    this.#messages.set(index, messages);
-    const parts = (["model", "options", "schema", "tools"] as const).flatMap((name) => {
-      const at = request[name];
-      return at === undefined ? [] : [[name, this.#texts[at]] as const];
-    });
-    return { messages, ...Object.fromEntries(parts) };
-  }
 }

@@ -1,103 +1,44 @@
 import { NormalizeError } from "../errors/index.js";
-import { calling, native } from "../native.js";
+import { calling, native, type NativeSnapshotHandle } from "../native.js";
 import type { Normalizer } from "../values/normalize.js";
-import type { AgentFrameSnapshot, CallRecord, GenerationRecord, JournalEntry, KeptRequest } from "../types/snapshot.js";
+import { ReadModel, type ListedFrame } from "./read-model.js";
+
+/** Hashes of all calls and of the inputs of all frames, in the order of the read model. */
+interface Hashes {
+  readonly calls: string[];
+  readonly inputs: (string | null)[];
+}
 
 /**
- * The same frames with all hashes made under other rules, from the requests that were kept. Changes `root`.
+ * The hashes of a snapshot under other rules, made of the requests that were kept.
  * @throws NormalizeError where a request was not kept.
  */
-export function hashedAnew(root: AgentFrameSnapshot, normalizer: Normalizer | undefined): AgentFrameSnapshot {
-  const texts = (root.requestTexts ?? []).map((value) => JSON.stringify(value));
-  const hasher = new Hasher(texts, normalizer);
-  const open: AgentFrameSnapshot[] = [root];
-  for (let frame = open.pop(); frame !== undefined; frame = open.pop()) {
-    hasher.rekey(frame, frame.calls ?? [], frame.callId);
-    hasher.rehashInput(frame);
-    open.push(...Object.values(frame.children));
-    for (const generation of frame.generations ?? []) {
-      hasher.rekey(generation, generation.calls, frame.callId);
-      open.push(...Object.values(generation.children));
-    }
-  }
-  return root;
+export function hashesUnder(normalizer: Normalizer | undefined, snapshot: NativeSnapshotHandle): Hashes {
+  const model = new ReadModel(snapshot);
+  const hash = (document: string, kind: string): string =>
+    calling(() => native.contentHash(normalizer?.document(document, kind) ?? document));
+  const calls = model.frames.flatMap(({ callId: frame, generations }) =>
+    generations.flatMap((generation) =>
+      generation.calls.map((call) => {
+        if (call.callId === undefined) throw notKept(frame, "a journal row that no call tells of");
+        const request = model.requestText(call);
+        if (request === undefined) throw notKept(frame, `the request of ${call.callId}`);
+        return hash(request, call.kind);
+      }),
+    ),
+  );
+  const inputs = model.frames.map((frame) => {
+    const document = inputOf(frame);
+    return document === undefined ? null : hash(document, "agent");
+  });
+  return { calls, inputs };
 }
 
-class Hasher {
-  readonly #texts: readonly string[];
-  readonly #normalizer: Normalizer | undefined;
-
-  constructor(texts: readonly string[], normalizer: Normalizer | undefined) {
-    this.#texts = texts;
-    this.#normalizer = normalizer;
-  }
-
-  /** Gives the calls of a list their new hashes, and takes their outputs out of the rows into the calls. */
-  rekey(body: Pick<AgentFrameSnapshot | GenerationRecord, "journal">, calls: CallRecord[], frame: string): void {
-    const messages: string[][] = [];
-    const left = new Map(rowsOf(body.journal).map((row) => [rowKey(row.kind, row.entry.contentHash), row]));
-    for (const call of calls) {
-      const row = left.get(rowKey(call.kind, call.contentHash));
-      if (call.row === true && row !== undefined) takeFromRow(call, row.entry);
-    }
-    for (const call of calls) left.delete(rowKey(call.kind, call.contentHash));
-    if (left.size > 0) throw notKept(frame, "a journal row that no call tells of");
-    for (const [index, call] of calls.entries()) {
-      if (call.request === undefined) throw notKept(frame, `the request of ${call.callId}`);
-      call.contentHash = this.#hash(this.#document(call.request, messages, index), call.kind);
-    }
-    body.journal = { prompt: {}, tool: {} };
-  }
-
-  rehashInput(frame: AgentFrameSnapshot): void {
-    if (frame.inputHash === undefined) return;
-    const start = frame.generations?.[0] ?? frame.generation;
-    // Without the props of its start, a frame is found by its callId.
-    if (start?.id !== 0 || start.props === undefined) {
-      delete frame.inputHash;
-      return;
-    }
-    const types = start.propsTypes === undefined ? "" : `,"types":${JSON.stringify(start.propsTypes)}`;
-    frame.inputHash = this.#hash(`{"input":${JSON.stringify(start.props)}${types}}`, "agent");
-  }
-
-  #hash(document: string, kind: string): string {
-    return calling(() => native.contentHash(this.#normalizer?.document(document, kind) ?? document));
-  }
-
-  #document(request: KeptRequest, messages: string[][], index: number): string {
-    if ("document" in request) return this.#texts[request.document] ?? "null";
-    const all = [
-      ...(request.base === undefined ? [] : (messages[request.base] ?? [])),
-      ...request.add.map((at) => this.#texts[at] ?? "null"),
-    ];
-    messages[index] = all;
-    const members = (["model", "options", "schema", "tools"] as const).flatMap((name) => {
-      const at = request[name];
-      return at === undefined ? [] : [`,"${name}":${this.#texts[at] ?? "null"}`];
-    });
-    return `{"messages":[${all.join(",")}]${members.join("")}}`;
-  }
-}
-
-interface Row {
-  kind: string;
-  entry: JournalEntry;
-}
-
-function rowsOf({ prompt, tool, other = {} }: AgentFrameSnapshot["journal"]): Row[] {
-  const kinds = [["prompt", prompt] as const, ["tool", tool] as const, ...Object.entries(other)];
-  return kinds.flatMap(([kind, rows]) => Object.values(rows).map((entry) => ({ kind, entry })));
-}
-
-function rowKey(kind: string, contentHash: string): string {
-  return `${kind} ${contentHash}`;
-}
-
-function takeFromRow(call: CallRecord, entry: JournalEntry): void {
-  delete call.row;
-  if (entry.error === undefined) call.output = entry.output;
-  else call.tombstone = entry.error;
+/** The document of a frame's input. Without the props of its start, a frame is found by its callId. */
+function inputOf({ inputHash, generations: [start] }: ListedFrame): string | undefined {
+  if (inputHash === undefined || start?.id !== 0 || start.props === undefined) return undefined;
+  const types = start.propsTypes === undefined ? "" : `,"types":${JSON.stringify(start.propsTypes)}`;
+  return `{"input":${JSON.stringify(start.props)}${types}}`;
 }
 
 function notKept(frame: string, what: string): NormalizeError {

@@ -132,7 +132,7 @@ fn d_diff(bencher: Bencher, kilobytes: usize) {
         });
 }
 
-/// Lists that take the longest to align.
+/// The slowest lists to align.
 #[divan::bench]
 fn e_diff_of_long_lists(bencher: Bencher) {
     let list = |shift: usize| -> String {

@@ -17,17 +17,15 @@ interface Change {
 
 /** Prints where two recordings differ; times and tokens do not count. */
 export async function diff(paths: readonly [string, string], out: Output, json: boolean): Promise<ExitCode> {
-  const [left, right] = [await snapshotOf(paths[0]), await snapshotOf(paths[1])];
-  const changes = changesBetween(rowsByPath(left), rowsByPath(right));
+  const changes = changesBetween(await entriesOf(paths[0]), await entriesOf(paths[1]));
   if (json) await out.json({ equal: changes.length === 0, changes });
   else for (const change of changes) await print(change, out);
   return changes.length === 0 ? EXIT.ok : EXIT.found;
 }
 
-async function snapshotOf(path: string): Promise<AgentSnapshot> {
+async function entriesOf(path: string): Promise<Map<string, Entry>> {
   const { snapshot } = await readRecording(path);
-  reading(path, () => snapshot.root);
-  return snapshot;
+  return reading(path, () => rowsByPath(snapshot));
 }
 
 type Entry = CallRow | FrameRow;
@@ -70,13 +68,14 @@ function changesOf(callId: string, before: Entry, after: Entry): Change[] {
   }
   if (before.row !== "call" || after.row !== "call") return changes;
   if (before.contentHash !== after.contentHash) {
-    const known = before.request !== undefined && after.request !== undefined;
     changes.push({
       callId,
       change: "request",
       before: before.contentHash,
       after: after.contentHash,
-      ...(known ? { differences: differences(before.request, after.request) } : {}),
+      ...(before.request !== undefined && after.request !== undefined
+        ? { differences: differences(before.request(), after.request()) }
+        : {}),
     });
   }
   const outputs = differences(before.output, after.output);

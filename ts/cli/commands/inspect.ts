@@ -6,11 +6,10 @@ import { visible, type Output, type Style } from "../output.js";
 /** Prints the tree of a snapshot or trace. */
 export async function inspect(path: string, out: Output, json: boolean): Promise<ExitCode> {
   const { kind, snapshot } = await readRecording(path);
-  // The frames are parsed at the first access.
-  reading(path, () => snapshot.root);
+  const list = reading(path, () => rowsOf(snapshot));
   const { processId, timestamp, provenance, warnings = [], metadata, normalize, redact } = snapshot;
   if (json) {
-    const rows = [...rowsOf(snapshot)].map((row) => plainRow(row));
+    const rows = [...list].map((row) => plainRow(row));
     const about = { kind, processId, timestamp, provenance, metadata, warnings, normalize, redact };
     await out.json({ ...about, rows });
     return EXIT.ok;
@@ -24,7 +23,7 @@ export async function inspect(path: string, out: Output, json: boolean): Promise
   );
   for (const { code, message } of warnings) await out.line(out.style("yellow", `! ${code}: ${visible(message)}`));
   const bars: boolean[] = [];
-  for (const row of rowsOf(snapshot)) {
+  for (const row of list) {
     if (!out.open) break;
     bars.length = row.depth;
     const branch =
@@ -68,27 +67,27 @@ const STYLES: Readonly<Record<string, Style>> = {
 };
 
 function describeCall(row: CallRow, out: Output): string {
-  const { kind, name, contentHash, status, unreached, reason, durationMs, tokens } = row;
+  const { kind, name, contentHash, status, carriedOver, reason, durationMs, tokens } = row;
   return [
     out.style("cyan", visible(name ?? `${kind} ${contentHash.slice(0, 12)}`, 120)),
     out.style(STYLES[status] as Style, status),
-    ...notReached(unreached, out),
+    ...carriedOverMark(carriedOver, out),
     ...(durationMs === undefined ? [] : [time(durationMs)]),
     ...(tokens === undefined ? [] : [`${tokens} tokens`]),
     ...(reason === undefined ? [] : [visible(reason, 200)]),
   ].join("  ");
 }
 
-function notReached(unreached: true | undefined, out: Output): string[] {
-  return unreached === true ? [out.style("yellow", "not reached")] : [];
+function carriedOverMark(carriedOver: true | undefined, out: Output): string[] {
+  return carriedOver === true ? [out.style("yellow", "carried over")] : [];
 }
 
 function describeFrame(row: FrameRow, out: Output): string {
-  const { name, status, unreached, reason, generation, calls, tokens } = row;
+  const { name, status, carriedOver, reason, generation, calls, tokens } = row;
   return [
     out.style("bold", visible(name, 120)),
     out.style(STYLES[status] ?? "dim", visible(status)),
-    ...notReached(unreached, out),
+    ...carriedOverMark(carriedOver, out),
     `${calls} ${calls === 1 ? "call" : "calls"}`,
     ...(tokens === 0 ? [] : [`${tokens} tokens`]),
     ...(generation === 0 ? [] : [`generation ${generation}`]),

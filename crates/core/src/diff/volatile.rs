@@ -86,7 +86,7 @@ impl<'t> Pair<'t> {
 
     /// A date or an id that begins here in both texts: its nature and its lengths in bytes.
     fn token(&self) -> Option<(Nature, usize, usize)> {
-        if self.before == Before::Word {
+        if self.before == Before::Word || self.is_far_from_difference() {
             return None;
         }
         let both = |length: fn(&str) -> Option<usize>| {
@@ -101,6 +101,13 @@ impl<'t> Pair<'t> {
         let prefixed = self.before == Before::Hyphen;
         let (recorded, actual) = id::random_pair(self.recorded, self.actual, prefixed)?;
         Some((Nature::RandomId, recorded, actual))
+    }
+
+    /// True if no token that begins here reaches the next difference. Long equal stretches are passed fast.
+    fn is_far_from_difference(&self) -> bool {
+        let [recorded, actual] =
+            [self.recorded, self.actual].map(|text| text.as_bytes().get(..=LOOK_BACK));
+        recorded.is_some() && recorded == actual
     }
 
     /// Skips these bytes, which end with a letter or a digit.

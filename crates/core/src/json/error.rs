@@ -27,7 +27,7 @@ pub enum JsonErrorKind {
     TooDeep,
     #[error("text after the end of the JSON value")]
     TrailingText,
-    #[error("the same key twice in one object")]
+    #[error("duplicate key in an object")]
     DuplicateKey,
     #[error("not valid UTF-8")]
     NotUtf8,

@@ -13,6 +13,7 @@ pub use call_data::CallData;
 pub use frame::{Divergence, Frame, Generation, State, orphaned_error};
 pub use journal::{Call, Kind, Outcome, RequestHash, Row, Value};
 pub use memory::Memory;
+pub(crate) use memory::with_edits;
 pub use order::Clock;
 pub(crate) use order::Renumbering;
 pub use ordered::OrderedMap;

@@ -14,7 +14,6 @@ pub use rule::{Builtin, Find, RuleError, UserRule};
 pub use stream::StreamRedactor;
 
 use crate::json::{JsonError, Scanner};
-use crate::util::sort_by_number;
 use rule::{Keyed, Rule};
 use view::View;
 use walk::{Found, Place, Walk};
@@ -199,10 +198,7 @@ fn check(text: &str) -> Result<(), JsonError> {
 
 /// Merges overlapping findings.
 fn merged(mut found: Vec<Found>) -> Vec<Cluster> {
-    // Texts are shorter than four gigabytes.
-    sort_by_number(&mut found, |found| {
-        (found.start as u64) << 32 | found.end as u64
-    });
+    found.sort_by_key(|found| (found.start, found.end));
     let mut clusters: Vec<Cluster> = Vec::new();
     for found in found {
         let length = found.end.saturating_sub(found.start);

@@ -8,7 +8,6 @@ use sha2::{Digest, Sha256};
 use super::detect::base64;
 use super::rule::{Builtin, Keyed, Rule, hex};
 use super::view::plain;
-use crate::util::sort_by_number;
 
 const OPEN: &str = "[redacted:";
 const OPEN_BASE64: &str = "[base64:";
@@ -52,7 +51,7 @@ pub(super) fn placeholders(text: &str, rules: &[Rule]) -> Vec<Range<usize>> {
             }
         }
     }
-    sort_by_number(&mut found, |range| range.start as u64);
+    found.sort_by_key(|range| range.start);
     found
 }
 

@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_are_undone_and_places_kept() {
+    fn escapes_are_decoded_and_origins_kept() {
         let text = r#"a\u0062\n\"\ud83d\ude00é\ud83dz\q"#;
         let view = View::whole(text);
         let plain = view.unescaped(0..text.len());

@@ -39,7 +39,7 @@ pub(super) struct Walk<'r> {
 
 /// Knowledge about a value before it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hint {
+enum Known {
     Nothing,
     Named(named::Named),
     /// From a user rule: every value below it is secret.
@@ -49,11 +49,11 @@ enum Hint {
 struct Container {
     is_object: bool,
     /// About the next member or element.
-    next: Hint,
+    next: Known,
     /// About all elements.
-    all: Hint,
+    all: Known,
     /// From a sibling: `{"name": "authorization", "value": …}`.
-    sibling: Hint,
+    sibling: Known,
     /// The span of the key, or the number of preceding elements.
     key: (usize, usize),
     index: usize,
@@ -74,7 +74,7 @@ impl<'r> Walk<'r> {
 
     /// Scans the text of a JSON value.
     pub fn json(&mut self, view: &View) {
-        self.document(view, Hint::Nothing);
+        self.document(view, Known::Nothing);
     }
 
     /// Scans the content of a string: nested JSON text or plain text.
@@ -84,7 +84,7 @@ impl<'r> Walk<'r> {
             && view.level < MAX_LEVELS
             && is_json(&view.text)
         {
-            self.document(view, Hint::Nothing);
+            self.document(view, Known::Nothing);
             return;
         }
         self.text(view);
@@ -124,7 +124,7 @@ impl<'r> Walk<'r> {
     }
 
     /// Scans valid JSON text. Uses an explicit stack because data may be deeply nested.
-    fn document(&mut self, view: &View, hint: Hint) {
+    fn document(&mut self, view: &View, known: Known) {
         let bytes = view.bytes();
         let mut stack: Vec<Container> = Vec::new();
         let mut at = 0;
@@ -132,9 +132,9 @@ impl<'r> Walk<'r> {
             match bytes[at] {
                 byte @ (b'{' | b'[') => {
                     let all = match stack.last_mut() {
-                        None => hint,
+                        None => known,
                         Some(parent) => match parent.take_next() {
-                            Hint::Named(_) if byte == b'{' => Hint::Nothing,
+                            Known::Named(_) if byte == b'{' => Known::Nothing,
                             inherited => inherited,
                         },
                     };
@@ -152,7 +152,7 @@ impl<'r> Walk<'r> {
                 b'"' => {
                     let start = at + 1;
                     let end = string_end(bytes, start);
-                    self.string(view, &mut stack, start..end, hint);
+                    self.string(view, &mut stack, start..end, known);
                     at = end;
                 }
                 b'-' | b'0'..=b'9' => {
@@ -160,7 +160,7 @@ impl<'r> Walk<'r> {
                         .iter()
                         .position(|byte| !(byte.is_ascii_digit() || b"+-.eE".contains(byte)))
                         .map_or(bytes.len(), |length| at + length);
-                    self.number(view, &mut stack, at..end, hint);
+                    self.number(view, &mut stack, at..end, known);
                     at = end - 1;
                 }
                 _ => {}
@@ -174,7 +174,7 @@ impl<'r> Walk<'r> {
         view: &View,
         stack: &mut [Container],
         range: std::ops::Range<usize>,
-        hint: Hint,
+        known: Known,
     ) {
         let before = self.found.len();
         let value = view.unescaped(range.clone());
@@ -184,8 +184,8 @@ impl<'r> Walk<'r> {
         if is_key {
             self.content(&value);
         } else {
-            let hint = stack.last_mut().map_or(hint, Container::take_next);
-            self.value(&value, hint);
+            let known = stack.last_mut().map_or(known, Container::take_next);
+            self.value(&value, known);
         }
         if self.found.len() > before {
             self.place(view, stack, before, range.start, is_key);
@@ -202,14 +202,14 @@ impl<'r> Walk<'r> {
                 }
                 container.replaced_keys += 1;
             }
-            container.next = self.hint_from(&value.text, container);
+            container.next = self.known_from(&value.text, container);
         } else {
-            let name = named::named(&value.text).map_or(Hint::Nothing, Hint::Named);
+            let name = named::named(&value.text).map_or(Known::Nothing, Known::Named);
             if !container.is_object {
                 // As in ["authorization", "Bearer …"], but not in ["authorization", "limit"].
                 container.next = match name {
-                    Hint::Nothing => Hint::Nothing,
-                    _ => Hint::Named(named::Named::Listed),
+                    Known::Nothing => Known::Nothing,
+                    _ => Known::Named(named::Named::Listed),
                 };
             } else if matches!(
                 view.text.get(container.key.0..container.key.1),
@@ -220,24 +220,24 @@ impl<'r> Walk<'r> {
         }
     }
 
-    fn hint_from(&self, key: &str, container: &Container) -> Hint {
+    fn known_from(&self, key: &str, container: &Container) -> Known {
         if self.has_keys {
             let key = normalized_name(key);
             let rule = self.rules.iter().position(|rule| rule.keys.contains(&key));
             if let Some(rule) = rule {
-                return Hint::Key(rule);
+                return Known::Key(rule);
             }
         }
         match named::named(key) {
-            Some(name) => Hint::Named(name),
+            Some(name) => Known::Named(name),
             None if key == "value" => container.sibling,
-            None => Hint::Nothing,
+            None => Known::Nothing,
         }
     }
 
-    fn value(&mut self, value: &View, hint: Hint) {
-        match hint {
-            Hint::Key(rule) => self.add(
+    fn value(&mut self, value: &View, known: Known) {
+        match known {
+            Known::Key(rule) => self.add(
                 value,
                 Hit {
                     start: 0,
@@ -246,13 +246,13 @@ impl<'r> Walk<'r> {
                 },
                 None,
             ),
-            Hint::Named(name) => {
+            Known::Named(name) => {
                 if let Some((start, end)) = named::in_value(name, &value.text) {
                     let rule = named::rule_of(name) as RuleIndex;
                     self.add(value, Hit { start, end, rule }, None);
                 }
             }
-            Hint::Nothing => {}
+            Known::Nothing => {}
         }
         self.content(value);
     }
@@ -262,12 +262,12 @@ impl<'r> Walk<'r> {
         view: &View,
         stack: &mut [Container],
         range: std::ops::Range<usize>,
-        hint: Hint,
+        known: Known,
     ) {
-        let hint = stack.last_mut().map_or(hint, Container::take_next);
+        let known = stack.last_mut().map_or(known, Container::take_next);
         let digits = &view.bytes()[range.clone()];
-        let rule = match hint {
-            Hint::Key(rule) => rule,
+        let rule = match known {
+            Known::Key(rule) => rule,
             _ if detect::is_card_number(digits) => Builtin::CardNumber as RuleIndex,
             _ => return,
         };
@@ -301,12 +301,12 @@ impl<'r> Walk<'r> {
 }
 
 impl Container {
-    fn new(is_object: bool, all: Hint) -> Self {
+    fn new(is_object: bool, all: Known) -> Self {
         Self {
             is_object,
-            next: Hint::Nothing,
+            next: Known::Nothing,
             all,
-            sibling: Hint::Nothing,
+            sibling: Known::Nothing,
             key: (0, 0),
             index: 0,
             at_key: is_object,
@@ -314,9 +314,9 @@ impl Container {
         }
     }
 
-    fn take_next(&mut self) -> Hint {
-        let next = std::mem::replace(&mut self.next, Hint::Nothing);
-        if next == Hint::Nothing || matches!(self.all, Hint::Key(_)) {
+    fn take_next(&mut self) -> Known {
+        let next = std::mem::replace(&mut self.next, Known::Nothing);
+        if next == Known::Nothing || matches!(self.all, Known::Key(_)) {
             self.all
         } else {
             next

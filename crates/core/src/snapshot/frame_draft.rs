@@ -7,13 +7,13 @@ use rpds::VectorSync;
 use super::fields::Fields;
 use super::generation_draft::BodyDraft;
 use super::journal_draft::Marks;
-use super::memory::{edited_keys, read_hashes, read_memory, with_edits};
+use super::memory::{edited_keys, read_hashes, read_memory};
 use super::requests::{TABLE_FIELD, read_table};
 use super::stop::Stop;
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{
-    Budget, Divergence, Frame, Generation, Memory, OrderedMap, State, Usage, Value,
+    Budget, Divergence, Frame, Generation, Memory, OrderedMap, State, Usage, Value, with_edits,
 };
 
 #[derive(Default)]
@@ -50,7 +50,8 @@ impl FrameFields {
             "endOrder" => self.end = fields.order()?,
             "stopped" => self.marks.stopped = fields.flag()?,
             "handled" => self.marks.handled = fields.flag()?,
-            "unreached" => self.marks.carried_over = fields.flag()?,
+            // Version 0.1.0 wrote "unreached".
+            "carriedOver" | "unreached" => self.marks.carried_over = fields.flag()?,
             TABLE_FIELD => {
                 let texts = read_table(fields)?;
                 // Only the table of the root counts. The root is the last frame that is read to its end.

@@ -10,7 +10,7 @@ use crate::json::{JsonStr, JsonText};
 use crate::model::{
     Call, CallData, Generation, Kind, Outcome, Request, RequestHash, Row, TextTable, Value,
 };
-use crate::util::{IdHashing, sort_by_number};
+use crate::util::IdHashing;
 
 #[derive(Default)]
 pub(super) struct JournalDraft {
@@ -172,7 +172,7 @@ impl JournalDraft {
         }
         let named = index.named;
         // Replay answers occurrences in the order in which the calls started.
-        sort_by_number(&mut calls, |call| call.start);
+        calls.sort_by_key(|call| call.start);
         generation.calls = calls.into_iter().collect();
         let free = self.rows.into_iter().zip(named).filter(|(_, named)| !named);
         for (row, _) in free {
@@ -200,7 +200,8 @@ impl CallFields {
             "error" => self.error = Some(fields.span()?),
             "stopped" => self.marks.stopped = fields.flag()?,
             "handled" => self.marks.handled = fields.flag()?,
-            "unreached" => self.marks.carried_over = fields.flag()?,
+            // Version 0.1.0 wrote "unreached".
+            "carriedOver" | "unreached" => self.marks.carried_over = fields.flag()?,
             "tombstone" => self.tombstone = fields.string()?,
             "request" => self.request = Some(Box::new(RequestDraft::read(fields)?)),
             _ => match self.data.field_mut(key) {

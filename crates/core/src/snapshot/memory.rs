@@ -45,22 +45,6 @@ pub(super) fn edited_keys(now: &Memory, hashes: &OrderedMap<JsonStr, JsonStr>) -
     keys.cloned().collect()
 }
 
-/// The memory at the start, with the edits of the current memory applied.
-pub(crate) fn with_edits(at_start: &Memory, now: &Memory, edited: &[JsonStr]) -> Memory {
-    let keys: HashSet<&JsonStr> = edited.iter().collect();
-    let mut memory: Memory = at_start
-        .iter()
-        .filter(|(key, _)| now.get(key).is_some() || !keys.contains(key))
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect();
-    for key in edited {
-        if let Some(value) = now.get(key) {
-            memory.insert(key.clone(), value.clone());
-        }
-    }
-    memory
-}
-
 pub(super) fn write_memory(memory: &Memory, out: &mut String) {
     out.push('{');
     for (index, (key, value)) in memory.iter().enumerate() {

@@ -8,6 +8,7 @@ mod journal_draft;
 mod memory;
 mod out;
 mod read;
+mod read_model;
 mod requests;
 mod stop;
 mod write;
@@ -16,8 +17,8 @@ mod write_journal;
 use std::sync::{Arc, OnceLock};
 
 pub use error::SnapshotError;
-pub(crate) use memory::with_edits;
 pub use read::read_snapshot;
+pub use read_model::ReadModel;
 pub use write::{stream_frame, warnings_text, write_frame, write_snapshot};
 
 use crate::json::JsonText;

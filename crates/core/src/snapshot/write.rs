@@ -22,14 +22,17 @@ pub fn write_snapshot(snapshot: &Snapshot) -> String {
     write_provenance(snapshot, &mut out);
     out.push_str(r#","version":"#);
     out.push_str(&VERSION.to_string());
-    for (name, value) in [
-        ("metadata", &snapshot.metadata),
-        ("normalize", &snapshot.normalize),
-        ("redact", &snapshot.redact),
-    ] {
-        if let Some(value) = value {
-            out.push_str(&format!(r#","{name}":{}"#, value.as_str()));
-        }
+    if let Some(metadata) = &snapshot.metadata {
+        out.push_str(r#","metadata":"#);
+        out.push_str(metadata.as_str());
+    }
+    if let Some(normalize) = &snapshot.normalize {
+        out.push_str(r#","normalize":"#);
+        out.push_str(normalize.as_str());
+    }
+    if let Some(redact) = &snapshot.redact {
+        out.push_str(r#","redact":"#);
+        out.push_str(redact.as_str());
     }
     if let Some(warnings) = warnings_text(snapshot) {
         out.push_str(r#","warnings":"#);
@@ -210,6 +213,23 @@ fn write_head<'a>(frame: &'a Frame, requests: &mut RequestTable<'a>, out: &mut O
 
 fn write_tail(frame: &Frame, out: &mut String) {
     out.push_str(r#"},"state":"#);
+    write_state(frame, out);
+    if frame.generation.memory.is_some()
+        || frame.generation.props.is_some()
+        || frame.generation.id > 0
+    {
+        out.push_str(r#","generation":{"#);
+        write_generation_fields(&frame.generation, out);
+        out.push('}');
+    }
+    // Also for an empty memory: what is added to that by hand counts as edited.
+    if !frame.memory.is_empty() || frame.generation.memory.is_some() {
+        write_memory_hashes(frame, out);
+    }
+}
+
+/// The value of `state`, and the members that follow it.
+pub(super) fn write_state(frame: &Frame, out: &mut String) {
     let mut output_types = None;
     match &frame.state {
         State::Running => out.push_str(r#"{"status":"running"}"#),
@@ -243,27 +263,18 @@ fn write_tail(frame: &Frame, out: &mut String) {
     for (name, is_set) in [
         ("stopped", frame.stopped),
         ("handled", frame.handled),
-        ("unreached", frame.divergence == Divergence::NotReplayedYet),
+        (
+            "carriedOver",
+            frame.divergence == Divergence::NotReplayedYet,
+        ),
     ] {
         if is_set {
             out.push_str(&format!(r#","{name}":true"#));
         }
     }
-    if frame.generation.memory.is_some()
-        || frame.generation.props.is_some()
-        || frame.generation.id > 0
-    {
-        out.push_str(r#","generation":{"#);
-        write_generation_fields(&frame.generation, out);
-        out.push('}');
-    }
-    // Also for an empty memory: keys that a user adds to it count as edited.
-    if !frame.memory.is_empty() || frame.generation.memory.is_some() {
-        write_memory_hashes(frame, out);
-    }
 }
 
-fn write_generation_fields(generation: &Generation, out: &mut String) {
+pub(super) fn write_generation_fields(generation: &Generation, out: &mut String) {
     out.push_str(&format!(r#""id":{}"#, generation.id));
     if let Some(props) = &generation.props {
         out.push_str(r#","props":"#);

@@ -176,7 +176,7 @@ pub(super) fn write_calls<'a>(
 }
 
 /// Writes a call without its closing brace, because its request follows.
-fn write_call(call: &Call, in_row: bool, out: &mut String) {
+pub(super) fn write_call(call: &Call, in_row: bool, out: &mut String) {
     out.push_str(r#"{"kind":""#);
     out.push_str(call.kind.name());
     out.push_str(r#"","callId":"#);
@@ -218,9 +218,13 @@ fn write_call(call: &Call, in_row: bool, out: &mut String) {
         }
     }
     if call.carried_over {
-        out.push_str(r#","unreached":true"#);
+        out.push_str(r#","carriedOver":true"#);
     }
-    call.data.write_members(out);
+    for (name, value) in call.data.fields() {
+        for part in [",\"", name, "\":", value.as_str()] {
+            out.push_str(part);
+        }
+    }
 }
 
 fn write_output(value: &Value, in_row: bool, out: &mut String) {

@@ -1,10 +1,12 @@
 //! Atomic file replacement: a reader sees either the old text or the new text, also after a crash.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::mem;
-use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+#[cfg(unix)]
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
 /// A failed file operation.
@@ -59,86 +61,80 @@ fn sync_folder_of(path: &Path) {
     }
 }
 
-/// Takes texts for a file, and keeps the first failure until it is asked for. From the second on they are written by
-/// another thread, while the next one is made.
+/// An exclusive lock on a file. The operating system releases it when the process ends.
+#[derive(Debug)]
+pub struct FileLock {
+    file: File,
+    path: PathBuf,
+}
+
+impl FileLock {
+    /// Locks the file at `path`, which is created if needed, and replaces its content with `owner`. `None` if another
+    /// handle in this or another process has the lock.
+    ///
+    /// # Errors
+    /// A failed file operation.
+    pub fn try_lock(path: &Path, owner: &str) -> Result<Option<Self>, FileError> {
+        loop {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create(true).truncate(false);
+            #[cfg(unix)]
+            options.mode(0o600);
+            let mut file = options.open(path).map_err(failed("open"))?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => return Err(failed("lock")(error)),
+            }
+            // The previous owner may have removed the file after it was opened here.
+            if is_at(&file, path) {
+                file.set_len(0).map_err(failed("ftruncate"))?;
+                file.write_all(owner.as_bytes()).map_err(failed("write"))?;
+                let path = path.to_owned();
+                return Ok(Some(Self { file, path }));
+            }
+        }
+    }
+}
+
+impl Drop for FileLock {
+    /// Removes the file while it is still locked. Where an open file cannot be identified (Windows), it stays.
+    fn drop(&mut self) {
+        if cfg!(unix) && is_at(&self.file, &self.path) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// True if `path` leads to the open file.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(open), Ok(found)) => (open.dev(), open.ino()) == (found.dev(), found.ino()),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
+}
+
+/// Writes texts to a file and keeps the first failure until [`Sink::finish`]. From the second text on, another thread
+/// writes while the caller produces the next text.
 pub struct Sink<'f> {
     file: &'f mut File,
-    taken: usize,
-    helper: Option<Helper>,
+    pushed: usize,
+    writer: Option<Writer>,
     failure: io::Result<()>,
 }
 
-/// A thread that writes. One text may wait for it: what is made faster than it is written must not fill the memory.
-struct Helper {
-    desk: OpenDesk,
+/// A thread that writes. Its channel has room for one text, so that fast producers do not fill the memory.
+struct Writer {
+    full: SyncSender<String>,
+    /// Written texts, whose memory is reused.
+    empty: Receiver<String>,
     thread: JoinHandle<io::Result<()>>,
-}
-
-/// Is closed when it is dropped, whatever ended who hands texts over.
-struct OpenDesk(Arc<Desk>);
-
-impl Drop for OpenDesk {
-    fn drop(&mut self) {
-        self.0.close();
-    }
-}
-
-/// Where texts are handed over. (The channels of the standard library would be 32 KB of the addon.)
-#[derive(Default)]
-struct Desk {
-    on_it: Mutex<OnDesk>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct OnDesk {
-    full: Option<String>,
-    /// Room to be used again.
-    empty: Option<String>,
-    /// Nothing more comes, or nothing more is taken.
-    is_closed: bool,
-}
-
-impl Desk {
-    fn lock(&self) -> MutexGuard<'_, OnDesk> {
-        self.on_it.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits as long as `holds`.
-    fn wait_while(&self, holds: impl FnMut(&mut OnDesk) -> bool) -> MutexGuard<'_, OnDesk> {
-        let waited = self.changed.wait_while(self.lock(), holds);
-        waited.unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Hands a text over, and leaves room for the next one in its place. Where nothing is taken any more it is lost.
-    fn put(&self, text: &mut String) {
-        let mut desk = self.wait_while(|desk| desk.full.is_some() && !desk.is_closed);
-        let room = desk.empty.take().unwrap_or_default();
-        desk.full = Some(mem::replace(text, room));
-        self.changed.notify_all();
-    }
-
-    /// The next text; `None` at the end.
-    fn take(&self) -> Option<String> {
-        let mut desk = self.wait_while(|desk| desk.full.is_none() && !desk.is_closed);
-        let text = desk.full.take();
-        self.changed.notify_all();
-        text
-    }
-
-    fn close(&self) {
-        self.lock().is_closed = true;
-        self.changed.notify_all();
-    }
-
-    fn write_all(&self, file: &mut File) -> io::Result<()> {
-        while let Some(mut text) = self.take() {
-            file.write_all(text.as_bytes())?;
-            text.clear();
-            self.lock().empty = Some(text);
-        }
-        Ok(())
-    }
 }
 
 impl<'f> Sink<'f> {
@@ -146,21 +142,20 @@ impl<'f> Sink<'f> {
     pub fn new(file: &'f mut File) -> Self {
         Self {
             file,
-            taken: 0,
-            helper: None,
+            pushed: 0,
+            writer: None,
             failure: Ok(()),
         }
     }
 
-    /// Writes the text out and empties it.
-    pub fn take(&mut self, text: &mut String) {
-        self.taken += 1;
-        if self.taken == 2 {
-            self.helper = Helper::start(self.file);
+    /// Writes the text and empties it.
+    pub fn push(&mut self, text: &mut String) {
+        self.pushed += 1;
+        if self.pushed == 2 {
+            self.writer = Writer::start(self.file);
         }
-        match &self.helper {
-            // Where the helper has ended, its failure is found at the end.
-            Some(helper) => helper.desk.0.put(text),
+        match &self.writer {
+            Some(writer) => writer.push(text),
             None if self.failure.is_ok() => self.failure = self.file.write_all(text.as_bytes()),
             None => {}
         }
@@ -171,33 +166,42 @@ impl<'f> Sink<'f> {
     /// The first failure to write.
     pub fn finish(self) -> io::Result<()> {
         self.failure?;
-        match self.helper {
-            Some(helper) => helper.finish(),
-            None => Ok(()),
-        }
+        self.writer.map_or(Ok(()), Writer::finish)
     }
 }
 
-impl Helper {
-    /// `None` where there can be no further thread.
+impl Writer {
+    /// `None` if no thread can be started.
     fn start(file: &File) -> Option<Self> {
         let mut file = file.try_clone().ok()?;
-        let desk = OpenDesk(Arc::default());
-        let of_thread = Arc::clone(&desk.0);
+        let (full, texts) = sync_channel::<String>(1);
+        let (emptied, empty) = channel();
         let write = move || {
-            let written = of_thread.write_all(&mut file);
-            // Who hands texts over must not wait for ever.
-            of_thread.close();
-            written
+            for mut text in texts {
+                file.write_all(text.as_bytes())?;
+                text.clear();
+                let _ = emptied.send(text);
+            }
+            Ok(())
         };
         let thread = thread::Builder::new().spawn(write).ok()?;
-        Some(Self { desk, thread })
+        Some(Self {
+            full,
+            empty,
+            thread,
+        })
+    }
+
+    fn push(&self, text: &mut String) {
+        let room = self.empty.try_recv().unwrap_or_default();
+        // A thread that has ended reports its failure in `finish`.
+        let _ = self.full.send(mem::replace(text, room));
     }
 
     fn finish(self) -> io::Result<()> {
-        drop(self.desk);
+        drop(self.full);
         let ended = self.thread.join();
-        ended.unwrap_or_else(|_| Err(io::Error::other("the thread that writes has panicked")))
+        ended.unwrap_or_else(|_| Err(io::Error::other("the writing thread panicked")))
     }
 }
 
@@ -205,7 +209,7 @@ impl Helper {
 mod tests {
     use super::*;
 
-    fn folder(name: &str) -> std::path::PathBuf {
+    fn folder(name: &str) -> PathBuf {
         let folder =
             std::env::temp_dir().join(format!("agent-rewind-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
@@ -213,7 +217,28 @@ mod tests {
     }
 
     #[test]
-    fn takes_texts_in_their_order() {
+    fn a_lock_has_one_owner() {
+        let folder = folder("lock");
+        let path = folder.join("a.lock");
+        fs::write(
+            &path,
+            "left by a dead process, and longer than the next text",
+        )
+        .unwrap();
+        let lock = FileLock::try_lock(&path, "first").unwrap().unwrap();
+        assert!(FileLock::try_lock(&path, "second").unwrap().is_none());
+        #[cfg(unix)]
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+        drop(lock);
+        assert!(!cfg!(unix) || !path.exists());
+        assert!(FileLock::try_lock(&path, "second").unwrap().is_some());
+        let error = FileLock::try_lock(&folder.join("none").join("a"), "").unwrap_err();
+        assert_eq!(error.syscall, "open");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn writes_texts_in_order() {
         let folder = folder("sink");
         for pieces in [0, 1, 2, 3, 1_000] {
             let path = folder.join(pieces.to_string());
@@ -224,7 +249,7 @@ mod tests {
                 for piece in 0..pieces {
                     text.push_str(&format!("{piece} ").repeat(piece));
                     wanted.push_str(&text);
-                    sink.take(&mut text);
+                    sink.push(&mut text);
                     assert_eq!(text, "");
                 }
                 sink.finish()
@@ -235,15 +260,15 @@ mod tests {
         fs::remove_dir_all(&folder).unwrap();
     }
 
-    /// What is written to this file finds no room.
+    /// Writing to `/dev/full` always fails.
     #[test]
     #[cfg(target_os = "linux")]
-    fn tells_of_a_failure_whichever_thread_had_it() {
+    fn reports_a_failure_of_either_thread() {
         for pieces in 1..5 {
             let mut full = OpenOptions::new().write(true).open("/dev/full").unwrap();
             let mut sink = Sink::new(&mut full);
             for _ in 0..pieces {
-                sink.take(&mut "text".repeat(10_000));
+                sink.push(&mut "text".repeat(10_000));
             }
             let error = sink.finish().unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{pieces}");

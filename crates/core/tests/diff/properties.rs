@@ -47,9 +47,9 @@ fn lists_something_exactly_if_canonical_forms_differ() {
     for _ in 0..1_500 {
         let document = generator.document();
         let other = mutated(&document, &mut generator);
-        let recorded = document.spelt_anyhow(&mut generator);
-        let actual = other.spelt_anyhow(&mut generator);
-        assert!(compare(&recorded, &document.spelt_anyhow(&mut generator)).is_empty());
+        let recorded = document.randomly_formatted(&mut generator);
+        let actual = other.randomly_formatted(&mut generator);
+        assert!(compare(&recorded, &document.randomly_formatted(&mut generator)).is_empty());
         let found = compare(&recorded, &actual);
         assert_eq!(found.is_empty(), document.canonical() == other.canonical());
         for difference in &found.differences {
@@ -233,7 +233,7 @@ proptest! {
     #[test]
     fn garbled_json_never_panics(seed in any::<u64>(), at in any::<prop::sample::Index>(), byte in 32_u8..127) {
         let mut generator = Generator::new(seed);
-        let text = generator.document().spelt_anyhow(&mut generator);
+        let text = generator.document().randomly_formatted(&mut generator);
         let mut characters: Vec<char> = text.chars().collect();
         let at = at.index(characters.len());
         characters[at] = char::from(byte);

@@ -1,13 +1,13 @@
-//! Documents for tests, with a canonical form of their own: built from trees, straight from the
-//! words of RFC 8785, and sharing nothing with the code under test.
+//! Random documents for tests, with an independent canonical form. It is built from trees after the text of RFC 8785
+//! and shares no code with the core.
 
 use std::fmt::Write;
 
-/// Strings are UTF-16 units, as in JavaScript; keys of one object are all different.
+/// Strings are UTF-16 units, as in JavaScript. The keys of an object are unique.
 #[derive(Debug, Clone)]
 pub enum Json {
     Literal(&'static str),
-    /// Spellings of one number, the canonical one first.
+    /// Formats of one number, the canonical one first.
     Number(&'static [&'static str]),
     String(Vec<u16>),
     Array(Vec<Json>),
@@ -33,8 +33,8 @@ const NUMBERS: [&[&str]; 12] = [
     &["1.7976931348623157e+308", "179769313486231570e291"],
 ];
 
-/// Pieces of keys and strings: what sorts differently by byte, unit and character, what must or can
-/// be escaped, and prefixes of eight bytes and more that many keys share.
+/// Pieces of keys and strings: characters that sort differently by byte, code unit and code point, characters that
+/// must or can be escaped, and long prefixes that many keys share.
 const PIECES: [&str; 26] = [
     "a",
     "b",
@@ -64,7 +64,7 @@ const PIECES: [&str; 26] = [
     "😀",
 ];
 
-/// A small deterministic source of chance (xorshift).
+/// A small deterministic random generator (xorshift).
 pub struct Generator {
     state: u64,
 }
@@ -133,7 +133,7 @@ impl Generator {
 }
 
 impl Json {
-    /// Without lone surrogates, which most libraries refuse.
+    /// Without lone surrogates, which most libraries reject.
     pub fn is_well_formed(&self) -> bool {
         let well_formed =
             |units: &[u16]| char::decode_utf16(units.iter().copied()).all(|unit| unit.is_ok());
@@ -151,7 +151,7 @@ impl Json {
         self.written(true)
     }
 
-    /// As `JSON.stringify` writes it, the keys as they come.
+    /// As `JSON.stringify` writes it, with the keys in their own order.
     pub fn stringified(&self) -> String {
         self.written(false)
     }
@@ -159,7 +159,7 @@ impl Json {
     fn written(&self, sorted: bool) -> String {
         match self {
             Self::Literal(word) => (*word).to_owned(),
-            Self::Number(spellings) => spellings[0].to_owned(),
+            Self::Number(formats) => formats[0].to_owned(),
             Self::String(units) => stringified(units),
             Self::Array(elements) => {
                 let elements: Vec<String> = elements
@@ -182,24 +182,24 @@ impl Json {
         }
     }
 
-    /// With white space, other number spellings and needless escapes.
-    pub fn spelt_anyhow(&self, generator: &mut Generator) -> String {
+    /// With white space, other number formats and unnecessary escapes.
+    pub fn randomly_formatted(&self, generator: &mut Generator) -> String {
         let mut out = String::new();
-        self.spell(generator, &mut out);
+        self.format_randomly(generator, &mut out);
         out
     }
 
-    fn spell(&self, generator: &mut Generator, out: &mut String) {
+    fn format_randomly(&self, generator: &mut Generator, out: &mut String) {
         space(generator, out);
         match self {
             Self::Literal(word) => out.push_str(word),
-            Self::Number(spellings) => out.push_str(spellings[generator.below(spellings.len())]),
+            Self::Number(formats) => out.push_str(formats[generator.below(formats.len())]),
             Self::String(units) => spell_string(units, generator, out),
             Self::Array(elements) => {
                 out.push('[');
                 for (index, element) in elements.iter().enumerate() {
                     out.push_str(if index == 0 { "" } else { "," });
-                    element.spell(generator, out);
+                    element.format_randomly(generator, out);
                 }
                 space(generator, out);
                 out.push(']');
@@ -212,7 +212,7 @@ impl Json {
                     spell_string(key, generator, out);
                     space(generator, out);
                     out.push(':');
-                    value.spell(generator, out);
+                    value.format_randomly(generator, out);
                 }
                 space(generator, out);
                 out.push('}');

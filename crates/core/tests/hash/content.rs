@@ -26,7 +26,7 @@ fn content_hash_is_sha256_of_the_canonical_form() {
             wanted
         );
         assert_eq!(
-            content_hash_any(&json.spelt_anyhow(&mut generator))
+            content_hash_any(&json.randomly_formatted(&mut generator))
                 .unwrap()
                 .to_string(),
             wanted

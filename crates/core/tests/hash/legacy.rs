@@ -16,13 +16,13 @@ fn legacy_vectors() {
     let vectors = elements(member(&text, "vectors").unwrap());
     assert!(vectors.len() >= 22);
     for vector in vectors {
-        let spelt: String = serde_json::from_str(member(vector, "json").unwrap()).unwrap();
-        let json = match spelt.split_once("\"*") {
+        let formatted: String = serde_json::from_str(member(vector, "json").unwrap()).unwrap();
+        let json = match formatted.split_once("\"*") {
             Some((character, count)) => format!(
                 "{}\"",
                 character.to_owned() + &"x".repeat(count.parse::<usize>().unwrap() - 1)
             ),
-            None => spelt,
+            None => formatted,
         };
         let wanted: String = serde_json::from_str(member(vector, "hash").unwrap()).unwrap();
         assert_eq!(legacy_hash(&json), Ok(wanted), "{json}");

@@ -11,7 +11,6 @@ use crate::restore::read::span_id::display;
 use crate::restore::read::trace::Trace;
 use crate::restore::read::warnings::{Warnings, code};
 use crate::snapshot::Anchor;
-use crate::util::{sort_by_number, total_order};
 
 /// Keeps the events of one run, each once. Returns the traceId of the run.
 pub(crate) fn select(
@@ -91,7 +90,7 @@ fn choose_trace(
                 .map(|event| event.trace)
                 .filter(|trace| *trace != NO_TRACE)
                 .collect();
-            sort_by_number(&mut of_target, |trace| u64::from(*trace));
+            of_target.sort_unstable();
             of_target.dedup();
             if of_target.is_empty() { all } else { of_target }
         }
@@ -172,7 +171,7 @@ fn choose_run(trace: &mut Trace<'_>, target: Option<SpanIndex>, warnings: &mut W
         .iter()
         .filter(|event| is_run(event.span))
         .collect();
-    sort_by_number(&mut starts, |event| total_order(event.time));
+    starts.sort_by(|one, other| one.time.total_cmp(&other.time));
     let mut seen = HashSet::new();
     let mut runs = starts
         .iter()

@@ -1,7 +1,7 @@
 //! Sorts the events into the order in which they happened: by `_seq` if they have it, else by time, else by
 //! their position in the list.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
@@ -9,7 +9,6 @@ use crate::restore::read::event::{Event, NO_SPAN, Phase};
 use crate::restore::read::spans::{EventIndex, NO_EVENT, Spans};
 use crate::restore::read::trace::Trace;
 use crate::restore::read::warnings::{Warnings, code};
-use crate::util::{sort_by_number, total_order};
 
 /// Sorts the events and sets the positions of the starts and ends of spans.
 pub(crate) fn sort(trace: &mut Trace<'_>, warnings: &mut Warnings) {
@@ -20,9 +19,9 @@ pub(crate) fn sort(trace: &mut Trace<'_>, warnings: &mut Warnings) {
         .filter(|event| !event.seq.is_nan())
         .count();
     if numbered == trace.events.len() {
-        sort_by_number(&mut trace.events, by_seq);
+        trace.events.sort_by(by_seq);
     } else if numbered == 0 {
-        sort_by_number(&mut trace.events, by_time);
+        trace.events.sort_by(by_time);
     } else {
         merge(&mut trace.events);
     }
@@ -48,12 +47,12 @@ pub(crate) fn sort(trace: &mut Trace<'_>, warnings: &mut Warnings) {
     }
 }
 
-fn by_seq(event: &Event) -> u64 {
-    total_order(event.seq)
+fn by_seq(one: &Event, other: &Event) -> Ordering {
+    one.seq.total_cmp(&other.seq)
 }
 
-fn by_time(event: &Event) -> u64 {
-    total_order(event.time)
+fn by_time(one: &Event, other: &Event) -> Ordering {
+    one.time.total_cmp(&other.time)
 }
 
 /// Gives an event without a time that of the event before it.
@@ -71,8 +70,8 @@ fn fill_times(events: &mut [Event]) {
 fn merge(events: &mut Vec<Event>) {
     let (mut numbered, mut others): (Vec<Event>, Vec<Event>) =
         events.iter().partition(|event| !event.seq.is_nan());
-    sort_by_number(&mut numbered, by_seq);
-    sort_by_number(&mut others, by_time);
+    numbered.sort_by(by_seq);
+    others.sort_by(by_time);
     let mut others = others.into_iter().peekable();
     events.clear();
     for event in numbered {

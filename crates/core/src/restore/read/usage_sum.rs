@@ -7,7 +7,6 @@ use super::entries::Entries;
 use super::usage_json::{Key, RawItem, Sums, Tokens, add_amounts, number, object, value};
 use crate::json::{JsonError, JsonStr, JsonText, Scanner};
 use crate::model::{Amounts, Item, Usage};
-use crate::util::sort_by_number;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UsageSum<'t> {
@@ -117,7 +116,7 @@ impl<'t> UsageSum<'t> {
 
     pub(crate) fn to_usage(&self) -> Usage {
         let mut items: Vec<&(Key<'_>, Entry<'_>)> = self.items.list.iter().collect();
-        sort_by_number(&mut items, |(_, entry)| entry.first_order);
+        items.sort_by_key(|(_, entry)| entry.first_order);
         let costs = amounts(&self.costs);
         let item = |(key, entry): &(Key<'_>, Entry<'_>)| {
             // If there is only one model, its costs are all costs and can be shared.

@@ -12,8 +12,8 @@ use crate::json::JsonStr;
 use crate::model::{Budget, Call, Divergence, Frame, Generation, Memory, Outcome, State, Usage};
 use crate::restore::error::RestoreErrorKind;
 use crate::restore::read::usage_sum::UsageSum;
+use crate::retry_rule::mark_handled_failures;
 use crate::util::limits::MAX_FRAME_DEPTH;
-use crate::util::sort_by_number;
 
 impl Builder<'_, '_> {
     /// The root of the tree: the only agent if the run recorded nothing else, otherwise the frame of the run.
@@ -146,7 +146,8 @@ impl<'t> Assembler<'t> {
         };
         let last_batch = last.last_batch;
         let mut generation = self.generation(last, &draft.agent_id);
-        generation.mark_handled(matches!(draft.state, State::Completed(_)), last_batch);
+        let completed = matches!(draft.state, State::Completed(_));
+        mark_handled_failures(&mut generation, completed, last_batch);
         Frame {
             call_id: draft.call_id,
             agent_id: draft.agent_id,
@@ -214,7 +215,7 @@ impl<'t> Assembler<'t> {
         (generation.id, generation.props, generation.memory) = (pass.id, pass.props, pass.memory);
         let mut calls = pass.calls;
         // Replay answers occurrences in the order in which the calls started.
-        sort_by_number(&mut calls, |call| {
+        calls.sort_by_key(|call| {
             let draft = self.calls[*call as usize].as_ref();
             draft.map_or(0, |draft| draft.start.saturating_add(1))
         });

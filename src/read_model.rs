@@ -1,0 +1,38 @@
+use agent_rewind_core::snapshot::ReadModel as CoreReadModel;
+use napi_derive::napi;
+
+use crate::snapshot::SnapshotHandle;
+
+/// The frames of a snapshot as a flat list, and the requests of their calls.
+#[napi]
+pub struct ReadModel {
+    model: CoreReadModel,
+}
+
+#[napi]
+impl ReadModel {
+    #[napi(constructor, catch_unwind)]
+    pub fn new(snapshot: &SnapshotHandle) -> Self {
+        Self {
+            model: CoreReadModel::new(snapshot.snapshot.tree()),
+        }
+    }
+
+    /// JSON text of the list of frames; empty from the second time on.
+    #[napi(catch_unwind)]
+    pub fn take_frames(&mut self) -> String {
+        self.model.take_text()
+    }
+
+    /// JSON text of the request with this number.
+    #[napi(catch_unwind)]
+    pub fn request(&self, number: u32) -> Option<String> {
+        self.model.request(number as usize)
+    }
+
+    /// JSON text of what the request with this number adds to the one that it continues.
+    #[napi(catch_unwind)]
+    pub fn added_request(&self, number: u32) -> Option<String> {
+        self.model.added_request(number as usize)
+    }
+}
