@@ -354,7 +354,7 @@ export interface BindingStartedCall {
    */
   answered?: number
   end?: number
-  /** The recorded `CallData`: JSON text of an object. */
+  /** The recorded data of the call: JSON text of a `CallData` object. */
   data?: string
 }
 

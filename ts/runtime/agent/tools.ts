@@ -11,7 +11,8 @@ import { answerOrCall } from "../call/answer-or-call.js";
 import type { CallFailure, Ended } from "../call/outcome.js";
 import { newSpanId } from "../scope/ids.js";
 import { Span } from "../scope/span.js";
-import { failureFields, metaFields, outputFields } from "../call/event-fields.js";
+import { dataFields } from "../call/call-data.js";
+import { failureFields, outputFields } from "../call/event-fields.js";
 
 /** One call of a batch. `id` is the id that the model gave it, if a model requested it. */
 interface ToolRequest {
@@ -203,7 +204,7 @@ class ToolRun {
       });
       this.ended = ended;
       this.#cached = ended.cached;
-      span.end(() => ({ ...outputFields(ended), ...metaFields(ended), success: true, cache: ended.cached }));
+      span.end(() => ({ ...outputFields(ended), ...dataFields(ended), success: true, cache: ended.cached }));
       return ended.value;
     } catch (failure) {
       const { error, cached } = failure as CallFailure;

@@ -1,5 +1,6 @@
-import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
+import type { ErrorInfo } from "../../types/snapshot.js";
 import { encodeValue, type Encoded, type Tombstone } from "../../values/encode.js";
+import type { CallData } from "./call-data.js";
 import { CallFailure, journalFailure, journalOutcome, type CallSpec, type Ended } from "./outcome.js";
 import type { StartedCall } from "./started-call.js";
 
@@ -7,10 +8,12 @@ import type { StartedCall } from "./started-call.js";
 export async function makeCall<T>(call: StartedCall, spec: CallSpec<T>): Promise<Ended<T>> {
   const { scope } = call;
   const startedAt = performance.now();
-  const meta = (): CallMeta => ({
-    durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
-    ...spec.meta?.(),
-    ...(call.wireHash === undefined ? {} : { wireHash: call.wireHash() }),
+  const data = (): CallData => ({
+    meta: {
+      durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
+      ...spec.meta?.(),
+      ...(call.wireHash === undefined ? {} : { wireHash: call.wireHash() }),
+    },
   });
   scope.count("live");
   let value: T;
@@ -19,7 +22,7 @@ export async function makeCall<T>(call: StartedCall, spec: CallSpec<T>): Promise
   let ended: Ended<T> | undefined;
   const endedWith = (given: T, as: Encoded | Tombstone, headReceived = false): Ended<T> => {
     if (headReceived) scope.frame.headReceived(call.slot);
-    const now: Ended<T> = { value: given, cached: false, meta: meta(), ...journaledForm(given, as, spec) };
+    const now: Ended<T> = { value: given, cached: false, ...data(), ...journaledForm(given, as, spec) };
     journalOutcome(call, now);
     return now;
   };
@@ -28,9 +31,9 @@ export async function makeCall<T>(call: StartedCall, spec: CallSpec<T>): Promise
     encoded = encodeValue(value);
     if (spec.refuse !== undefined && "tombstone" in encoded) throw spec.refuse(encoded.tombstone);
   } catch (error) {
-    const failureMeta = meta();
-    journalFailure(call, error, failureMeta);
-    throw new CallFailure(error, "made", failureMeta);
+    const failureData = data();
+    journalFailure(call, error, failureData);
+    throw new CallFailure(error, "made", failureData);
   }
   ended = endedWith(value, encoded);
   return ended;

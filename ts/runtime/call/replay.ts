@@ -1,8 +1,9 @@
 import { isAbortError } from "../../errors/index.js";
-import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
+import type { ErrorInfo } from "../../types/snapshot.js";
 import { decodeValue } from "../../values/decode.js";
 import { fromErrorInfo } from "../../values/error-info.js";
 import { addSaved } from "../scope/replay-report.js";
+import { recordedData, type CallData } from "./call-data.js";
 import {
   CallFailure,
   answerOf,
@@ -38,7 +39,7 @@ export async function replayRecorded<T>(
   const end = recordedEnd(call, spec);
   const headReceived = end !== undefined;
   await waitForRelease(call, headReceived);
-  const ended = { ...answer, meta: release(call, headReceived), end };
+  const ended = { ...answer, ...release(call, headReceived), end };
   if (incomplete === undefined) return ended;
   const continueCall = (): Promise<Ended<T>> => {
     end?.now();
@@ -102,9 +103,9 @@ async function replayFailure(call: StartedCall): Promise<CallFailure> {
   await waitForRelease(call, false);
   const { reopenedRequests } = scope.run;
   if (!reopenedRequests.isEmpty && isAbortError(error)) await reopenedRequests.answeredBefore(recorded.end);
-  const meta = release(call, false);
+  const data = release(call, false);
   rememberFailure(call, error);
-  return new CallFailure(error, call.answer === "failure" ? "recorded" : "recorded-handled", meta);
+  return new CallFailure(error, call.answer === "failure" ? "recorded" : "recorded-handled", data);
 }
 
 /** The end of a call whose answer was returned before. Absent if the recording has one position for both. */
@@ -126,17 +127,14 @@ function waitForRelease({ scope, recorded }: StartedCall, headReceived: boolean)
   return scope.run.releases.waitForRelease((headReceived ? recorded.answered : recorded.end) ?? undefined);
 }
 
-/** Reports to the core that the recorded answer is returned. Returns its recorded meta. */
-function release({ scope, slot, recorded }: StartedCall, headReceived: boolean): CallMeta | undefined {
+/** Reports to the core that the recorded answer is returned. Returns its recorded data. */
+function release({ scope, slot, recorded }: StartedCall, headReceived: boolean): CallData {
   const { run, frame } = scope;
   const { answered, end } = recorded;
   scope.count("replayed");
   const overtook = headReceived ? frame.headReceived(slot, answered) : frame.release(slot, end);
   if (overtook) scope.count("overtaken");
-  if (recorded.data === undefined) return undefined;
-  const { meta } = JSON.parse(recorded.data) as { meta?: CallMeta | null };
-  // The recording may have been edited.
-  if (typeof meta !== "object" || meta === null) return undefined;
-  addSaved(run.report.saved, meta);
-  return meta;
+  const data = recordedData(recorded.data);
+  if (data.meta !== undefined) addSaved(run.report.saved, data.meta);
+  return data;
 }
