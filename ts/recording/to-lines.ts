@@ -4,7 +4,7 @@ import { ReadModel, type ListedCall, type ListedFrame, type ListedGeneration } f
 import type { AgentSnapshot, CallMeta, ErrorInfo } from "../types/snapshot.js";
 import type { CallLine, EndLine, FrameLine, Line, RequestLine, TimingLine } from "./lines.js";
 
-/** A snapshot as lines: what was asked and answered, and apart from it when. */
+/** A snapshot as lines: the calls with their outcomes, and separately their timing. */
 export interface RecordingLines {
   readonly lines: Line[];
   readonly timing: TimingLine[];
@@ -17,7 +17,7 @@ export function toLines(snapshot: AgentSnapshot): RecordingLines {
   return writer;
 }
 
-/** Where a frame stands: its path in the recording, and what the callIds in it begin with. */
+/** The path of a frame in the recording, and the prefix of the callIds in it. */
 interface Place {
   readonly path: string;
   readonly base: string;
@@ -32,7 +32,7 @@ class Writer implements RecordingLines {
     this.#model = model;
   }
 
-  /** Frames are as deep as agents call each other, which has a bound. */
+  /** Recursive, because the nesting of agents is limited. */
   frame(frame: ListedFrame, place: Place): void {
     const { startOrder, endOrder } = frame;
     if (startOrder !== undefined && place.path !== "root") {
@@ -40,7 +40,7 @@ class Writer implements RecordingLines {
     }
     for (const generation of frame.generations) {
       const { id } = generation;
-      // Calls and frames are numbered from 0 in each generation.
+      // Occurrences start at 0 in each generation, so the path needs its number.
       this.#generation(frame, generation, id === 0 ? place : { ...place, path: `${place.path}#${id}` });
     }
     this.#end(frame, place);
@@ -57,7 +57,7 @@ class Writer implements RecordingLines {
       ...(propsTypes === undefined ? {} : { propsTypes }),
       ...(isEmpty(memory) ? {} : { memory }),
     };
-    // The frame of the recording itself goes without saying.
+    // The frame of the recording itself is implied.
     if (place.path !== "root" || Object.keys(line).length > 1) this.lines.push(line);
     for (const call of calls) this.#call(call, place);
     const frames = children.map((child) => this.#model.frames[child] as ListedFrame);
@@ -66,7 +66,7 @@ class Writer implements RecordingLines {
 
   #call(call: ListedCall, { path, base }: Place): void {
     const { callId, startOrder: start, answerOrder: answer, endOrder: end, meta } = call;
-    // A row that no call names is of an old dump, which no test records.
+    // Journal rows without a call occur only in old dumps, which are never written as recordings.
     if (callId === undefined || start === undefined) return;
     const name = relative(callId, base);
     const { durationMs, stream, ...known }: CallMeta = meta ?? {};
@@ -125,7 +125,7 @@ function outcomeOf({ output, types, tombstone, error, endOrder }: ListedCall): P
   return endOrder === undefined ? { pending: true } : { output, ...(types === undefined ? {} : { types }) };
 }
 
-/** Paths and line numbers of one machine, which no other needs. */
+/** Stacks contain paths of one machine, so they are left out. */
 function withoutStack({ stack: _stack, cause, errors, ...info }: ErrorInfo): ErrorInfo {
   return {
     ...info,
@@ -136,7 +136,7 @@ function withoutStack({ stack: _stack, cause, errors, ...info }: ErrorInfo): Err
 
 function childPlace(child: ListedFrame, { path, base }: Place): Place {
   const own = `${path}/${relative(child.callId, base)}`;
-  // A run's frame is the root of what is in it.
+  // CallIds inside a nested run start at that run's own root.
   return { path: own, base: child.agentId === "" ? "root" : child.callId };
 }
 

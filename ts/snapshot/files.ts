@@ -11,8 +11,8 @@ import { checkSnapshot } from "./open.js";
 import { nativeOptions } from "./restore.js";
 
 /**
- * JSON text of a snapshot, the same as `JSON.stringify(snapshot)` gives. One whose `root` was never
- * touched is written without being parsed.
+ * Returns the JSON text of a snapshot, the same as `JSON.stringify(snapshot)`. Faster if its `root` was never accessed:
+ * the frames are not parsed then.
  * @throws InvalidSnapshotError
  */
 export function stringifySnapshot(snapshot: AgentSnapshot): string {
@@ -22,13 +22,13 @@ export function stringifySnapshot(snapshot: AgentSnapshot): string {
   return head + handle.rootText() + tail;
 }
 
-/** Checks a snapshot, and gives the handle behind an untouched one. */
+/** Checks a snapshot. Returns its handle if its `root` was never accessed. */
 function checkedHandle(snapshot: AgentSnapshot): NativeSnapshotHandle | undefined {
   checkSnapshot(snapshot);
   return handleOf(snapshot);
 }
 
-/** The text before and after that of `root`, with the other fields as they stand in the object. */
+/** The text before and after that of `root`, with the current other fields of the object. */
 function aroundRoot(snapshot: AgentSnapshot): { head: string; tail: string } {
   const keys = Object.keys(snapshot);
   const fields: Partial<Record<string, unknown>> = withoutRoot(snapshot);
@@ -42,7 +42,7 @@ function aroundRoot(snapshot: AgentSnapshot): { head: string; tail: string } {
 /**
  * Reads a snapshot from JSON text or its UTF-8 bytes.
  * @throws InvalidSnapshotError with all faults, LimitError
- * @throws TypeError for what is neither.
+ * @throws TypeError if `text` is neither.
  */
 export function parseSnapshot(text: string | Uint8Array): AgentSnapshot {
   if (typeof text !== "string" && !types.isUint8Array(text)) {
@@ -60,14 +60,14 @@ export function parseSnapshot(text: string | Uint8Array): AgentSnapshot {
   }
 }
 
-/** Editors put a byte order mark before what they save. */
+/** Some editors save files with a byte order mark. */
 function withoutMark<Bytes extends Uint8Array>(bytes: Bytes): Bytes {
   const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   return isMarked ? (bytes.subarray(3) as Bytes) : bytes;
 }
 
 /**
- * Reads a snapshot file. The work is done on another thread.
+ * Reads a snapshot file on another thread.
  * @throws InvalidSnapshotError with all faults, LimitError, and errors of the file system.
  */
 export async function readSnapshot(path: string | URL): Promise<AgentSnapshot> {
@@ -80,18 +80,18 @@ export async function readSnapshot(path: string | URL): Promise<AgentSnapshot> {
 }
 
 /**
- * Writes a snapshot file: whoever reads it sees the old one or the new one, whole, also after a crash. The work is done
- * on another thread. A link keeps leading to its file; a device or a pipe is written to.
+ * Writes a snapshot file on another thread. The file is replaced atomically: a reader sees the old or the new content,
+ * never a part, even after a crash. If the path is a link, its target is replaced. Devices and pipes are written to.
  * @throws InvalidSnapshotError, and errors of the file system.
  */
 export async function writeSnapshot(file: string | URL, snapshot: AgentSnapshot): Promise<void> {
   const named = typeof file === "string" ? file : fileURLToPath(file);
-  // The snapshot as it is now, whatever is done with it meanwhile.
+  // Read the snapshot before the first await, because the caller may change it.
   const { text, replace } = writing(snapshot);
   const entry = await lstat(named).catch(() => undefined);
   const isLink = entry?.isSymbolicLink() === true;
   const found = isLink ? await stat(named).catch(() => undefined) : entry;
-  // A file in the place of a device or a pipe would end what others do with it.
+  // Devices and pipes must not be replaced by a file: other processes use them.
   if (found !== undefined && !found.isFile() && !found.isDirectory()) return writeFile(named, text());
   const path = isLink && found !== undefined ? await realpath(named) : named;
   const temporary = temporaryFor(path);
@@ -117,7 +117,7 @@ function writing(snapshot: AgentSnapshot): Writing {
   };
 }
 
-/** An error as those of node:fs are. */
+/** An error with the properties of errors of node:fs. */
 function fileSystemError({ syscall, errno, code: known, message }: NativeFileFailure, path: string): Error {
   const isNumberOfNode = errno !== undefined && process.platform !== "win32";
   const code = isNumberOfNode ? getSystemErrorName(-errno) : known;
@@ -126,7 +126,7 @@ function fileSystemError({ syscall, errno, code: known, message }: NativeFileFai
 }
 
 /**
- * Restores a snapshot from a trace file, as `restoreSnapshot` does. The work is done on another thread.
+ * Restores a snapshot from a trace file on another thread. See `restoreSnapshot`.
  * @throws RestoreError, and errors of the file system.
  *
  * @example

@@ -11,17 +11,17 @@ import type {
   SnapshotWarning,
 } from "../types/snapshot.js";
 
-/** Handles of the snapshots whose frames nobody has looked at yet. */
+/** Handles of the snapshots whose `root` was not accessed yet. */
 const untouched = new WeakMap<object, NativeSnapshotHandle>();
 
-/** The handle behind a snapshot, as long as its `root` has not been touched. */
+/** The handle of a snapshot; `undefined` once its `root` was accessed. */
 export function handleOf(snapshot: object): NativeSnapshotHandle | undefined {
   return untouched.get(snapshot);
 }
 
 /**
- * The snapshot as a plain object. Its frames are parsed at the first access to `root`; from then on
- * the object is what counts, since it may have been edited.
+ * The snapshot as a plain object. Its frames are parsed at the first access to `root`. From then on the object is used
+ * instead of the handle, because it may have been edited.
  */
 export function snapshotObject(handle: NativeSnapshotHandle): AgentSnapshot {
   const { fields } = handle;
@@ -40,7 +40,7 @@ export function snapshotObject(handle: NativeSnapshotHandle): AgentSnapshot {
     version: 1,
   } satisfies AgentSnapshot as AgentSnapshot;
   let root: AgentFrameSnapshot | undefined;
-  // The closure keeps the frames, so that it works on a frozen object too.
+  // The frames are in the closure, so that the accessor works on a frozen object too.
   let source: NativeSnapshotHandle | undefined = handle;
   const look = (): AgentFrameSnapshot => JSON.parse((source as NativeSnapshotHandle).rootText()) as AgentFrameSnapshot;
   const touch = (value: AgentFrameSnapshot): void => {
@@ -61,21 +61,21 @@ export function snapshotObject(handle: NativeSnapshotHandle): AgentSnapshot {
   if (fields.warnings != null) snapshot.warnings = JSON.parse(fields.warnings) as SnapshotWarning[];
   if (fields.normalize != null) snapshot.normalize = JSON.parse(fields.normalize) as RecordedRule[];
   if (fields.redact != null) snapshot.redact = JSON.parse(fields.redact) as RecordedRedaction;
-  // No methods to be seen, and no access to `root`: printing or writing a snapshot does not touch it.
+  // Printing and writing a snapshot use a copy of `root`, so they do not count as an access.
   const show = {
     value(): object {
       const shown: Record<string, unknown> = { ...withoutRoot(snapshot), root: source === undefined ? root : look() };
       return Object.fromEntries(Object.keys(snapshot).map((key) => [key, shown[key]]));
     },
   };
-  // `toJSON` also tells those who record values that this is none: a run that returns its snapshot must not hold a copy
+  // The recorder treats objects with `toJSON` as not recordable. A run that returns its snapshot must not contain a copy
   // of itself in its journal and its trace.
   Object.defineProperties(snapshot, { [inspect.custom]: show, toJSON: show, [SNAPSHOT]: { value: true } });
   untouched.set(snapshot, handle);
   return snapshot;
 }
 
-/** The fields beside `root`, as they stand in the object now. */
+/** All current fields of the object except `root`. */
 export function withoutRoot(snapshot: AgentSnapshot): Omit<AgentSnapshot, "root"> {
   const entries = Object.keys(snapshot).filter((key) => key !== "root");
   return Object.fromEntries(

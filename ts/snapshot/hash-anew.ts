@@ -3,15 +3,15 @@ import { calling, native, type NativeSnapshotHandle } from "../native.js";
 import type { Normalizer } from "../values/normalize.js";
 import { ReadModel, type ListedFrame } from "./read-model.js";
 
-/** Hashes of all calls and of the inputs of all frames, in the order of the read model. */
+/** The hashes of all calls and of the inputs of all frames, in the order of the read model. */
 interface Hashes {
   readonly calls: string[];
   readonly inputs: (string | null)[];
 }
 
 /**
- * The hashes of a snapshot under other rules, made of the requests that were kept.
- * @throws NormalizeError where a request was not kept.
+ * Computes the hashes of a snapshot under other rules, from the recorded requests.
+ * @throws NormalizeError if a request was not recorded.
  */
 export function hashesUnder(normalizer: Normalizer | undefined, snapshot: NativeSnapshotHandle): Hashes {
   const model = new ReadModel(snapshot);
@@ -34,7 +34,7 @@ export function hashesUnder(normalizer: Normalizer | undefined, snapshot: Native
   return { calls, inputs };
 }
 
-/** The document of a frame's input. Without the props of its start, a frame is found by its callId. */
+/** The document of a frame's input. `undefined` if its props were not recorded: replay then finds it by its callId. */
 function inputOf({ inputHash, generations: [start] }: ListedFrame): string | undefined {
   if (inputHash === undefined || start?.id !== 0 || start.props === undefined) return undefined;
   const types = start.propsTypes === undefined ? "" : `,"types":${JSON.stringify(start.propsTypes)}`;

@@ -17,7 +17,7 @@ export interface OpenSnapshot {
 
 const NO_USAGE = { costs: {}, promptTokens: 0, completionTokens: 0, totalTokens: 0, callCount: 0, items: [] };
 
-/** A frame without a fault, for checking the fields beside it. */
+/** A valid frame, used to check the other fields alone. */
 const EMPTY_FRAME = {
   callId: "root",
   agentId: "",
@@ -29,9 +29,9 @@ const EMPTY_FRAME = {
 };
 
 /**
- * Checks a snapshot, whoever made it. One whose `root` was never touched is taken as it is.
- * @param normalizer the rules of the run; a snapshot that was recorded under others is hashed anew.
- * @param redaction the rules of the run, which have to be those of the snapshot.
+ * Checks a snapshot. If its `root` was never accessed, its frames are known to be valid.
+ * @param normalizer the rules of the run. A snapshot that was recorded with other rules gets new hashes.
+ * @param redaction the rules of the run, which must be those of the snapshot.
  * @throws InvalidSnapshotError with all faults, LimitError, NormalizeError, RedactError
  */
 export function openSnapshot(snapshot: AgentSnapshot, normalizer?: Normalizer, redaction?: Redaction): OpenSnapshot {
@@ -54,7 +54,7 @@ function sameRules(left: readonly RecordedRule[], right: readonly RecordedRule[]
   );
 }
 
-/** As {@link openSnapshot}, whatever the rules that it was recorded under. */
+/** As {@link openSnapshot}, without comparing rules. */
 export function checkSnapshot(snapshot: AgentSnapshot): OpenSnapshot {
   if (typeof snapshot !== "object" || snapshot === null) {
     const received = kindOf(snapshot);
@@ -73,7 +73,7 @@ export function checkSnapshot(snapshot: AgentSnapshot): OpenSnapshot {
 }
 
 /**
- * A snapshot with these fields, and without frames.
+ * A snapshot with these fields and an empty root.
  * @throws InvalidSnapshotError with all faults
  */
 export function handleWith(fields: Omit<AgentSnapshot, "root">): NativeSnapshotHandle {

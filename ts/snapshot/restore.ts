@@ -11,16 +11,16 @@ import { metadataText } from "./metadata.js";
 import { projectEvents } from "./project-events.js";
 
 /**
- * Restores a snapshot from the events of a run: the frames as they stood at a point in time, ready to be
- * replayed. The tree is built from the events' spans, so their order does not matter where they carry `_seq`.
+ * Restores a snapshot from the events of a run: its frames at a point in time, ready to be replayed. The tree is built
+ * from the spans of the events, so the order of events that have `_seq` does not matter.
  *
- * @param trace the events; or JSONL, as text or UTF-8 bytes, one event a line.
- * @param options.spanId where to restore to; by default the end of the trace.
+ * @param trace the events; or JSONL as text or UTF-8 bytes, one event per line.
+ * @param options.spanId the span to restore to. Default: the end of the trace.
  * @param options.anchor "after" the span's end (default) or "before" its start.
- * @param options.traceId the run to restore, where the trace holds several; by default the one that started last.
- * @returns the snapshot; its `warnings` tell what was missing, doubled or unreadable.
- * @throws RestoreError if the trace is empty, the span is not in it, there is nothing before it, or an event in memory
- * is not one.
+ * @param options.traceId the run to restore, if the trace contains several. Default: the run that started last.
+ * @returns the snapshot. Its `warnings` list missing, duplicate and unreadable events.
+ * @throws RestoreError if the trace is empty, does not contain the span, contains nothing before it, or if an element of
+ * an array is not an event.
  *
  * @example
  * ```ts
@@ -41,7 +41,7 @@ export function restoreSnapshot(
   try {
     if (typeof trace === "string") return snapshotObject(native.restoreTrace(trace, nativeOptions(options, false)));
     if (types.isUint8Array(trace)) {
-      // They are read where they lie, so no other thread may write to them.
+      // The core reads the bytes in place, so no other thread may write to them.
       const bytes = types.isSharedArrayBuffer(trace.buffer) ? trace.slice() : trace;
       return snapshotObject(native.restoreBytesSync(bytes, nativeOptions(options, false)));
     }
@@ -60,13 +60,13 @@ const OPTION_NAMES: OptionNames<RestoreOptions> = { spanId: true, anchor: true, 
 
 function restoreEvents(events: unknown[], options: ReturnType<typeof nativeOptions>): NativeSnapshotHandle {
   const table = eventTable(events);
-  // The core names what is no event, with its place.
+  // The core reports the invalid event with its position.
   if (table === undefined) return native.restorePieces(projectEvents(events), options);
   const { heads, numbers, values, ...names } = table;
   return native.restoreTable(heads, numbers, names.types, names.spans, names.traces, values, options);
 }
 
-/** The options as the binding takes them. */
+/** The options as arguments of the binding. */
 export function nativeOptions(options: RestoreOptions, fromMemory: boolean): Parameters<typeof native.restoreTrace>[1] {
   checkOptionNames("restoreSnapshot: options", options, OPTION_NAMES);
   const { spanId, anchor, traceId } = options;

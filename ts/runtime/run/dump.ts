@@ -10,13 +10,13 @@ import { metadataText } from "../../snapshot/metadata.js";
 const OPTION_NAMES = { metadata: true, context: true } as const;
 
 /**
- * The state of the current run: all its frames, with what was journaled in them so far. Costs the same
- * whatever the length of the run; what comes later does not change it.
+ * Takes a snapshot of the current run: all its frames and their journal entries so far. The cost does not depend on the
+ * length of the run. The snapshot does not change when the run continues.
  *
- * @param options.metadata tags of your own; JSON.
- * @param options.context a context of the run, where the current one is not of it.
+ * @param options.metadata your own tags, a JSON object.
+ * @param options.context a context of the run. Default: the current context.
  * @throws ContextNotFoundError outside of runs and agents.
- * @throws SnapshotDisabledError when the run is not journaled.
+ * @throws SnapshotDisabledError if the run is not journaled.
  * @throws TypeError if the metadata is not JSON.
  *
  * @example

@@ -2,10 +2,10 @@ import { quoted } from "../../errors/base.js";
 import { ForkError } from "../../errors/index.js";
 import { nearest } from "../../errors/nearest.js";
 
-/** How many names a message lists. */
+/** Maximum of names in a message. */
 const SHOWN = 20;
 
-/** A name that is not among those known, or that was not given; the message lists them. */
+/** The error for a name that is unknown or missing. Its message lists the known names. */
 export function unknownName(
   path: string,
   message: string,
