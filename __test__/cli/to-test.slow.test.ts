@@ -237,7 +237,7 @@ await traced("plain.jsonl", { normalize: [normalize[0], { id: "own", apply: (doc
       [["one.jsonl", "-o", "x.test.ts"], 2, "one of --agent and --call"],
       [["one.jsonl", "-o", "x.test.ts", "--agent", "agents.ts#a-b"], 2, "an export of it"],
       [["one.jsonl", "-o", "x.test.ts", "--agent", "none.ts#a"], 3, "none.ts: there is no such file"],
-      [["twice.jsonl", "-o", "x.test.ts", "--agent", "agents.ts#traveller"], 3, "not that of one agent"],
+      [["twice.jsonl", "-o", "x.test.ts", "--agent", "agents.ts#traveller"], 3, "not started by a single agent"],
       [["one.jsonl", "-o", "agents.ts", "--agent", "agents.ts#traveller"], 3, "EEXIST"],
     ];
     for (const [args, code, message] of refused) {

@@ -20,7 +20,7 @@ export function hashesUnder(normalizer: Normalizer | undefined, snapshot: Native
   const calls = model.frames.flatMap(({ callId: frame, generations }) =>
     generations.flatMap((generation) =>
       generation.calls.map((call) => {
-        if (call.callId === undefined) throw notKept(frame, "a journal row that no call tells of");
+        if (call.callId === undefined) throw notKept(frame, "a journal row without a call");
         const request = model.requestText(call);
         if (request === undefined) throw notKept(frame, `the request of ${call.callId}`);
         return hash(request, call.kind);
@@ -43,7 +43,7 @@ function inputOf({ inputHash, generations: [start] }: ListedFrame): string | und
 
 function notKept(frame: string, what: string): NormalizeError {
   return new NormalizeError(
-    `the snapshot was recorded under other rules of options.normalize, and cannot be hashed anew: ${what} was not kept ` +
-      `in ${frame}. Give the rules that it was recorded under, or record it anew.`,
+    `the snapshot was recorded under other rules of options.normalize, and its hashes cannot be recomputed: ${what} ` +
+      `was not kept in ${frame}. Pass the rules that it was recorded under, or record the run again.`,
   );
 }

@@ -92,7 +92,7 @@ function jsonText(snapshot: object): string {
   } catch (cause) {
     if (cause instanceof RangeError) {
       throw new LimitError(
-        "the snapshot is nested too deep: at most 1,000 frames and 1,000 levels of JSON can be read",
+        "the snapshot is nested too deeply: the limit is 1,000 frames and 1,000 levels of JSON",
         { path: "root", cause },
       );
     }

@@ -3,13 +3,15 @@ import { dirname, relative } from "node:path";
 
 import { messageOf } from "../../errors/base.js";
 import { recordingText, writeRecording, type RecordingText } from "../../recording/files.js";
+import { checkSnapshot } from "../../snapshot/open.js";
+import { ReadModel, type ListedFrame } from "../../snapshot/read-model.js";
 import type { RestoreOptions } from "../../types/snapshot.js";
 import { recordingPaths } from "../../vitest/names.js";
 import { SecretFinder } from "../../vitest/secrets.js";
 import { EXIT, InputError, UsageError, type ExitCode } from "../exit.js";
 import { nameOf, readTrace } from "../input.js";
 import { visible, type Output } from "../output.js";
-import { addRequests } from "../to-test/requests.js";
+import { requestsIn } from "../to-test/requests.js";
 import { reference, testSource } from "../to-test/source.js";
 import { testRecording } from "../to-test/test-recording.js";
 
@@ -22,7 +24,7 @@ export interface ToTestFlags {
   readonly trace: string | undefined;
 }
 
-/** Writes a vitest file and its recording, which make the run of a trace again. */
+/** Writes a vitest file that executes the run of a trace again, and its recording. */
 export async function toTest(
   path: string,
   flags: ToTestFlags,
@@ -41,28 +43,28 @@ export async function toTest(
       : ({ kind: "agent", reference: reference("--agent", agent) } as const);
   const ownModel = model === undefined ? undefined : reference("--model", model);
   const options: RestoreOptions = flags.trace === undefined ? {} : { traceId: flags.trace };
-  const snapshot = await readTrace(path, options);
+  const { handle, snapshot } = checkSnapshot(await readTrace(path, options));
   for (const { file } of [called.reference, ...(ownModel === undefined ? [] : [ownModel])])
     if (!existsSync(file)) throw new InputError(`${file}: there is no such file`);
   for (const { code, message } of snapshot.warnings ?? [])
     await err.line(err.style("yellow", `${code}: ${visible(message)}`));
+  const read = new ReadModel(handle);
+  const root = read.frames[0] as ListedFrame;
   const {
-    root,
+    normalize = [],
     provenance: { traceId },
   } = snapshot;
   if (root.state.status === "running")
-    throw new InputError(
-      `${nameOf(path)}: the run had not ended, so that a test of it could not pass; resume it first`,
-    );
+    throw new InputError(`${nameOf(path)}: the run had not ended, so a test of it cannot pass. Resume the run first`);
   if (agent !== undefined && root.agentId === "") {
     throw new InputError(
-      `${nameOf(path)}: the run is not that of one agent. Give --call, a function that makes the whole run`,
+      `${nameOf(path)}: the run was not started by a single agent. Use --call with a function that makes the whole run`,
     );
   }
-  if (path !== "-") await addRequests(snapshot, path);
+  const request = path === "-" ? () => null : await requestsIn(path, normalize.length > 0);
   const testName = flags.name ?? `${root.agentId === "" ? "the run" : root.agentId} ${traceId.slice(0, 8)}`;
-  const text = recordingText(await testRecording(snapshot), testName, snapshot.normalize ?? []);
-  const source = testSource({ target, testName, snapshot, called, model: ownModel });
+  const text = recordingText(await testRecording(handle, read, request), testName, normalize);
+  const source = testSource({ target, testName, snapshot, root, called, model: ownModel });
   refuseSecrets(nameOf(path), text, source);
   const paths = recordingPaths(target, testName);
   try {
@@ -86,7 +88,7 @@ function refuseSecrets(input: string, { main, timing, blobs }: RecordingText, so
   ];
   if (found.length === 0) return;
   throw new InputError(
-    `${input}: the test would hold secrets (${[...new Set(found)].join(", ")}), and was not written. ` +
-      "Trace runs with `redact`, or take them out of the trace.",
+    `${input}: the test was not written: it would hold secrets (${[...new Set(found)].join(", ")}). ` +
+      "Record the trace with `redact`, or remove the secrets from it.",
   );
 }

@@ -9,7 +9,7 @@ export interface RulesSource {
   readonly redact: string | undefined;
 }
 
-export function rulesSource({ normalize = [], redact }: AgentSnapshot): RulesSource {
+export function rulesSource({ normalize = [], redact }: Pick<AgentSnapshot, "normalize" | "redact">): RulesSource {
   return {
     normalize: normalize.length === 0 ? undefined : `[${lines(normalize.map(normalizeRule))}\n]`,
     redact: redact && redaction(redact),

@@ -18,7 +18,7 @@ export function unknownName(
 }
 
 function listed(names: readonly string[]): string {
-  if (names.length === 0) return "There is none.";
+  if (names.length === 0) return "There are no such names.";
   const more = names.length - SHOWN;
   return `There are: ${quoted(names.slice(0, SHOWN))}${more > 0 ? `, and ${more} more` : ""}.`;
 }

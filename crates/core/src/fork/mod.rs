@@ -6,6 +6,7 @@ mod failures;
 mod find;
 mod rehash;
 mod take_out;
+mod test_recording;
 mod tree;
 
 use std::collections::{HashMap, HashSet};
@@ -16,6 +17,7 @@ use crate::model::{Frame, Kind, Memory, Outcome, RequestHash, Value};
 use find::Finder;
 pub use rehash::rehash;
 use take_out::{Dropped, Routes};
+pub use test_recording::test_recording;
 use tree::{Entry, Subject, Tree};
 
 /// A change of one call or frame.
