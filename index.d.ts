@@ -2,30 +2,32 @@
 
 import * as Binding from "./native/binding.cjs";
 
-/** Where in a run the code stands: the agent's frame, and the span that new spans hang on. */
+/** The position of the code in a run: its frame, and the span that is the parent of new spans. */
 declare class RunContext {
   #private;
   /** Path of the frame, such as `root/agent:writer:0`. */
   get callId(): string;
   /** Id of the agent; empty in the frame of `runWith`. */
   get agentId(): string;
-  /** How many agents are around the code: 0 in the frame of `runWith`. */
+  /** Number of agents around the code: 0 in the frame of `runWith`. */
   get depth(): number;
-  /** Aborts when the agent is to stop. A model or tool that is still at work should listen to it. */
+  /** Aborts when the agent must stop. Pass it to models and tools, so that they stop too. */
   get signal(): AbortSignal;
   /** Ids of the trace (32 hex digits) and of the span that the code runs in (16 hex digits). */
   get trace(): {
     readonly traceId: string;
     readonly spanId: string;
   };
-  /** Whether the run is journaled and can be dumped. */
+  /** True if the run is journaled and can be dumped. */
   get enableSnapshot(): boolean;
   /** A copy of the agent's memory. */
   get memory(): Map<string, unknown>;
-  /** Calls `fn` in this context, from wherever. */
+  /** Calls `fn` in this context. */
   run<R>(fn: () => R): R;
-  /** A function that calls `fn` in this context. For callbacks that lose it: those of native code,
-  * `ReadableStream.pull`, generators that are iterated elsewhere. */
+  /**
+  * Returns a function that calls `fn` in this context. For callbacks that lose it: callbacks of native code,
+  * `ReadableStream.pull`, and generators that are iterated elsewhere.
+  */
   bind<A extends unknown[], R>(fn: (...args: A) => R): (...args: A) => R;
 }
 /** @deprecated Use {@link RunContext}. */
@@ -33,7 +35,7 @@ type Context = RunContext;
 /** The context that the code runs in, or `undefined` outside of runs and agents. */
 declare function getContext(): RunContext | undefined;
 /**
-* The context that the code runs in, to be kept for later.
+* The context that the code runs in. Keep it to call functions in it later.
 * @throws ContextNotFoundError outside of runs and agents.
 */
 declare function captureContext(): RunContext;
@@ -1212,50 +1214,50 @@ declare const EVENTS: {
 interface AbortHandle {
   /**
   * Aborts the agent and its sub-agents, but not its caller. Does nothing once the agent has ended.
-  * @param reason becomes `signal.reason`, as it is.
+  * @param reason becomes `signal.reason`.
   */
   (reason?: unknown): void;
   abort(reason?: unknown): void;
   /** The agent's signal. */
   readonly signal: AbortSignal;
 }
-/** The signal that aborts when the current agent is to stop; `undefined` outside of runs and agents. */
+/** The signal that aborts when the current agent must stop; `undefined` outside of runs and agents. */
 declare function getContextSignal(): AbortSignal | undefined;
 /**
-* A function that aborts the current agent. Outside of runs and agents it does nothing, and its signal never aborts. The
-* handle stays that of the agent that got it, wherever it is called.
+* Returns a function that aborts the current agent, from wherever it is called later. Outside of runs and agents the
+* function does nothing, and its signal never aborts.
 */
 declare function getAbortHandle(): AbortHandle;
-/** What a handler returns to be called again, in a new generation. */
+/** The value that a handler returns to be called again in a new generation. */
 interface RebornSignal {
-  /** Props of the next generation; those of this one if absent. */
+  /** Props of the next generation. Default: the props of this one. */
   readonly newProps?: unknown;
 }
 /**
-* Makes the value that a handler returns to start again with an empty prompt and its memory kept.
-* @param newProps props of the next generation; by default those of this one.
+* Creates the value that a handler returns to start over with an empty prompt and its memory kept.
+* @param newProps props of the next generation. Default: the props of this one.
 */
 declare function reborn(newProps?: unknown): RebornSignal;
-/** Whether a handler's result asks for a new generation. */
+/** True if a handler's result requests a new generation. */
 declare function isRebornSignal(value: unknown): value is RebornSignal;
-/** What a frame has used, told at each use. */
+/** The usage of a frame, reported at each use. */
 interface BudgetUpdate extends BudgetState {
-  /** What was used just now, in this frame or under it. */
+  /** The use that caused this update, in this frame or below it. */
   readonly delta: UsageStats;
 }
-/** What a consumer of a model's answer is told beside each event. */
+/** Describes the origin of a stream event. */
 interface StreamInfo {
   readonly agentId: string;
-  /** Path of the call, such as `root/agent:writer:0/prompt:gpt:0`; the same for all events of an answer. */
+  /** The callId, such as `root/agent:writer:0/prompt:gpt:0`. All events of an answer have the same. */
   readonly callId: string;
-  /** Number of the turn in its prompt, from 0. */
+  /** Number of the turn in the prompt, from 0. */
   readonly step: number;
-  /** Whether the answer comes from a recording: its reasoning, its text and each tool call are then one event each. */
+  /** True if the answer comes from a recording. Its reasoning, its text and each tool call are then one event each. */
   readonly replayed: boolean;
 }
 /**
-* Takes a model's answer as it comes. Events are copies; what the consumer throws goes to `console.warn`, once, and
-* what it returns is not waited for.
+* Receives a model's answer while it arrives. Events are copies. The first error that the consumer throws is printed
+* with `console.warn`. Its result is not awaited.
 */
 type StreamConsumer = (event: StreamEvent, info: StreamInfo) => unknown;
 /** A layer around an agent's handler. */
@@ -1271,31 +1273,31 @@ interface AgentConfig<Props, Result> {
   /** Name of the agent; part of the callId. */
   id: string;
   /**
-  * The model, or its id in the run's registry; by default the model of the run. An agent whose model id is not
+  * The model, or its id in the run's registry. Default: the model of the run. An agent whose model id is not
   * registered fails with a ModelRegistryNotFoundError when it starts.
   */
   model?: string | ModelAdapter;
-  /** How often a wrong answer is asked again. Default 3. */
+  /** Maximal number of retries if an answer does not fit the schema. Default: 3. */
   maxRetries?: number;
-  /** How many turns a prompt may take. Default 10. */
+  /** Maximal number of turns of a prompt. Default: 10. */
   maxTurnSteps?: number;
-  /** How often the agent may be reborn. Default 100. */
+  /** Maximal number of rebirths. Default: 100. */
   maxReborns?: number;
-  /** What the agent does: equips its prompt, prompts, calls tools and other agents. */
+  /** The agent's code: equips the prompt, prompts, calls tools and other agents. */
   handler: (props: Props) => Promise<Result | RebornSignal> | Result | RebornSignal;
   middlewares?: readonly AgentMiddleware[];
-  /** Takes the answers to the agent's prompts as they come; on replay, as recorded. */
+  /** Receives the answers to the agent's prompts while they arrive; on replay, as recorded. */
   onStream?: StreamConsumer;
 }
-/** Calls the agent; in a run or another agent as its sub-agent, elsewhere as a run of its own. */
+/** A call runs the agent: in a run or another agent as a sub-agent, elsewhere as a run of its own. */
 interface Agent<Props, Result> {
   (...args: undefined extends Props ? [props?: Props] : [props: Props]): Promise<Result>;
   readonly id: string;
-  /** A new agent with some of the configuration changed. */
+  /** Creates an agent with a changed configuration. */
   fork(changes: Partial<AgentConfig<Props, Result>>): Agent<Props, Result>;
 }
 /**
-* Makes an agent: a function whose calls are frames, recorded and replayed.
+* Creates an agent: a function whose calls are frames that are recorded and replayed.
 *
 * @example
 * ```ts
@@ -1363,14 +1365,14 @@ interface Tool<Input = any, Output = unknown> {
   readonly handler: (input: Input, context: ToolContext) => Output | Promise<Output>;
   readonly middlewares?: readonly ToolMiddleware[];
 }
-/** What a tool is to have instead; its middlewares are added, inside those that it has. */
+/** Changed fields of a tool. Middlewares are added inside the existing ones. */
 type ToolChanges<Input, Output> = Partial<Tool<Input, Output>>;
 /**
-* Makes a new tool from another one, which stays as it is.
+* Creates a tool from another one, which stays unchanged.
 *
-* @param changes fields that take the place of the tool's own. `middlewares` alone are added to it: they run inside
-* those that it has, and around the journal. A function gives the fields of the new tool from the old one; what it
-* gives takes the place of the tool's own, `middlewares` too.
+* @param changes fields that replace those of the tool, except for `middlewares`: they are added, and run inside the
+* existing ones and around the journal. A function computes the changed fields from the old tool; they replace its
+* fields, including `middlewares`.
 */
 declare function augmentTool<Input, Output>(tool: Tool<Input, Output>, changes: ToolChanges<Input, Output> | ((tool: Tool<Input, Output>) => ToolChanges<Input, Output>)): Tool<Input, Output>;
 type Native = typeof Binding;
@@ -1478,40 +1480,40 @@ type NormalizeRule = {
   */
   apply: (document: Record<string, unknown>, kind: string) => unknown;
 });
-/** Whoever takes events: a bus, a trace writer. */
+/** A receiver of events, such as a bus or a trace writer. */
 interface EventSink {
   emit(event: TraceEvent): void;
 }
-/** What a tool used, for the budget. */
+/** The usage of a tool, for the budget. */
 interface ToolUsage {
-  /** Name of the tool, or of the service behind it. */
+  /** Name of the tool or its service. */
   readonly name: string;
-  /** By unit, such as `{ microdollars: 1200 }`, in whole numbers. */
+  /** Costs by unit, in whole numbers, such as `{ microdollars: 1200 }`. */
   readonly costs: Readonly<Record<string, number>>;
-  /** How much was used, in `unit`. */
+  /** Used quantity, in `unit`. */
   readonly quantity: number;
-  /** What `quantity` counts, such as "request" or "page". */
+  /** Unit of `quantity`, such as "request" or "page". */
   readonly unit: string;
-  /** What else tells this use from others, as JSON; uses that differ in it are counted apart. */
+  /** Other properties of this use, as JSON. Uses with different details are counted separately. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 /**
-* Tokens, costs and calls used so far by the current frame alone (`own`), and with its sub-agents (`aggregate`).
+* Tokens, costs and calls used so far by the current frame alone (`own`), and including its sub-agents (`aggregate`).
 * @throws ContextNotFoundError outside of runs and agents.
 */
 declare function getUsageStats(): BudgetState;
 /**
-* Counts what a tool used in the budget of the current frame, and in the aggregates of the frames above it. Uses of
-* the same name, unit and details are one item. A call that is replayed is not made, and so counts nothing anew.
+* Adds the usage of a tool to the budget of the current frame, and to the aggregates of the frames above it. Uses with
+* the same name, unit and details are one item. A replayed call is not executed, so it adds nothing.
 * @throws ContextNotFoundError outside of runs and agents.
 * @throws TypeError if an amount is not a finite number, or the details are not JSON.
 */
 declare function recordToolUsage(usage: ToolUsage): void;
 interface BudgetOptions {
   /**
-  * Told of every use in the current frame and under it, in the context in which it was equipped; `own` and
-  * `aggregate` are those of that frame. It can stop the agent with `getAbortHandle().abort()`; what it throws goes
-  * to `console.warn`, once.
+  * Called for every use in the current frame and below it, in the context in which it was equipped. `own` and
+  * `aggregate` are the budget of that frame. It can stop the agent with `getAbortHandle().abort()`. The first error
+  * that it throws is printed with `console.warn`.
   */
   onUpdate: (update: BudgetUpdate) => unknown;
 }
@@ -1526,38 +1528,38 @@ declare function equipSystem(text: string): void;
 */
 declare function equipInstruction(content: string | readonly ContentPart[]): void;
 /**
-* Lets the model call a tool. A second tool of the same name takes the place of the first.
+* Lets the model call a tool. A second tool with the same name replaces the first.
 * @throws AfterPromptAgentError once the agent has been prompted in this generation.
-* @throws TypeError if the tool is none.
+* @throws TypeError if the tool is invalid.
 */
 declare function equipTool(tool: Tool, options?: {
   middleware?: ToolMiddleware | readonly ToolMiddleware[];
 }): void;
 /**
-* Watches what the agent and its sub-agents use, until its generation ends. Replayed calls use nothing.
+* Watches the usage of the agent and its sub-agents until its generation ends. Replayed calls have no usage.
 * @throws AfterPromptAgentError once the agent has been prompted in this generation.
 */
 declare function equipBudget({
   onUpdate
 }: BudgetOptions): void;
 /**
-* A value that lives as long as the agent, over its generations, and that snapshots keep. Values are
-* copies: changing one changes nothing until it is set.
+* A value that all generations of the agent share, and that snapshots contain. Values are copies: changing one has no
+* effect until it is set.
 *
-* @param initial what the key holds at first; ignored where it holds something already.
-* @returns the value, and a function that sets it to a new one or to what a function makes of the latest.
-* @throws TypeError if the key is no string, or a value is not JSON.
+* @param initial the first value of the key. Ignored if the key already has a value.
+* @returns the value, and a function that sets a new value, or computes it from the latest one.
+* @throws TypeError if the key is not a string, or a value is not JSON.
 */
 declare function equipMemory<T>(key: string, initial: T): [T, (value: T | ((previous: T) => T)) => void];
 /**
-* Runs a function as a sub-agent: in a frame of its own, with its own journal, memory, budget and
-* abort signal, that is found again on replay by `id` and `input`. Outside of runs it is a run of its own.
-* This is what agents are made of, and what an agent loop of your own can use.
+* Runs a function as a sub-agent: in its own frame, with its own journal, memory, budget and abort signal. A replay
+* finds the frame by `id` and `input`. Outside of a run the frame is a run of its own. Agents are built on this
+* function, and your own agent loop can use it too.
 *
-* @param frame.id what is run; part of the callId.
-* @param frame.input what it is run with. `undefined` and `{}` are the same input.
+* @param frame.id the name of the sub-agent; part of the callId.
+* @param frame.input the argument of `fn`. `undefined` and `{}` are the same input.
 * @param fn may return `reborn(newInput)` to be called again with its memory kept.
-* @throws MaxDepthExceededError, AbortError, and whatever `fn` throws.
+* @throws MaxDepthExceededError, AbortError, and the errors of `fn`.
 *
 * @example
 * ```ts
@@ -1578,25 +1580,25 @@ declare function runFrame<Input, Result>(frame: {
 }, fn: (input: Input) => Result | RebornSignal | Promise<Result | RebornSignal>): Promise<Result>;
 /** A call to be journaled. */
 interface JournaledCall {
-  /** What is called: `"prompt"`, `"tool"`, or a kind of your own such as `"embedding"`. Each kind has its own journal. */
+  /** `"prompt"`, `"tool"`, or your own kind, such as `"embedding"`. Each kind has its own journal. */
   kind: string;
-  /** Name of what is called (a tool, a model); part of the callId. */
+  /** Name of the tool, model or service; part of the callId. */
   name: string;
   /**
-  * What is asked. The answer is found again by the hash of it, so it must hold all that the answer
-  * depends on, and nothing that changes from run to run. For `"prompt"` it is the whole request
-  * document (`messages`, `model`, …); for all other kinds the document hashed is `{ input: request, name }`.
+  * The request. Its hash finds the recorded answer, so it must contain everything that the answer depends on, and
+  * nothing that changes from run to run. For `"prompt"` it is the whole request document (`messages`, `model`, …).
+  * For all other kinds the hashed document is `{ input: request, name }`.
   */
   request: unknown;
-  /** The context to journal in; by default the current one. */
+  /** The context in which the call is journaled. Default: the current one. */
   context?: RunContext;
   /**
-  * How often the client that calls had tried before: 0 or more for a client that says so. From 1 on, the call is the
-  * same one as the last with an equal request in its frame, and what it ends with replaces how that one had ended.
+  * Number of earlier attempts of a client that reports its retries. From 1 on, this is the same call as the last one
+  * with an equal request in its frame, and its outcome replaces the outcome of that one.
   */
   attempt?: number;
 }
-/** What is told to the function that makes a call. */
+/** Arguments of the function that executes a call. */
 interface CallInfo {
   readonly callId: string;
   /** SHA-256 of the RFC 8785 form of the request document, 64 hex digits. */
@@ -1604,12 +1606,12 @@ interface CallInfo {
   readonly signal: AbortSignal;
 }
 /**
-* Journals one call in the current context: if the run replays a recording that holds the answer,
-* gives a copy of that; else makes the call with `make` and journals what it gives or fails with.
-* This is what prompts and tools are made of, and what an agent loop of your own can use.
+* Journals one call in the current context. If the run replays a recording that contains the answer, the result is a
+* copy of that answer. Otherwise `make` executes the call, and its result or error is journaled. Prompts and tools are
+* built on this function, and your own agent loop can use it too.
 *
-* @throws ContextNotFoundError outside of runs and agents, when no `context` is given.
-* @throws whatever `make` throws, also when a failure is replayed.
+* @throws ContextNotFoundError outside of runs and agents, if no `context` is given.
+* @throws the error of `make`, also if a failure is replayed.
 *
 * @example
 * ```ts
@@ -1625,27 +1627,29 @@ interface CallInfo {
 */
 declare function journalCall<T>(call: JournaledCall, make: (info: CallInfo) => T | Promise<T>): Promise<T>;
 interface PromptOptions {
-  /** Which tools the model may or must call. Part of the request's hash. */
+  /** Restricts the tools that the model may or must call. Part of the request's hash. */
   toolChoice?: ToolChoice;
-  /** Options for the model, such as `{ temperature: 0, seed: 7 }`; given to the adapter as
-  * `additionalOptions`, and part of the request's hash. JSON; members that are `undefined` are left out. */
+  /**
+  * Options for the model, such as `{ temperature: 0, seed: 7 }`. The adapter receives them as `additionalOptions`.
+  * Part of the request's hash. They must be JSON; `undefined` members are ignored.
+  */
   modelOptions?: Readonly<Record<string, unknown>>;
-  /** JSON schema of the answer, for a schema whose library gives none; by default what the library gives. */
+  /** JSON schema of the answer, for a schema library that cannot create one. Default: created by the library. */
   jsonSchema?: Readonly<Record<string, unknown>>;
-  /** Takes the model's answers as they come, those of its turns with tool calls too; on replay, as recorded. */
+  /** Receives the model's answers of all turns while they arrive; on replay, as recorded. */
   onStream?: StreamConsumer;
 }
 /**
-* Prompts the model with what was equipped, lets it call tools until it answers, and checks the answer
-* with the schema; a wrong answer is asked again, with its faults listed.
+* Prompts the model with the equipped messages and tools, lets it call tools until it answers, and validates the answer
+* with the schema. If the answer is invalid, the model gets a list of its faults and answers again.
 *
-* @param schema of zod 3.25+, zod 4, or another library that speaks Standard Schema, such as valibot or ArkType.
-* @throws AfterPromptAgentError when called twice in a generation.
-* @throws AttemptsExhaustedError when `maxRetries` further answers did not fit the schema.
-* @throws TurnBudgetExceededError when the model still calls tools after `maxTurnSteps` turns.
-* @throws JsonSchemaNotFoundError when the schema's, or a tool's, library gives no JSON schema, and none was given.
+* @param schema of zod 3.25+, zod 4, or another library that supports Standard Schema, such as valibot or ArkType.
+* @throws AfterPromptAgentError if called twice in a generation.
+* @throws AttemptsExhaustedError if `maxRetries` further answers did not fit the schema.
+* @throws TurnBudgetExceededError if the model still calls tools after `maxTurnSteps` turns.
+* @throws JsonSchemaNotFoundError if no JSON schema was given, and the library of the schema or of a tool has none.
 * @throws ModelCallError, ModelNotFoundError, ModelRegistryNotFoundError, AbortError
-* @throws TypeError if the schema is none, or the options are not JSON.
+* @throws TypeError if the schema is invalid, or the options are not JSON.
 *
 * @example
 * ```ts
@@ -1672,17 +1676,17 @@ interface PromptOptions {
 */
 declare function promptAgent<S extends StandardSchemaLike>(schema: S, options?: PromptOptions): Promise<InferOutput<S>>;
 interface RunWithOptions<Props = unknown> {
-  /** Given to the function. */
+  /** The argument of the function. */
   initialProps?: Props;
-  /** Replays from this snapshot: what had finished is not called again. */
+  /** The snapshot to replay: calls that have a recorded answer are not executed again. */
   snapshot?: AgentSnapshot;
   /** True if the run is journaled and can be dumped. Default: true, unless NODE_ENV is "production". */
   enableSnapshot?: boolean;
-  /** Takes the run's events, instead of the global bus. */
+  /** Receives the run's events, instead of the global bus. */
   eventBus?: EventSink;
-  /** The model of agents that have none of their own. */
+  /** The model of agents without a model of their own. */
   model?: ModelAdapter;
-  /** Models by the names that agents give. */
+  /** Models by the ids that agents use. */
   modelRegistry?: Record<string, ModelAdapter>;
   /** Joins the run to a trace. */
   trace?: {
@@ -1692,46 +1696,58 @@ interface RunWithOptions<Props = unknown> {
   };
   /** Aborts the run's agents. */
   signal?: AbortSignal;
-  /** How deep agents may call agents, at most 999. Default 50. */
+  /** Maximal depth of nested agents, from 1 to 999. Default: 50. */
   maxDepth?: number;
   /**
-  * What the snapshot is used for. "resume" (default with a snapshot): what it holds is replayed, the rest is
-  * made. "replay": nothing is made; a call that the snapshot has no answer for is a ReplayMissError. "live"
-  * (default without one): everything is made, and a snapshot is not looked at.
+  * - `"resume"` (default with a snapshot): calls with a recorded answer are replayed, all others are executed.
+  * - `"replay"`: no call is executed. A call without a recorded answer fails with a ReplayMissError.
+  * - `"live"` (default without a snapshot): all calls are executed, and a snapshot is ignored.
   */
   mode?: "live" | "resume" | "replay";
-  /** With "resume": decides for each call that the snapshot has no answer for. */
+  /** With "resume": decides for each call without a recorded answer if it is executed or fails. Default: executed. */
   onMiss?: (miss: Miss) => "live" | "error";
-  /** What is done with sub-agents that had ended: "rerun" runs their handlers against the recording, so that
-  * changed code takes effect; "reuse" takes their recorded result. Default "rerun". */
+  /**
+  * For sub-agents that ended in the recording: `"rerun"` runs their handlers against the recording, so that changed
+  * code takes effect; `"reuse"` returns their recorded result. Default: `"rerun"`.
+  */
   completedFrames?: "rerun" | "reuse";
-  /** Takes the report of what was replayed and what was made, when the run has ended. */
+  /** Receives the report of replayed and executed calls at the end of the run. */
   onReport?: (report: ReplayReport) => void;
-  /** What is left out of the hashes of requests and props: ids and times that change from run to run. A snapshot that
-  * was recorded under other rules is hashed anew, where it keeps what was asked. */
+  /**
+  * Leaves values that change from run to run, such as ids and times, out of the hashes of requests and props. If a
+  * snapshot was recorded with other rules, its hashes are computed again, which needs the recorded requests.
+  */
   normalize?: readonly NormalizeRule[];
-  /** Replaces secrets in all that is recorded: requests, outputs, failures, memory, events. What the agent sees, and
-  * what is sent, stays as it is. `true` for what is known by itself; options for rules and a key of one's own. A
-  * snapshot that was recorded under other rules is refused. */
+  /**
+  * Replaces secrets in everything that is recorded: requests, outputs, failures, memory, events. The agent's data and
+  * the sent requests stay unchanged. `true` uses the built-in rules; options set your own rules and key. A snapshot
+  * that was recorded with other rules is rejected.
+  */
   redact?: boolean | RedactOptions | Redactor;
-  /** Whether what was asked is kept in snapshots, for explaining a miss. Default true. */
+  /** True if snapshots contain the requests, which explain a miss. Default: true. */
   requests?: boolean;
-  /** What is done with recorded failures: "auto" makes the calls again whose failure ended the run and
-  * replays those that were handled. Default "auto". */
+  /**
+  * For recorded failures: `"replay"` replays them, `"retry"` executes their calls again. With `"auto"`, a call is
+  * executed again if its failure ended the run; handled failures are replayed. Default: `"auto"`, and `"replay"` with
+  * the mode "replay".
+  */
   failures?: "auto" | "replay" | "retry";
-  /** Which memory frames get back: "auto" is that of the start where there are calls to replay, else the
-  * dumped one; "dump" is always the dumped one. Default "auto", with mode "replay" "start". */
+  /**
+  * The memory that frames start with: `"start"` is their original memory, `"dump"` the memory at the time of the
+  * dump. `"auto"` is the original memory if the frame has calls to replay, otherwise the dumped one. Default:
+  * `"auto"`, and `"start"` with the mode "replay".
+  */
   memory?: "auto" | "start" | "dump";
 }
 /**
-* Runs a function as the root of a run: recorded, and replayed from a snapshot if one is given.
+* Runs a function as the root of a run. The run is recorded, and replayed from a snapshot if one is given.
 *
 * @throws NestedRunError inside a run or an agent.
 * @throws SnapshotDisabledError for a snapshot in production without `enableSnapshot: true`.
-* @throws InvalidSnapshotError with all faults of a snapshot; nothing has run then.
-* @throws NormalizeError for a snapshot that was recorded under other rules and does not keep what was asked.
-* @throws RedactError for a snapshot that was redacted by other rules, or by none, and for a rule that is not supported.
-* @throws whatever the function throws.
+* @throws InvalidSnapshotError with all faults of a snapshot, before anything runs.
+* @throws NormalizeError for a snapshot that was recorded with other rules and without requests.
+* @throws RedactError for a snapshot that was redacted by other rules or not redacted, and for an unsupported rule.
+* @throws the error of the function.
 *
 * @example
 * ```ts
@@ -1747,25 +1763,25 @@ interface RunWithOptions<Props = unknown> {
 * ```
 */
 declare function runWith<Props, Result>(fn: (props: Props) => Promise<Result> | Result, options?: RunWithOptions<Props>): Promise<Result>;
-/** The same, for who writes out only the type of the result. */
+/** For callers that specify only the type of the result. */
 declare function runWith<Result>(fn: () => Promise<Result> | Result, options?: RunWithOptions): Promise<Result>;
 /**
-* Runs a function in a span of its own: what it does hangs under that span in the trace.
+* Runs a function in its own span: everything it does is below that span in the trace.
 *
-* @param name what the span is called in the trace.
-* @param attributes stand in `trace.attributes` of the span's two events.
-* @returns what `fn` returns.
+* @param name the name of the span in the trace.
+* @param attributes are added to `trace.attributes` of the span's two events.
+* @returns the result of `fn`.
 * @throws ContextNotFoundError outside of runs and agents.
-* @throws whatever `fn` throws.
+* @throws the error of `fn`.
 */
 declare function withCustomSpan<Result>(name: string, fn: () => Result | Promise<Result>, attributes?: Readonly<Record<string, unknown>>): Promise<Result>;
 type WithSnapshot<Props> = Omit<RunWithOptions<Props>, "mode" | "snapshot"> & {
   snapshot: AgentSnapshot;
 };
 /**
-* Runs a function with every call answered from a snapshot, and none made: a call that the snapshot has no
-* answer for rejects with a ReplayMissError, and so does the whole, even if the agent catches it.
-* @throws ReplayMissError, and as `runWith` does.
+* Runs a function with every call answered from a snapshot. No call is executed: a call without a recorded answer
+* fails with a ReplayMissError, and so does the run, even if the agent catches the error.
+* @throws ReplayMissError, and the errors of `runWith`.
 *
 * @example
 * ```ts
@@ -1786,15 +1802,15 @@ type WithSnapshot<Props> = Omit<RunWithOptions<Props>, "mode" | "snapshot"> & {
 declare function replay<Props, Result>(fn: (props: Props) => Promise<Result> | Result, options: Omit<WithSnapshot<Props>, "onMiss">): Promise<Result>;
 declare function replay<Result>(fn: () => Promise<Result> | Result, options: Omit<WithSnapshot<unknown>, "onMiss">): Promise<Result>;
 /**
-* Runs a function with what a snapshot holds answered from it, and the rest made and journaled.
-* @throws as `runWith` does.
+* Runs a function with its calls answered from a snapshot. Calls without a recorded answer are executed and journaled.
+* @throws the errors of `runWith`.
 *
 * @example
 * ```ts
 * import { resume } from "agent-rewind";
 * import { restoreSnapshotFromFile } from "agent-rewind/debugger";
 *
-* export async function goOn(agent: () => Promise<string>): Promise<string> {
+* export async function resumeRun(agent: () => Promise<string>): Promise<string> {
 *   const snapshot = await restoreSnapshotFromFile("run.jsonl");
 *   return resume(agent, {
 *     snapshot,
@@ -1809,14 +1825,14 @@ declare function resume<Props, Result>(fn: (props: Props) => Promise<Result> | R
 declare function resume<Result>(fn: () => Promise<Result> | Result, options: WithSnapshot<unknown>): Promise<Result>;
 type WithoutSnapshot<Props> = Omit<RunWithOptions<Props>, "mode" | "snapshot" | "onMiss" | "completedFrames" | "failures" | "memory">;
 /**
-* Runs a function with every call made.
-* @throws as `runWith` does.
+* Runs a function with every call executed.
+* @throws the errors of `runWith`.
 */
 declare function live<Props, Result>(fn: (props: Props) => Promise<Result> | Result, options: WithoutSnapshot<Props>): Promise<Result>;
 declare function live<Result>(fn: () => Promise<Result> | Result, options?: WithoutSnapshot<unknown>): Promise<Result>;
 /**
 * Calls a tool in the current context, journaled and traced as if a model had called it.
-* @throws whatever the tool throws, or the faults of the input.
+* @throws the error of the tool, or a TypeError with the faults of the input.
 */
 declare function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output>;
 export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, type RunContext, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };

@@ -74,7 +74,7 @@ export function rewindFetch(
       // Not awaited where it need not be: calls start in the order in which they are made.
       const request = readRequest(input, init, keep);
       if (!(request instanceof Promise)) return send(request);
-      context.scope.frame.goOn();
+      context.scope.frame.markPendingFailuresHandled();
       return request.then(send);
     } catch (error) {
       return rejected(error);

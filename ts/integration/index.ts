@@ -1,6 +1,6 @@
 // All that an adapter of a client or a test runner uses of the runtime. Adapters import nothing else from it.
 
-export type { IncompleteAnswer } from "../runtime/call/answer-or-call.js";
+export type { IncompleteAnswer } from "../runtime/call/outcome.js";
 export { journalCall, journaled, type CallInfo, type JournaledCall } from "../runtime/call/journal-call.js";
 export { journalStreamed, type More, type StreamedAnswer } from "../runtime/call/streamed-call.js";
 export { RecordingSession } from "../runtime/run/recording-session.js";

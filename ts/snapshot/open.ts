@@ -91,10 +91,10 @@ function jsonText(snapshot: object): string {
     return JSON.stringify(snapshot);
   } catch (cause) {
     if (cause instanceof RangeError) {
-      throw new LimitError(
-        "the snapshot is nested too deeply: the limit is 1,000 frames and 1,000 levels of JSON",
-        { path: "root", cause },
-      );
+      throw new LimitError("the snapshot is nested too deeply: the limit is 1,000 frames and 1,000 levels of JSON", {
+        path: "root",
+        cause,
+      });
     }
     throw new InvalidSnapshotError([{ path: "", message: `not JSON: ${(cause as Error).message}` }], { cause });
   }

@@ -17,13 +17,14 @@ const FIELD = "handled";
 
 /** Definitions of the rule which failure is tried again: functions that are named after a part of it. */
 const RETRY_RULE =
-  /\b(?:fn|function)\s+\w*(?:[hH]andled|[rR]etry|ended_the_run|is_followed|go_on|goOn|note_failed)\w*|\bgoOn\(\)\s*:/;
+  /\b(?:fn|function)\s+\w*(?:[hH]andled|[rR]etry|ended_the_run|is_followed|note_failed)\w*|\bmarkPendingFailuresHandled\(\)\s*:/;
 
 /**
  * Code that handles the JSON shape of a snapshot, where others use the read model: it resolves or fills the table of
  * request texts, or accesses the root. A type that leaves the table out does not count.
  */
-const SNAPSHOT_READER = /(?<!\| ")\brequestTexts\b|(?<!&)\bsnapshot\.root\b|\broot\b[^;{}]*\}(?:: AgentSnapshot| = snapshot)\b/;
+const SNAPSHOT_READER =
+  /(?<!\| ")\brequestTexts\b|(?<!&)\bsnapshot\.root\b|\broot\b[^;{}]*\}(?:: AgentSnapshot| = snapshot)\b/;
 
 /** Name and value of each measure, in the order of the table. */
 export function measure(root) {
