@@ -109,6 +109,20 @@ impl Request {
         })
     }
 
+    /// False if a text is missing: an edited or damaged snapshot may refer to texts that it does not contain. The first
+    /// `checked` messages are known to be complete.
+    #[must_use]
+    pub fn is_complete(&self, checked: usize) -> bool {
+        let is_present = |text: &Text| !text.as_str().is_empty();
+        match self {
+            Self::Document(text) => is_present(text),
+            Self::Prompt { messages, tail, .. } => {
+                let new = (checked..messages.len()).filter_map(|index| messages.get(index));
+                new.chain(tail.iter().map(|(_, text)| text)).all(is_present)
+            }
+        }
+    }
+
     /// The pieces of the document. Concatenated, they are its JSON text.
     #[must_use]
     pub fn pieces(&self) -> Vec<&str> {

@@ -196,7 +196,20 @@ pub(super) fn write_call(call: &Call, in_row: bool, out: &mut String) {
     if in_row {
         out.push_str(r#","row":true"#);
     }
-    match &call.outcome {
+    write_outcome(&call.outcome, in_row, out);
+    if call.carried_over {
+        out.push_str(r#","unreached":true"#);
+    }
+    for (name, value) in call.data.fields() {
+        for part in [",\"", name, "\":", value.as_str()] {
+            out.push_str(part);
+        }
+    }
+}
+
+/// The output is left out if the call is in a row of the journal, which contains it.
+pub(super) fn write_outcome(outcome: &Outcome, in_row: bool, out: &mut String) {
+    match outcome {
         Outcome::Pending => {}
         Outcome::Output(value) => write_output(value, in_row, out),
         Outcome::Tombstone(reason) => {
@@ -215,14 +228,6 @@ pub(super) fn write_call(call: &Call, in_row: bool, out: &mut String) {
                     out.push_str(&format!(r#","{name}":true"#));
                 }
             }
-        }
-    }
-    if call.carried_over {
-        out.push_str(r#","unreached":true"#);
-    }
-    for (name, value) in call.data.fields() {
-        for part in [",\"", name, "\":", value.as_str()] {
-            out.push_str(part);
         }
     }
 }
