@@ -213,22 +213,6 @@ export interface BindingFileFailure {
   message: string
 }
 
-/** A change of one call or frame. All strings are JSON texts; names are the texts of strings. */
-export interface BindingForkChange {
-  /** Either this or `content_hash` is given. */
-  callId?: string
-  contentHash?: string
-  frame?: string
-  kind?: string
-  occurrence?: number
-  drop: boolean
-  output?: string
-  /** Type tags of the output. */
-  types?: string
-  error?: string
-  memory?: Array<BindingMemoryEdit>
-}
-
 /** The start of a frame that has a recording. */
 export interface BindingFrameEntry {
   generation: number
@@ -248,12 +232,6 @@ export interface BindingFrameStart {
   exact: boolean
   /** JSON text to hash instead of the input. */
   normalized?: string
-}
-
-export interface BindingMemoryEdit {
-  key: string
-  /** Absent for a key that is removed. */
-  value?: string
 }
 
 /** The state of a recorded frame. */
@@ -319,12 +297,6 @@ export interface BindingRunOptions {
   memory?: string
 }
 
-/**
- * The frames that a test records if it executes the run of `source`. `call_id` and `input_hash` are those of the first
- * run in a test. `requests` has the request documents of all calls in the order of the read model, where they are known.
- */
-export declare function testRecording(source: SnapshotHandle, callId: string, inputHash: string | undefined | null, requests: Array<string | undefined | null>): SnapshotHandle
-
 /** A call that has begun, and its recorded answer. */
 export interface BindingStartedCall {
   /** Identifies the call when it ends. Absent if nothing is recorded. */
@@ -368,8 +340,24 @@ export declare function diffDocuments(before: Uint8Array, after: Uint8Array): st
 /** `pythonHash` of each element of an array. */
 export declare function elementHashes(json: Uint8Array, source: boolean): Array<string>
 
+/** A change of one call or frame. All strings are JSON texts; names are the texts of strings. */
+export interface ForkChange {
+  /** Either this or `content_hash` is given. */
+  callId?: string
+  contentHash?: string
+  frame?: string
+  kind?: string
+  occurrence?: number
+  drop: boolean
+  output?: string
+  /** Type tags of the output. */
+  types?: string
+  error?: string
+  memory?: Array<MemoryEdit>
+}
+
 /** Forks the frames of `source`. The fields beside them are those of `fields`. */
-export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<BindingForkChange>): SnapshotHandle
+export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<ForkChange>): SnapshotHandle
 
 /** The text of the monitor's file. `document` is JSON text. */
 export declare function formatMonitor(document: Uint8Array, human: boolean): string
@@ -442,6 +430,12 @@ export declare function restoreTable(heads: Uint32Array, numbers: Float64Array, 
 
 /** Restores a snapshot from the text of a trace. */
 export declare function restoreTrace(trace: string, options: BindingRestoreOptions): SnapshotHandle
+
+/**
+ * The frames that a test records if it executes the run of `source`. `call_id` and `input_hash` are those of the first
+ * run in a test. `requests` has the request documents of all calls in the order of the read model, where they are known.
+ */
+export declare function testRecording(source: SnapshotHandle, callId: string, inputHash: string | undefined | null, requests: Array<string | undefined | null>): SnapshotHandle
 
 /** The estimated tokens of a text. */
 export declare function textTokens(plain: Uint8Array): number

@@ -1,7 +1,14 @@
 // The frames and calls of a snapshot, in order, as rows of a tree.
 
 import { marksOf, type Marks } from "../snapshot/marks.js";
-import { ReadModel, type ListedCall, type ListedFrame, type ListedGeneration } from "../snapshot/read-model.js";
+import {
+  baseOf,
+  nameIn,
+  ReadModel,
+  type ListedCall,
+  type ListedFrame,
+  type ListedGeneration,
+} from "../snapshot/read-model.js";
 import { checkSnapshot } from "../snapshot/open.js";
 import type { AgentSnapshot, ErrorInfo } from "../types/snapshot.js";
 
@@ -70,7 +77,7 @@ export function rowsOf(snapshot: AgentSnapshot): Generator<Row> {
 
 /** Not recursive, because frames can be nested deeply. */
 function* rowsIn(model: ReadModel): Generator<Row> {
-  const open: Open[] = [{ items: [{ frame: model.frames[0] as ListedFrame }], next: 0, base: "" }];
+  const open: Open[] = [{ items: [{ frame: model.root }], next: 0, base: "" }];
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
     const item = top.items[top.next];
     if (item === undefined) {
@@ -84,14 +91,9 @@ function* rowsIn(model: ReadModel): Generator<Row> {
       continue;
     }
     yield { ...frameRow(item.frame, top.base), ...place };
-    // CallIds inside a nested run start at that run's own root.
-    const base = item.frame.agentId === "" ? "root" : item.frame.callId;
+    const base = baseOf(item.frame);
     open.push({ items: itemsOf(item.frame, model, base), next: 0, base });
   }
-}
-
-function nameIn(base: string, callId: string): string {
-  return callId.startsWith(`${base}/`) ? callId.slice(base.length + 1) : callId;
 }
 
 function frameRow(frame: ListedFrame, base: string): Omit<FrameRow, "depth" | "last"> {
@@ -120,11 +122,10 @@ function itemsOf({ generations }: ListedFrame, model: ReadModel, base: string): 
 }
 
 /** Calls without an order come first, frames without an order come last. */
-function inOrder({ calls, children }: ListedGeneration, model: ReadModel, base: string): Item[] {
-  const rows = calls.map((call) => ({ order: call.startOrder ?? -1, item: callItem(call, model, base) }));
-  const frames = children
-    .map((child) => model.frames[child] as ListedFrame)
-    .map((frame) => ({ order: frame.startOrder ?? Infinity, item: { frame } }));
+function inOrder(generation: ListedGeneration, model: ReadModel, base: string): Item[] {
+  const rows = generation.calls.map((call) => ({ order: call.startOrder ?? -1, item: callItem(call, model, base) }));
+  const children = model.childrenOf(generation);
+  const frames = children.map((frame) => ({ order: frame.startOrder ?? Infinity, item: { frame } }));
   return [...rows, ...frames].toSorted((left, right) => left.order - right.order).map(({ item }): Item => item);
 }
 

@@ -1,6 +1,13 @@
 import { marksOf } from "../snapshot/marks.js";
 import { checkSnapshot } from "../snapshot/open.js";
-import { ReadModel, type ListedCall, type ListedFrame, type ListedGeneration } from "../snapshot/read-model.js";
+import {
+  baseOf,
+  nameIn,
+  ReadModel,
+  type ListedCall,
+  type ListedFrame,
+  type ListedGeneration,
+} from "../snapshot/read-model.js";
 import type { AgentSnapshot, CallMeta, ErrorInfo } from "../types/snapshot.js";
 import type { CallLine, EndLine, FrameLine, Line, RequestLine, TimingLine } from "./lines.js";
 
@@ -13,7 +20,7 @@ export interface RecordingLines {
 export function toLines(snapshot: AgentSnapshot): RecordingLines {
   const model = new ReadModel(checkSnapshot(snapshot).handle);
   const writer = new Writer(model);
-  writer.frame(model.frames[0] as ListedFrame, { path: "root", base: "root" });
+  writer.frame(model.root, { path: "root", base: "root" });
   return writer;
 }
 
@@ -47,7 +54,7 @@ class Writer implements RecordingLines {
   }
 
   #generation(frame: ListedFrame, generation: ListedGeneration, place: Place): void {
-    const { id, props, propsTypes, memory = {}, calls, children } = generation;
+    const { id, props, propsTypes, memory = {}, calls } = generation;
     const line: FrameLine = {
       frame: place.path,
       ...(frame.agentId === "" ? {} : { agent: frame.agentId }),
@@ -60,15 +67,15 @@ class Writer implements RecordingLines {
     // The frame of the recording itself is implied.
     if (place.path !== "root" || Object.keys(line).length > 1) this.lines.push(line);
     for (const call of calls) this.#call(call, place);
-    const frames = children.map((child) => this.#model.frames[child] as ListedFrame);
-    for (const child of frames.toSorted(byStart)) this.frame(child, childPlace(child, place));
+    for (const child of this.#model.childrenOf(generation).toSorted(byStart))
+      this.frame(child, childPlace(child, place));
   }
 
   #call(call: ListedCall, { path, base }: Place): void {
     const { callId, startOrder: start, answerOrder: answer, endOrder: end, meta } = call;
     // Journal rows without a call occur only in old dumps, which are never written as recordings.
     if (callId === undefined || start === undefined) return;
-    const name = relative(callId, base);
+    const name = nameIn(base, callId);
     const { durationMs, stream, ...known }: CallMeta = meta ?? {};
     const timed: CallMeta = {
       ...(durationMs === undefined ? {} : { durationMs }),
@@ -99,7 +106,7 @@ class Writer implements RecordingLines {
     const request = this.#model.addedRequest(call);
     if (request === undefined) return {};
     if ("document" in request || request.after === undefined) return { request };
-    return { request: { ...request, after: relative(request.after, base) } };
+    return { request: { ...request, after: nameIn(base, request.after) } };
   }
 
   #end(frame: ListedFrame, { path }: Place): void {
@@ -135,13 +142,7 @@ function withoutStack({ stack: _stack, cause, errors, ...info }: ErrorInfo): Err
 }
 
 function childPlace(child: ListedFrame, { path, base }: Place): Place {
-  const own = `${path}/${relative(child.callId, base)}`;
-  // CallIds inside a nested run start at that run's own root.
-  return { path: own, base: child.agentId === "" ? "root" : child.callId };
-}
-
-function relative(callId: string, base: string): string {
-  return callId.startsWith(`${base}/`) ? callId.slice(base.length + 1) : callId;
+  return { path: `${path}/${nameIn(base, child.callId)}`, base: baseOf(child) };
 }
 
 function byStart(left: ListedFrame, right: ListedFrame): number {

@@ -1,5 +1,5 @@
 import { native, type NativeTextSink } from "../native.js";
-import { restoredFields } from "./restored-fields.js";
+import { restoredFields } from "./project-events.js";
 import { pushText } from "./text-pieces.js";
 
 /** Events as columns, the arguments of `restoreTable` in the binding. */

@@ -1,8 +1,26 @@
 import { messageOf } from "../errors/base.js";
 import { RestoreError } from "../errors/index.js";
 import { native, type NativeTextSink } from "../native.js";
-import { restoredFields } from "./restored-fields.js";
 import { pushText } from "./text-pieces.js";
+
+/** The fields that a restore reads from events of one type. Conversations are not among them. */
+export interface RestoredFields {
+  readonly names: readonly string[];
+  /** The number of leading fields that are read from every event. The others are read only if the span's start is missing. */
+  readonly always: number;
+}
+
+const known = new Map<string, RestoredFields>();
+
+export function restoredFields(type: string): RestoredFields {
+  let fields = known.get(type);
+  if (fields === undefined) {
+    fields = native.restoredFields(type);
+    // Unknown types are not cached: there is no limit to their number.
+    if (fields.names.length > 0) known.set(type, fields);
+  }
+  return fields;
+}
 
 /** Events per call of `JSON.stringify`. One call per event would cost more than the writing itself. */
 const LIST = 256;

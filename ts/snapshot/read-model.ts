@@ -36,6 +36,16 @@ export interface ListedCall extends Omit<CallRecord, "callId" | "startOrder" | "
   request?: number;
 }
 
+/** The prefix of the callIds in a frame. CallIds inside a nested run start at that run's own root. */
+export function baseOf({ agentId, callId }: ListedFrame): string {
+  return agentId === "" ? "root" : callId;
+}
+
+/** The callId without the prefix. */
+export function nameIn(base: string, callId: string): string {
+  return callId.startsWith(`${base}/`) ? callId.slice(base.length + 1) : callId;
+}
+
 export class ReadModel {
   /** Parents come before their children; the root is the first. */
   readonly frames: readonly ListedFrame[];
@@ -44,6 +54,14 @@ export class ReadModel {
   constructor(snapshot: NativeSnapshotHandle) {
     this.#model = new native.ReadModel(snapshot);
     this.frames = JSON.parse(this.#model.takeFrames()) as ListedFrame[];
+  }
+
+  get root(): ListedFrame {
+    return this.frames[0] as ListedFrame;
+  }
+
+  childrenOf({ children }: ListedGeneration): ListedFrame[] {
+    return children.map((child) => this.frames[child] as ListedFrame);
   }
 
   /** JSON text of the request document of a call, if it was recorded. */

@@ -4,7 +4,7 @@ import { dirname, relative } from "node:path";
 import { messageOf } from "../../errors/base.js";
 import { recordingText, writeRecording, type RecordingText } from "../../recording/files.js";
 import { checkSnapshot } from "../../snapshot/open.js";
-import { ReadModel, type ListedFrame } from "../../snapshot/read-model.js";
+import { ReadModel } from "../../snapshot/read-model.js";
 import type { RestoreOptions } from "../../types/snapshot.js";
 import { recordingPaths } from "../../vitest/names.js";
 import { SecretFinder } from "../../vitest/secrets.js";
@@ -49,7 +49,7 @@ export async function toTest(
   for (const { code, message } of snapshot.warnings ?? [])
     await err.line(err.style("yellow", `${code}: ${visible(message)}`));
   const read = new ReadModel(handle);
-  const root = read.frames[0] as ListedFrame;
+  const { root } = read;
   const {
     normalize = [],
     provenance: { traceId },
