@@ -72,12 +72,12 @@ export declare class FrameHandle {
    * was kept. `request` is JSON text.
    */
   explain(kind: string, request: string): string | null
-  /** Journals the output of a call. `meta` is JSON text of an object. */
-  succeed(slot: number, output: string, types?: string | undefined | null, meta?: string | undefined | null): boolean
+  /** Journals the output of a call. `data` is JSON text of a `CallData` object. */
+  succeed(slot: number, output: string, types?: string | undefined | null, data?: string | undefined | null): boolean
   /** Journals that a call ended with a value that cannot be recorded. `reason` is a JSON literal. */
-  bury(slot: number, reason: string, meta?: string | undefined | null): boolean
+  bury(slot: number, reason: string, data?: string | undefined | null): boolean
   /** Journals the failure of a call. `error` is JSON text of an `ErrorInfo`. */
-  fail(slot: number, error: string, meta?: string | undefined | null): boolean
+  fail(slot: number, error: string, data?: string | undefined | null): boolean
   /**
    * Journals that the answer of a call is returned before the call ends. `recorded` is the position of that event
    * in the recording. Returns true if it overtook an earlier recorded start or end.
@@ -213,6 +213,22 @@ export interface BindingFileFailure {
   message: string
 }
 
+/** A change of one call or frame. All strings are JSON texts; names are the texts of strings. */
+export interface BindingForkChange {
+  /** Either this or `content_hash` is given. */
+  callId?: string
+  contentHash?: string
+  frame?: string
+  kind?: string
+  occurrence?: number
+  drop: boolean
+  output?: string
+  /** Type tags of the output. */
+  types?: string
+  error?: string
+  memory?: Array<BindingMemoryEdit>
+}
+
 /** The start of a frame that has a recording. */
 export interface BindingFrameEntry {
   generation: number
@@ -232,6 +248,12 @@ export interface BindingFrameStart {
   exact: boolean
   /** JSON text to hash instead of the input. */
   normalized?: string
+}
+
+export interface BindingMemoryEdit {
+  key: string
+  /** Absent for a key that is removed. */
+  value?: string
 }
 
 /** The state of a recorded frame. */
@@ -312,8 +334,8 @@ export interface BindingStartedCall {
    */
   answered?: number
   end?: number
-  /** Other recorded data of the call: JSON text of an object. */
-  meta?: string
+  /** The recorded `CallData`: JSON text of an object. */
+  data?: string
 }
 
 /** Recorded entries that were not requested. */
@@ -340,24 +362,8 @@ export declare function diffDocuments(before: Uint8Array, after: Uint8Array): st
 /** `pythonHash` of each element of an array. */
 export declare function elementHashes(json: Uint8Array, source: boolean): Array<string>
 
-/** A change of one call or frame. All strings are JSON texts; names are the texts of strings. */
-export interface ForkChange {
-  /** Either this or `content_hash` is given. */
-  callId?: string
-  contentHash?: string
-  frame?: string
-  kind?: string
-  occurrence?: number
-  drop: boolean
-  output?: string
-  /** Type tags of the output. */
-  types?: string
-  error?: string
-  memory?: Array<MemoryEdit>
-}
-
 /** Forks the frames of `source`. The fields beside them are those of `fields`. */
-export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<ForkChange>): SnapshotHandle
+export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<BindingForkChange>): SnapshotHandle
 
 /** The text of the monitor's file. `document` is JSON text. */
 export declare function formatMonitor(document: Uint8Array, human: boolean): string
@@ -378,12 +384,6 @@ export declare function legacyHash(text: string): string
  * object costs more than the rest of a small request.
  */
 export declare function measureBoundary(messages: Uint8Array, tools: Uint8Array, source: boolean): string
-
-export interface MemoryEdit {
-  key: string
-  /** Absent for a key that is removed. */
-  value?: string
-}
 
 /** The estimated tokens of each message of a JSON array. */
 export declare function messageTokens(json: Uint8Array, source: boolean): Array<number>

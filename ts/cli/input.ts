@@ -1,4 +1,4 @@
-// Files, or standard input by the name "-".
+// Reads inputs: files, or standard input under the name "-".
 
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
@@ -15,8 +15,13 @@ export async function readInput(path: string): Promise<Buffer> {
   try {
     return path === "-" ? await buffer(process.stdin) : await readFile(path);
   } catch (cause) {
-    throw new InputError(`${nameOf(path)}: ${messageOf(cause)}`, { cause });
+    throw inputError(path, cause);
   }
+}
+
+/** An InputError with the name of the file and the message of the cause. */
+export function inputError(path: string, cause: unknown): InputError {
+  return new InputError(`${nameOf(path)}: ${messageOf(cause)}`, { cause });
 }
 
 export function nameOf(path: string): string {
@@ -26,7 +31,7 @@ export function nameOf(path: string): string {
 export type RecordedRun = { kind: "snapshot" | "trace"; snapshot: AgentSnapshot };
 
 /**
- * Reads a snapshot, or a trace, which is restored.
+ * Reads a snapshot, or reads a trace and restores it.
  * @throws InputError
  */
 export async function readRecording(path: string): Promise<RecordedRun> {
@@ -54,18 +59,18 @@ function restored(path: string, bytes: Buffer, options: RestoreOptions): AgentSn
   });
 }
 
-/** @throws InputError around whatever is wrong with an input. */
+/** Calls `read` and turns its errors into an InputError that names the input. */
 export function reading<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    throw new InputError(`${nameOf(path)}: ${messageOf(cause)}`, { cause });
+    throw inputError(path, cause);
   }
 }
 
 const LOOK = 4_096;
 
-/** By the beginning; the whole is parsed only where that does not tell. */
+/** Detects the kind by the beginning. Parses the whole input only if the beginning is not sufficient. */
 function kindOf(bytes: Buffer): "snapshot" | "trace" | undefined {
   const first = firstByte(bytes);
   const head = bytes.toString("utf8", first, first + LOOK);

@@ -1,17 +1,11 @@
-// What is printed: also into pipes that are closed early, and with colors on terminals only.
+// Prints to a stream that may be a terminal, or a pipe that is closed early. Uses colors on terminals only.
 
 import type { WriteStream } from "node:tty";
+import { styleText } from "node:util";
+
+import type { AgentSnapshot } from "../types/snapshot.js";
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
-
-const CODES: Readonly<Record<Style, [number, number]>> = {
-  bold: [1, 22],
-  dim: [2, 22],
-  red: [31, 39],
-  green: [32, 39],
-  yellow: [33, 39],
-  cyan: [36, 39],
-};
 
 export class Output {
   readonly #stream: NodeJS.WriteStream;
@@ -27,26 +21,25 @@ export class Output {
     stream.on("error", (error: NodeJS.ErrnoException) => this.#close(error));
   }
 
-  /** Why not all was written, such as a full disk. */
+  /** The error that stopped the output, such as a full disk. */
   get failure(): Error | undefined {
     return this.#failure;
   }
 
   #close(error: NodeJS.ErrnoException): void {
     this.#closed = true;
-    // Who reads no further has seen enough: that is no failure.
+    // A closed pipe means that the reader has seen enough. This is not a failure.
     if (error.code !== "EPIPE") this.#failure ??= error;
   }
 
-  /** Whether anybody still reads. */
+  /** False if the reader closed the pipe, or a write failed. */
   get open(): boolean {
     return !this.#closed;
   }
 
   style(style: Style, text: string): string {
-    if (!this.#colors) return text;
-    const [on, off] = CODES[style];
-    return `\u001b[${on}m${text}\u001b[${off}m`;
+    // The constructor has checked the stream and the environment. On Node 20, styleText does not.
+    return this.#colors ? styleText(style, text, { validateStream: false }) : text;
   }
 
   /** Prints a line. */
@@ -82,7 +75,18 @@ export class Output {
   }
 }
 
-/** Text of recordings on a terminal: nothing in it may move the cursor or change colors. */
+/** Standard output for results, standard error for everything else. */
+export interface Outputs {
+  readonly out: Output;
+  readonly err: Output;
+}
+
+/** Prints the warnings of a restored snapshot. */
+export async function printWarnings({ warnings = [] }: Pick<AgentSnapshot, "warnings">, err: Output): Promise<void> {
+  for (const { code, message } of warnings) await err.line(err.style("yellow", `${code}: ${visible(message)}`));
+}
+
+/** Escapes control characters, so that text of a recording cannot move the cursor or change colors. */
 export function visible(text: string, limit: number = Infinity): string {
   const clean = text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => {
     if (character === "\n") return "\\n";

@@ -2,20 +2,22 @@ import { readFileSync } from "node:fs";
 import { parseArgs, type ParseArgsConfig } from "node:util";
 
 import { messageOf } from "../errors/base.js";
-import type { RestoreOptions } from "../types/snapshot.js";
-import { diffContext, showContext, verifyContext } from "./commands/context.js";
+import { defined } from "../values/defined.js";
+import { diffContext } from "./commands/context/diff.js";
+import { showContext } from "./commands/context/show.js";
+import { verifyContext } from "./commands/context/verify.js";
 import { diff } from "./commands/diff.js";
 import { hash } from "./commands/hash.js";
 import { inspect } from "./commands/inspect.js";
 import { restore } from "./commands/restore.js";
-import { toTest } from "./commands/to-test.js";
+import { toTest, type ToTestFlags } from "./commands/to-test.js";
 import { EXIT, InputError, UsageError, type ExitCode } from "./exit.js";
-import { Output, visible } from "./output.js";
+import { Output, visible, type Outputs } from "./output.js";
 import { USAGE } from "./usage.js";
 
 type Flags = Record<string, string | boolean | undefined>;
 
-/** Runs a command line, and gives what to end with. */
+/** Runs a command line. Returns the exit code. */
 export async function run(args: readonly string[]): Promise<ExitCode> {
   const outputs = { out: new Output(process.stdout), err: new Output(process.stderr) };
   const code = await dispatch(args, outputs).catch(async (error: unknown): Promise<ExitCode> => {
@@ -23,7 +25,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     const isUsage = error instanceof UsageError;
     const isKnown = isUsage || error instanceof InputError;
     const text = isKnown ? messageOf(error) : error instanceof Error ? (error.stack ?? error.message) : String(error);
-    // Names of files and what stands in them may hold anything.
+    // File names and file contents may contain control characters.
     await err.line(
       `${err.style("red", "agent-rewind:")} ${text
         .split("\n")
@@ -40,11 +42,9 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
   return failure === undefined ? code : EXIT.input;
 }
 
-type Outputs = { out: Output; err: Output };
-
 async function dispatch(args: readonly string[], outputs: Outputs): Promise<ExitCode> {
   const [command, ...rest] = args;
-  if (command === undefined) throw new UsageError("there is no command");
+  if (command === undefined) throw new UsageError("the command is missing");
   if (command === "--help" || command === "-h" || command === "help") {
     await outputs.out.raw(USAGE);
     return EXIT.ok;
@@ -54,8 +54,7 @@ async function dispatch(args: readonly string[], outputs: Outputs): Promise<Exit
     return EXIT.ok;
   }
   const handler = COMMANDS[command];
-  if (handler === undefined || !Object.hasOwn(COMMANDS, command))
-    throw new UsageError(`there is no command "${command}"`);
+  if (handler === undefined || !Object.hasOwn(COMMANDS, command)) throw new UsageError(`unknown command "${command}"`);
   if (rest.includes("--help") || rest.includes("-h")) {
     await outputs.out.raw(USAGE);
     return EXIT.ok;
@@ -67,11 +66,11 @@ type Handler = (args: readonly string[], outputs: Outputs) => Promise<ExitCode>;
 
 const COMMANDS: Readonly<Record<string, Handler>> = {
   async inspect(args, { out }) {
-    const { files, flags } = parsed("inspect", args, 1, 1);
-    return inspect(files[0] as string, out, flags["json"] === true);
+    const { files, json } = parsed("inspect", args, 1, 1);
+    return inspect(files[0] as string, out, json);
   },
   async restore(args, outputs) {
-    const { files, flags } = parsed("restore", args, 1, 1, {
+    const { files, flags, json } = parsed("restore", args, 1, 1, {
       span: { type: "string" },
       anchor: { type: "string" },
       trace: { type: "string" },
@@ -80,24 +79,19 @@ const COMMANDS: Readonly<Record<string, Handler>> = {
     const { span, anchor, trace, output } = flags as Record<string, string | undefined>;
     if (anchor !== undefined && anchor !== "before" && anchor !== "after")
       throw new UsageError(`--anchor must be "before" or "after", received "${anchor}"`);
-    if (anchor !== undefined && span === undefined) throw new UsageError("--anchor goes with --span");
-    const options: RestoreOptions = {
-      ...(span === undefined ? {} : { spanId: span }),
-      ...(anchor === undefined ? {} : { anchor }),
-      ...(trace === undefined ? {} : { traceId: trace }),
-    };
-    return restore(files[0] as string, output, options, outputs, flags["json"] === true);
+    if (anchor !== undefined && span === undefined) throw new UsageError("--anchor needs --span");
+    return restore(files[0] as string, output, defined({ spanId: span, anchor, traceId: trace }), outputs, json);
   },
   async diff(args, { out }) {
-    const { files, flags } = parsed("diff", args, 2, 2);
-    return diff(files as [string, string], out, flags["json"] === true);
+    const { files, json } = parsed("diff", args, 2, 2);
+    return diff(files as [string, string], out, json);
   },
   async hash(args, { out }) {
-    const { files, flags } = parsed("hash", args, 1);
-    return hash(files, out, flags["json"] === true);
+    const { files, json } = parsed("hash", args, 1);
+    return hash(files, out, json);
   },
   async "to-test"(args, outputs) {
-    const { files, flags } = parsed("to-test", args, 1, 1, {
+    const { files, flags, json } = parsed("to-test", args, 1, 1, {
       output: { type: "string", short: "o" },
       agent: { type: "string" },
       call: { type: "string" },
@@ -105,35 +99,33 @@ const COMMANDS: Readonly<Record<string, Handler>> = {
       name: { type: "string" },
       trace: { type: "string" },
     });
-    const { output, agent, call, model, name, trace } = flags as Record<string, string | undefined>;
-    const given = { output, agent, call, model, name, trace };
-    return toTest(files[0] as string, given, outputs, flags["json"] === true);
+    return toTest(files[0] as string, flags as ToTestFlags, outputs, json);
   },
   async context([command, ...args], outputs) {
     const handler = command === undefined || !Object.hasOwn(CONTEXT, command) ? undefined : CONTEXT[command];
-    if (handler === undefined) throw new UsageError('context is followed by one of "show", "verify" and "diff"');
+    if (handler === undefined) throw new UsageError('context needs a subcommand: "show", "verify" or "diff"');
     return handler(args, outputs);
   },
 };
 
 const CONTEXT: Readonly<Record<string, Handler>> = {
   async show(args, outputs) {
-    const { files, flags } = parsed("context show", args, 1);
-    return showContext(files, outputs, flags["json"] === true);
+    const { files, json } = parsed("context show", args, 1);
+    return showContext(files, outputs, json);
   },
   async verify(args, outputs) {
-    const { files, flags } = parsed("context verify", args, 1, Infinity, {
+    const { files, flags, json } = parsed("context verify", args, 1, Infinity, {
       head: { type: "string" },
       "key-file": { type: "string" },
       "key-env": { type: "string" },
       partial: { type: "boolean" },
     });
     const { head, partial, "key-file": keyFile, "key-env": keyEnv } = flags as Flags & Record<string, never>;
-    return verifyContext(files, { head, partial, keyFile, keyEnv }, outputs, flags["json"] === true);
+    return verifyContext(files, { head, partial, keyFile, keyEnv }, outputs, json);
   },
   async diff(args, outputs) {
-    const { files, flags } = parsed("context diff", args, 2);
-    return diffContext(files, outputs, flags["json"] === true);
+    const { files, json } = parsed("context diff", args, 2);
+    return diffContext(files, outputs, json);
   },
 };
 
@@ -143,7 +135,7 @@ function parsed(
   least: number,
   most = Infinity,
   options: NonNullable<ParseArgsConfig["options"]> = {},
-): { files: string[]; flags: Flags } {
+): { files: string[]; flags: Flags; json: boolean } {
   let result: { values: object; positionals: string[] };
   try {
     const config = {
@@ -153,11 +145,12 @@ function parsed(
     } as const;
     result = parseArgs(config);
   } catch (cause) {
-    // After the first sentence, Node speaks of files whose names begin with a dash.
+    // The rest of Node's message is about file names that begin with a dash.
     const [message] = messageOf(cause).split(". To specify ");
     throw new UsageError(`${command}: ${message}`, { cause });
   }
-  const { values, positionals } = result;
+  const { positionals } = result;
+  const { json, ...flags } = result.values as Flags;
   if (positionals.length < least || positionals.length > most) {
     const wanted = least === most ? String(least) : `at least ${least}`;
     throw new UsageError(
@@ -165,8 +158,8 @@ function parsed(
     );
   }
   if (positionals.filter((file) => file === "-").length > 1)
-    throw new UsageError(`${command}: standard input can be read once`);
-  return { files: positionals, flags: values as Flags };
+    throw new UsageError(`${command}: standard input can be used only once`);
+  return { files: positionals, flags, json: json === true };
 }
 
 function version(): string {

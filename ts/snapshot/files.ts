@@ -11,15 +11,15 @@ import { checkSnapshot } from "./open.js";
 import { nativeOptions } from "./restore.js";
 
 /**
- * Returns the JSON text of a snapshot, the same as `JSON.stringify(snapshot)`. Faster if its `root` was never accessed:
- * the frames are not parsed then.
+ * Writes a snapshot as JSON text, equal to `JSON.stringify(snapshot)`. If `root` was never accessed, the frames are
+ * written without parsing them.
  * @throws InvalidSnapshotError
  */
 export function stringifySnapshot(snapshot: AgentSnapshot): string {
   return writing(snapshot).text();
 }
 
-/** The text before and after that of `root`, with the current other fields of the object. */
+/** The text before and after `root`, with the current values of the other fields. */
 function aroundRoot(snapshot: AgentSnapshot): { head: string; tail: string } {
   const keys = Object.keys(snapshot);
   const fields: Partial<Record<string, unknown>> = withoutRoot(snapshot);
@@ -33,11 +33,11 @@ function aroundRoot(snapshot: AgentSnapshot): { head: string; tail: string } {
 /**
  * Reads a snapshot from JSON text or its UTF-8 bytes.
  * @throws InvalidSnapshotError with all faults, LimitError
- * @throws TypeError if `text` is neither.
+ * @throws TypeError if the argument is neither.
  */
 export function parseSnapshot(text: string | Uint8Array): AgentSnapshot {
   if (typeof text !== "string" && !types.isUint8Array(text)) {
-    const hint = "a snapshot that is parsed already is given to runWith as it is";
+    const hint = "pass a parsed snapshot directly to runWith";
     throw new TypeError(`parseSnapshot: text must be a string or a Uint8Array, received ${kindOf(text)}; ${hint}`);
   }
   try {
@@ -58,7 +58,7 @@ function withoutMark<Bytes extends Uint8Array>(bytes: Bytes): Bytes {
 }
 
 /**
- * Reads a snapshot file on another thread.
+ * Reads a snapshot file. The text is parsed on another thread.
  * @throws InvalidSnapshotError with all faults, LimitError, and errors of the file system.
  */
 export async function readSnapshot(path: string | URL): Promise<AgentSnapshot> {
@@ -71,18 +71,18 @@ export async function readSnapshot(path: string | URL): Promise<AgentSnapshot> {
 }
 
 /**
- * Writes a snapshot file on another thread. The file is replaced atomically: a reader sees the old or the new content,
- * never a part, even after a crash. If the path is a link, its target is replaced. Devices and pipes are written to.
+ * Writes a snapshot file on another thread. The file is replaced atomically: readers see the old or the new file, also
+ * after a crash. If the path is a symbolic link, its target is replaced. Devices and pipes are written to directly.
  * @throws InvalidSnapshotError, and errors of the file system.
  */
 export async function writeSnapshot(file: string | URL, snapshot: AgentSnapshot): Promise<void> {
   const named = typeof file === "string" ? file : fileURLToPath(file);
-  // Read the snapshot before the first await, because the caller may change it.
+  // Before the first await, because the caller may change the snapshot meanwhile.
   const { text, replace } = writing(snapshot);
   const entry = await lstat(named).catch(() => undefined);
   const isLink = entry?.isSymbolicLink() === true;
   const found = isLink ? await stat(named).catch(() => undefined) : entry;
-  // Devices and pipes must not be replaced by a file: other processes use them.
+  // Replacing a device or a pipe by a file would cut off its other users.
   if (found !== undefined && !found.isFile() && !found.isDirectory()) return writeFile(named, text());
   const path = isLink && found !== undefined ? await realpath(named) : named;
   const temporary = temporaryFor(path);
@@ -109,7 +109,7 @@ function writing(snapshot: AgentSnapshot): Writing {
   };
 }
 
-/** An error with the properties of errors of node:fs. */
+/** An error in the form of node:fs. */
 function fileSystemError({ syscall, errno, code: known, message }: NativeFileFailure, path: string): Error {
   const isNumberOfNode = errno !== undefined && process.platform !== "win32";
   const code = isNumberOfNode ? getSystemErrorName(-errno) : known;
@@ -118,7 +118,7 @@ function fileSystemError({ syscall, errno, code: known, message }: NativeFileFai
 }
 
 /**
- * Restores a snapshot from a trace file on another thread. See `restoreSnapshot`.
+ * Restores a snapshot from a trace file, like `restoreSnapshot`, on another thread.
  * @throws RestoreError, and errors of the file system.
  *
  * @example

@@ -1,28 +1,10 @@
 import { messageOf } from "../errors/base.js";
 import { RestoreError } from "../errors/index.js";
 import { native, type NativeTextSink } from "../native.js";
+import { restoredFields } from "./restored-fields.js";
 import { pushText } from "./text-pieces.js";
 
-/** The fields that a restore reads from events of one type. Conversations are not among them. */
-export interface RestoredFields {
-  readonly names: readonly string[];
-  /** The number of leading fields that are read from every event. The others are read only if the span's start is missing. */
-  readonly always: number;
-}
-
-const known = new Map<string, RestoredFields>();
-
-export function restoredFields(type: string): RestoredFields {
-  let fields = known.get(type);
-  if (fields === undefined) {
-    fields = native.restoredFields(type);
-    // Unknown types are not cached: there is no limit to their number.
-    if (fields.names.length > 0) known.set(type, fields);
-  }
-  return fields;
-}
-
-/** Events per call of `JSON.stringify`. One call per event would cost more than the writing itself. */
+/** Events per call of `JSON.stringify`: one call for each event would cost more than the writing. */
 const LIST = 256;
 
 interface Base {
@@ -34,11 +16,11 @@ interface Base {
 }
 
 /**
- * Passes values of any type to the core as JSON text, a list of events per line, with only the fields that a restore
- * reads. The core reports invalid events with their position.
+ * Passes events of any form to the core as JSON text, with the fields that restoring reads. Each line is a list of events.
+ * The core reports elements that are not events, with their position.
  */
 export function projectEvents(events: readonly unknown[]): NativeTextSink {
-  // An estimate for heads and hashes; the sink grows.
+  // An estimate for heads and hashes; the sink grows for large outputs.
   const sink = new native.TextSink(events.length * 512);
   for (let start = 0; start < events.length; start += LIST) {
     pushText(sink, `${listText(events.slice(start, start + LIST), start)}\n`);
@@ -50,7 +32,7 @@ function listText(events: unknown[], start: number): string {
   try {
     return JSON.stringify(events.map(projectEvent));
   } catch {
-    // Find the one that fails.
+    // Written one by one, to find the event that is not JSON.
     return `[${events.map((event, index) => eventText(event, start + index)).join(",")}]`;
   }
 }
@@ -65,7 +47,7 @@ function eventText(event: unknown, index: number): string {
 }
 
 function projectEvent(event: unknown): unknown {
-  // The core reports elements that are not objects.
+  // The core reports it, with its position.
   if (typeof event !== "object" || event === null || Array.isArray(event)) return event;
   const { type, agentId, timestamp, _seq, trace } = event as Base;
   const projected: Record<string, unknown> = { type, agentId, timestamp, _seq, trace };

@@ -5,22 +5,23 @@ import { RestoreError } from "../errors/index.js";
 import { fromNativeError, native, type NativeSnapshotHandle } from "../native.js";
 import type { TraceEvent } from "../types/events.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
+import { present } from "../values/members.js";
 import { eventTable } from "./event-table.js";
 import { snapshotObject } from "./handle.js";
 import { metadataText } from "./metadata.js";
 import { projectEvents } from "./project-events.js";
 
 /**
- * Restores a snapshot from the events of a run: its frames at a point in time, ready to be replayed. The tree is built
- * from the spans of the events, so the order of events that have `_seq` does not matter.
+ * Restores a snapshot from the events of a run: the frames at a point in time, ready to be replayed. The tree is built
+ * from the spans of the events, so their order does not matter if they have `_seq`.
  *
- * @param trace the events; or JSONL as text or UTF-8 bytes, one event per line.
+ * @param trace the events; or JSONL as text or UTF-8 bytes, with one event per line.
  * @param options.spanId the span to restore to. Default: the end of the trace.
  * @param options.anchor "after" the span's end (default) or "before" its start.
- * @param options.traceId the run to restore, if the trace contains several. Default: the run that started last.
- * @returns the snapshot. Its `warnings` list missing, duplicate and unreadable events.
- * @throws RestoreError if the trace is empty, does not contain the span, contains nothing before it, or if an element of
- * an array is not an event.
+ * @param options.traceId the run to restore, if the trace has several. Default: the run that started last.
+ * @returns the snapshot. Its `warnings` list lost, duplicated and unreadable events.
+ * @throws RestoreError if the trace is empty or does not contain the span, if nothing precedes the span, or if an element
+ * of an array is not an event.
  *
  * @example
  * ```ts
@@ -60,13 +61,13 @@ const OPTION_NAMES: OptionNames<RestoreOptions> = { spanId: true, anchor: true, 
 
 function restoreEvents(events: unknown[], options: ReturnType<typeof nativeOptions>): NativeSnapshotHandle {
   const table = eventTable(events);
-  // The core reports the invalid event with its position.
+  // The core reports the element that is not an event, with its position.
   if (table === undefined) return native.restorePieces(projectEvents(events), options);
   const { heads, numbers, values, ...names } = table;
   return native.restoreTable(heads, numbers, names.types, names.spans, names.traces, values, options);
 }
 
-/** The options as arguments of the binding. */
+/** The options in the form of the binding. */
 export function nativeOptions(options: RestoreOptions, fromMemory: boolean): Parameters<typeof native.restoreTrace>[1] {
   checkOptionNames("restoreSnapshot: options", options, OPTION_NAMES);
   const { spanId, anchor, traceId } = options;
@@ -76,12 +77,5 @@ export function nativeOptions(options: RestoreOptions, fromMemory: boolean): Par
     );
   }
   const metadata = metadataText(options.metadata);
-  return {
-    now: Date.now(),
-    fromMemory,
-    ...(spanId === undefined ? {} : { spanId }),
-    ...(anchor === undefined ? {} : { anchor }),
-    ...(traceId === undefined ? {} : { traceId }),
-    ...(metadata === undefined ? {} : { metadata }),
-  };
+  return { now: Date.now(), fromMemory, ...present({ spanId, anchor, traceId, metadata }) };
 }

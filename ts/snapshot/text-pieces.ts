@@ -1,27 +1,27 @@
 import { native, type NativeTextSink } from "../native.js";
 
-/** UTF-16 units per piece, small enough for the processor's caches. */
+/** UTF-16 units per piece: few enough to stay in the processor's caches. */
 const PIECE = 1 << 16;
 
-/** Shorter texts are passed as an argument. */
+/** Shorter texts are passed as arguments. */
 export const LONG_TEXT: number = 1 << 20;
 
 const encoder = new TextEncoder();
-/** Room for a piece of any characters, so that the encoder need not look ahead. Reused. */
+/** Large enough for a piece of any characters, so that the encoder need not look ahead. Reused for the next text. */
 let buffer: Uint8Array | undefined;
 
-/** Passes a long text to the core. As an argument, the text would be walked twice: first for its length. */
+/** Passes a long text to the core. As an argument, it would be scanned once more for its length. */
 export function inPieces(text: string): NativeTextSink {
   const sink = new native.TextSink(text.length);
   pushText(sink, text);
   return sink;
 }
 
-/** Buffers for longer texts are not reused, in UTF-16 units. */
+/** Longest text, in UTF-16 units, whose buffer is reused for the next one. */
 const KEPT = 1 << 21;
 let room: Uint8Array | undefined;
 
-/** Passing bytes pays only for ASCII, because the core would have to validate other characters. The beginning decides. */
+/** Guesses from its beginning if a text is ASCII. Only then passing bytes pays, because the core checks other scripts. */
 function beginsAsAscii(text: string): boolean {
   for (let index = 0; index < 1024; index += 1) {
     if (text.charCodeAt(index) > 0x7f) return false;
@@ -30,8 +30,8 @@ function beginsAsAscii(text: string): boolean {
 }
 
 /**
- * A long text as UTF-8 in a reused buffer, valid until the next call. A string argument is copied to new memory, which
- * costs more than hashing it. `undefined` if bytes would not be faster.
+ * A long text as UTF-8; `undefined` if that would not pay. The next call reuses the memory, so read it before that. A
+ * string argument would be copied to new memory, which costs more than hashing it.
  */
 export function encoded(text: string): Uint8Array | undefined {
   if (text.length < PIECE || !beginsAsAscii(text)) return undefined;
@@ -43,7 +43,7 @@ export function encoded(text: string): Uint8Array | undefined {
   return bytes.subarray(0, encoder.encodeInto(text, bytes).written);
 }
 
-/** Appends a text. Surrogate pairs are kept together. */
+/** Appends a text to a sink, in pieces that do not split characters. */
 export function pushText(sink: NativeTextSink, text: string): void {
   buffer ??= new Uint8Array(PIECE * 3);
   for (let start = 0; start < text.length;) {

@@ -102,8 +102,8 @@ export interface CallRecord {
   stopped?: true;
   /** The program continued after this failure, so resuming replays it. */
   handled?: true;
-  /** Recorded by an earlier run, and not reached yet by the resumed one that was dumped. */
-  unreached?: true;
+  /** Copied from the earlier recording; this run has not requested it yet. */
+  carriedOver?: true;
   /** The request, if requests were recorded. */
   request?: KeptRequest;
   /** Further data about the call. */
@@ -209,8 +209,8 @@ export interface AgentFrameSnapshot {
   stopped?: true;
   /** Own: this frame failed, and its parent continued. */
   handled?: true;
-  /** Own: recorded by an earlier run, and not reached yet by the resumed one that was dumped. */
-  unreached?: true;
+  /** Own: copied from the earlier recording; this run has not requested it yet. */
+  carriedOver?: true;
   /** Own, in the root only: the messages, schemas, tool lists, options, models and documents of requests, each once. */
   requestTexts?: unknown[];
 }

@@ -1,53 +1,46 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, relative } from "node:path";
 
-import { messageOf } from "../../errors/base.js";
 import { recordingText, writeRecording, type RecordingText } from "../../recording/files.js";
 import { checkSnapshot } from "../../snapshot/open.js";
 import { ReadModel } from "../../snapshot/read-model.js";
-import type { RestoreOptions } from "../../types/snapshot.js";
+import { defined } from "../../values/defined.js";
 import { recordingPaths } from "../../vitest/names.js";
 import { SecretFinder } from "../../vitest/secrets.js";
 import { EXIT, InputError, UsageError, type ExitCode } from "../exit.js";
-import { nameOf, readTrace } from "../input.js";
-import { visible, type Output } from "../output.js";
+import { inputError, nameOf, readTrace } from "../input.js";
+import { printWarnings, visible, type Outputs } from "../output.js";
 import { requestsIn } from "../to-test/requests.js";
 import { reference, testSource } from "../to-test/source.js";
 import { testRecording } from "../to-test/test-recording.js";
 
-export interface ToTestFlags {
-  readonly output: string | undefined;
-  readonly agent: string | undefined;
-  readonly call: string | undefined;
-  readonly model: string | undefined;
-  readonly name: string | undefined;
-  readonly trace: string | undefined;
-}
+/** The options of the command line. */
+export type ToTestFlags = Partial<Record<"output" | "agent" | "call" | "model" | "name" | "trace", string>>;
 
-/** Writes a vitest file that executes the run of a trace again, and its recording. */
+/** Writes a vitest file and its recording, which replay the run of a trace. */
 export async function toTest(
   path: string,
   flags: ToTestFlags,
-  { out, err }: { out: Output; err: Output },
+  { out, err }: Outputs,
   json: boolean,
 ): Promise<ExitCode> {
   const { output: target, agent, call, model } = flags;
-  if (target === undefined) throw new UsageError("to-test: -o names the test file that is to be written");
+  if (target === undefined) throw new UsageError("to-test: -o <file> is missing. It names the test file to write");
   if ((agent === undefined) === (call === undefined)) {
-    throw new UsageError("to-test: one of --agent and --call names what the test calls, such as ./agents.ts#writer");
+    throw new UsageError(
+      "to-test: pass either --agent or --call. It names the function that the test calls, such as ./agents.ts#writer",
+    );
   }
-  if (model !== undefined && agent === undefined) throw new UsageError("to-test: --model goes with --agent");
+  if (model !== undefined && agent === undefined) throw new UsageError("to-test: --model needs --agent");
   const called =
     agent === undefined
       ? ({ kind: "call", reference: reference("--call", call as string) } as const)
       : ({ kind: "agent", reference: reference("--agent", agent) } as const);
   const ownModel = model === undefined ? undefined : reference("--model", model);
-  const options: RestoreOptions = flags.trace === undefined ? {} : { traceId: flags.trace };
-  const { handle, snapshot } = checkSnapshot(await readTrace(path, options));
+  const { handle, snapshot } = checkSnapshot(await readTrace(path, defined({ traceId: flags.trace })));
   for (const { file } of [called.reference, ...(ownModel === undefined ? [] : [ownModel])])
-    if (!existsSync(file)) throw new InputError(`${file}: there is no such file`);
-  for (const { code, message } of snapshot.warnings ?? [])
-    await err.line(err.style("yellow", `${code}: ${visible(message)}`));
+    if (!existsSync(file)) throw new InputError(`${file}: file not found`);
+  await printWarnings(snapshot, err);
   const read = new ReadModel(handle);
   const { root } = read;
   const {
@@ -55,10 +48,10 @@ export async function toTest(
     provenance: { traceId },
   } = snapshot;
   if (root.state.status === "running")
-    throw new InputError(`${nameOf(path)}: the run had not ended, so a test of it cannot pass. Resume the run first`);
+    throw new InputError(`${nameOf(path)}: the run has not ended, so a test of it cannot pass. Resume the run first`);
   if (agent !== undefined && root.agentId === "") {
     throw new InputError(
-      `${nameOf(path)}: the run was not started by a single agent. Use --call with a function that makes the whole run`,
+      `${nameOf(path)}: the run has no single root agent. Pass --call with a function that starts the whole run`,
     );
   }
   const request = path === "-" ? () => null : await requestsIn(path, normalize.length > 0);
@@ -72,7 +65,7 @@ export async function toTest(
     writeFileSync(target, source, { flag: "wx" });
     writeRecording(paths, text);
   } catch (cause) {
-    throw new InputError(`${target}: ${messageOf(cause)}`, { cause });
+    throw inputError(target, cause);
   }
   const files = { test: target, recording: relative(process.cwd(), paths.main) };
   if (json) await out.json({ ...files, name: testName });
@@ -88,7 +81,7 @@ function refuseSecrets(input: string, { main, timing, blobs }: RecordingText, so
   ];
   if (found.length === 0) return;
   throw new InputError(
-    `${input}: the test was not written: it would hold secrets (${[...new Set(found)].join(", ")}). ` +
-      "Record the trace with `redact`, or remove the secrets from it.",
+    `${input}: the test was not written, because it would contain secrets (${[...new Set(found)].join(", ")}). ` +
+      "Trace runs with `redact`, or remove the secrets from the trace.",
   );
 }

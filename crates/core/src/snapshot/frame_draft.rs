@@ -50,7 +50,8 @@ impl FrameFields {
             "endOrder" => self.end = fields.order()?,
             "stopped" => self.marks.stopped = fields.flag()?,
             "handled" => self.marks.handled = fields.flag()?,
-            "unreached" => self.marks.carried_over = fields.flag()?,
+            // Version 0.1.0 wrote "unreached".
+            "carriedOver" | "unreached" => self.marks.carried_over = fields.flag()?,
             TABLE_FIELD => {
                 let texts = read_table(fields)?;
                 // Only the table of the root counts. The root is the last frame that is read to its end.

@@ -200,7 +200,8 @@ impl CallFields {
             "error" => self.error = Some(fields.span()?),
             "stopped" => self.marks.stopped = fields.flag()?,
             "handled" => self.marks.handled = fields.flag()?,
-            "unreached" => self.marks.carried_over = fields.flag()?,
+            // Version 0.1.0 wrote "unreached".
+            "carriedOver" | "unreached" => self.marks.carried_over = fields.flag()?,
             "tombstone" => self.tombstone = fields.string()?,
             "request" => self.request = Some(Box::new(RequestDraft::read(fields)?)),
             _ => match self.data.field_mut(key) {

@@ -259,7 +259,10 @@ pub(super) fn write_state(frame: &Frame, out: &mut String) {
     for (name, is_set) in [
         ("stopped", frame.stopped),
         ("handled", frame.handled),
-        ("unreached", frame.divergence == Divergence::NotReplayedYet),
+        (
+            "carriedOver",
+            frame.divergence == Divergence::NotReplayedYet,
+        ),
     ] {
         if is_set {
             out.push_str(&format!(r#","{name}":true"#));

@@ -198,13 +198,9 @@ pub(super) fn write_call(call: &Call, in_row: bool, out: &mut String) {
     }
     write_outcome(&call.outcome, in_row, out);
     if call.carried_over {
-        out.push_str(r#","unreached":true"#);
+        out.push_str(r#","carriedOver":true"#);
     }
-    for (name, value) in call.data.fields() {
-        for part in [",\"", name, "\":", value.as_str()] {
-            out.push_str(part);
-        }
-    }
+    call.data.write_members(out);
 }
 
 /// The output is left out if the call is in a row of the journal, which contains it.
