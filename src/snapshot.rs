@@ -45,6 +45,8 @@ pub struct SnapshotFields {
     pub source: Option<String>,
     /// JSON text of an object.
     pub forked_from: Option<String>,
+    /// JSON text of `{ version, flags }`. Absent if the recording does not name it.
+    pub recorder: Option<String>,
     /// JSON text of an object.
     pub metadata: Option<String>,
     /// JSON text of an array. Absent if there are no warnings.
@@ -97,6 +99,11 @@ impl SnapshotHandle {
                 .forked_from
                 .as_ref()
                 .map(|text| text.as_str().to_owned()),
+            recorder: self.snapshot.recorder.as_ref().map(|recorder| {
+                let mut out = String::new();
+                recorder.write(&mut out);
+                out
+            }),
             metadata: metadata.as_ref().map(|text| text.as_str().to_owned()),
             warnings: snapshot::warnings_text(&self.snapshot),
             normalize: self

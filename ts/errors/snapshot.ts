@@ -137,6 +137,8 @@ export interface MissedCall {
   callId: string;
   contentHash: string;
   reason: MissReason;
+  /** With the reason "inexact": JSON pointer and kind of the content that the hash does not cover. */
+  inexact?: string | undefined;
   /** Where the request differs from the nearest one that was recorded; absent where requests were not kept. */
   explanation?: MissExplanation | undefined;
 }
@@ -147,7 +149,12 @@ const REASONS: Readonly<Record<MissReason, string>> = {
   "in-flight": "it had started but not ended when the snapshot was taken",
   tombstone: "its recorded result could not be kept",
   retry: "it failed when it was recorded, and is to be tried again",
+  inexact: "the request has content that its hash does not cover",
 };
+
+const ADVICE = 'Record it anew, or run with mode "resume" to let the call be made.';
+const INEXACT_ADVICE =
+  "Pass plain data instead, or exclude this part from the hash with options.normalize, and record the run again.";
 
 /** A replay was asked something that its recording does not answer. */
 export class ReplayMissError extends RewindError {
@@ -163,11 +170,12 @@ export class ReplayMissError extends RewindError {
   readonly reason: MissReason;
   readonly explanation: MissExplanation | undefined;
 
-  constructor({ kind, name, callId, contentHash, reason, explanation }: MissedCall) {
+  constructor({ kind, name, callId, contentHash, reason, inexact, explanation }: MissedCall) {
     super(
       `The recording has no answer for the ${kind} call "${name}" (${callId}, contentHash ${contentHash}): ` +
-        `${REASONS[reason]}. ${explanation === undefined ? "" : `${explanation.text} `}` +
-        'Record it anew, or run with mode "resume" to let the call be made.',
+        `${REASONS[reason]}${inexact === undefined ? "" : ` (${inexact})`}. ` +
+        (explanation === undefined ? "" : `${explanation.text} `) +
+        (reason === "inexact" ? INEXACT_ADVICE : ADVICE),
       "ERR_REWIND_REPLAY_MISS",
     );
     this.kind = kind;

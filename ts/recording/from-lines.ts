@@ -25,7 +25,7 @@ import {
  * @throws Error with what is wrong with a line, and `index`, which one it is.
  */
 export function fromLines(
-  { normalize }: Pick<HeaderLine, "normalize">,
+  { recorder, normalize }: Pick<HeaderLine, "recorder" | "normalize">,
   lines: readonly Line[],
   timing: readonly TimingLine[],
 ): AgentSnapshot {
@@ -43,6 +43,7 @@ export function fromLines(
     root: reader.finish(),
     provenance: { traceId: "recording", source: "dump" },
     version: 1,
+    ...(recorder === undefined ? {} : { recorder }),
     ...(normalize === undefined || normalize.length === 0 ? {} : { normalize }),
   };
 }

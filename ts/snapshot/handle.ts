@@ -6,6 +6,7 @@ import type {
   AgentFrameSnapshot,
   AgentSnapshot,
   Provenance,
+  Recorder,
   RecordedRedaction,
   RecordedRule,
   SnapshotWarning,
@@ -57,6 +58,7 @@ export function snapshotObject(handle: NativeSnapshotHandle): AgentSnapshot {
     },
     set: touch,
   });
+  if (fields.recorder != null) snapshot.recorder = JSON.parse(fields.recorder) as Recorder;
   if (fields.metadata != null) snapshot.metadata = JSON.parse(fields.metadata) as Record<string, unknown>;
   if (fields.warnings != null) snapshot.warnings = JSON.parse(fields.warnings) as SnapshotWarning[];
   if (fields.normalize != null) snapshot.normalize = JSON.parse(fields.normalize) as RecordedRule[];

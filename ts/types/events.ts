@@ -9,6 +9,7 @@ import type {
   Provenance,
   RecordedRedaction,
   RecordedRule,
+  Recorder,
   UsageStats,
 } from "./snapshot.js";
 import type { ReplayReport } from "./report.js";
@@ -77,6 +78,8 @@ interface Continued {
 }
 
 export interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields, Continued {
+  /** Own: what records the run, and the rules by which its recording answers. */
+  recorder?: Recorder;
   /** Own, over a recording: the memory at the start. */
   memory?: Record<string, unknown>;
 }
@@ -102,7 +105,10 @@ interface AgentFields {
   callId?: string;
 }
 
-export interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {}
+export interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {
+  /** Own, of an agent that was called outside of runs: as in `runWith:start`. */
+  recorder?: Recorder;
+}
 
 export interface AgentEndEvent extends EventBase<"agent:end">, AgentFields, Ended, Result {
   generationCount: number;

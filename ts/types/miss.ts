@@ -9,7 +9,9 @@ export type MissReason =
   /** It ended with a value that could not be recorded. */
   | "tombstone"
   /** It failed, and the failure is to be tried again. */
-  | "retry";
+  | "retry"
+  /** The request has content that its hash does not cover, so an equal hash does not mean an equal request. */
+  | "inexact";
 
 /** A place in which a request differs from a recorded one. */
 export interface Difference {
@@ -43,6 +45,8 @@ export interface Miss {
   readonly callId: string;
   readonly contentHash: string;
   readonly reason: MissReason;
+  /** With the reason "inexact": JSON pointer and kind of that content. */
+  readonly inexact?: string | undefined;
   /** Absent where requests were not kept. */
   readonly explanation?: MissExplanation | undefined;
 }

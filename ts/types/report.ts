@@ -22,6 +22,13 @@ export interface FrameReport {
   unused?: { calls: number; frames: number };
 }
 
+/** A recorded answer that may belong to another request. */
+export interface InexactAnswer {
+  readonly callId: string;
+  /** JSON pointer and kind of the content that the hash of the request does not cover, such as "/query: instance of Query". */
+  readonly reason: string;
+}
+
 /** What became of the calls of a run. */
 export interface ReplayReport {
   readonly mode: "live" | "resume" | "replay";
@@ -31,6 +38,11 @@ export interface ReplayReport {
   overtaken: number;
   /** The frames of a run that replayed, in order of their starts. */
   frames: FrameReport[];
+  /**
+   * Calls that were answered although their request has content that its hash does not cover. Only recordings without
+   * the replay flag 1 answer such calls.
+   */
+  inexact: InexactAnswer[];
   /** What the replayed calls had cost when they were made. */
   saved: { milliseconds: number; promptTokens: number; completionTokens: number; totalTokens: number };
 }

@@ -243,6 +243,8 @@ export interface AgentSnapshot {
   root: AgentFrameSnapshot;
   provenance: Provenance;
   version: number;
+  /** Own: what recorded it, and the rules by which it answers. */
+  recorder?: Recorder;
   /** The user's own tags. */
   metadata?: Record<string, unknown>;
   /** Own: what restoring had to repair. */
@@ -251,6 +253,14 @@ export interface AgentSnapshot {
   normalize?: RecordedRule[];
   /** Own: the rules that the run was redacted by before it was recorded. */
   redact?: RecordedRedaction;
+}
+
+/** Own: what made a recording. */
+export interface Recorder {
+  /** Version of agent-rewind. */
+  version: string;
+  /** Numbers of the replay flags that were in force, in ascending order. A recording without a recorder has none. */
+  flags: number[];
 }
 
 /** Own: what `runWith({ redact })` was given. */

@@ -182,7 +182,7 @@ class ToolRun {
     const { scope } = this.#context;
     this.#context.throwIfAborted();
     const callId = scope.nextCallId("tool", tool.name);
-    const { begun, request, wireHash } = beginCall(scope, "tool", tool.name, callId, input);
+    const { begun, request, wireHash, inexact } = beginCall(scope, "tool", tool.name, callId, input);
     const span = { spanId: newSpanId(), parentSpanId: this.#context.trace.spanId };
     // What was hashed: the handler may change its input.
     this.#input = scope.run.observed ? (JSON.parse(encodeInput(input).text) as unknown) : input;
@@ -205,6 +205,7 @@ class ToolRun {
         callId,
         request,
         wireHash,
+        inexact,
         make: () => storage.run(inside, () => tool.handler(input, { signal: scope.signal, callId })),
         refuse: ({ path, reason }) => new InvalidToolOutputError(tool.name, path, reason),
       });

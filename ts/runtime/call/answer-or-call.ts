@@ -32,6 +32,8 @@ export interface CallSpec<T> {
   readonly meta?: () => CallMeta;
   /** Hash of the request as it is sent, where what is recorded of it is redacted. */
   readonly wireHash?: (() => string) | undefined;
+  /** Content of the request that its hash does not cover: where and what. */
+  readonly inexact?: string | undefined;
 }
 
 /**
@@ -131,12 +133,16 @@ async function replayRecorded<T>(scope: Scope, begun: NativeBegun, call: CallSpe
   const preparing = call.beforeReplay && prepareReplay(scope, begun, call.beforeReplay);
   if (preparing !== undefined) await preparing;
   const recorded = begun.answer === "output" ? recordedOutput<T>(begun) : answerInFailure(begun, call);
-  if (recorded === undefined) throw await replayFailure(scope, begun);
+  if (recorded === undefined) {
+    noteInexact(scope, call);
+    throw await replayFailure(scope, begun);
+  }
   const incomplete = call.incompleteAnswer?.(recorded.value);
   if (incomplete === "restart" && scope.run.mode !== "replay") {
     scope.frame.reopen(begun.slot, begun.answered, begun.end);
     return restart(scope, begun, call);
   }
+  noteInexact(scope, call);
   const end = recordedEnd(scope, begun, call);
   const headReceived = end !== undefined;
   await waitForRelease(scope, begun, headReceived);
@@ -147,6 +153,11 @@ async function replayRecorded<T>(scope: Scope, begun: NativeBegun, call: CallSpe
     return makeOpen(scope, begun, call);
   };
   return { ...ended, continue: continueCall };
+}
+
+/** Lists an answer that may belong to another request with the same hash. */
+function noteInexact({ run }: Scope, { callId, inexact }: Pick<CallSpec<unknown>, "callId" | "inexact">): void {
+  if (inexact !== undefined) run.report.inexact.push({ callId, reason: inexact });
 }
 
 /** Makes a call whose answer was handed out before. A recorded abort that came later waits until it is answered. */
@@ -195,9 +206,11 @@ async function askOuterRecording<T>(
 ): Promise<Ended<T>> {
   const kind = JSON.stringify(call.kind);
   const callId = outerRecording.nextCallId(call.kind, call.name);
-  const asked = calling(() =>
-    outerRecording.frame.begin(kind, JSON.stringify(callId), outerRecording.recordable(call.request())),
-  );
+  const isInexact = call.inexact !== undefined;
+  const asked = calling(() => {
+    const request = outerRecording.recordable(call.request());
+    return outerRecording.frame.begin(kind, JSON.stringify(callId), request, undefined, undefined, isInexact);
+  });
   try {
     const both = (ended: Ended<T>): Ended<T> => {
       if (begun.slot !== undefined) journal(scope, begun.slot, ended);

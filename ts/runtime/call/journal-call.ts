@@ -102,7 +102,7 @@ export function journaled<T>(
   }
   const { scope } = context;
   context.throwIfAborted();
-  const { begun, request, wireHash, callId } = beginAttempt(scope, call);
+  const { begun, request, wireHash, inexact, callId } = beginAttempt(scope, call);
   const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
   const about = { kind: call.kind, name: call.name, callId, contentHash: begun.contentHash };
   const startedAt = performance.now();
@@ -182,6 +182,7 @@ export function journaled<T>(
       callId,
       request,
       wireHash,
+      inexact,
       ...(asksModel ? { beforeReplay: () => announceReplay(called) } : {}),
       make: asksModel ? (progress) => makeObserved(called, () => makeInside(progress)) : makeInside,
       ...more,

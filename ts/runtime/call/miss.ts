@@ -8,19 +8,21 @@ export class UnansweredCall implements Miss {
   readonly callId: string;
   readonly contentHash: string;
   readonly reason: MissReason;
+  readonly inexact: string | undefined;
   readonly #explain: () => MissExplanation | undefined;
   #explanation: { readonly known: MissExplanation | undefined } | undefined;
 
   constructor(
     frame: NativeFrameHandle,
     begun: NativeBegun,
-    call: { kind: string; name: string; callId: string; request: () => string },
+    call: { kind: string; name: string; callId: string; request: () => string; inexact?: string | undefined },
   ) {
     this.kind = call.kind;
     this.name = call.name;
     this.callId = call.callId;
     this.contentHash = begun.contentHash;
     this.reason = begun.answer as MissReason;
+    this.inexact = this.reason === "inexact" ? call.inexact : undefined;
     this.#explain = () => {
       if (this.reason !== "not-recorded") return undefined;
       const text = calling(() => frame.explain(JSON.stringify(call.kind), call.request()));
@@ -35,8 +37,8 @@ export class UnansweredCall implements Miss {
 
   /** With the explanation, which is not a field. */
   toJSON(): Miss {
-    const { kind, name, callId, contentHash, reason, explanation } = this;
-    const miss = { kind, name, callId, contentHash, reason };
+    const { kind, name, callId, contentHash, reason, inexact, explanation } = this;
+    const miss = { kind, name, callId, contentHash, reason, ...(inexact === undefined ? {} : { inexact }) };
     return explanation === undefined ? miss : { ...miss, explanation };
   }
 }

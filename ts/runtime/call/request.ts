@@ -1,5 +1,6 @@
 import { calling, native, type NativeBegun } from "../../native.js";
-import { encodeInput } from "../../values/encode.js";
+import { encodeInput, type RefusedAt } from "../../values/encode.js";
+import { valueAt } from "../../values/pointer.js";
 import type { Scope } from "../scope/scope.js";
 
 /** A call that has been started, and the document that it asks with. */
@@ -9,6 +10,8 @@ export interface Started {
   readonly request: () => string;
   /** Hash of the request as it is sent, where what is recorded of it is redacted. */
   readonly wireHash: (() => string) | undefined;
+  /** Content of the request that its hash does not cover: where and what. */
+  readonly inexact: string | undefined;
 }
 
 /** Starts a call whose request is given as a value. */
@@ -43,7 +46,7 @@ export function beginAttempt(
   const again = { begun: { ...last.begun }, callId: last.callId };
   delete last.begun.slot;
   scope.attempts.set(key, again);
-  return { ...again, request: () => document.text, wireHash: document.wireHash };
+  return { ...again, request: () => document.text, wireHash: document.wireHash, inexact: document.inexact };
 }
 
 /** A request in the forms that are recorded of it. */
@@ -51,15 +54,18 @@ interface RequestDocument {
   readonly text: string;
   readonly normalized: string | undefined;
   readonly wireHash: (() => string) | undefined;
+  readonly inexact: string | undefined;
 }
 
 function documentOf(scope: Scope, kind: string, name: string, request: unknown): RequestDocument {
   const { normalizer, redaction } = scope.run;
-  const sent = requestText(kind, name, request);
+  const { text: sent, inexact } = requestText(kind, name, request);
   const text = redaction?.json(sent) ?? sent;
+  const normalized = normalizer?.document(text, kind);
   return {
     text,
-    normalized: normalizer?.document(text, kind),
+    normalized,
+    inexact: inexact && uncovered(inexact, normalized),
     wireHash: redaction === undefined ? undefined : () => redaction.wireHash(sent),
   };
 }
@@ -68,23 +74,38 @@ function begin(
   scope: Scope,
   kind: string,
   callId: string,
-  { text, normalized, wireHash }: RequestDocument,
+  { text, normalized, wireHash, inexact }: RequestDocument,
   foreign: () => string,
 ): Started {
   const { frame } = scope;
   const kindText = scope.recordable(JSON.stringify(kind));
+  const foreignText = frame.hasForeignHashes ? foreign() : undefined;
   const begun = calling(() =>
-    frame.begin(kindText, JSON.stringify(callId), text, frame.hasForeignHashes ? foreign() : undefined, normalized),
+    frame.begin(kindText, JSON.stringify(callId), text, foreignText, normalized, inexact !== undefined),
   );
-  return { begun, request: () => text, wireHash };
+  return { begun, request: () => text, wireHash, inexact };
 }
 
 /** The document that a call is hashed by. */
-function requestText(kind: string, name: string, request: unknown): string {
-  const { text, types } = encodeInput(request);
-  if (kind === "prompt" && types === null) return text;
+function requestText(
+  kind: string,
+  name: string,
+  request: unknown,
+): { text: string; inexact?: readonly RefusedAt[] | undefined } {
+  const { text, types, inexact } = encodeInput(request);
+  if (kind === "prompt" && types === null) return { text };
   const typed = types === null ? "" : `,"types":${types}`;
-  return `{"input":${text},"name":${JSON.stringify(name)}${typed}}`;
+  return { text: `{"input":${text},"name":${JSON.stringify(name)}${typed}}`, inexact };
+}
+
+/**
+ * The first of these parts that the hash does not cover. A part that a rule of `normalize` replaces is excluded from the
+ * hash on purpose.
+ */
+function uncovered(parts: readonly RefusedAt[], normalized: string | undefined): string | undefined {
+  const document: unknown = normalized === undefined ? undefined : JSON.parse(normalized);
+  const part = parts.find(({ path }) => document === undefined || valueAt(document, `/input${path}`) === null);
+  return part && `${part.path === "" ? "the request" : part.path}: ${part.reason}`;
 }
 
 /** The document that recordings of `@rejelly/core` hash a call by. */

@@ -8,7 +8,7 @@ import {
   type NativeFrameStart,
   type NativeRecordedState,
 } from "../../native.js";
-import type { ErrorInfo } from "../../types/snapshot.js";
+import type { ErrorInfo, Recorder } from "../../types/snapshot.js";
 import { decodeValue } from "../../values/decode.js";
 import { encodeInput, encodeValue } from "../../values/encode.js";
 import { errorInfoText, fromErrorInfo, toErrorInfo } from "../../values/error-info.js";
@@ -174,7 +174,9 @@ class FrameRun<Props, Result> {
     this.#inputHash = inputHash;
     if (scope.run.observed) {
       const continued = scope.frameReport.recording === "own" ? { budgetState: budgetOf(scope) } : {};
-      scope.emit(EVENTS.AGENT_START, this.#span, { ...this.#describe(), ...continued });
+      // Without a run around it, the agent's events alone tell how the recording is replayed.
+      const recorder = parent === undefined ? { recorder: JSON.parse(scope.frame.recorder) as Recorder } : {};
+      scope.emit(EVENTS.AGENT_START, this.#span, { ...this.#describe(), ...recorder, ...continued });
     }
   }
 

@@ -16,6 +16,7 @@ import { newSpanId } from "../scope/ids.js";
 import { Normalizer } from "../../values/normalize.js";
 import { reportData } from "../scope/replay-report.js";
 import { describe, metricsOf, restorationAttributes } from "./run-events.js";
+import type { Recorder } from "../../types/snapshot.js";
 import { checkOptions, type RunWithOptions } from "./run-options.js";
 import { RunState, type Rules, type SpanRef } from "../scope/run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";
@@ -155,7 +156,8 @@ class Run<Props, Result> {
     if (scope.run.observed) {
       const memory = (): unknown => JSON.parse(scope.memory.text());
       const continued = scope.run.replaying ? { budgetState: budgetOf(scope), memory: memory() } : {};
-      scope.emit(EVENTS.RUN_WITH_START, this.#span, { ...this.#about, ...continued }, this.#attributes);
+      const recorder = JSON.parse(scope.frame.recorder) as Recorder;
+      scope.emit(EVENTS.RUN_WITH_START, this.#span, { ...this.#about, recorder, ...continued }, this.#attributes);
     }
     const end = (fields: object): void => {
       this.#report();

@@ -1,5 +1,6 @@
 //! The data of a run: its frames, calls, requests, memory and usage, and the order of its starts and ends.
 
+mod flags;
 mod frame;
 mod journal;
 mod memory;
@@ -8,6 +9,7 @@ mod ordered;
 mod request;
 mod usage;
 
+pub use flags::{Flag, Flags, Recorder};
 pub use frame::{Divergence, Frame, Generation, State, orphaned_error};
 pub use journal::{Call, Kind, Outcome, RequestHash, Row, Value};
 pub use memory::Memory;

@@ -13,7 +13,7 @@ use super::run::{CallSlot, Ended, FramePath, NewCall, NewFrame, Run};
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{
-    Budget, Clock, Frame, Kind, Outcome, Request, RequestHash, State, Usage, Value,
+    Budget, Clock, Flags, Frame, Kind, Outcome, Request, RequestHash, State, Usage, Value,
 };
 use crate::replay::{
     Answer, Entry, Explanation, Failures, MemoryChoice, Miss, Progress, ReplaySource, Verdict,
@@ -34,6 +34,8 @@ pub struct RunOptions {
 struct Shared {
     run: RefCell<Run>,
     options: RunOptions,
+    /// The rules of the recording that the run continues. Without one, the current rules.
+    flags: Flags,
     progress: Progress,
 }
 
@@ -68,6 +70,8 @@ pub struct Asked {
     pub kind: Kind,
     pub call_id: JsonStr,
     pub hash: ContentHash,
+    /// The hash covers the whole request.
+    pub exact: bool,
     /// Kept with the call if the run keeps requests.
     pub request: Option<Request>,
 }
@@ -94,6 +98,7 @@ impl LiveFrame {
         let shared = Shared {
             run: RefCell::new(Run::new(frame)),
             options,
+            flags: source.as_ref().map_or(Flags::CURRENT, ReplaySource::flags),
             progress: Progress::new(recording),
         };
         Self {
@@ -187,6 +192,12 @@ impl LiveFrame {
         recorded.end.or(recorded.start.map(|_| u64::MAX))
     }
 
+    /// The rules that the run replays and records under.
+    #[must_use]
+    pub fn flags(&self) -> Flags {
+        self.shared.flags
+    }
+
     #[must_use]
     pub fn has_foreign_hashes(&self) -> bool {
         self.source
@@ -199,7 +210,7 @@ impl LiveFrame {
     pub fn begin_call(&self, asked: Asked, foreign: Option<JsonStr>) -> StartedCall {
         self.mark_pending_failures_handled();
         let hash = RequestHash::Sha256(asked.hash);
-        let answer = self.answer(&asked.kind, &hash, foreign);
+        let answer = self.answer(&asked, &hash, foreign);
         let slot = if self.shared.options.recording {
             self.journal_start(asked, hash, &answer)
         } else {
@@ -209,14 +220,15 @@ impl LiveFrame {
     }
 
     /// Looks for the answer in the recording, and notes how far that brings the replay.
-    fn answer(&self, kind: &Kind, hash: &RequestHash, foreign: Option<JsonStr>) -> Answer {
+    fn answer(&self, asked: &Asked, hash: &RequestHash, foreign: Option<JsonStr>) -> Answer {
+        let Asked { kind, exact, .. } = asked;
         let failures = self.shared.options.failures;
         let answer = match (self.answering(), foreign) {
             (None, _) => Answer::miss(Miss::NoRecording),
-            (Some(source), None) => source.take(kind, std::slice::from_ref(hash), failures),
+            (Some(source), None) => source.take(kind, std::slice::from_ref(hash), *exact, failures),
             (Some(source), Some(foreign)) => {
                 let keys = [hash.clone(), RequestHash::Foreign(foreign)];
-                source.take(kind, &keys, failures)
+                source.take(kind, &keys, *exact, failures)
             }
         };
         let progress = &self.shared.progress;

@@ -13,7 +13,7 @@ use super::retry_rule::{Ancestor, Failed};
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{
-    Call, Frame, Generation, Kind, Memory, Outcome, RequestHash, Row, State, Value,
+    Call, Flag, Flags, Frame, Generation, Kind, Memory, Outcome, RequestHash, Row, State, Value,
 };
 use crate::util::IdHashing;
 
@@ -60,6 +60,8 @@ pub struct RecordedFrame {
 pub struct ReplaySource {
     root: Rc<RecordedFrame>,
     recorded: Rc<RecordedFrame>,
+    /// The rules by which the recording answers.
+    flags: Flags,
     /// `false`: the frame only lends its entries, not its memory, props or budget.
     claimed: bool,
 }
@@ -117,6 +119,8 @@ pub enum Miss {
     Tombstone,
     /// It failed, and has to be tried again.
     Retry,
+    /// The request has content that its hash does not cover.
+    Inexact,
 }
 
 /// No further call with the same request.
@@ -141,9 +145,9 @@ struct ChildIndex {
 }
 
 impl ReplaySource {
-    /// The recording as the source of a run's root frame. `root`: the tree of a snapshot.
+    /// The recording as the source of a run's root frame. `root` and `flags` are those of a snapshot.
     #[must_use]
-    pub fn of_tree(root: &Arc<Frame>) -> Self {
+    pub fn of_tree(root: &Arc<Frame>, flags: Flags) -> Self {
         let frame = if root.agent_id.body().is_empty() || root.call_id.body() == "root" {
             Arc::clone(root)
         } else {
@@ -154,8 +158,14 @@ impl ReplaySource {
         Self {
             root: Rc::clone(&recorded),
             recorded,
+            flags,
             claimed: true,
         }
+    }
+
+    #[must_use]
+    pub fn flags(&self) -> Flags {
+        self.flags
     }
 
     #[must_use]
@@ -210,6 +220,7 @@ impl ReplaySource {
         Some(Self {
             root: Rc::clone(&self.root),
             recorded: Rc::clone(node),
+            flags: self.flags,
             claimed: false,
         })
     }
@@ -219,6 +230,7 @@ impl ReplaySource {
         Self {
             root: Rc::clone(&self.root),
             recorded: Rc::clone(node),
+            flags: self.flags,
             claimed: true,
         }
     }
@@ -265,9 +277,16 @@ impl ReplaySource {
         self.journal(|journal| journal.has_foreign_hashes)
     }
 
-    /// Takes the next occurrence of a request. `keys` are the hashes that it may be recorded under.
+    /// Takes the next occurrence of a request. `keys` are the hashes that it may be recorded under. `exact`: they cover
+    /// the whole request.
     #[must_use]
-    pub fn take(&self, kind: &Kind, keys: &[RequestHash], failures: Failures) -> Answer {
+    pub fn take(
+        &self,
+        kind: &Kind,
+        keys: &[RequestHash],
+        exact: bool,
+        failures: Failures,
+    ) -> Answer {
         let calls = &self.frame().generation.calls;
         let found = self.journal(|journal| {
             keys.iter()
@@ -287,6 +306,7 @@ impl ReplaySource {
         };
         let mut known_handled = false;
         let verdict = match outcome {
+            _ if !exact && self.flags.has(Flag::ExactRequests) => Verdict::Miss(Miss::Inexact),
             Outcome::Output(value) => Verdict::Output(value),
             Outcome::Pending => Verdict::Miss(Miss::InFlight),
             Outcome::Tombstone(_) => Verdict::Miss(Miss::Tombstone),

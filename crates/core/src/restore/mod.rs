@@ -28,7 +28,7 @@ use read::{table, text};
 use rebuild::builder::Builder;
 
 use crate::json::JsonText;
-use crate::model::{Clock, Frame};
+use crate::model::{Clock, Frame, Recorder};
 use crate::snapshot::{Provenance, Snapshot, SnapshotSource};
 
 /// Rebuilds the frames of a run as they stood at a moment.
@@ -103,6 +103,7 @@ fn restore_trace(
     snapshot.warnings = warnings.into_list();
     snapshot.normalize = rules.normalize;
     snapshot.redact = rules.redact;
+    snapshot.recorder = rules.recorder;
     Ok(snapshot)
 }
 
@@ -110,6 +111,7 @@ fn restore_trace(
 struct Rules {
     normalize: Option<JsonText>,
     redact: Option<JsonText>,
+    recorder: Option<Recorder>,
 }
 
 /// The root of the frames, and the rules of the run.
@@ -128,6 +130,7 @@ fn frames(
     let rules = Rules {
         normalize: builder.normalize.take(),
         redact: builder.redact.take(),
+        recorder: builder.recorder.take(),
     };
     Ok((builder.into_root()?, rules))
 }

@@ -22,6 +22,10 @@ pub fn write_snapshot(snapshot: &Snapshot) -> String {
     write_provenance(snapshot, &mut out);
     out.push_str(r#","version":"#);
     out.push_str(&VERSION.to_string());
+    if let Some(recorder) = &snapshot.recorder {
+        out.push_str(r#","recorder":"#);
+        recorder.write(&mut out);
+    }
     if let Some(metadata) = &snapshot.metadata {
         out.push_str(r#","metadata":"#);
         out.push_str(metadata.as_str());

@@ -1,6 +1,6 @@
 //! What a replay has not asked for, or not yet: it is counted, and kept for the next one.
 
-use agent_rewind_core::model::State;
+use agent_rewind_core::model::{Flags, State};
 use agent_rewind_core::replay::ReplaySource;
 
 use super::support::{ask, begin, in_memory, input, output, replayed, start, text, tool, value};
@@ -45,7 +45,7 @@ fn a_dump_amid_a_replay_keeps_what_was_not_reached() {
 
     for source in [
         replayed(&resumed),
-        ReplaySource::of_tree(in_memory(&resumed).tree()),
+        ReplaySource::of_tree(in_memory(&resumed).tree(), Flags::CURRENT),
     ] {
         let again = start(Some(source));
         assert_eq!(text(&ask(&again, "a")), "1");

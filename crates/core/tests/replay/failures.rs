@@ -1,6 +1,6 @@
 //! Which recorded failures are replayed, and which are tried again.
 
-use agent_rewind_core::model::State;
+use agent_rewind_core::model::{Flags, State};
 use agent_rewind_core::replay::ReplaySource;
 
 use super::support::{
@@ -80,7 +80,7 @@ fn what_was_not_reached_is_no_sign_that_a_failure_was_handled() {
     tool(&resumed, "new", failure());
     for source in [
         replayed(&resumed),
-        ReplaySource::of_tree(in_memory(&resumed).tree()),
+        ReplaySource::of_tree(in_memory(&resumed).tree(), Flags::CURRENT),
     ] {
         let again = start(Some(source));
         assert_eq!(text(&ask(&again, "new")), "retry");
@@ -99,7 +99,7 @@ fn a_handled_failure_stays_handled_where_it_was_not_reached() {
     release(&resumed, &begin(&resumed, "a", None));
     for source in [
         replayed(&resumed),
-        ReplaySource::of_tree(in_memory(&resumed).tree()),
+        ReplaySource::of_tree(in_memory(&resumed).tree(), Flags::CURRENT),
     ] {
         let again = start(Some(source));
         assert_eq!(text(&ask(&again, "a")), "1");
