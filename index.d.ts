@@ -2,30 +2,32 @@
 
 import * as Binding from "./native/binding.cjs";
 
-/** Where in a run the code stands: the agent's frame, and the span that new spans hang on. */
+/** The position of the code in a run: its frame, and the span that is the parent of new spans. */
 declare class RunContext {
   #private;
   /** Path of the frame, such as `root/agent:writer:0`. */
   get callId(): string;
   /** Id of the agent; empty in the frame of `runWith`. */
   get agentId(): string;
-  /** How many agents are around the code: 0 in the frame of `runWith`. */
+  /** Number of agents around the code: 0 in the frame of `runWith`. */
   get depth(): number;
-  /** Aborts when the agent is to stop. A model or tool that is still at work should listen to it. */
+  /** Aborts when the agent must stop. Pass it to models and tools, so that they stop too. */
   get signal(): AbortSignal;
   /** Ids of the trace (32 hex digits) and of the span that the code runs in (16 hex digits). */
   get trace(): {
     readonly traceId: string;
     readonly spanId: string;
   };
-  /** Whether the run is journaled and can be dumped. */
+  /** True if the run is journaled and can be dumped. */
   get enableSnapshot(): boolean;
   /** A copy of the agent's memory. */
   get memory(): Map<string, unknown>;
-  /** Calls `fn` in this context, from wherever. */
+  /** Calls `fn` in this context. */
   run<R>(fn: () => R): R;
-  /** A function that calls `fn` in this context. For callbacks that lose it: those of native code,
-  * `ReadableStream.pull`, generators that are iterated elsewhere. */
+  /**
+  * Returns a function that calls `fn` in this context. For callbacks that lose it: callbacks of native code,
+  * `ReadableStream.pull`, and generators that are iterated elsewhere.
+  */
   bind<A extends unknown[], R>(fn: (...args: A) => R): (...args: A) => R;
 }
 /** @deprecated Use {@link RunContext}. */
@@ -33,7 +35,7 @@ type Context = RunContext;
 /** The context that the code runs in, or `undefined` outside of runs and agents. */
 declare function getContext(): RunContext | undefined;
 /**
-* The context that the code runs in, to be kept for later.
+* The context that the code runs in. Keep it to call functions in it later.
 * @throws ContextNotFoundError outside of runs and agents.
 */
 declare function captureContext(): RunContext;
@@ -41,59 +43,64 @@ declare function captureContext(): RunContext;
 interface CauseOptions {
   cause?: unknown;
 }
-/** Base of all errors of this package. `name` and `code` are stable; `message` is for people. */
+/** Base of all errors of this package. `name` and `code` are stable; `message` is for people and may change. */
 declare class RewindError extends Error {
   /** Stable identifier, `ERR_REWIND_…`. */
   readonly code: string;
   constructor(message: string, code: string, options?: CauseOptions);
+  /** Makes `instanceof` true for errors of another copy of the package too, such as its ESM and its CommonJS build. */
+  static override [Symbol.hasInstance](value: unknown): boolean;
 }
-/** What was to be captured cannot be. */
+/** Tests by its name if a value is an error of one class. */
+type ErrorGuard<E> = (value: unknown) => value is E;
+/** A request or an answer cannot be captured. */
 declare class CaptureError extends RewindError {
   constructor(message: string, options?: CauseOptions);
 }
-declare function isCaptureError(value: unknown): value is CaptureError;
-/** A function that needs a run or an agent around it was called outside. */
+declare const isCaptureError: ErrorGuard<CaptureError>;
+/** A function that needs a run or an agent was called outside of one. */
 declare class ContextNotFoundError extends RewindError {
   /** The function that was called. */
   readonly apiName: string | undefined;
   constructor(apiName?: string);
 }
-declare function isContextNotFoundError(value: unknown): value is ContextNotFoundError;
-/** An agent was equipped after its prompt. */
+declare const isContextNotFoundError: ErrorGuard<ContextNotFoundError>;
+/** A function that equips an agent was called after the agent's prompt. */
 declare class AfterPromptAgentError extends RewindError {
+  /** The function that was called. */
   readonly apiName: string;
   constructor(apiName: string);
 }
-declare function isAfterPromptAgentError(value: unknown): value is AfterPromptAgentError;
+declare const isAfterPromptAgentError: ErrorGuard<AfterPromptAgentError>;
 /** `runWith` was called inside a run. */
 declare class NestedRunError extends RewindError {
   constructor();
 }
-declare function isNestedRunError(value: unknown): value is NestedRunError;
-/** The agents of a run call each other too deep. */
+declare const isNestedRunError: ErrorGuard<NestedRunError>;
+/** The agents of a run call each other too deeply. */
 declare class MaxDepthExceededError extends RewindError {
   readonly maxDepth: number;
   readonly agentId: string;
   constructor(maxDepth: number, agentId: string);
 }
-declare function isMaxDepthExceededError(value: unknown): value is MaxDepthExceededError;
+declare const isMaxDepthExceededError: ErrorGuard<MaxDepthExceededError>;
 /** A run or an agent was aborted. */
 declare class AbortError extends RewindError {
-  /** The reason that was given, as it was given. */
+  /** The reason of the abort, unchanged. */
   readonly reason: unknown;
   constructor(reason?: unknown);
 }
-/** Also holds for the AbortError of the platform (a DOMException). */
+/** Also accepts the AbortError of the platform (a DOMException). */
 declare function isAbortError(value: unknown): value is Error & {
   readonly name: "AbortError";
 };
-/** A snapshot cannot be changed as `forkSnapshot` was told. */
+/** `forkSnapshot` cannot apply a change to a snapshot. */
 declare class ForkError extends RewindError {
-  /** Place in the arguments, such as `changes.0.at`. */
+  /** Path in the arguments, such as `changes.0.at`. */
   readonly path: string;
-  /** What was to be changed, as it was given. */
+  /** The target of the change, as it was passed. */
   readonly at: unknown;
-  /** What could have been given at `path`, the nearest first; empty where that is no question of names. */
+  /** The names that are valid at `path`, the most similar one first; empty if `path` does not expect a name. */
   readonly known: readonly string[];
   constructor(path: string, message: string, {
     at,
@@ -103,32 +110,32 @@ declare class ForkError extends RewindError {
     known?: readonly string[];
   });
 }
-declare function isForkError(value: unknown): value is ForkError;
+declare const isForkError: ErrorGuard<ForkError>;
 /** A request to an MCP server ended without an answer. */
 declare class McpCallEndedError extends RewindError {
-  /** Whether the connection was closed, or the client took the request back. */
+  /** "closed": the connection was closed. "cancelled": the client cancelled the request. */
   readonly how: "closed" | "cancelled";
-  /** Why it was taken back, as the client told the server. */
+  /** The reason for the cancellation that the client sent to the server. */
   readonly reason: string | undefined;
   constructor(method: string, how: "closed" | "cancelled", reason?: string);
 }
-declare function isMcpCallEndedError(value: unknown): value is McpCallEndedError;
+declare const isMcpCallEndedError: ErrorGuard<McpCallEndedError>;
 /** An agent has no model. */
 declare class ModelNotFoundError extends RewindError {
   readonly agentId: string | undefined;
   constructor(agentId?: string);
 }
-declare function isModelNotFoundError(value: unknown): value is ModelNotFoundError;
+declare const isModelNotFoundError: ErrorGuard<ModelNotFoundError>;
 /** An agent names a model that is not registered. */
 declare class ModelRegistryNotFoundError extends RewindError {
   readonly modelId: string;
   readonly agentId: string;
-  /** Ids of the models that are registered. */
+  /** Ids of the registered models. */
   readonly registeredIds: readonly string[] | undefined;
   constructor(modelId: string, agentId: string, registeredIds?: readonly string[]);
 }
-declare function isModelRegistryNotFoundError(value: unknown): value is ModelRegistryNotFoundError;
-/** A model adapter failed; `cause` is what it threw. */
+declare const isModelRegistryNotFoundError: ErrorGuard<ModelRegistryNotFoundError>;
+/** A model adapter threw; `cause` is the thrown value. */
 declare class ModelCallError extends RewindError {
   /** Id of the model adapter. */
   readonly modelId: string;
@@ -142,13 +149,13 @@ declare class ModelCallError extends RewindError {
     agentId?: string | undefined;
   });
 }
-declare function isModelCallError(value: unknown): value is ModelCallError;
-/** No answer of the model fitted the schema, also not when it was asked again. */
+declare const isModelCallError: ErrorGuard<ModelCallError>;
+/** No answer of the model matched the schema, and no attempts are left. */
 declare class AttemptsExhaustedError extends RewindError {
   readonly agentId: string;
-  /** How many answers were tried. */
+  /** Number of answers that were tried. */
   readonly attempts: number;
-  /** What was wrong with the last answer. */
+  /** The faults of the last answer. */
   readonly faults: readonly string[];
   /** The last answer. */
   readonly rawText: string | undefined;
@@ -159,24 +166,24 @@ declare class AttemptsExhaustedError extends RewindError {
     rawText?: string;
   });
 }
-declare function isAttemptsExhaustedError(value: unknown): value is AttemptsExhaustedError;
-/** The model called tools in turn after turn and gave no answer. */
+declare const isAttemptsExhaustedError: ErrorGuard<AttemptsExhaustedError>;
+/** The model called tools turn after turn and did not answer. */
 declare class TurnBudgetExceededError extends RewindError {
   readonly agentId: string;
   readonly maxTurnSteps: number;
   constructor(agentId: string, maxTurnSteps: number);
 }
-declare function isTurnBudgetExceededError(value: unknown): value is TurnBudgetExceededError;
-/** An agent was reborn too often. */
+declare const isTurnBudgetExceededError: ErrorGuard<TurnBudgetExceededError>;
+/** An agent started over too often. */
 declare class MaxRebornsExceededError extends RewindError {
   readonly agentId: string;
   readonly maxReborns: number;
   constructor(agentId: string, maxReborns: number);
 }
-declare function isMaxRebornsExceededError(value: unknown): value is MaxRebornsExceededError;
+declare const isMaxRebornsExceededError: ErrorGuard<MaxRebornsExceededError>;
 /** An audit log cannot be opened, written or read. */
 declare class AuditLogError extends RewindError {
-  /** The log. */
+  /** Path of the log. */
   readonly path: string;
   constructor(message: string, {
     path,
@@ -187,17 +194,17 @@ declare class AuditLogError extends RewindError {
     code?: string;
   });
 }
-declare function isAuditLogError(value: unknown): value is AuditLogError;
-/** A rule of redaction cannot be used, or a snapshot was recorded under other rules. */
+declare const isAuditLogError: ErrorGuard<AuditLogError>;
+/** A redaction rule cannot be used, or a snapshot was recorded under other rules. */
 declare class RedactError extends RewindError {
   constructor(message: string, options?: CauseOptions);
 }
-declare function isRedactError(value: unknown): value is RedactError;
-/** A model is to be told a schema whose library gives no JSON schema of it. */
+declare const isRedactError: ErrorGuard<RedactError>;
+/** A schema cannot be sent to a model: its library provides no JSON schema for it. */
 declare class JsonSchemaNotFoundError extends RewindError {
-  /** What the schema is of: `promptAgent`, or `tool "<name>"`. */
+  /** The owner of the schema: `promptAgent`, or `tool "<name>"`. */
   readonly owner: string;
-  /** Library of the schema, by its Standard Schema name. */
+  /** Standard Schema name of the library. */
   readonly vendor: string | undefined;
   constructor(about: {
     owner: string;
@@ -206,44 +213,44 @@ declare class JsonSchemaNotFoundError extends RewindError {
     install?: string | undefined;
   }, options?: CauseOptions);
 }
-declare function isJsonSchemaNotFoundError(value: unknown): value is JsonSchemaNotFoundError;
-/** The native addon could not be loaded; `cause` is why. */
+declare const isJsonSchemaNotFoundError: ErrorGuard<JsonSchemaNotFoundError>;
+/** The native addon could not be loaded; `cause` is the reason. */
 declare class NativeMissingError extends RewindError {
   readonly platform: string;
   readonly arch: string;
   /** C library, on Linux only. */
   readonly libc: "glibc" | "musl" | undefined;
-  /** The package that holds the addon for this machine. */
+  /** The package with the addon for this machine. */
   readonly packageName: string;
   constructor(cause: unknown);
 }
-declare function isNativeMissingError(value: unknown): value is NativeMissingError;
-/** A recording's file cannot be read. */
+declare const isNativeMissingError: ErrorGuard<NativeMissingError>;
+/** A file of a recording is invalid. */
 declare class InvalidRecordingError extends RewindError {
   readonly path: string;
-  /** From 1. */
+  /** Number of the line, from 1. */
   readonly line: number;
   constructor(path: string, line: number, message: string, options?: CauseOptions);
 }
-declare function isInvalidRecordingError(value: unknown): value is InvalidRecordingError;
-/** There is no recording of a test, and none may be made. */
+declare const isInvalidRecordingError: ErrorGuard<InvalidRecordingError>;
+/** A test has no recording, and recordings are not created here. */
 declare class RecordingMissingError extends RewindError {
   readonly test: string;
   readonly path: string;
   constructor(test: string, path: string, call: string, options?: CauseOptions);
 }
-declare function isRecordingMissingError(value: unknown): value is RecordingMissingError;
-/** A test asked for something that its recording does not have. */
+declare const isRecordingMissingError: ErrorGuard<RecordingMissingError>;
+/** A test made a request that its recording does not contain. */
 declare class RecordingStaleError extends RewindError {
   readonly test: string;
   readonly path: string;
   constructor(test: string, path: string, why: string, options?: CauseOptions);
 }
-declare function isRecordingStaleError(value: unknown): value is RecordingStaleError;
-/** A recording would hold a secret. It was not written. */
+declare const isRecordingStaleError: ErrorGuard<RecordingStaleError>;
+/** A recording was not written, because it would contain a secret. */
 declare class SecretInRecordingError extends RewindError {
   readonly path: string;
-  /** What was found, and in which lines, from 1. */
+  /** The rules that found a secret, each with the number of the line, from 1. */
   readonly secrets: readonly {
     readonly rule: string;
     readonly line: number;
@@ -254,49 +261,47 @@ declare class SecretInRecordingError extends RewindError {
   }[]);
 }
 declare function isSecretInRecordingError(value: unknown): value is SecretInRecordingError;
-/** Why a recording has no answer for a call. */
-type MissReason = "no-recording" | "not-recorded" | "in-flight" | "tombstone" | "retry" | "inexact";
-/** A place in which a request differs from a recorded one. */
+/** The reason why a recording has no answer for a call. */
+type MissReason = "no-recording" | "not-recorded" | "in-flight" | "tombstone" | "retry";
+/** One difference between a request and a recorded one. */
 interface Difference {
-  /** JSON pointer into the request; for what was removed, into the recorded one. */
+  /** JSON pointer into the request; if the change is "removed", into the recorded request. */
   pointer: string;
   change: "changed" | "added" | "removed" | "reordered";
-  /** Part of the request that the place is in. */
+  /** Part of the request that `pointer` points into. */
   part: "messages" | "tools" | "schema" | "options" | "model" | "input" | "other";
-  /** What kind of value differs, such as "date", "uuid", "whitespace" or "text". */
+  /** Kind of the value that differs, such as "date", "uuid", "whitespace" or "text". */
   nature: string;
-  /** Short excerpts. */
+  /** Short excerpts of the two values. */
   recorded?: string;
   actual?: string;
 }
-/** Where a request differs from the nearest one that was recorded. */
+/** The differences between a request and the most similar recorded one. */
 interface MissExplanation {
-  /** The recorded call whose request is nearest. */
+  /** The recorded call with the most similar request. */
   nearest: {
     callId: string;
     contentHash: string;
   };
   differences: Difference[];
-  /** How many further differences there are. */
+  /** Number of further differences. */
   more: number;
-  /** The same in words. */
+  /** The explanation as text. */
   text: string;
 }
-/** A call that the recording has no answer for. */
+/** A call without a recorded answer. */
 interface Miss {
   readonly kind: string;
   readonly name: string;
   readonly callId: string;
   readonly contentHash: string;
   readonly reason: MissReason;
-  /** With the reason "inexact": JSON pointer and kind of that content. */
-  readonly inexact?: string | undefined;
-  /** Absent where requests were not kept. */
+  /** Absent if requests were not recorded. */
   readonly explanation?: MissExplanation | undefined;
 }
-/** What was asked for while snapshots are disabled. */
+/** The function that needs snapshots: `dumpSnapshot`, or `runWith` with a snapshot. */
 type SnapshotDisabledSource = "dump" | "runWith";
-/** A snapshot was asked for, or given, where snapshots are disabled. */
+/** A snapshot was requested or passed in a run with snapshots disabled. */
 declare class SnapshotDisabledError extends RewindError {
   readonly source: SnapshotDisabledSource;
   constructor({
@@ -305,12 +310,12 @@ declare class SnapshotDisabledError extends RewindError {
     source: SnapshotDisabledSource;
   });
 }
-declare function isSnapshotDisabledError(value: unknown): value is SnapshotDisabledError;
+declare const isSnapshotDisabledError: ErrorGuard<SnapshotDisabledError>;
 /** A snapshot cannot be restored from a trace. */
 declare class RestoreError extends RewindError {
-  /** The span that was asked for. */
+  /** The requested span. */
   readonly spanId: string | undefined;
-  /** Place in the trace, such as a file or a line. */
+  /** Place in the trace, such as `events.3`. */
   readonly path: string | undefined;
   constructor(message: string, {
     code,
@@ -323,25 +328,25 @@ declare class RestoreError extends RewindError {
     path?: string;
   });
 }
-declare function isRestoreError(value: unknown): value is RestoreError;
-/** Something wrong in a snapshot. */
+declare const isRestoreError: ErrorGuard<RestoreError>;
+/** A fault in a snapshot. */
 interface Fault {
   /** Dotted path, such as `root.children.x.state.status`; "" is the snapshot itself. */
   path: string;
   message: string;
 }
-/** A snapshot from outside is not one. Lists all faults. */
+/** A value is not a valid snapshot. Lists all faults. */
 declare class InvalidSnapshotError extends RewindError {
   readonly faults: readonly Fault[];
   constructor(faults: readonly Fault[], options?: CauseOptions);
 }
-declare function isInvalidSnapshotError(value: unknown): value is InvalidSnapshotError;
+declare const isInvalidSnapshotError: ErrorGuard<InvalidSnapshotError>;
 /** Requests cannot be normalized: a rule threw, or a snapshot was recorded under other rules. */
 declare class NormalizeError extends RewindError {
   constructor(message: string, options?: CauseOptions);
 }
-declare function isNormalizeError(value: unknown): value is NormalizeError;
-/** Something is too deep or too large to be represented. */
+declare const isNormalizeError: ErrorGuard<NormalizeError>;
+/** A value is nested too deeply, or is too large. */
 declare class LimitError extends RewindError {
   /** Place in the data. */
   readonly path: string | undefined;
@@ -355,8 +360,8 @@ declare class LimitError extends RewindError {
     limit?: number;
   });
 }
-declare function isLimitError(value: unknown): value is LimitError;
-/** A call that was not allowed to be made, and why the recording does not answer it. */
+declare const isLimitError: ErrorGuard<LimitError>;
+/** A call that the recording does not answer, and that may not be live. */
 interface MissedCall {
   /** "prompt", "tool" or a kind of the program's own. */
   kind: string;
@@ -365,15 +370,13 @@ interface MissedCall {
   callId: string;
   contentHash: string;
   reason: MissReason;
-  /** With the reason "inexact": JSON pointer and kind of the content that the hash does not cover. */
-  inexact?: string | undefined;
-  /** Where the request differs from the nearest one that was recorded; absent where requests were not kept. */
+  /** The differences from the most similar recorded request; absent if requests were not recorded. */
   explanation?: MissExplanation | undefined;
 }
-/** A replay was asked something that its recording does not answer. */
+/** A replay reached a call that its recording does not answer. */
 declare class ReplayMissError extends RewindError {
   readonly kind: string;
-  /** Name of the model or tool. `name` is that of the error. */
+  /** Name of the model or tool. `name` is the name of the error. */
   readonly calledName: string;
   readonly callId: string;
   readonly contentHash: string;
@@ -385,17 +388,16 @@ declare class ReplayMissError extends RewindError {
     callId,
     contentHash,
     reason,
-    inexact,
     explanation
   }: MissedCall);
 }
-/** A stream is read on where its consumer had left it when it was recorded. */
+/** A replayed stream is read further than its consumer read it in the recorded run. */
 declare class StreamCutError extends RewindError {
   constructor(call: string);
 }
-declare function isStreamCutError(value: unknown): value is StreamCutError;
-declare function isReplayMissError(value: unknown): value is ReplayMissError;
-/** A tool gave a value that cannot be recorded, and so could not be replayed. */
+declare const isStreamCutError: ErrorGuard<StreamCutError>;
+declare const isReplayMissError: ErrorGuard<ReplayMissError>;
+/** A tool returned a value that cannot be recorded, and so cannot be replayed. */
 declare class InvalidToolOutputError extends RewindError {
   readonly toolName: string;
   /** JSON pointer into the output; "" is the output itself. */
@@ -403,23 +405,23 @@ declare class InvalidToolOutputError extends RewindError {
   readonly reason: string;
   constructor(toolName: string, path: string, reason: string);
 }
-declare function isInvalidToolOutputError(value: unknown): value is InvalidToolOutputError;
+declare const isInvalidToolOutputError: ErrorGuard<InvalidToolOutputError>;
 /** A trace file could not be written. */
 declare class TraceWriteError extends RewindError {
-  /** The trace file. */
+  /** Path of the trace file. */
   readonly path: string;
   constructor(path: string, cause: unknown);
 }
-declare function isTraceWriteError(value: unknown): value is TraceWriteError;
+declare const isTraceWriteError: ErrorGuard<TraceWriteError>;
 /** A line of a trace file could not be read. */
 declare class TraceReadError extends RewindError {
-  /** The trace file. */
+  /** Path of the trace file. */
   readonly path: string;
-  /** From 1. */
+  /** Number of the line, from 1. */
   readonly line: number;
   constructor(path: string, line: number, reason: string, cause?: unknown);
 }
-declare function isTraceReadError(value: unknown): value is TraceReadError;
+declare const isTraceReadError: ErrorGuard<TraceReadError>;
 interface TextPart {
   type: "text";
   text: string;
@@ -438,13 +440,13 @@ interface VideoPart {
   };
 }
 type ContentPart = TextPart | ImagePart | VideoPart;
-/** A call of a tool that a model asks for. */
+/** A tool call that a model requests. */
 interface ToolCall {
   id: string;
   name: string;
-  /** JSON text, as the model wrote it. */
+  /** Arguments as JSON text, as the model wrote them. */
   arguments: string;
-  /** What the adapter has to get back with this call. */
+  /** Data of the adapter, which gets it back with this call. */
   extra?: Record<string, unknown>;
 }
 interface Message {
@@ -452,10 +454,10 @@ interface Message {
   content: string | ContentPart[] | null;
   reasoning_content?: string;
   tool_calls?: ToolCall[];
-  /** In a message of the role "tool": the call that it answers. */
+  /** In a message of the role "tool": id of the call that it answers. */
   tool_call_id?: string;
   name?: string;
-  /** What the adapter has to get back with this message. */
+  /** Data of the adapter, which gets it back with this message. */
   extra?: Record<string, unknown>;
 }
 type ToolChoice = "auto" | "none" | "required" | {
@@ -470,12 +472,12 @@ interface TokenUsage {
   totalTokens: number;
   details?: Record<string, unknown>;
 }
-/** A piece of a tool call; pieces of one call have the same `index`, and their `arguments` are joined. */
+/** A part of a tool call. Parts of one call have the same `index`, and their `arguments` are concatenated. */
 interface ToolCallDelta {
   index: number;
   id?: string;
   name?: string;
-  /** Next piece of the JSON text. */
+  /** Next part of the JSON text. */
   arguments?: string;
   extra?: Record<string, unknown>;
 }
@@ -502,7 +504,7 @@ type StreamEvent = {
   finishReason: string;
   usage?: TokenUsage;
 };
-/** A tool, as a model is told of it. */
+/** The description of a tool that a model gets. */
 interface ToolSchema {
   name: string;
   description: string;
@@ -514,23 +516,23 @@ interface ToolSchema {
   }[];
 }
 interface StreamOptions {
-  /** JSON schema (draft-07) that the answer has to fit. */
+  /** JSON schema (draft-07) of the answer. */
   schema?: Record<string, unknown>;
   tools?: ToolSchema[];
   toolChoice?: ToolChoice;
-  /** Aborts when the agent is to stop. */
+  /** Aborts when the agent must stop. */
   signal?: AbortSignal;
-  /** Model options such as temperature or seed; part of the request's hash. */
+  /** Model options, such as temperature or seed. They are part of the request's hash. */
   additionalOptions?: Record<string, unknown>;
 }
 interface ModelAdapter {
   readonly id: string;
   readonly provider?: string;
-  /** Options for every call, which those of a prompt override; part of the request's hash. JSON. */
+  /** Default options of all calls, as JSON. Options of a prompt override them. They are part of the request's hash. */
   readonly modelOptions?: Readonly<Record<string, unknown>>;
-  /** Sends the messages and gives the answer as it comes. */
+  /** Sends the messages, and yields the answer as it arrives. */
   stream(messages: Message[], options?: StreamOptions): AsyncGenerator<StreamEvent>;
-  /** Costs of a call by unit, in whole numbers. */
+  /** Costs of a call by unit, as integers. */
   calculateCost?(usage: TokenUsage): Record<string, number>;
 }
 /** An error as data. */
@@ -543,16 +545,16 @@ interface ErrorInfo {
   errors?: ErrorInfo[];
   /** Further fields of the error, such as `code`. */
   details?: Record<string, unknown>;
-  /** Own: type tags by JSON pointer, for what JSON lacks in `details`. */
+  /** Own: type tags by JSON pointer, for values in `details` that JSON cannot represent. */
   detailsTypes?: Record<string, string>;
-  /** Own: `String(error)`, where it is not made of name and message. */
+  /** Own: `String(error)`, if it is not "name: message". */
   text?: string;
 }
 interface ModelUsageItem {
   type: "model";
   name: string;
   provider?: string;
-  /** By unit, in whole numbers. */
+  /** By unit, as integers. */
   costs: Record<string, number>;
   tokens: {
     prompt: number;
@@ -564,7 +566,7 @@ interface ModelUsageItem {
 interface ToolUsageItem {
   type: "tool";
   name: string;
-  /** By unit, in whole numbers. */
+  /** By unit, as integers. */
   costs: Record<string, number>;
   quantity: number;
   unit: string;
@@ -572,28 +574,28 @@ interface ToolUsageItem {
 }
 type UsageItem = ModelUsageItem | ToolUsageItem;
 interface UsageStats {
-  /** By unit, in whole numbers. */
+  /** By unit, as integers. */
   costs: Record<string, number>;
   totalTokens: number;
   promptTokens: number;
   completionTokens: number;
-  /** Calls of models. */
+  /** Number of model calls. */
   callCount: number;
   details?: Record<string, unknown>;
   items: UsageItem[];
 }
 interface BudgetState {
-  /** Of the frame alone. */
+  /** Usage of the frame itself. */
   own: UsageStats;
-  /** Of the frame and all frames under it. */
+  /** Usage of the frame and all frames below it. */
   aggregate: UsageStats;
 }
-/** The last output that a request got. */
+/** The last output of a request. */
 interface JournalEntry {
-  /** An assistant message for a prompt, JSON for a tool; `null` in a tombstone. */
+  /** An assistant message for a prompt, otherwise JSON; `null` in a tombstone. */
   output: unknown;
   contentHash: string;
-  /** A tombstone: where and why the output could not be recorded. Its call goes live on replay. */
+  /** A tombstone: where and why the output could not be recorded. A replay executes the call again. */
   error?: string;
 }
 interface Journal {
@@ -606,86 +608,86 @@ interface Journal {
 }
 /** Own: one occurrence of a request. */
 interface CallRecord {
-  /** "prompt", "tool" or a kind of the program's own. */
+  /** "prompt", "tool" or a custom kind. */
   kind: string;
   callId: string;
   contentHash: string;
-  /** Place of the start in the run's order of starts and ends. */
+  /** Position of the start in the run's order of starts, answers and ends. */
   startOrder: number;
-  /** Place of the answer in the same order, where the call handed it out before its end, as streams are. */
+  /** Position of the answer in the same order, if the call returned it before its end, as streams do. */
   answerOrder?: number;
-  /** Place of the end in the same order; absent while the call has not ended. */
+  /** Position of the end in the same order; absent if the call has not ended. */
   endOrder?: number;
-  /** The output of this occurrence stands in the journal's row. */
+  /** The output is in the journal row of `contentHash`. */
   row?: true;
-  /** The output, where it does not stand in the row. */
+  /** The output, if it is not in the row. */
   output?: unknown;
-  /** What JSON lacks in the output: type tags by JSON pointer. */
+  /** Type tags by JSON pointer, for values in the output that JSON cannot represent. */
   types?: Record<string, string>;
   /** Where and why the output could not be recorded. */
   tombstone?: string;
   /** The failure. */
   error?: ErrorInfo;
-  /** The frame ended with this failure: resuming makes the call again. */
+  /** The frame ended with this failure, so resuming executes the call again. */
   stopped?: true;
-  /** The program went on after this failure: resuming replays it. */
+  /** The program continued after this failure, so resuming replays it. */
   handled?: true;
   /** Recorded by an earlier run, and not reached yet by the resumed one that was dumped. */
   unreached?: true;
-  /** What was asked. */
+  /** The request, if requests were recorded. */
   request?: KeptRequest;
-  /** What else is known of the call. */
+  /** Further data about the call. */
   meta?: CallMeta;
 }
-/** Own: a request, by places in the root's `requestTexts`. */
+/** Own: a request. The numbers are indexes into `requestTexts` of the root, except `base`. */
 type KeptRequest = {
   document: number;
 } | {
-  /** Index in `calls` of the prompt that this one continues. */base?: number; /** The messages that come after those of `base`. */
+  /** Index in `calls` of the prompt whose messages precede `add`. */base?: number; /** The messages after those of `base`. */
   add: number[];
   model?: number;
   options?: number;
   schema?: number;
   tools?: number;
 };
-/** Own: what is known of a call beside its output. */
+/** Own: data about a call, apart from its output. */
 interface CallMeta {
   /** Milliseconds. */
   durationMs?: number;
-  /** Of a model. */
+  /** Tokens that a model used. */
   usage?: TokenUsage;
-  /** The model reported its usage in the event that ended its answer. */
+  /** The model reported its usage in the event that finished its answer. */
   usageInFinish?: true;
-  /** Why the model ended its answer, where it said so. */
+  /** The reason for the end of the answer, if the model reported it. */
   finishReason?: string;
-  /** Of an answer that came in pieces. */
+  /** Timing of a streamed answer. */
   stream?: StreamMeta;
-  /** contentHash of the request as it was sent, where what is kept of it was redacted. */
+  /** contentHash of the request as it was sent, if the recorded request is redacted. */
   wireHash?: string;
 }
-/** Own: how an answer came, beside what it said. */
+/** Own: timing and headers of a streamed answer. */
 interface StreamMeta {
   /** Milliseconds from the call to the start of the answer. */
   startMs?: number;
-  /** The pieces: bytes of a body or parts of a stream, and milliseconds from the call. */
+  /** The chunks: bytes of a body or parts of a stream, and milliseconds from the call. */
   chunks?: [size: number, atMs: number][];
-  /** How often its client had tried before, if it had. */
+  /** Number of earlier attempts of the client, if there were any. */
   attempt?: number;
-  /** Headers of a response that differ from time to time, such as `date` and `x-request-id`. */
+  /** Headers that differ between equal responses, such as `date` and `x-request-id`. */
   headers?: [name: string, value: string][];
 }
 interface FrameState {
   status: "running" | "completed" | "failed";
-  /** Of a completed frame. */
+  /** Result of a completed frame. */
   output?: unknown;
-  /** Of a failed frame: an ErrorInfo. */
+  /** An ErrorInfo, if the frame failed. */
   error?: unknown;
 }
-/** Own: with what a generation started. */
+/** Own: the initial state of a generation. */
 interface GenerationStart {
   id: number;
   props?: unknown;
-  /** What JSON lacks in the props: type tags by JSON pointer. */
+  /** Type tags by JSON pointer, for values in the props that JSON cannot represent. */
   propsTypes?: Record<string, string>;
   memory?: Record<string, unknown>;
 }
@@ -700,57 +702,57 @@ interface AgentFrameSnapshot {
   callId: string;
   /** "" for the frame of `runWith`. */
   agentId: string;
-  /** At the moment of the dump. */
+  /** The memory at the time of the dump. */
   memory: Record<string, unknown>;
-  /** Of the last generation. */
+  /** Journal of the last generation. */
   journal: Journal;
-  /** Of the last generation, by callId. */
+  /** Frames below the last generation, by callId. */
   children: Record<string, AgentFrameSnapshot>;
   state: FrameState;
   budgetState: BudgetState;
-  /** Own: hash of the props, by which the frame is found again. */
+  /** Own: hash of the props. A replay finds the frame by it. */
   inputHash?: string;
-  /** Own: place of the start in the run's order of starts and ends. */
+  /** Own: position of the start in the run's order of starts, answers and ends. */
   startOrder?: number;
-  /** Own: place of the end in the same order. */
+  /** Own: position of the end in the same order. */
   endOrder?: number;
-  /** Own: the calls of the last generation, in order of their starts. */
+  /** Own: the calls of the last generation, in the order of their starts. */
   calls?: CallRecord[];
   /** Own: the last generation. */
   generation?: GenerationStart;
   /** Own: earlier generations, in order. */
   generations?: GenerationRecord[];
-  /** Own: hash of each key of the memory; a value that does not match it any more was edited. */
+  /** Own: hash of the value of each memory key. A value that does not match its hash was edited. */
   memoryHashes?: Record<string, string>;
-  /** Own: what JSON lacks in `state.output`: type tags by JSON pointer. */
+  /** Own: type tags by JSON pointer, for values in `state.output` that JSON cannot represent. */
   outputTypes?: Record<string, string>;
   /** Own: the parent frame ended with the failure of this one. */
   stopped?: true;
-  /** Own: this frame failed, and its parent went on after that. */
+  /** Own: this frame failed, and its parent continued. */
   handled?: true;
   /** Own: recorded by an earlier run, and not reached yet by the resumed one that was dumped. */
   unreached?: true;
-  /** Own, of the root: messages, schemas, tool lists and documents that were asked, each once. */
+  /** Own, in the root only: the messages, schemas, tool lists, options, models and documents of requests, each once. */
   requestTexts?: unknown[];
 }
-/** Where a snapshot comes from. */
+/** The origin of a snapshot. */
 interface Provenance {
   traceId: string;
   spanId?: string;
   anchor?: "before" | "after";
   source?: "dump" | "restore";
-  /** Own, of a fork: the snapshot that it was made of. */
+  /** Own, in a fork: the snapshot that was changed. */
   forkedFrom?: {
     processId: string;
     timestamp: number;
   };
 }
-/** What was missing, doubled or unreadable in a trace, and what was made of it. */
+/** Lost, duplicated or unreadable events of a trace, and how restoring handled them. */
 interface SnapshotWarning {
   /** Stable identifier, such as "order-uncertain". */
   code: string;
   message: string;
-  /** Line of the trace file, or place in the list of events; from 1. */
+  /** Line of the trace file, or position in the list of events, from 1. */
   line?: number;
   spanId?: string;
 }
@@ -762,25 +764,16 @@ interface AgentSnapshot {
   root: AgentFrameSnapshot;
   provenance: Provenance;
   version: number;
-  /** Own: what recorded it, and the rules by which it answers. */
-  recorder?: Recorder;
-  /** The user's own tags. */
+  /** Tags of the user. */
   metadata?: Record<string, unknown>;
-  /** Own: what restoring had to repair. */
+  /** Own: the repairs that restoring made. */
   warnings?: SnapshotWarning[];
-  /** Own: the rules that requests were normalized by before they were hashed. */
+  /** Own: the rules that normalized requests before they were hashed. */
   normalize?: RecordedRule[];
-  /** Own: the rules that the run was redacted by before it was recorded. */
+  /** Own: the rules that redacted the run before it was recorded. */
   redact?: RecordedRedaction;
 }
-/** Own: what made a recording. */
-interface Recorder {
-  /** Version of agent-rewind. */
-  version: string;
-  /** Numbers of the replay flags that were in force, in ascending order. A recording without a recorder has none. */
-  flags: number[];
-}
-/** Own: what `runWith({ redact })` was given. */
+/** Own: the settings of `runWith({ redact })`. */
 interface RecordedRedaction {
   /** Version of the built-in rules. */
   builtIn: number;
@@ -788,70 +781,59 @@ interface RecordedRedaction {
   without?: string[];
   /** The rules of the user. */
   rules: RecordedRule[];
-  /** Names the key of the digests without telling it: 16 hex digits; absent without a key. */
+  /** Identifies the key of the digests without revealing it: 16 hex digits; absent without a key. */
   keyId?: string;
 }
 /** A rule of `runWith({ normalize })` or `runWith({ redact })`. */
 interface RecordedRule {
   id: string;
-  /** Changes when the rule does. */
+  /** A text that changes whenever the rule changes. */
   definition: string;
 }
 interface RestoreOptions {
-  /** The span to restore to; by default the end of the trace. */
+  /** The span to restore to. Default: the end of the trace. */
   spanId?: string;
-  /** Before the span's start, or after its end (the default). */
+  /** "before" the span's start, or "after" its end (default). */
   anchor?: "before" | "after";
-  /** Own tags of the snapshot. */
+  /** Tags for the snapshot. */
   metadata?: Record<string, unknown>;
-  /** The run to restore, where the events are of several. Default: the one that started last, with a warning. */
+  /** The run to restore, if the trace has several. Default: the run that started last, with a warning. */
   traceId?: string;
 }
-/** What became of the calls of a frame. */
+/** Statistics of the calls of a frame. */
 interface FrameReport {
   readonly callId: string;
   readonly agentId: string;
-  /** "own": the frame continued a recorded one; "lent": it was answered from one with other props; "none". */
+  /** "own": the frame continued its recorded one. "lent": it used a recorded frame with other props. */
   readonly recording: "own" | "lent" | "none";
   /** Calls answered from the recording. */
   replayed: number;
-  /** Calls that were made. */
+  /** Live calls. */
   live: number;
-  /** Calls that the recording had no entry for. */
+  /** Calls without a recorded entry. */
   missed: number;
-  /** Replayed ends that came before an earlier recorded start or end. */
+  /** Replayed ends that happened before a start or end that precedes them in the recording. */
   overtaken: number;
-  /** The recorded result was taken, and the handler not run. */
+  /** True if the recorded result was returned without running the handler. */
   reused: boolean;
-  /** The first call that the recording had no entry for. */
+  /** The first call without a recorded entry. */
   firstDivergence?: Miss;
-  /** What was recorded and not asked for. */
+  /** Numbers of recorded calls and frames that were not requested. */
   unused?: {
     calls: number;
     frames: number;
   };
 }
-/** A recorded answer that may belong to another request. */
-interface InexactAnswer {
-  readonly callId: string;
-  /** JSON pointer and kind of the content that the hash of the request does not cover, such as "/query: instance of Query". */
-  readonly reason: string;
-}
-/** What became of the calls of a run. */
+/** Statistics of the calls of a run. The numbers count as in {@link FrameReport}. */
 interface ReplayReport {
   readonly mode: "live" | "resume" | "replay";
   replayed: number;
   live: number;
   missed: number;
   overtaken: number;
-  /** The frames of a run that replayed, in order of their starts. */
+  /** The frames, in the order of their starts; empty if the run had no recording. */
   frames: FrameReport[];
-  /**
-  * Calls that were answered although their request has content that its hash does not cover. Only recordings without
-  * the replay flag 1 answer such calls.
-  */
-  inexact: InexactAnswer[];
-  /** What the replayed calls had cost when they were made. */
+  /** Time and tokens that the replayed calls used when they were recorded. */
   saved: {
     milliseconds: number;
     promptTokens: number;
@@ -859,13 +841,13 @@ interface ReplayReport {
     totalTokens: number;
   };
 }
-/** Place of an event in the tree of spans. */
+/** Position of an event in the tree of spans. */
 interface TraceRef {
   /** 32 hex digits. */
   traceId: string;
   /** 16 hex digits. */
   spanId: string;
-  /** "" for none. */
+  /** Span of the caller; "" if the event has no parent. */
   parentSpanId: string;
   attributes?: Record<string, unknown>;
 }
@@ -877,7 +859,7 @@ interface EventBase<Type extends string> {
   /** Milliseconds since 1970. */
   timestamp: number;
   trace: TraceRef;
-  /** Own: place in the run's order of events. */
+  /** Own: position in the run's order of events. */
   _seq?: number;
 }
 /** How a span ended. */
@@ -887,7 +869,7 @@ interface Ended {
   success: boolean;
   error?: ErrorInfo;
 }
-/** Own: type tags by JSON pointer, for what JSON lacks in the field of that name without "Types". */
+/** Own: type tags by JSON pointer, for values in the field without "Types" that JSON cannot represent. */
 type Types = Record<string, string>;
 interface Result {
   result?: unknown;
@@ -905,9 +887,9 @@ interface RunWithFields {
   };
   props?: unknown;
   propsTypes?: Types;
-  /** Own: the rules that requests were normalized by. */
+  /** Own: the rules that normalized the requests. */
   normalize?: RecordedRule[];
-  /** Own: the rules that the run was redacted by. */
+  /** Own: the rules that redacted the run. */
   redact?: RecordedRedaction;
   restoration?: {
     isRestored: boolean;
@@ -917,15 +899,13 @@ interface RunWithFields {
     provenance?: Provenance;
   };
 }
-/** What a frame over a recording starts with, so that its trace alone tells the whole. */
+/** The initial state of a frame that continues a recording, so that its trace is complete without that recording. */
 interface Continued {
   /** Own: the usage of the recording. */
   budgetState?: BudgetState;
 }
 interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields, Continued {
-  /** Own: what records the run, and the rules by which its recording answers. */
-  recorder?: Recorder;
-  /** Own, over a recording: the memory at the start. */
+  /** Own: the memory at the start, if the run continues a recording. */
   memory?: Record<string, unknown>;
 }
 interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields, Ended, Result {
@@ -935,7 +915,7 @@ interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields, Ended
     totalTokens: number;
     costs: Record<string, number>;
   };
-  /** Own. */
+  /** Own: the memory at the end. */
   memory?: Record<string, unknown>;
 }
 interface AgentFields {
@@ -947,14 +927,11 @@ interface AgentFields {
   /** Own: path of the frame. */
   callId?: string;
 }
-interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {
-  /** Own, of an agent that was called outside of runs: as in `runWith:start`. */
-  recorder?: Recorder;
-}
+interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {}
 interface AgentEndEvent extends EventBase<"agent:end">, AgentFields, Ended, Result {
   generationCount: number;
 }
-/** A span of its own, without an end. */
+/** An agent starts over with new props. The event is a span of its own, without an end. */
 interface AgentRebornEvent extends EventBase<"agent:reborn"> {
   generationId: number;
   newProps?: unknown;
@@ -982,18 +959,18 @@ interface PromptAgentStartEvent extends EventBase<"promptAgent:start">, PromptAg
 interface PromptAgentEndEvent extends EventBase<"promptAgent:end">, PromptAgentFields, Ended, Result {
   totalSteps: number;
 }
-/** What a turn in a trace file adds to the conversation of the turns before it. */
+/** The messages that a turn in a trace file adds to those of the turns before it. */
 interface MessagesDelta {
-  /** How many messages there were. */
+  /** Number of messages before. */
   count: number;
-  /** SHA-256 over their JSON texts, each with a newline: 64 hex digits. */
+  /** SHA-256 of the JSON texts of the messages before, each followed by a newline: 64 hex digits. */
   prefixHash: string;
   add: Message[];
 }
 interface TurnFields {
   /** From 0. */
   step: number;
-  /** In a trace file only the first turn of a prompt has them; the others have `messagesDelta`. */
+  /** In a trace file, only the first turn of a prompt has `messages`; the others have `messagesDelta`. */
   messages: Message[];
   messageCount: number;
   /** JSON schema of the answer. */
@@ -1002,27 +979,27 @@ interface TurnFields {
     tools: ToolSchema[];
     toolChoice?: ToolChoice;
   };
-  /** Own: path of the prompt's call. */
+  /** Own: path of the prompt in the journal. */
   callId?: string;
 }
 interface TurnStartEvent extends EventBase<"turn:start">, TurnFields {
-  /** Own. */
+  /** Own: hash of the request. */
   contentHash?: string;
 }
-/** How the call of a model or a tool, or any other, ended. */
+/** How a call ended. */
 interface CallEnd extends Ended {
-  /** Whether the answer came from a recording. */
+  /** True if the answer is from a recording. */
   cache: boolean;
-  /** Own: the failure came from a recording, in which the program had gone on after it. */
+  /** Own: the failure is from a recording in which the program continued after it. */
   handled?: true;
 }
 interface TurnEndEvent extends EventBase<"turn:end">, TurnFields, CallEnd {
   contentHash: string;
   resultType?: "content" | "tool_calls";
   message?: Message;
-  /** Own: why the answer could not be recorded. */
+  /** Own: the reason why the answer could not be recorded. */
   tombstone?: string;
-  /** Own: what is known of the answer beside the message; of a replayed one, as it was recorded. */
+  /** Own: data about the answer apart from the message; as recorded, if the answer was replayed. */
   meta?: CallMeta;
 }
 interface ModelCallFields {
@@ -1046,10 +1023,10 @@ interface ToolsExecuteFields {
   toolCallsCount: number;
   toolNames: string[];
 }
-/** Start of the tool calls of a turn, which run in parallel. */
+/** The tool calls of a turn start. They run in parallel. */
 interface ToolsExecuteStartEvent extends EventBase<"tools:execute:start">, ToolsExecuteFields {}
 interface ToolExecution {
-  /** The model's id of the call. */
+  /** The id that the model gave the call. */
   callId: string;
   toolName: string;
   input: unknown;
@@ -1059,10 +1036,10 @@ interface ToolExecution {
   duration: number;
   success: boolean;
   error?: ErrorInfo;
-  /** Whether the output came from a recording. */
+  /** True if the output is from a recording. */
   cache?: boolean;
   contentHash?: string;
-  /** Own: why the output could not be recorded. */
+  /** Own: the reason why the output could not be recorded. */
   tombstone?: string;
   /** Own: the span of the `tool:call` events. */
   spanId?: string;
@@ -1074,7 +1051,7 @@ interface ToolsExecuteEndEvent extends EventBase<"tools:execute:end">, ToolsExec
 }
 interface ToolCallFields {
   toolName: string;
-  /** The model's id of the call. */
+  /** The id that the model gave the call. */
   callId: string;
   /** Path of the call in the journal. */
   journalCallId: string;
@@ -1084,14 +1061,14 @@ interface ToolCallFields {
 interface CallEnded extends CallEnd {
   output?: unknown;
   outputTypes?: Types;
-  /** Why the output could not be recorded. */
+  /** The reason why the output could not be recorded. */
   tombstone?: string;
-  /** What else is known of the call. */
+  /** Further data about the call. */
   meta?: CallMeta;
 }
-/** Own: one tool has started. */
+/** Own: one tool of a batch has started. */
 interface ToolCallStartEvent extends EventBase<"tool:call:start">, ToolCallFields {}
-/** Own: one tool has finished; the batch may still run. */
+/** Own: one tool of a batch has finished; the others may still run. */
 interface ToolCallEndEvent extends EventBase<"tool:call:end">, ToolCallFields, CallEnded {}
 interface CallFields {
   kind: string;
@@ -1099,32 +1076,32 @@ interface CallFields {
   callId: string;
   contentHash: string;
 }
-/** Own: a call of a kind of the program's own has started. */
+/** Own: a call of a custom kind has started. */
 interface CallStartEvent extends EventBase<"call:start">, CallFields {
-  /** How often its client had tried before, where it had: the call is that of the same callId. */
+  /** Number of earlier attempts of the client, if there were any. All attempts have the same callId. */
   attempt?: number;
 }
 /**
-* Own: a call has handed out its answer, and goes on, as streams do; with what had come of the answer. A second one
-* tells of the first that came after that.
+* Own: a call has returned its answer but has not ended, as streams do. Contains the part of the answer that had
+* arrived. A second event reports the first data that arrived after that.
 */
 interface CallAnswerEvent extends EventBase<"call:answer">, CallFields, CallEnded {}
-/** Own: a call of a kind of the program's own has finished. */
+/** Own: a call of a custom kind has finished. */
 interface CallEndEvent extends EventBase<"call:end">, CallFields, CallEnded {}
-/** A span of its own. */
+/** A frame used tokens, calls or tools. The event is a span of its own. */
 interface BudgetUpdateEvent extends EventBase<"budget:update"> {
-  /** What was used, such as "model:openai:gpt-5". */
+  /** Names of the used models and tools, such as "model:openai:gpt-5". */
   identifiers: string[];
   delta: UsageStats;
   aggregate: UsageStats;
   own: UsageStats;
 }
-/** Own: an agent has set up a key of its memory, with this first value; a span of its own. */
+/** Own: an agent has set the initial value of a key of its memory. The event is a span of its own. */
 interface MemoryInitEvent extends EventBase<"memory:init"> {
   key: string;
   value: unknown;
 }
-/** What was replayed and what was made; at the end of a run, in a span of its own. */
+/** The numbers of replayed and live calls, at the end of a run. The event is a span of its own. */
 interface ReplayReportEvent extends EventBase<"replay:report"> {
   report: ReplayReport;
 }
@@ -1162,10 +1139,10 @@ type TraceEventType = TraceEvent["type"];
 type TraceEventOf<Type extends TraceEventType> = Extract<TraceEvent, {
   type: Type;
 }>;
-/** A line of a trace file that stands for events that were dropped, for their buffer was full. */
+/** A line of a trace file in place of events that were dropped because their buffer was full. */
 interface TraceGap {
   type: "gap";
-  /** How many events are missing. */
+  /** Number of missing events. */
   count: number;
   schemaVersion: 1;
   /** Milliseconds since 1970. */
@@ -1242,50 +1219,50 @@ declare const EVENTS: {
 interface AbortHandle {
   /**
   * Aborts the agent and its sub-agents, but not its caller. Does nothing once the agent has ended.
-  * @param reason becomes `signal.reason`, as it is.
+  * @param reason becomes `signal.reason`.
   */
   (reason?: unknown): void;
   abort(reason?: unknown): void;
   /** The agent's signal. */
   readonly signal: AbortSignal;
 }
-/** The signal that aborts when the current agent is to stop; `undefined` outside of runs and agents. */
+/** The signal that aborts when the current agent must stop; `undefined` outside of runs and agents. */
 declare function getContextSignal(): AbortSignal | undefined;
 /**
-* A function that aborts the current agent. Outside of runs and agents it does nothing, and its signal never aborts. The
-* handle stays that of the agent that got it, wherever it is called.
+* Returns a function that aborts the current agent, from wherever it is called later. Outside of runs and agents the
+* function does nothing, and its signal never aborts.
 */
 declare function getAbortHandle(): AbortHandle;
-/** What a handler returns to be called again, in a new generation. */
+/** The value that a handler returns to be called again in a new generation. */
 interface RebornSignal {
-  /** Props of the next generation; those of this one if absent. */
+  /** Props of the next generation. Default: the props of this one. */
   readonly newProps?: unknown;
 }
 /**
-* Makes the value that a handler returns to start again with an empty prompt and its memory kept.
-* @param newProps props of the next generation; by default those of this one.
+* Creates the value that a handler returns to start over with an empty prompt and its memory kept.
+* @param newProps props of the next generation. Default: the props of this one.
 */
 declare function reborn(newProps?: unknown): RebornSignal;
-/** Whether a handler's result asks for a new generation. */
+/** True if a handler's result requests a new generation. */
 declare function isRebornSignal(value: unknown): value is RebornSignal;
-/** What a frame has used, told at each use. */
+/** The usage of a frame, reported at each use. */
 interface BudgetUpdate extends BudgetState {
-  /** What was used just now, in this frame or under it. */
+  /** The use that caused this update, in this frame or below it. */
   readonly delta: UsageStats;
 }
-/** What a consumer of a model's answer is told beside each event. */
+/** Describes the origin of a stream event. */
 interface StreamInfo {
   readonly agentId: string;
-  /** Path of the call, such as `root/agent:writer:0/prompt:gpt:0`; the same for all events of an answer. */
+  /** The callId, such as `root/agent:writer:0/prompt:gpt:0`. All events of an answer have the same. */
   readonly callId: string;
-  /** Number of the turn in its prompt, from 0. */
+  /** Number of the turn in the prompt, from 0. */
   readonly step: number;
-  /** Whether the answer comes from a recording: its reasoning, its text and each tool call are then one event each. */
+  /** True if the answer comes from a recording. Its reasoning, its text and each tool call are then one event each. */
   readonly replayed: boolean;
 }
 /**
-* Takes a model's answer as it comes. Events are copies; what the consumer throws goes to `console.warn`, once, and
-* what it returns is not waited for.
+* Receives a model's answer while it arrives. Events are copies. The first error that the consumer throws is printed
+* with `console.warn`. Its result is not awaited.
 */
 type StreamConsumer = (event: StreamEvent, info: StreamInfo) => unknown;
 /** A layer around an agent's handler. */
@@ -1301,31 +1278,31 @@ interface AgentConfig<Props, Result> {
   /** Name of the agent; part of the callId. */
   id: string;
   /**
-  * The model, or its id in the run's registry; by default the model of the run. An agent whose model id is not
+  * The model, or its id in the run's registry. Default: the model of the run. An agent whose model id is not
   * registered fails with a ModelRegistryNotFoundError when it starts.
   */
   model?: string | ModelAdapter;
-  /** How often a wrong answer is asked again. Default 3. */
+  /** Maximal number of retries if an answer does not fit the schema. Default: 3. */
   maxRetries?: number;
-  /** How many turns a prompt may take. Default 10. */
+  /** Maximal number of turns of a prompt. Default: 10. */
   maxTurnSteps?: number;
-  /** How often the agent may be reborn. Default 100. */
+  /** Maximal number of rebirths. Default: 100. */
   maxReborns?: number;
-  /** What the agent does: equips its prompt, prompts, calls tools and other agents. */
+  /** The agent's code: equips the prompt, prompts, calls tools and other agents. */
   handler: (props: Props) => Promise<Result | RebornSignal> | Result | RebornSignal;
   middlewares?: readonly AgentMiddleware[];
-  /** Takes the answers to the agent's prompts as they come; on replay, as recorded. */
+  /** Receives the answers to the agent's prompts while they arrive; on replay, as recorded. */
   onStream?: StreamConsumer;
 }
-/** Calls the agent; in a run or another agent as its sub-agent, elsewhere as a run of its own. */
+/** A call runs the agent: in a run or another agent as a sub-agent, elsewhere as a run of its own. */
 interface Agent<Props, Result> {
   (...args: undefined extends Props ? [props?: Props] : [props: Props]): Promise<Result>;
   readonly id: string;
-  /** A new agent with some of the configuration changed. */
+  /** Creates an agent with a changed configuration. */
   fork(changes: Partial<AgentConfig<Props, Result>>): Agent<Props, Result>;
 }
 /**
-* Makes an agent: a function whose calls are frames, recorded and replayed.
+* Creates an agent: a function whose calls are frames that are recorded and replayed.
 *
 * @example
 * ```ts
@@ -1345,7 +1322,7 @@ interface Agent<Props, Result> {
 * ```
 */
 declare function createAgent<Props = undefined, Result = unknown>(config: AgentConfig<Props, Result>): Agent<Props, Result>;
-/** The part of Standard Schema that is used: any library that speaks it can validate. */
+/** The part of Standard Schema that this package uses. Schemas of all libraries that implement it are accepted. */
 interface StandardSchemaLike<Output = unknown> {
   readonly "~standard": {
     readonly version: 1;
@@ -1357,7 +1334,7 @@ interface StandardSchemaLike<Output = unknown> {
     } | undefined;
   };
 }
-/** What a schema gives. */
+/** The type of the values that a schema returns. */
 type InferOutput<S> = S extends {
   readonly "~standard": {
     readonly types?: {
@@ -1365,42 +1342,42 @@ type InferOutput<S> = S extends {
     } | undefined;
   };
 } ? Output : unknown;
-/** What a tool's handler is told beside its input. */
+/** The second argument of a tool's handler. */
 interface ToolContext {
-  /** Aborts when the agent that called the tool is to stop. */
+  /** Aborts when the agent that called the tool must stop. */
   readonly signal: AbortSignal;
   /** Path of this call, such as `root/agent:writer:0/tool:search:1`. */
   readonly callId: string;
 }
-/** A layer around a tool's handler; the journal is the innermost layer, so it sees the final input. */
+/** A layer around a tool's handler. The journal is the innermost layer, so it records the final input. */
 interface ToolMiddleware {
   readonly name: string;
   readonly handler: (context: {
     readonly toolName: string;
     readonly input: unknown;
   }, next: (input?: unknown) => Promise<unknown>) => Promise<unknown>;
-  /** Settings of the layer; part of the request's hash in recordings of `@rejelly/core`. */
+  /** Settings of the layer. They are part of the request's hash in recordings of `@rejelly/core`. */
   readonly config?: unknown;
 }
-/** Something that a model can call. */
+/** A function that a model can call. */
 interface Tool<Input = any, Output = unknown> {
   readonly name: string;
   readonly description: string;
-  /** Schema of the input: of zod 3.25+, zod 4, or another library that speaks Standard Schema. */
+  /** Schema of the input, made with zod 3.25+, zod 4, or another library that implements Standard Schema. */
   readonly parameters: StandardSchemaLike<Input>;
-  /** JSON schema of the input, for a schema whose library gives none; by default what the library gives. */
+  /** JSON schema of the input. Default: the one that the schema's library provides. */
   readonly jsonSchema?: Readonly<Record<string, unknown>>;
   readonly handler: (input: Input, context: ToolContext) => Output | Promise<Output>;
   readonly middlewares?: readonly ToolMiddleware[];
 }
-/** What a tool is to have instead; its middlewares are added, inside those that it has. */
+/** Changed fields of a tool. Middlewares are added inside the existing ones. */
 type ToolChanges<Input, Output> = Partial<Tool<Input, Output>>;
 /**
-* Makes a new tool from another one, which stays as it is.
+* Creates a tool from another one, which stays unchanged.
 *
-* @param changes fields that take the place of the tool's own. `middlewares` alone are added to it: they run inside
-* those that it has, and around the journal. A function gives the fields of the new tool from the old one; what it
-* gives takes the place of the tool's own, `middlewares` too.
+* @param changes fields that replace those of the tool, except for `middlewares`: they are added, and run inside the
+* existing ones and around the journal. A function computes the changed fields from the old tool; they replace its
+* fields, including `middlewares`.
 */
 declare function augmentTool<Input, Output>(tool: Tool<Input, Output>, changes: ToolChanges<Input, Output> | ((tool: Tool<Input, Output>) => ToolChanges<Input, Output>)): Tool<Input, Output>;
 type Native = typeof Binding;
@@ -1489,59 +1466,59 @@ declare class Redactor {
   /** For text that comes in chunks. */
   stream(options?: RedactStreamOptions): RedactStream;
 }
-/** What is left out of the hash of a request. What is sent, and what is kept, stays as it is. */
+/** Leaves values out of the hash of a request. The request that is sent and recorded does not change. */
 type NormalizeRule = {
-  /** Name of the rule; part of what a snapshot records. */id: string;
+  /** Name of the rule. Snapshots contain it. */id: string;
 } & ({
   /**
-  * JSON pointers into the request document (`/messages/0/content`, `/input/requestId`; `*` stands for any
-  * key or index): what stands there is blanked.
+  * JSON pointers into the request document, such as `/messages/0/content` or `/input/requestId`. `*` matches any
+  * key or index. The values there are replaced by `[id]`.
   */
   pointer: string | readonly string[];
 } | {
-  /** What matches in any text of the document is replaced, by `[id]` or by `replacement`. */pattern: RegExp;
+  /** Matches in all texts of the document are replaced by `replacement`, or by `[id]`. */pattern: RegExp;
   replacement?: string;
 } | {
   /**
-  * Gives the document to be hashed; called with a copy. It has to give the same for equal documents.
-  * Reads the whole conversation at every turn, which the other rules do not.
+  * Returns the document to hash. Gets a copy of the request document and its kind. Equal documents must have equal
+  * results. Unlike the other rules, it processes the whole conversation in every turn.
   */
   apply: (document: Record<string, unknown>, kind: string) => unknown;
 });
-/** Whoever takes events: a bus, a trace writer. */
+/** A receiver of events, such as a bus or a trace writer. */
 interface EventSink {
   emit(event: TraceEvent): void;
 }
-/** What a tool used, for the budget. */
+/** The usage of a tool, for the budget. */
 interface ToolUsage {
-  /** Name of the tool, or of the service behind it. */
+  /** Name of the tool or its service. */
   readonly name: string;
-  /** By unit, such as `{ microdollars: 1200 }`, in whole numbers. */
+  /** Costs by unit, in whole numbers, such as `{ microdollars: 1200 }`. */
   readonly costs: Readonly<Record<string, number>>;
-  /** How much was used, in `unit`. */
+  /** Used quantity, in `unit`. */
   readonly quantity: number;
-  /** What `quantity` counts, such as "request" or "page". */
+  /** Unit of `quantity`, such as "request" or "page". */
   readonly unit: string;
-  /** What else tells this use from others, as JSON; uses that differ in it are counted apart. */
+  /** Other properties of this use, as JSON. Uses with different details are counted separately. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 /**
-* Tokens, costs and calls used so far by the current frame alone (`own`), and with its sub-agents (`aggregate`).
+* Tokens, costs and calls used so far by the current frame alone (`own`), and including its sub-agents (`aggregate`).
 * @throws ContextNotFoundError outside of runs and agents.
 */
 declare function getUsageStats(): BudgetState;
 /**
-* Counts what a tool used in the budget of the current frame, and in the aggregates of the frames above it. Uses of
-* the same name, unit and details are one item. A call that is replayed is not made, and so counts nothing anew.
+* Adds the usage of a tool to the budget of the current frame, and to the aggregates of the frames above it. Uses with
+* the same name, unit and details are one item. A replayed call is not executed, so it adds nothing.
 * @throws ContextNotFoundError outside of runs and agents.
 * @throws TypeError if an amount is not a finite number, or the details are not JSON.
 */
 declare function recordToolUsage(usage: ToolUsage): void;
 interface BudgetOptions {
   /**
-  * Told of every use in the current frame and under it, in the context in which it was equipped; `own` and
-  * `aggregate` are those of that frame. It can stop the agent with `getAbortHandle().abort()`; what it throws goes
-  * to `console.warn`, once.
+  * Called for every use in the current frame and below it, in the context in which it was equipped. `own` and
+  * `aggregate` are the budget of that frame. It can stop the agent with `getAbortHandle().abort()`. The first error
+  * that it throws is printed with `console.warn`.
   */
   onUpdate: (update: BudgetUpdate) => unknown;
 }
@@ -1556,38 +1533,38 @@ declare function equipSystem(text: string): void;
 */
 declare function equipInstruction(content: string | readonly ContentPart[]): void;
 /**
-* Lets the model call a tool. A second tool of the same name takes the place of the first.
+* Lets the model call a tool. A second tool with the same name replaces the first.
 * @throws AfterPromptAgentError once the agent has been prompted in this generation.
-* @throws TypeError if the tool is none.
+* @throws TypeError if the tool is invalid.
 */
 declare function equipTool(tool: Tool, options?: {
   middleware?: ToolMiddleware | readonly ToolMiddleware[];
 }): void;
 /**
-* Watches what the agent and its sub-agents use, until its generation ends. Replayed calls use nothing.
+* Watches the usage of the agent and its sub-agents until its generation ends. Replayed calls have no usage.
 * @throws AfterPromptAgentError once the agent has been prompted in this generation.
 */
 declare function equipBudget({
   onUpdate
 }: BudgetOptions): void;
 /**
-* A value that lives as long as the agent, over its generations, and that snapshots keep. Values are
-* copies: changing one changes nothing until it is set.
+* A value that all generations of the agent share, and that snapshots contain. Values are copies: changing one has no
+* effect until it is set.
 *
-* @param initial what the key holds at first; ignored where it holds something already.
-* @returns the value, and a function that sets it to a new one or to what a function makes of the latest.
-* @throws TypeError if the key is no string, or a value is not JSON.
+* @param initial the first value of the key. Ignored if the key already has a value.
+* @returns the value, and a function that sets a new value, or computes it from the latest one.
+* @throws TypeError if the key is not a string, or a value is not JSON.
 */
 declare function equipMemory<T>(key: string, initial: T): [T, (value: T | ((previous: T) => T)) => void];
 /**
-* Runs a function as a sub-agent: in a frame of its own, with its own journal, memory, budget and
-* abort signal, that is found again on replay by `id` and `input`. Outside of runs it is a run of its own.
-* This is what agents are made of, and what an agent loop of your own can use.
+* Runs a function as a sub-agent: in its own frame, with its own journal, memory, budget and abort signal. A replay
+* finds the frame by `id` and `input`. Outside of a run the frame is a run of its own. Agents are built on this
+* function, and your own agent loop can use it too.
 *
-* @param frame.id what is run; part of the callId.
-* @param frame.input what it is run with. `undefined` and `{}` are the same input.
+* @param frame.id the name of the sub-agent; part of the callId.
+* @param frame.input the argument of `fn`. `undefined` and `{}` are the same input.
 * @param fn may return `reborn(newInput)` to be called again with its memory kept.
-* @throws MaxDepthExceededError, AbortError, and whatever `fn` throws.
+* @throws MaxDepthExceededError, AbortError, and the errors of `fn`.
 *
 * @example
 * ```ts
@@ -1608,25 +1585,25 @@ declare function runFrame<Input, Result>(frame: {
 }, fn: (input: Input) => Result | RebornSignal | Promise<Result | RebornSignal>): Promise<Result>;
 /** A call to be journaled. */
 interface JournaledCall {
-  /** What is called: `"prompt"`, `"tool"`, or a kind of your own such as `"embedding"`. Each kind has its own journal. */
+  /** `"prompt"`, `"tool"`, or your own kind, such as `"embedding"`. Each kind has its own journal. */
   kind: string;
-  /** Name of what is called (a tool, a model); part of the callId. */
+  /** Name of the tool, model or service; part of the callId. */
   name: string;
   /**
-  * What is asked. The answer is found again by the hash of it, so it must hold all that the answer
-  * depends on, and nothing that changes from run to run. For `"prompt"` it is the whole request
-  * document (`messages`, `model`, …); for all other kinds the document hashed is `{ input: request, name }`.
+  * The request. Its hash finds the recorded answer, so it must contain everything that the answer depends on, and
+  * nothing that changes from run to run. For `"prompt"` it is the whole request document (`messages`, `model`, …).
+  * For all other kinds the hashed document is `{ input: request, name }`.
   */
   request: unknown;
-  /** The context to journal in; by default the current one. */
+  /** The context in which the call is journaled. Default: the current one. */
   context?: RunContext;
   /**
-  * How often the client that calls had tried before: 0 or more for a client that says so. From 1 on, the call is the
-  * same one as the last with an equal request in its frame, and what it ends with replaces how that one had ended.
+  * Number of earlier attempts of a client that reports its retries. From 1 on, this is the same call as the last one
+  * with an equal request in its frame, and its outcome replaces the outcome of that one.
   */
   attempt?: number;
 }
-/** What is told to the function that makes a call. */
+/** Arguments of the function that executes a call. */
 interface CallInfo {
   readonly callId: string;
   /** SHA-256 of the RFC 8785 form of the request document, 64 hex digits. */
@@ -1634,12 +1611,12 @@ interface CallInfo {
   readonly signal: AbortSignal;
 }
 /**
-* Journals one call in the current context: if the run replays a recording that holds the answer,
-* gives a copy of that; else makes the call with `make` and journals what it gives or fails with.
-* This is what prompts and tools are made of, and what an agent loop of your own can use.
+* Journals one call in the current context. If the run replays a recording that contains the answer, the result is a
+* copy of that answer. Otherwise `make` executes the call, and its result or error is journaled. Prompts and tools are
+* built on this function, and your own agent loop can use it too.
 *
-* @throws ContextNotFoundError outside of runs and agents, when no `context` is given.
-* @throws whatever `make` throws, also when a failure is replayed.
+* @throws ContextNotFoundError outside of runs and agents, if no `context` is given.
+* @throws the error of `make`, also if a failure is replayed.
 *
 * @example
 * ```ts
@@ -1655,27 +1632,29 @@ interface CallInfo {
 */
 declare function journalCall<T>(call: JournaledCall, make: (info: CallInfo) => T | Promise<T>): Promise<T>;
 interface PromptOptions {
-  /** Which tools the model may or must call. Part of the request's hash. */
+  /** Restricts the tools that the model may or must call. Part of the request's hash. */
   toolChoice?: ToolChoice;
-  /** Options for the model, such as `{ temperature: 0, seed: 7 }`; given to the adapter as
-  * `additionalOptions`, and part of the request's hash. JSON; members that are `undefined` are left out. */
+  /**
+  * Options for the model, such as `{ temperature: 0, seed: 7 }`. The adapter receives them as `additionalOptions`.
+  * Part of the request's hash. They must be JSON; `undefined` members are ignored.
+  */
   modelOptions?: Readonly<Record<string, unknown>>;
-  /** JSON schema of the answer, for a schema whose library gives none; by default what the library gives. */
+  /** JSON schema of the answer, for a schema library that cannot create one. Default: created by the library. */
   jsonSchema?: Readonly<Record<string, unknown>>;
-  /** Takes the model's answers as they come, those of its turns with tool calls too; on replay, as recorded. */
+  /** Receives the model's answers of all turns while they arrive; on replay, as recorded. */
   onStream?: StreamConsumer;
 }
 /**
-* Prompts the model with what was equipped, lets it call tools until it answers, and checks the answer
-* with the schema; a wrong answer is asked again, with its faults listed.
+* Prompts the model with the equipped messages and tools, lets it call tools until it answers, and validates the answer
+* with the schema. If the answer is invalid, the model gets a list of its faults and answers again.
 *
-* @param schema of zod 3.25+, zod 4, or another library that speaks Standard Schema, such as valibot or ArkType.
-* @throws AfterPromptAgentError when called twice in a generation.
-* @throws AttemptsExhaustedError when `maxRetries` further answers did not fit the schema.
-* @throws TurnBudgetExceededError when the model still calls tools after `maxTurnSteps` turns.
-* @throws JsonSchemaNotFoundError when the schema's, or a tool's, library gives no JSON schema, and none was given.
+* @param schema of zod 3.25+, zod 4, or another library that supports Standard Schema, such as valibot or ArkType.
+* @throws AfterPromptAgentError if called twice in a generation.
+* @throws AttemptsExhaustedError if `maxRetries` further answers did not fit the schema.
+* @throws TurnBudgetExceededError if the model still calls tools after `maxTurnSteps` turns.
+* @throws JsonSchemaNotFoundError if no JSON schema was given, and the library of the schema or of a tool has none.
 * @throws ModelCallError, ModelNotFoundError, ModelRegistryNotFoundError, AbortError
-* @throws TypeError if the schema is none, or the options are not JSON.
+* @throws TypeError if the schema is invalid, or the options are not JSON.
 *
 * @example
 * ```ts
@@ -1702,17 +1681,17 @@ interface PromptOptions {
 */
 declare function promptAgent<S extends StandardSchemaLike>(schema: S, options?: PromptOptions): Promise<InferOutput<S>>;
 interface RunWithOptions<Props = unknown> {
-  /** Given to the function. */
+  /** The argument of the function. */
   initialProps?: Props;
-  /** Replays from this snapshot: what had finished is not called again. */
+  /** The snapshot to replay: calls that have a recorded answer are not executed again. */
   snapshot?: AgentSnapshot;
   /** True if the run is journaled and can be dumped. Default: true, unless NODE_ENV is "production". */
   enableSnapshot?: boolean;
-  /** Takes the run's events, instead of the global bus. */
+  /** Receives the run's events, instead of the global bus. */
   eventBus?: EventSink;
-  /** The model of agents that have none of their own. */
+  /** The model of agents without a model of their own. */
   model?: ModelAdapter;
-  /** Models by the names that agents give. */
+  /** Models by the ids that agents use. */
   modelRegistry?: Record<string, ModelAdapter>;
   /** Joins the run to a trace. */
   trace?: {
@@ -1722,46 +1701,58 @@ interface RunWithOptions<Props = unknown> {
   };
   /** Aborts the run's agents. */
   signal?: AbortSignal;
-  /** How deep agents may call agents, at most 999. Default 50. */
+  /** Maximal depth of nested agents, from 1 to 999. Default: 50. */
   maxDepth?: number;
   /**
-  * What the snapshot is used for. "resume" (default with a snapshot): what it holds is replayed, the rest is
-  * made. "replay": nothing is made; a call that the snapshot has no answer for is a ReplayMissError. "live"
-  * (default without one): everything is made, and a snapshot is not looked at.
+  * - `"resume"` (default with a snapshot): calls with a recorded answer are replayed, all others are executed.
+  * - `"replay"`: no call is executed. A call without a recorded answer fails with a ReplayMissError.
+  * - `"live"` (default without a snapshot): all calls are executed, and a snapshot is ignored.
   */
   mode?: "live" | "resume" | "replay";
-  /** With "resume": decides for each call that the snapshot has no answer for. */
+  /** With "resume": decides for each call without a recorded answer if it is executed or fails. Default: executed. */
   onMiss?: (miss: Miss) => "live" | "error";
-  /** What is done with sub-agents that had ended: "rerun" runs their handlers against the recording, so that
-  * changed code takes effect; "reuse" takes their recorded result. Default "rerun". */
+  /**
+  * For sub-agents that ended in the recording: `"rerun"` runs their handlers against the recording, so that changed
+  * code takes effect; `"reuse"` returns their recorded result. Default: `"rerun"`.
+  */
   completedFrames?: "rerun" | "reuse";
-  /** Takes the report of what was replayed and what was made, when the run has ended. */
+  /** Receives the report of replayed and executed calls at the end of the run. */
   onReport?: (report: ReplayReport) => void;
-  /** What is left out of the hashes of requests and props: ids and times that change from run to run. A snapshot that
-  * was recorded under other rules is hashed anew, where it keeps what was asked. */
+  /**
+  * Leaves values that change from run to run, such as ids and times, out of the hashes of requests and props. If a
+  * snapshot was recorded with other rules, its hashes are computed again, which needs the recorded requests.
+  */
   normalize?: readonly NormalizeRule[];
-  /** Replaces secrets in all that is recorded: requests, outputs, failures, memory, events. What the agent sees, and
-  * what is sent, stays as it is. `true` for what is known by itself; options for rules and a key of one's own. A
-  * snapshot that was recorded under other rules is refused. */
+  /**
+  * Replaces secrets in everything that is recorded: requests, outputs, failures, memory, events. The agent's data and
+  * the sent requests stay unchanged. `true` uses the built-in rules; options set your own rules and key. A snapshot
+  * that was recorded with other rules is rejected.
+  */
   redact?: boolean | RedactOptions | Redactor;
-  /** Whether what was asked is kept in snapshots, for explaining a miss. Default true. */
+  /** True if snapshots contain the requests, which explain a miss. Default: true. */
   requests?: boolean;
-  /** What is done with recorded failures: "auto" makes the calls again whose failure ended the run and
-  * replays those that were handled. Default "auto". */
+  /**
+  * For recorded failures: `"replay"` replays them, `"retry"` executes their calls again. With `"auto"`, a call is
+  * executed again if its failure ended the run; handled failures are replayed. Default: `"auto"`, and `"replay"` with
+  * the mode "replay".
+  */
   failures?: "auto" | "replay" | "retry";
-  /** Which memory frames get back: "auto" is that of the start where there are calls to replay, else the
-  * dumped one; "dump" is always the dumped one. Default "auto", with mode "replay" "start". */
+  /**
+  * The memory that frames start with: `"start"` is their original memory, `"dump"` the memory at the time of the
+  * dump. `"auto"` is the original memory if the frame has calls to replay, otherwise the dumped one. Default:
+  * `"auto"`, and `"start"` with the mode "replay".
+  */
   memory?: "auto" | "start" | "dump";
 }
 /**
-* Runs a function as the root of a run: recorded, and replayed from a snapshot if one is given.
+* Runs a function as the root of a run. The run is recorded, and replayed from a snapshot if one is given.
 *
 * @throws NestedRunError inside a run or an agent.
 * @throws SnapshotDisabledError for a snapshot in production without `enableSnapshot: true`.
-* @throws InvalidSnapshotError with all faults of a snapshot; nothing has run then.
-* @throws NormalizeError for a snapshot that was recorded under other rules and does not keep what was asked.
-* @throws RedactError for a snapshot that was redacted by other rules, or by none, and for a rule that is not supported.
-* @throws whatever the function throws.
+* @throws InvalidSnapshotError with all faults of a snapshot, before anything runs.
+* @throws NormalizeError for a snapshot that was recorded with other rules and without requests.
+* @throws RedactError for a snapshot that was redacted by other rules or not redacted, and for an unsupported rule.
+* @throws the error of the function.
 *
 * @example
 * ```ts
@@ -1777,25 +1768,25 @@ interface RunWithOptions<Props = unknown> {
 * ```
 */
 declare function runWith<Props, Result>(fn: (props: Props) => Promise<Result> | Result, options?: RunWithOptions<Props>): Promise<Result>;
-/** The same, for who writes out only the type of the result. */
+/** For callers that specify only the type of the result. */
 declare function runWith<Result>(fn: () => Promise<Result> | Result, options?: RunWithOptions): Promise<Result>;
 /**
-* Runs a function in a span of its own: what it does hangs under that span in the trace.
+* Runs a function in its own span: everything it does is below that span in the trace.
 *
-* @param name what the span is called in the trace.
-* @param attributes stand in `trace.attributes` of the span's two events.
-* @returns what `fn` returns.
+* @param name the name of the span in the trace.
+* @param attributes are added to `trace.attributes` of the span's two events.
+* @returns the result of `fn`.
 * @throws ContextNotFoundError outside of runs and agents.
-* @throws whatever `fn` throws.
+* @throws the error of `fn`.
 */
 declare function withCustomSpan<Result>(name: string, fn: () => Result | Promise<Result>, attributes?: Readonly<Record<string, unknown>>): Promise<Result>;
 type WithSnapshot<Props> = Omit<RunWithOptions<Props>, "mode" | "snapshot"> & {
   snapshot: AgentSnapshot;
 };
 /**
-* Runs a function with every call answered from a snapshot, and none made: a call that the snapshot has no
-* answer for rejects with a ReplayMissError, and so does the whole, even if the agent catches it.
-* @throws ReplayMissError, and as `runWith` does.
+* Runs a function with every call answered from a snapshot. No call is executed: a call without a recorded answer
+* fails with a ReplayMissError, and so does the run, even if the agent catches the error.
+* @throws ReplayMissError, and the errors of `runWith`.
 *
 * @example
 * ```ts
@@ -1816,15 +1807,15 @@ type WithSnapshot<Props> = Omit<RunWithOptions<Props>, "mode" | "snapshot"> & {
 declare function replay<Props, Result>(fn: (props: Props) => Promise<Result> | Result, options: Omit<WithSnapshot<Props>, "onMiss">): Promise<Result>;
 declare function replay<Result>(fn: () => Promise<Result> | Result, options: Omit<WithSnapshot<unknown>, "onMiss">): Promise<Result>;
 /**
-* Runs a function with what a snapshot holds answered from it, and the rest made and journaled.
-* @throws as `runWith` does.
+* Runs a function with its calls answered from a snapshot. Calls without a recorded answer are executed and journaled.
+* @throws the errors of `runWith`.
 *
 * @example
 * ```ts
 * import { resume } from "agent-rewind";
 * import { restoreSnapshotFromFile } from "agent-rewind/debugger";
 *
-* export async function goOn(agent: () => Promise<string>): Promise<string> {
+* export async function resumeRun(agent: () => Promise<string>): Promise<string> {
 *   const snapshot = await restoreSnapshotFromFile("run.jsonl");
 *   return resume(agent, {
 *     snapshot,
@@ -1839,14 +1830,14 @@ declare function resume<Props, Result>(fn: (props: Props) => Promise<Result> | R
 declare function resume<Result>(fn: () => Promise<Result> | Result, options: WithSnapshot<unknown>): Promise<Result>;
 type WithoutSnapshot<Props> = Omit<RunWithOptions<Props>, "mode" | "snapshot" | "onMiss" | "completedFrames" | "failures" | "memory">;
 /**
-* Runs a function with every call made.
-* @throws as `runWith` does.
+* Runs a function with every call executed.
+* @throws the errors of `runWith`.
 */
 declare function live<Props, Result>(fn: (props: Props) => Promise<Result> | Result, options: WithoutSnapshot<Props>): Promise<Result>;
 declare function live<Result>(fn: () => Promise<Result> | Result, options?: WithoutSnapshot<unknown>): Promise<Result>;
 /**
 * Calls a tool in the current context, journaled and traced as if a model had called it.
-* @throws whatever the tool throws, or the faults of the input.
+* @throws the error of the tool, or a TypeError with the faults of the input.
 */
 declare function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output>;
-export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InexactAnswer, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, Recorder, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, type RunContext, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
+export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, type RunContext, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };

@@ -73,7 +73,7 @@ describe("enableSnapshot", () => {
           name: "SnapshotDisabledError",
           code: "ERR_REWIND_SNAPSHOT_DISABLED",
           source: "dump",
-          message: expect.stringContaining('where NODE_ENV is "production"') as string,
+          message: expect.stringContaining('if NODE_ENV is "production"') as string,
         });
       }
     }, options);

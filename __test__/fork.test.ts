@@ -160,7 +160,7 @@ describe("forkSnapshot of a snapshot without lists of calls", () => {
   });
 
   it("names the contentHash because there are no callIds", async () => {
-    expect(forkError(await handMade(abcd), { at: at("a"), drop: true }).message).toContain("give their contentHash");
+    expect(forkError(await handMade(abcd), { at: at("a"), drop: true }).message).toContain("use their contentHash");
   });
 
   it("accepts dumps of @rejelly/core", async () => {
@@ -232,7 +232,7 @@ describe("forkSnapshot rejects", () => {
     for (const order of [changes, changes.toReversed()]) {
       const error = forkError(await source, order);
       expect(error.at).toBe(at("fetch"));
-      expect(error.message).toContain(`"${at("fetch")}" is taken out by another of the changes`);
+      expect(error.message).toContain(`"${at("fetch")}" is dropped by another change`);
     }
     const inside: ForkChange[] = [
       { at: "root/agent:writer:0", drop: true },

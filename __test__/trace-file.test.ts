@@ -177,12 +177,12 @@ describe("a gap in a trace file", () => {
     const faults = await faultsWithout(
       (line) => !(line.includes('"turn:start"') && line.includes("Delta") && ++turns === 1),
     );
-    expect(faults[0]).toMatch(/^it adds to \d+ messages, and the turns before it hold \d+\./);
+    expect(faults[0]).toMatch(/^it adds to \d+ messages, but the turns before it have \d+\./);
   });
 
   it("is reported where the first turn is missing", async () => {
     const faults = await faultsWithout((line) => !line.includes('"messages":'));
-    expect(faults[0]).toMatch(/^it adds to \d+ messages, and the turn that holds them is not in the file\./);
+    expect(faults[0]).toMatch(/^it adds to \d+ messages, but the turn with these messages is not in the file\./);
   });
 
   it("is reported where a message was changed", async () => {
@@ -194,7 +194,7 @@ describe("a gap in a trace file", () => {
       return line.replace("Read the book", "Burn the book");
     });
     writeFileSync(path, changed.join("\n"));
-    await expect(all()).rejects.toThrow("the messages that it adds to are not those of the turns before it");
+    await expect(all()).rejects.toThrow("the messages that it adds to differ from those of the turns before it");
   });
 
   it("is thrown with its line number if no warning callback is given", async () => {

@@ -38,7 +38,7 @@ export declare class FileLock {
    * Locks the file, which is created if needed, and replaces its content with `owner`. `null` on success. The code
    * of the failure is "EAGAIN" if another `FileLock` in this or another process has the lock.
    */
-  tryLock(owner: string): FileFailure | null
+  tryLock(owner: string): BindingFileFailure | null
   /** Removes the file (on Windows it stays) and releases the lock. */
   release(): void
 }
@@ -53,25 +53,20 @@ export declare class Finished {
 
 export declare class FrameHandle {
   /** Starts a run and returns its root frame. */
-  static startRun(root: FrameStart, options: RunOptions, snapshot?: SnapshotHandle | undefined | null): FrameHandle
-  openChild(child: FrameStart): FrameHandle
+  static startRun(root: BindingFrameStart, options: BindingRunOptions, snapshot?: SnapshotHandle | undefined | null): FrameHandle
+  openChild(child: BindingFrameStart): FrameHandle
   /** The start of a frame that has a recording. Absent otherwise. */
-  entry(): FrameEntry | null
+  entry(): BindingFrameEntry | null
   /** The hash of the frame's input: 64 lower-case hex digits. */
   get inputHash(): string
   /** The frame's position in the recorded order of ends. */
-  get turn(): number | null
-  /** Who records the run, and the rules that it replays and records under: JSON text of `{ version, flags }`. */
-  get recorder(): string
+  get releaseOrder(): number | null
   /** True if requests must also be looked up by the hash of another recorder. */
   get hasForeignHashes(): boolean
-  /**
-   * Starts a call. `request` is JSON text. If `normalized` is given, it is hashed instead. `inexact`: the request
-   * has content that the hash does not cover.
-   */
-  begin(kind: string, callId: string, request: string, foreign?: string | undefined | null, normalized?: string | undefined | null, inexact?: boolean | undefined | null): Begun
+  /** Starts a call. `request` is JSON text. If `normalized` is given, it is hashed instead. */
+  begin(kind: string, callId: string, request: string, foreign?: string | undefined | null, normalized?: string | undefined | null): BindingStartedCall
   /** Starts a prompt. Its messages are those appended to the conversation so far. */
-  beginPrompt(callId: string, conversation: Conversation, tail: RequestTail, foreign?: string | undefined | null): Begun
+  beginPrompt(callId: string, conversation: Conversation, tail: RequestTail, foreign?: string | undefined | null): BindingStartedCall
   /**
    * Explains why no recorded request matches: a `MissExplanation` as JSON text. Absent if no request of this kind
    * was kept. `request` is JSON text.
@@ -87,7 +82,7 @@ export declare class FrameHandle {
    * Journals that the answer of a call is returned before the call ends. `recorded` is the position of that event
    * in the recording. Returns true if it overtook an earlier recorded start or end.
    */
-  answer(slot?: number | undefined | null, recorded?: number | undefined | null): boolean
+  headReceived(slot?: number | undefined | null, recorded?: number | undefined | null): boolean
   /** Notes that the frame has returned, although streams in it continue. */
   returnNow(completed: boolean): void
   /**
@@ -100,17 +95,19 @@ export declare class FrameHandle {
   /** Notes that the frame reached its recorded end. Returns true if it overtook an earlier recorded start or end. */
   reachEnd(): boolean
   /** The state of the recorded frame that this one continues. */
-  recordedState(): RecordedState | null
+  recordedState(): BindingRecordedState | null
   /** Ends the frame with its recorded outcome, without executing it. */
   adopt(): boolean
   /** "own" if the frame has a recording, "lent" if it has only the entries of one, otherwise "none". */
   get recording(): string
   /** The recorded entries of the frame that were not requested. Absent without a recording. */
-  unused(): Unused | null
+  unused(): BindingUnused | null
   /** Notes that the program continues with work that is journaled later, so earlier failures were handled. */
-  goOn(): void
-  markStopped(slot: number): void
-  markFrameStopped(): void
+  markPendingFailuresHandled(): void
+  /** Marks that the failure of a call ended the frame. */
+  markPropagated(slot: number): void
+  /** Marks that the failure of this frame ended the frame above. */
+  markFramePropagated(): void
   /** `key` is a JSON literal, `value` JSON text. */
   setMemory(key: string, value: string, initial: boolean): void
   nextGeneration(props?: string | undefined | null, types?: string | undefined | null): void
@@ -123,9 +120,9 @@ export declare class FrameHandle {
   budget(): BudgetHandle
   /**
    * A snapshot of the whole run at this moment. `metadata` and `redact` are JSON texts of objects, `normalize` of
-   * a list of rules. `reached_alone` leaves out the part of the recording that the run has not reached.
+   * a list of rules. `without_carry_over` leaves out the part of the recording that the run has not reached.
    */
-  dump(timestamp: number, traceId: string, spanId: string, metadata: string | undefined | null, normalize: string | undefined | null, redact: string | undefined | null, reachedAlone: boolean): SnapshotHandle
+  dump(timestamp: number, traceId: string, spanId: string, metadata: string | undefined | null, normalize: string | undefined | null, redact: string | undefined | null, withoutCarryOver: boolean): SnapshotHandle
 }
 
 /** The frames of a snapshot as a flat list, and the requests of their calls. */
@@ -141,7 +138,7 @@ export declare class ReadModel {
 
 /** Finds and replaces secrets in JSON text. */
 export declare class Redactor {
-  constructor(options: RedactOptions)
+  constructor(options: BindingRedactOptions)
   /** Identifies the key without revealing it. */
   get keyId(): string | null
   /** The redacted JSON text. Absent if it contains no secret. */
@@ -175,12 +172,12 @@ export declare class SnapshotHandle {
   static readPieces(pieces: TextSink): SnapshotHandle
   /** JSON text of the root frame. */
   rootText(): string
-  get fields(): SnapshotFields
+  get fields(): BindingSnapshotFields
   /**
    * Replaces a file with `head`, the text of the root frame, and `tail`, on another thread. `temporary` must be an
    * unused name in the same folder.
    */
-  writeFile(path: string, temporary: string, head: string, tail: string): Promise<FileFailure | null>
+  writeFile(path: string, temporary: string, head: string, tail: string): Promise<BindingFileFailure | null>
 }
 
 /**
@@ -194,8 +191,156 @@ export declare class TextSink {
   push(piece: Uint8Array): void
 }
 
-/** The result of a request. */
-export interface Begun {
+/** The positions of the parts of a request body in its bytes, each as [start, end]. */
+export interface BindingBoundaryParts {
+  /** The key of the messages. */
+  messagesName?: string
+  messages?: Array<number>
+  system?: Array<number>
+  tools?: Array<number>
+  /** JSON text of an object with the other members. */
+  parameters: string
+}
+
+export interface BindingFileFailure {
+  /** The system call, by Node's name for it: "open", "write", "fsync" or "rename". */
+  syscall: string
+  /** The error number of the operating system. */
+  errno?: number
+  /** Node's name of the error, for errors whose number Node does not know. */
+  code: string
+  message: string
+}
+
+/** A change of one call or frame. All strings are JSON texts; names are the texts of strings. */
+export interface BindingForkChange {
+  /** Either this or `content_hash` is given. */
+  callId?: string
+  contentHash?: string
+  frame?: string
+  kind?: string
+  occurrence?: number
+  drop: boolean
+  output?: string
+  /** Type tags of the output. */
+  types?: string
+  error?: string
+  memory?: Array<BindingMemoryEdit>
+}
+
+/** The start of a frame that has a recording. */
+export interface BindingFrameEntry {
+  generation: number
+  props?: string
+  propsTypes?: string
+  /** JSON text of an object. */
+  memory: string
+}
+
+/** The identity and the input of a frame. Strings are JSON literals, the input is JSON text. */
+export interface BindingFrameStart {
+  callId: string
+  agentId: string
+  input: string
+  inputTypes?: string
+  /** True if the input can be restored from its text. */
+  exact: boolean
+  /** JSON text to hash instead of the input. */
+  normalized?: string
+}
+
+export interface BindingMemoryEdit {
+  key: string
+  /** Absent for a key that is removed. */
+  value?: string
+}
+
+/** The state of a recorded frame. */
+export interface BindingRecordedState {
+  /** "running", "completed" or "failed". */
+  status: string
+  /** The output or the `ErrorInfo` as JSON text. */
+  text?: string
+  types?: string
+  /** True if the failure ended the run. A resumed run executes the frame again. */
+  endedTheRun: boolean
+}
+
+export interface BindingRedactOptions {
+  rules: Array<BindingRedactRule>
+  key?: string
+  /** Ids of built-in rules to disable. */
+  without: Array<string>
+}
+
+/** A rule of the user: a pattern with its flags, or names of members. */
+export interface BindingRedactRule {
+  id: string
+  pattern?: string
+  flags?: string
+  keys?: Array<string>
+}
+
+/** The fields that a restore reads from events of one type. */
+export interface BindingRestoredFields {
+  /** Names of the fields, in addition to those of all events. */
+  names: Array<string>
+  /**
+   * The first `always` fields are read from every event. The others only from events without `_seq`, or that do
+   * not follow the start of their span.
+   */
+  always: number
+}
+
+export interface BindingRestoreOptions {
+  spanId?: string
+  /** "before" or "after". */
+  anchor?: string
+  traceId?: string
+  /** JSON text of an object. */
+  metadata?: string
+  /** Milliseconds since 1970. */
+  now: number
+  /**
+   * If true, each line of the text is a JSON array of events that were passed in memory, and an invalid event is
+   * an error.
+   */
+  fromMemory: boolean
+}
+
+export interface BindingRunOptions {
+  recording: boolean
+  /** Keep the request of each call. */
+  requests: boolean
+  /** "auto", "replay" or "retry". */
+  failures?: string
+  /** "auto", "start" or "dump". */
+  memory?: string
+}
+
+/** The fields of a snapshot other than its root. */
+export interface BindingSnapshotFields {
+  processId: string
+  /** Milliseconds since 1970. */
+  timestamp: number
+  traceId: string
+  spanId?: string
+  anchor?: string
+  source?: string
+  /** JSON text of an object. */
+  forkedFrom?: string
+  /** JSON text of an object. */
+  metadata?: string
+  /** JSON text of an array. Absent if there are no warnings. */
+  warnings?: string
+  /** JSON text of the list of rules that normalized the requests, if any. */
+  normalize?: string
+  /** JSON text of the rules that redacted the run, if any. */
+  redact?: string
+}
+
+/** A call that has begun, and its recorded answer. */
+export interface BindingStartedCall {
   /** Identifies the call when it ends. Absent if nothing is recorded. */
   slot?: number
   contentHash: string
@@ -213,19 +358,14 @@ export interface Begun {
   meta?: string
 }
 
-/** The parts of a request body. Absent if it is not an object. */
-export declare function boundaryParts(body: Uint8Array): BoundaryParts | null
-
-/** The positions of the parts of a request body in its bytes, each as [start, end]. */
-export interface BoundaryParts {
-  /** The key of the messages. */
-  messagesName?: string
-  messages?: Array<number>
-  system?: Array<number>
-  tools?: Array<number>
-  /** JSON text of an object with the other members. */
-  parameters: string
+/** Recorded entries that were not requested. */
+export interface BindingUnused {
+  calls: number
+  frames: number
 }
+
+/** The parts of a request body. Absent if it is not an object. */
+export declare function boundaryParts(body: Uint8Array): BindingBoundaryParts | null
 
 /** The RFC 8785 form of any JSON text. */
 export declare function canonicalize(text: string): string
@@ -242,61 +382,14 @@ export declare function diffDocuments(before: Uint8Array, after: Uint8Array): st
 /** `pythonHash` of each element of an array. */
 export declare function elementHashes(json: Uint8Array, source: boolean): Array<string>
 
-export interface FileFailure {
-  /** The system call, by Node's name for it: "open", "write", "fsync", "rename", …. */
-  syscall: string
-  /** The error number of the operating system. */
-  errno?: number
-  /** Node's name of the error, for errors whose number Node does not know. */
-  code: string
-  message: string
-}
-
-/** A change of one call or frame. All strings are JSON texts; names are the texts of strings. */
-export interface ForkChange {
-  /** Either this or `content_hash` is given. */
-  callId?: string
-  contentHash?: string
-  frame?: string
-  kind?: string
-  occurrence?: number
-  drop: boolean
-  output?: string
-  /** Type tags of the output. */
-  types?: string
-  error?: string
-  memory?: Array<MemoryEdit>
-}
-
 /** Forks the frames of `source`. The fields beside them are those of `fields`. */
-export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<ForkChange>): SnapshotHandle
+export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<BindingForkChange>): SnapshotHandle
 
 /** The text of the monitor's file. `document` is JSON text. */
 export declare function formatMonitor(document: Uint8Array, human: boolean): string
 
 /** As `formatMonitor`, on another thread. `null` for a document that cannot be formatted. */
 export declare function formatMonitorBytes(document: Buffer, human: boolean): Promise<Buffer | null>
-
-/** The start of a frame that has a recording. */
-export interface FrameEntry {
-  generation: number
-  props?: string
-  propsTypes?: string
-  /** JSON text of an object. */
-  memory: string
-}
-
-/** The identity and the input of a frame. Strings are JSON literals, the input is JSON text. */
-export interface FrameStart {
-  callId: string
-  agentId: string
-  input: string
-  inputTypes?: string
-  /** True if the input can be restored from its text. */
-  exact: boolean
-  /** JSON text to hash instead of the input. */
-  normalized?: string
-}
 
 /** The 53-bit hash of any JSON text, as in recordings of `@rejelly/core`. */
 export declare function legacyHash(text: string): string
@@ -311,12 +404,6 @@ export declare function legacyHash(text: string): string
  * object costs more than the rest of a small request.
  */
 export declare function measureBoundary(messages: Uint8Array, tools: Uint8Array, source: boolean): string
-
-export interface MemoryEdit {
-  key: string
-  /** Absent for a key that is removed. */
-  value?: string
-}
 
 /** The estimated tokens of each message of a JSON array. */
 export declare function messageTokens(json: Uint8Array, source: boolean): Array<number>
@@ -333,32 +420,6 @@ export declare function readBytes(bytes: Buffer): Promise<Finished>
 /** Reads the bytes of a snapshot. */
 export declare function readBytesSync(bytes: Uint8Array): SnapshotHandle
 
-/** The state of a recorded frame. */
-export interface RecordedState {
-  /** "running", "completed" or "failed". */
-  status: string
-  /** The output or the `ErrorInfo` as JSON text. */
-  text?: string
-  types?: string
-  /** True if the failure ended the run. A resumed run executes the frame again. */
-  endedTheRun: boolean
-}
-
-export interface RedactOptions {
-  rules: Array<RedactRule>
-  key?: string
-  /** Ids of built-in rules to disable. */
-  without: Array<string>
-}
-
-/** A rule of the user: a pattern with its flags, or names of members. */
-export interface RedactRule {
-  id: string
-  pattern?: string
-  flags?: string
-  keys?: Array<string>
-}
-
 /**
  * The frames of `source` under other hashes, which are in the order of the read model: those of calls, and those of the
  * inputs of frames. The fields beside the frames are those of `fields`.
@@ -369,42 +430,15 @@ export declare function rehashSnapshot(source: SnapshotHandle, fields: SnapshotH
  * Restores from the bytes of a trace file on another thread. Nothing may write to the bytes meanwhile. Bytes that
  * are not UTF-8 only invalidate their own lines.
  */
-export declare function restoreBytes(trace: Buffer, options: RestoreOptions): Promise<Finished>
+export declare function restoreBytes(trace: Buffer, options: BindingRestoreOptions): Promise<Finished>
 
 /** Restores from the bytes of a trace. */
-export declare function restoreBytesSync(trace: Uint8Array, options: RestoreOptions): SnapshotHandle
+export declare function restoreBytesSync(trace: Uint8Array, options: BindingRestoreOptions): SnapshotHandle
 
-export declare function restoredFields(eventType: string): RestoredFields
-
-/** The fields that a restore reads from events of one type. */
-export interface RestoredFields {
-  /** Names of the fields, in addition to those of all events. */
-  names: Array<string>
-  /**
-   * The first `always` fields are read from every event. The others only from events without `_seq`, or that do
-   * not follow the start of their span.
-   */
-  always: number
-}
-
-export interface RestoreOptions {
-  spanId?: string
-  /** "before" or "after". */
-  anchor?: string
-  traceId?: string
-  /** JSON text of an object. */
-  metadata?: string
-  /** Milliseconds since 1970. */
-  now: number
-  /**
-   * If true, each line of the text is a JSON array of events that were passed in memory, and an invalid event is
-   * an error.
-   */
-  fromMemory: boolean
-}
+export declare function restoredFields(eventType: string): BindingRestoredFields
 
 /** Restores a snapshot from the text of a trace that was pushed in pieces. */
-export declare function restorePieces(pieces: TextSink, options: RestoreOptions): SnapshotHandle
+export declare function restorePieces(pieces: TextSink, options: BindingRestoreOptions): SnapshotHandle
 
 /**
  * Restores a snapshot from events in memory. `heads` has five numbers per event: the indices of its type, span,
@@ -412,52 +446,13 @@ export declare function restorePieces(pieces: TextSink, options: RestoreOptions)
  * event: its `timestamp` and `_seq`. `types`, `spans` and `traces` are JSON arrays that the indices refer to.
  * `values` contains JSON arrays of the fields' values.
  */
-export declare function restoreTable(heads: Uint32Array, numbers: Float64Array, types: string, spans: string, traces: string, values: TextSink, options: RestoreOptions): SnapshotHandle
+export declare function restoreTable(heads: Uint32Array, numbers: Float64Array, types: string, spans: string, traces: string, values: TextSink, options: BindingRestoreOptions): SnapshotHandle
 
 /** Restores a snapshot from the text of a trace. */
-export declare function restoreTrace(trace: string, options: RestoreOptions): SnapshotHandle
-
-export interface RunOptions {
-  recording: boolean
-  /** Keep the request of each call. */
-  requests: boolean
-  /** "auto", "replay" or "retry". */
-  failures?: string
-  /** "auto", "start" or "dump". */
-  memory?: string
-}
-
-/** The fields of a snapshot other than its root. */
-export interface SnapshotFields {
-  processId: string
-  /** Milliseconds since 1970. */
-  timestamp: number
-  traceId: string
-  spanId?: string
-  anchor?: string
-  source?: string
-  /** JSON text of an object. */
-  forkedFrom?: string
-  /** JSON text of `{ version, flags }`. Absent if the recording does not name it. */
-  recorder?: string
-  /** JSON text of an object. */
-  metadata?: string
-  /** JSON text of an array. Absent if there are no warnings. */
-  warnings?: string
-  /** JSON text of the list of rules that normalized the requests, if any. */
-  normalize?: string
-  /** JSON text of the rules that redacted the run, if any. */
-  redact?: string
-}
+export declare function restoreTrace(trace: string, options: BindingRestoreOptions): SnapshotHandle
 
 /** The estimated tokens of a text. */
 export declare function textTokens(plain: Uint8Array): number
 
-/** Recorded entries that were not requested. */
-export interface Unused {
-  calls: number
-  frames: number
-}
-
 /** Replaces a file with the given text, on another thread. `temporary` must be an unused name in the same folder. */
-export declare function writeTextFile(path: string, temporary: string, text: string): Promise<FileFailure | null>
+export declare function writeTextFile(path: string, temporary: string, text: string): Promise<BindingFileFailure | null>

@@ -10,7 +10,7 @@ const GROUND = {
   types: [],
   files: [],
   errors: ["types"],
-  events: ["types"],
+  events: ["types", "values"],
   native: ["errors"],
   values: ["errors", "types"],
 };
@@ -35,24 +35,29 @@ const ROOMS = {
   "runtime/run": ["runtime/call", "runtime/frame", "runtime/scope", "runtime/usage", "redact", "snapshot"],
   "runtime/agent": ["runtime/call", "runtime/frame", "runtime/scope", "runtime/usage", "model", "redact", "schema"],
 
-  // Adapters see of the runtime only what `integration` exports.
-  integration: ["runtime/call", "runtime/run", "runtime/scope"],
+  // The public kit for adapters. Adapters may import nothing else of the runtime.
+  integration: ["runtime/call", "runtime/scope"],
+  // Recording sessions are not public. Only `vitest` may import them.
+  "integration/session": ["runtime/run", "runtime/scope"],
   "ai-sdk": ["integration"],
   fetch: ["integration"],
   mcp: ["integration"],
-  vitest: ["integration", "recording", "redact"],
+  vitest: ["integration/session", "recording", "redact"],
 
   "context/request": ["runtime/scope"],
   "context/window": ["context/request"],
   "context/capture": ["context/request", "context/window", "runtime/call", "runtime/scope"],
   "context/compaction": ["context/capture", "context/request", "context/window"],
-  "context/monitor": ["context/capture", "context/window", "redact", "trace"],
+  "context/monitor": ["context/capture", "context/window", "redact"],
   context: ["context/capture", "context/compaction", "context/monitor", "context/request", "context/window"],
 
   index: ["redact", "runtime/agent", "runtime/call", "runtime/frame", "runtime/run", "runtime/scope", "runtime/usage"],
   debugger: ["runtime/run", "snapshot", "trace"],
   cli: ["audit", "context/capture", "context/request", "recording", "runtime/run", "snapshot", "trace", "vitest"],
 };
+
+/** Rooms that other rooms import only by their index, because that is a public or agreed surface. */
+const CLOSED = new Set(["integration", "integration/session"]);
 
 const IMPORT = /\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g;
 
@@ -86,6 +91,8 @@ export function wrongArrows(files) {
       unused.delete(`${from} -> ${to}`);
       const allowed = GROUND[from] ?? [...Object.keys(GROUND), ...ROOMS[from]];
       if (!allowed.includes(to)) wrong.push(`ts/${file}: "${from}" must not import "${to}" (${specifier})`);
+      else if (CLOSED.has(to) && target !== `${to}/index.js`)
+        wrong.push(`ts/${file}: "${from}" must import "${to}/index.js", not a file in it (${specifier})`);
     }
   }
   for (const arrow of unused) wrong.push(`no import needs ${arrow}; remove it from scripts/check-arrows-ts.mjs`);

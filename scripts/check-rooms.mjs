@@ -15,11 +15,12 @@ const ROOMS = {
   redact: ["json"],
   diff: ["json"],
   boundary: ["json", "hash"],
-  replay: ["util", "json", "hash", "model", "diff"],
-  fork: ["util", "json", "hash", "model", "replay"],
+  retry_rule: ["json", "model"],
+  replay: ["util", "json", "hash", "model", "diff", "retry_rule"],
+  fork: ["util", "json", "hash", "model", "retry_rule"],
   snapshot: ["util", "json", "hash", "model", "replay"],
-  record: ["json", "hash", "model", "replay"],
-  restore: ["util", "json", "hash", "model", "snapshot"],
+  record: ["json", "hash", "model", "retry_rule", "replay"],
+  restore: ["util", "json", "hash", "model", "retry_rule", "snapshot"],
 };
 /** The rooms inside `restore`. */
 const RESTORE_ROOMS = {

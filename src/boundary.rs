@@ -11,7 +11,7 @@ use crate::text::utf8;
 
 /// The positions of the parts of a request body in its bytes, each as [start, end].
 #[napi(object)]
-pub struct BoundaryParts {
+pub struct BindingBoundaryParts {
     /// The key of the messages.
     pub messages_name: Option<String>,
     pub messages: Option<Vec<u32>>,
@@ -92,7 +92,7 @@ pub fn message_tokens(json: &[u8], source: bool) -> Result<Vec<u32>> {
 
 /// The parts of a request body. Absent if it is not an object.
 #[napi(catch_unwind)]
-pub fn boundary_parts(body: &[u8]) -> Result<Option<BoundaryParts>> {
+pub fn boundary_parts(body: &[u8]) -> Result<Option<BindingBoundaryParts>> {
     let spans = boundary::request_spans(utf8(body)?).map_err(|error| json_error(&error))?;
     let ends = |span: Option<std::ops::Range<usize>>| {
         let span = span?;
@@ -101,7 +101,7 @@ pub fn boundary_parts(body: &[u8]) -> Result<Option<BoundaryParts>> {
             u32::try_from(span.end).ok()?,
         ])
     };
-    Ok(spans.map(|spans| BoundaryParts {
+    Ok(spans.map(|spans| BindingBoundaryParts {
         messages_name: spans.messages_name.map(str::to_owned),
         messages: ends(spans.messages),
         system: ends(spans.system),

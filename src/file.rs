@@ -9,8 +9,8 @@ use agent_rewind_core::util::file::{self, FileError, Sink, replace_file};
 use napi_derive::napi;
 
 #[napi(object)]
-pub struct FileFailure {
-    /// The system call, by Node's name for it: "open", "write", "fsync", "rename", ….
+pub struct BindingFileFailure {
+    /// The system call, by Node's name for it: "open", "write", "fsync" or "rename".
     pub syscall: String,
     /// The error number of the operating system.
     pub errno: Option<i32>,
@@ -21,7 +21,11 @@ pub struct FileFailure {
 
 /// Replaces a file with the given text, on another thread. `temporary` must be an unused name in the same folder.
 #[napi]
-pub async fn write_text_file(path: String, temporary: String, text: String) -> Option<FileFailure> {
+pub async fn write_text_file(
+    path: String,
+    temporary: String,
+    text: String,
+) -> Option<BindingFileFailure> {
     replace(&path, &temporary, move |sink| sink.push(&mut { text }))
 }
 
@@ -45,7 +49,7 @@ impl FileLock {
     /// Locks the file, which is created if needed, and replaces its content with `owner`. `null` on success. The code
     /// of the failure is "EAGAIN" if another `FileLock` in this or another process has the lock.
     #[napi(catch_unwind)]
-    pub fn try_lock(&self, owner: String) -> Option<FileFailure> {
+    pub fn try_lock(&self, owner: String) -> Option<BindingFileFailure> {
         match file::FileLock::try_lock(Path::new(&self.path), &owner) {
             Ok(Some(lock)) => {
                 self.lock.replace(Some(lock));
@@ -70,7 +74,7 @@ pub fn replace(
     path: &str,
     temporary: &str,
     write: impl FnOnce(&mut Sink<'_>),
-) -> Option<FileFailure> {
+) -> Option<BindingFileFailure> {
     let replaced = replace_file(Path::new(path), Path::new(temporary), |file| {
         let mut sink = Sink::new(file);
         write(&mut sink);
@@ -79,7 +83,7 @@ pub fn replace(
     replaced.err().map(|error| failure(&error))
 }
 
-fn failure(error: &FileError) -> FileFailure {
+fn failure(error: &FileError) -> BindingFileFailure {
     let code = match error.source.kind() {
         ErrorKind::WouldBlock => "EAGAIN",
         ErrorKind::NotFound => "ENOENT",
@@ -94,7 +98,7 @@ fn failure(error: &FileError) -> FileFailure {
         ErrorKind::InvalidInput => "EINVAL",
         _ => "EIO",
     };
-    FileFailure {
+    BindingFileFailure {
         syscall: error.syscall.to_owned(),
         errno: error.source.raw_os_error(),
         code: code.to_owned(),

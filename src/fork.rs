@@ -10,7 +10,7 @@ use crate::snapshot::SnapshotHandle;
 
 /// A change of one call or frame. All strings are JSON texts; names are the texts of strings.
 #[napi(object)]
-pub struct ForkChange {
+pub struct BindingForkChange {
     /// Either this or `content_hash` is given.
     pub call_id: Option<String>,
     pub content_hash: Option<String>,
@@ -22,11 +22,11 @@ pub struct ForkChange {
     /// Type tags of the output.
     pub types: Option<String>,
     pub error: Option<String>,
-    pub memory: Option<Vec<MemoryEdit>>,
+    pub memory: Option<Vec<BindingMemoryEdit>>,
 }
 
 #[napi(object)]
-pub struct MemoryEdit {
+pub struct BindingMemoryEdit {
     pub key: String,
     /// Absent for a key that is removed.
     pub value: Option<String>,
@@ -37,7 +37,7 @@ pub struct MemoryEdit {
 pub fn fork_snapshot(
     source: &SnapshotHandle,
     fields: &SnapshotHandle,
-    changes: Vec<ForkChange>,
+    changes: Vec<BindingForkChange>,
 ) -> Result<SnapshotHandle> {
     let changes: Vec<Change> = changes.into_iter().map(core_change).collect();
     let root = fork(source.snapshot.tree(), &changes).map_err(|error| fork_error(&error))?;
@@ -69,7 +69,7 @@ pub fn rehash_snapshot(
     source.forked(fields, root)
 }
 
-fn core_change(change: ForkChange) -> Change {
+fn core_change(change: BindingForkChange) -> Change {
     let name = |literal: String| JsonStr::from_normalized_body(body(&literal));
     let target = match (change.call_id, change.content_hash) {
         (Some(call_id), _) => Target::CallId(name(call_id)),
@@ -88,7 +88,7 @@ fn core_change(change: ForkChange) -> Change {
     let error = change.error.map(JsonText::trusted).map(NewOutcome::Error);
     let memory = change.memory.map(|edits| {
         let mut memory = MemoryEdits::default();
-        for MemoryEdit { key, value } in edits {
+        for BindingMemoryEdit { key, value } in edits {
             let key = name(key);
             if let Some(value) = value {
                 memory.values.insert(key.clone(), JsonText::trusted(value));

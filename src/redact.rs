@@ -12,7 +12,7 @@ use crate::js_text::JsText;
 
 /// A rule of the user: a pattern with its flags, or names of members.
 #[napi(object)]
-pub struct RedactRule {
+pub struct BindingRedactRule {
     pub id: String,
     pub pattern: Option<String>,
     pub flags: Option<String>,
@@ -20,8 +20,8 @@ pub struct RedactRule {
 }
 
 #[napi(object)]
-pub struct RedactOptions {
-    pub rules: Vec<RedactRule>,
+pub struct BindingRedactOptions {
+    pub rules: Vec<BindingRedactRule>,
     pub key: Option<String>,
     /// Ids of built-in rules to disable.
     pub without: Vec<String>,
@@ -34,7 +34,7 @@ pub struct Redactor(Arc<CoreRedactor>);
 #[napi]
 impl Redactor {
     #[napi(constructor, catch_unwind)]
-    pub fn new(options: RedactOptions) -> Result<Self> {
+    pub fn new(options: BindingRedactOptions) -> Result<Self> {
         let rules = options.rules.into_iter().map(user_rule).collect();
         CoreRedactor::new(&Options {
             rules,
@@ -93,7 +93,7 @@ impl Redactor {
     }
 }
 
-fn user_rule(rule: RedactRule) -> UserRule {
+fn user_rule(rule: BindingRedactRule) -> UserRule {
     let find = match rule.pattern {
         Some(source) => Find::Pattern {
             source,

@@ -12,7 +12,7 @@ use napi::{Env, Error};
 use napi_derive::napi;
 
 use crate::error::{Code, Result, restore_error, snapshot_error};
-use crate::file::{self, FileFailure};
+use crate::file::{self, BindingFileFailure};
 use crate::meter::Meter;
 use crate::text;
 use crate::text_sink::TextSink;
@@ -35,7 +35,7 @@ impl ObjectFinalize for SnapshotHandle {
 
 /// The fields of a snapshot other than its root.
 #[napi(object)]
-pub struct SnapshotFields {
+pub struct BindingSnapshotFields {
     pub process_id: String,
     /// Milliseconds since 1970.
     pub timestamp: f64,
@@ -80,7 +80,7 @@ impl SnapshotHandle {
     }
 
     #[napi(getter, catch_unwind)]
-    pub fn fields(&self) -> SnapshotFields {
+    pub fn fields(&self) -> BindingSnapshotFields {
         let Snapshot {
             process_id,
             timestamp,
@@ -88,7 +88,7 @@ impl SnapshotHandle {
             metadata,
             ..
         } = &*self.snapshot;
-        SnapshotFields {
+        BindingSnapshotFields {
             process_id: process_id.clone(),
             timestamp: *timestamp,
             trace_id: provenance.trace_id.clone(),
@@ -128,7 +128,7 @@ impl SnapshotHandle {
         temporary: String,
         head: String,
         tail: String,
-    ) -> Option<FileFailure> {
+    ) -> Option<BindingFileFailure> {
         let snapshot = Arc::clone(&self.snapshot);
         file::replace(&path, &temporary, move |sink| {
             let spill = &mut |text: &mut String| sink.push(text);
@@ -157,7 +157,7 @@ impl SnapshotHandle {
 }
 
 #[napi(object)]
-pub struct RestoreOptions {
+pub struct BindingRestoreOptions {
     pub span_id: Option<String>,
     /// "before" or "after".
     pub anchor: Option<String>,
@@ -173,7 +173,7 @@ pub struct RestoreOptions {
 
 /// The fields that a restore reads from events of one type.
 #[napi(object)]
-pub struct RestoredFields {
+pub struct BindingRestoredFields {
     /// Names of the fields, in addition to those of all events.
     pub names: Vec<String>,
     /// The first `always` fields are read from every event. The others only from events without `_seq`, or that do
@@ -182,9 +182,9 @@ pub struct RestoredFields {
 }
 
 #[napi(catch_unwind)]
-pub fn restored_fields(event_type: String) -> RestoredFields {
+pub fn restored_fields(event_type: String) -> BindingRestoredFields {
     let fields = restore::restored_fields(&event_type);
-    RestoredFields {
+    BindingRestoredFields {
         always: u32::try_from(fields.always).unwrap_or(u32::MAX),
         names: fields.names.into_iter().map(str::to_owned).collect(),
     }
@@ -204,7 +204,7 @@ pub fn restore_table(
     spans: String,
     traces: String,
     values: &TextSink,
-    options: RestoreOptions,
+    options: BindingRestoreOptions,
 ) -> Result<SnapshotHandle> {
     let values = Arc::new(values.take());
     let table = EventTable {
@@ -221,7 +221,11 @@ pub fn restore_table(
 
 /// Restores a snapshot from the text of a trace.
 #[napi(catch_unwind)]
-pub fn restore_trace(env: Env, trace: String, options: RestoreOptions) -> Result<SnapshotHandle> {
+pub fn restore_trace(
+    env: Env,
+    trace: String,
+    options: BindingRestoreOptions,
+) -> Result<SnapshotHandle> {
     SnapshotHandle::open(env, restore_text(trace, options))
 }
 
@@ -230,12 +234,12 @@ pub fn restore_trace(env: Env, trace: String, options: RestoreOptions) -> Result
 pub fn restore_pieces(
     env: Env,
     pieces: &TextSink,
-    options: RestoreOptions,
+    options: BindingRestoreOptions,
 ) -> Result<SnapshotHandle> {
     restore_trace(env, pieces.take(), options)
 }
 
-fn restore_text(trace: String, options: RestoreOptions) -> Opened {
+fn restore_text(trace: String, options: BindingRestoreOptions) -> Opened {
     let origin = if options.from_memory {
         Origin::Events
     } else {
@@ -247,7 +251,7 @@ fn restore_text(trace: String, options: RestoreOptions) -> Opened {
     restored.map_err(Failure::Restore)
 }
 
-fn core_options(options: RestoreOptions) -> CoreOptions {
+fn core_options(options: BindingRestoreOptions) -> CoreOptions {
     CoreOptions {
         span_id: options.span_id,
         anchor: options
@@ -316,11 +320,11 @@ impl Finished {
 /// Restores from the bytes of a trace file on another thread. Nothing may write to the bytes meanwhile. Bytes that
 /// are not UTF-8 only invalidate their own lines.
 #[napi]
-pub async fn restore_bytes(trace: Buffer, options: RestoreOptions) -> Finished {
+pub async fn restore_bytes(trace: Buffer, options: BindingRestoreOptions) -> Finished {
     restore_utf8(&trace, options).into()
 }
 
-fn restore_utf8(trace: &[u8], options: RestoreOptions) -> Opened {
+fn restore_utf8(trace: &[u8], options: BindingRestoreOptions) -> Opened {
     let text = text::lossy(trace);
     restore::restore_copying(&text, Origin::Lines, &core_options(options)).map_err(Failure::Restore)
 }
@@ -358,7 +362,7 @@ pub fn read_bytes_sync(env: Env, bytes: &[u8]) -> Result<SnapshotHandle> {
 pub fn restore_bytes_sync(
     env: Env,
     trace: &[u8],
-    options: RestoreOptions,
+    options: BindingRestoreOptions,
 ) -> Result<SnapshotHandle> {
     SnapshotHandle::open(env, restore_utf8(trace, options))
 }

@@ -13,17 +13,17 @@ import {
 import type * as Binding from "../native/binding.cjs";
 
 export type Native = typeof Binding;
-// Types of what crosses the binding have the prefix Native.
+// Types that cross the binding have the prefix Native.
 export type NativeFrameHandle = Binding.FrameHandle;
-export type NativeForkChange = Binding.ForkChange;
-export type NativeFileFailure = Binding.FileFailure;
+export type NativeForkChange = Binding.BindingForkChange;
+export type NativeFileFailure = Binding.BindingFileFailure;
 export type NativeSnapshotHandle = Binding.SnapshotHandle;
 export type NativeTextSink = Binding.TextSink;
 export type NativeConversation = Binding.Conversation;
 export type NativeRequestTail = Binding.RequestTail;
-export type NativeBegun = Binding.Begun;
-export type NativeFrameStart = Binding.FrameStart;
-export type NativeRecordedState = Binding.RecordedState;
+export type NativeStartedCall = Binding.BindingStartedCall;
+export type NativeFrameStart = Binding.BindingFrameStart;
+export type NativeRecordedState = Binding.BindingRecordedState;
 
 function load(): Native {
   try {
@@ -51,7 +51,7 @@ function detailOf(error: Error): Detail {
   }
 }
 
-/** Makes the error classes of the package from what the binding threw. */
+/** Converts an error of the binding to an error class of the package. */
 export function fromNativeError(error: unknown): unknown {
   const code = isError(error) ? (error as Error & { code?: unknown }).code : undefined;
   if (typeof code !== "string" || !code.startsWith("ERR_REWIND_")) return error;
@@ -73,7 +73,7 @@ export function fromNativeError(error: unknown): unknown {
   }
 }
 
-/** Calls the binding; what it throws comes out as an error class of the package. */
+/** Calls the binding, and converts its errors to error classes of the package. */
 export function calling<T>(call: () => T): T {
   try {
     return call();

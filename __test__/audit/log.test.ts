@@ -159,7 +159,9 @@ describe("verifyLog", () => {
         const { problem } = await verifyLog(path);
         expect(problem?.line).toBe(index + 1);
         expect(["changed", "unreadable"]).toContain(problem?.kind);
-        expect(problem?.message).toContain(`audit.jsonl:${index + 1}: the line is`);
+        expect(problem?.message).toMatch(
+          new RegExp(`audit\\.jsonl:${index + 1}: the line (?:was changed|is not a line)`),
+        );
       }
     }
   });
@@ -231,7 +233,7 @@ describe("verifyLog", () => {
     await expect(verifyLog(path)).rejects.toMatchObject({ code: "ERR_REWIND_AUDIT_KEY" });
     expect(caught(() => openAuditLog(path, { key: "salt" }))).toMatchObject({ code: "ERR_REWIND_AUDIT_BROKEN" });
     expect(caught(() => openAuditLog(path))).toMatchObject({ code: "ERR_REWIND_AUDIT_BROKEN" });
-    await expect(verifyLog(join(folder, "none.jsonl"))).rejects.toThrow(/There is no audit log/);
+    await expect(verifyLog(join(folder, "none.jsonl"))).rejects.toThrow(/audit log .+ does not exist/);
   });
 
   it("accepts a log cut at any byte up to its last complete line, and openAuditLog continues it", async () => {

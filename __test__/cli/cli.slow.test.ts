@@ -37,21 +37,21 @@ describe("agent-rewind command", () => {
   });
 
   it.each([
-    [[], /there is no command/],
-    [["explode"], /there is no command "explode"/],
-    [["constructor"], /there is no command "constructor"/],
+    [[], /the command is missing/],
+    [["explode"], /unknown command "explode"/],
+    [["constructor"], /unknown command "constructor"/],
     [["inspect"], /inspect takes 1 file, received 0/],
     [["inspect", "a", "b"], /inspect takes 1 file, received 2/],
     [["inspect", "a", "--wrong"], /Unknown option '--wrong'\n/],
     [["hash"], /hash takes at least 1 file, received 0/],
     [["diff", "a"], /diff takes 2 files/],
-    [["diff", "-", "-"], /standard input can be read once/],
+    [["diff", "-", "-"], /standard input can be used only once/],
     [["restore", "a", "--anchor", "middle"], /--anchor must be/],
-    [["restore", "a", "--anchor", "before"], /--anchor goes with --span/],
-    [["context"], /context is followed by/],
-    [["context", "toString"], /context is followed by/],
+    [["restore", "a", "--anchor", "before"], /--anchor needs --span/],
+    [["context"], /context needs a subcommand/],
+    [["context", "toString"], /context needs a subcommand/],
     [["context", "verify", "a", "--head", "x"], /--head must be/],
-    [["context", "verify", "a", "--key-env", "NOT_SET_AT_ALL"], /no environment variable NOT_SET_AT_ALL/],
+    [["context", "verify", "a", "--key-env", "NOT_SET_AT_ALL"], /environment variable NOT_SET_AT_ALL is not set/],
   ])("exits with 2 for %j", (args, message) => {
     const { code, out, err } = cli(args, inFolder);
     expect({ code, out }).toEqual({ code: 2, out: "" });

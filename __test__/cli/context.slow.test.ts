@@ -64,7 +64,7 @@ describe("agent-rewind context", () => {
     expect(json[0]).toMatchObject({ line: 2, agent: "writer", messages: [{ role: "system" }, { role: "user" }] });
     appendFileSync(at("one.jsonl"), '{"timestamp":');
     const cut = cli(["context", "show", "one.jsonl"], inFolder);
-    expect(cut).toMatchObject({ code: 0, err: "one.jsonl:3: a line that was cut off is passed over\n" });
+    expect(cut).toMatchObject({ code: 0, err: "one.jsonl:3: skipped an incomplete line\n" });
     writeFileSync(
       at("one.jsonl"),
       readFileSync(at("one.jsonl"), "utf8")
@@ -82,7 +82,7 @@ describe("agent-rewind context", () => {
     expect(code).toBe(0);
     expect(right).toMatch(/0 tools 4f53cda18c2baa0c$/);
     expect(shown).toMatch(
-      new RegExp(`4f53cda18c2baa0c  message_hash is ${wrong}, that of what is there ${hashFor("hi")}$`),
+      new RegExp(`4f53cda18c2baa0c  message_hash is ${wrong}, but the content has ${hashFor("hi")}$`),
     );
     // Python writes 1.0 where JavaScript would write 1.
     const float = '[{"content": "be kind", "n": 1.0, "role": "system"}]';
@@ -102,7 +102,7 @@ describe("agent-rewind context", () => {
     const verified = cli(["context", "verify", "lying.jsonl"], inFolder);
     expect(verified).toMatchObject({ code: 1, err: "" });
     expect(verified.out).toMatch(
-      /^content {2}\S*lying\.jsonl:3: message_hash is 0123456789abcdef, that of .*\nnot ok {2}lying/,
+      /^content {2}\S*lying\.jsonl:3: message_hash is 0123456789abcdef, but the content has .*\nnot ok {2}lying/,
     );
     expect(JSON.parse(cli(["context", "verify", "--json", "lying.jsonl"], inFolder).out)).toMatchObject([
       { ok: false, contentFaults: [{ line: 3, field: "message_hash", expected: wrong, actual: hashFor("hi") }] },
@@ -149,7 +149,7 @@ describe("agent-rewind context", () => {
     writeFileSync(at("bad.jsonl"), readFileSync(at("audit.jsonl"), "utf8").replace("be kind", "be rude"));
     const bad = cli(["context", "verify", "bad.jsonl"], inFolder);
     expect(bad).toMatchObject({ code: 1, err: "" });
-    expect(bad.out).toMatch(/^changed {2}bad\.jsonl:2: the line is not what was written/);
+    expect(bad.out).toMatch(/^changed {2}bad\.jsonl:2: the line was changed after it was written/);
     expect(JSON.parse(cli(["context", "verify", "--json", "bad.jsonl"], inFolder).out)).toMatchObject([
       { log: "bad.jsonl", ok: false, problem: { kind: "changed", line: 2 } },
     ]);

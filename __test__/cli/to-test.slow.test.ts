@@ -233,11 +233,11 @@ await traced("plain.jsonl", { normalize: [normalize[0], { id: "own", apply: (doc
     produce(project);
     const write = (...args: string[]) => cli(["to-test", ...args], { cwd: project.folder });
     const refused: [args: string[], code: number, message: string][] = [
-      [["one.jsonl", "--agent", "agents.ts"], 2, "-o names the test file"],
-      [["one.jsonl", "-o", "x.test.ts"], 2, "one of --agent and --call"],
+      [["one.jsonl", "--agent", "agents.ts"], 2, "-o <file> is missing"],
+      [["one.jsonl", "-o", "x.test.ts"], 2, "pass either --agent or --call"],
       [["one.jsonl", "-o", "x.test.ts", "--agent", "agents.ts#a-b"], 2, "an export of it"],
-      [["one.jsonl", "-o", "x.test.ts", "--agent", "none.ts#a"], 3, "none.ts: there is no such file"],
-      [["twice.jsonl", "-o", "x.test.ts", "--agent", "agents.ts#traveller"], 3, "not that of one agent"],
+      [["one.jsonl", "-o", "x.test.ts", "--agent", "none.ts#a"], 3, "none.ts: file not found"],
+      [["twice.jsonl", "-o", "x.test.ts", "--agent", "agents.ts#traveller"], 3, "no single root agent"],
       [["one.jsonl", "-o", "agents.ts", "--agent", "agents.ts#traveller"], 3, "EEXIST"],
     ];
     for (const [args, code, message] of refused) {
@@ -246,11 +246,11 @@ await traced("plain.jsonl", { normalize: [normalize[0], { id: "own", apply: (doc
     }
     const text = readFileSync(join(project.folder, "one.jsonl"), "utf8");
     writeFileSync(join(project.folder, "cut.jsonl"), text.slice(0, text.indexOf('{"type":"agent:end"')));
-    expect(write("cut.jsonl", "-o", "x.test.ts", "--agent", "agents.ts#traveller").err).toContain("had not ended");
+    expect(write("cut.jsonl", "-o", "x.test.ts", "--agent", "agents.ts#traveller").err).toContain("has not ended");
     const key = `sk-proj-${"a1B2".repeat(8)}`;
     writeFileSync(join(project.folder, "key.jsonl"), text.replaceAll("Oslo", key));
     const secret = write("key.jsonl", "-o", "x.test.ts", "--agent", "agents.ts#traveller");
-    expect([secret.code, secret.err]).toEqual([3, expect.stringContaining("would hold secrets (openai-key)")]);
+    expect([secret.code, secret.err]).toEqual([3, expect.stringContaining("would contain secrets (openai-key)")]);
     expect(existsSync(join(project.folder, "x.test.ts"))).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 // A callback only observes. Whatever it does, the run is the same as without it.
 import { runWith, createAgent, equipInstruction, promptAgent } from "agent-rewind";
-import { ContextManager, type SnapshotHookData } from "agent-rewind/context";
+import { ContextManager, type BoundaryCapture } from "agent-rewind/context";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 
@@ -26,7 +26,7 @@ async function run(manager: ContextManager): Promise<{ asked: unknown; answer: s
   return { asked: model.calls, answer };
 }
 
-const FAULTS: Record<string, (data: SnapshotHookData) => unknown> = {
+const FAULTS: Record<string, (data: BoundaryCapture) => unknown> = {
   throws: () => {
     throw new Error("broken callback");
   },
@@ -43,9 +43,9 @@ describe("a capture callback that fails", () => {
       const plain = await run(new ContextManager());
       const onError = vi.fn<(error: unknown, data: unknown) => void>();
       const manager = new ContextManager({ onError });
-      const seen = vi.fn<(data: SnapshotHookData) => void>();
-      manager.registerSnapshotCallback(callback);
-      manager.registerSnapshotCallback(seen);
+      const seen = vi.fn<(data: BoundaryCapture) => void>();
+      manager.registerCaptureCallback(callback);
+      manager.registerCaptureCallback(seen);
       expect(JSON.stringify(await run(manager))).toBe(JSON.stringify(plain));
       expect(onError).toHaveBeenCalledTimes(1);
       expect(onError.mock.calls[0]?.[1]).toBe(seen.mock.calls[0]?.[0]);
@@ -57,7 +57,7 @@ describe("a capture callback that fails", () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
     const manager = new ContextManager();
     for (let index = 0; index < 2; index++) {
-      manager.registerSnapshotCallback(() => {
+      manager.registerCaptureCallback(() => {
         throw new Error(`broken ${index}`);
       });
     }
@@ -71,7 +71,7 @@ describe("a slow capture callback", () => {
     const manager = new ContextManager();
     const gate = deferred();
     const told: unknown[] = [];
-    manager.registerSnapshotCallback(async ({ messages }) => {
+    manager.registerCaptureCallback(async ({ messages }) => {
       await gate.promise;
       told.push(messages[0]);
     });
@@ -87,11 +87,11 @@ describe("a slow capture callback", () => {
     const onError = vi.fn<(error: unknown) => void>();
     const manager = new ContextManager({ onError, historyLimit: 0 });
     const hanging = vi.fn<() => Promise<never>>(() => new Promise(() => {}));
-    manager.registerSnapshotCallback(hanging);
+    manager.registerCaptureCallback(hanging);
     for (let index = 0; index < 1_500; index++) manager.captureLlmBoundary([index]);
     expect(hanging).toHaveBeenCalledTimes(1);
     expect(onError).toHaveBeenCalledTimes(1);
-    expect(String(onError.mock.calls[0]?.[0])).toContain("1000 snapshots wait");
+    expect(String(onError.mock.calls[0]?.[0])).toContain("1000 captures wait");
     const { answer } = await runWith(() => agent({ question: "why?" }), {
       model: scriptedModel("m", () => result("fine")),
     }).then(({ result: text }) => ({ answer: text }));
@@ -103,20 +103,20 @@ describe("registering a capture callback", () => {
   it("returns the function that removes it", () => {
     const manager = new ContextManager();
     const seen = vi.fn<() => void>();
-    const unregister = manager.registerSnapshotCallback(seen);
+    const unregister = manager.registerCaptureCallback(seen);
     manager.captureLlmBoundary([]);
     unregister();
     unregister();
     manager.captureLlmBoundary([]);
     expect(seen).toHaveBeenCalledTimes(1);
-    expect(() => manager.registerSnapshotCallback("no" as unknown as () => void)).toThrow(TypeError);
+    expect(() => manager.registerCaptureCallback("no" as unknown as () => void)).toThrow(TypeError);
   });
 
   it("takes effect at the next boundary when a callback registers another one", () => {
     const manager = new ContextManager();
     const later = vi.fn<() => void>();
-    const unregister = manager.registerSnapshotCallback(() => {
-      manager.registerSnapshotCallback(later);
+    const unregister = manager.registerCaptureCallback(() => {
+      manager.registerCaptureCallback(later);
       unregister();
     });
     manager.captureLlmBoundary([]);
@@ -133,8 +133,8 @@ describe("registering a capture callback", () => {
       await new Promise((resolve) => setImmediate(resolve));
       manager.captureLlmBoundary(["later"]);
     });
-    manager.registerSnapshotCallback(own);
-    manager.registerSnapshotCallback(other);
+    manager.registerCaptureCallback(own);
+    manager.registerCaptureCallback(other);
     manager.captureLlmBoundary(["first"]);
     await manager.flush();
     expect(own).toHaveBeenCalledTimes(1);
@@ -147,8 +147,8 @@ describe("a blocking capture callback", () => {
     const model = scriptedModel("m", () => result("fine"));
     const manager = new ContextManager();
     const seen = vi.fn<() => void>();
-    manager.registerSnapshotCallback(seen);
-    manager.registerSnapshotCallback(
+    manager.registerCaptureCallback(seen);
+    manager.registerCaptureCallback(
       async ({ messages }) => {
         await Promise.resolve();
         if (JSON.stringify(messages).includes("secret")) throw new RangeError("not this");
@@ -166,7 +166,7 @@ describe("a blocking capture callback", () => {
 
   it("stops a manual capture", () => {
     const manager = new ContextManager();
-    manager.registerSnapshotCallback(
+    manager.registerCaptureCallback(
       () => {
         throw new RangeError("not this");
       },

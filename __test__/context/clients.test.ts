@@ -9,7 +9,7 @@ import {
   runWith,
   type ModelAdapter,
 } from "agent-rewind";
-import { ContextManager, requestOf, verifySnapshot, type SnapshotHookData } from "agent-rewind/context";
+import { ContextManager, requestOf, verifyCapture, type BoundaryCapture } from "agent-rewind/context";
 import { dumpSnapshot } from "agent-rewind/debugger";
 import OpenAI from "openai";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -20,7 +20,7 @@ import { recorder } from "../support/recorder.js";
 
 let server: ModelServer;
 let manager: ContextManager;
-let captured: SnapshotHookData[];
+let captured: BoundaryCapture[];
 let fails: (received: Received) => boolean;
 
 beforeEach(async () => {
@@ -28,7 +28,7 @@ beforeEach(async () => {
   server = await modelServer((received) => fails(received));
   manager = new ContextManager({ sessionId: "s" });
   captured = [];
-  manager.registerSnapshotCallback((data) => captured.push(data));
+  manager.registerCaptureCallback((data) => captured.push(data));
 });
 
 afterEach(async () => {
@@ -78,7 +78,7 @@ describe("captureFetch in a client", () => {
     await CALLS[name]?.();
     expect(server.received).toHaveLength(1);
     expect(captured).toHaveLength(1);
-    const [[received], [data]] = [server.received, captured] as [[Received], [SnapshotHookData]];
+    const [[received], [data]] = [server.received, captured] as [[Received], [BoundaryCapture]];
     expect(data.body).toBe(received.body.toString("utf8"));
     expect(Buffer.from(data.body ?? "", "utf8").equals(received.body)).toBe(true);
     const sent = JSON.parse(received.body.toString("utf8")) as Record<string, unknown>;
@@ -86,7 +86,7 @@ describe("captureFetch in a client", () => {
     expect(data.tools).toEqual(sent["tools"] ?? []);
     expect(data).toMatchObject({ source: "wire", attempt: 1, replayed: false, sessionId: "s", model: sent["model"] });
     expect(data.wire).toMatchObject({ method: "POST", url: `${server.url}${received.path}` });
-    expect(verifySnapshot(data)).toEqual({ valid: true, faults: [] });
+    expect(verifyCapture(data)).toEqual({ valid: true, faults: [] });
     expect(JSON.stringify(data)).not.toContain("secret");
   });
 
@@ -96,14 +96,14 @@ describe("captureFetch in a client", () => {
       order.push("received");
       return false;
     };
-    manager.registerSnapshotCallback(() => order.push("told"));
+    manager.registerCaptureCallback(() => order.push("told"));
     await CALLS["openai chat"]?.();
     expect(order).toEqual(["told", "received"]);
   });
 
   it("can send the captured request again", async () => {
     await CALLS["anthropic messages"]?.();
-    const kept = JSON.parse(JSON.stringify(captured[0])) as SnapshotHookData;
+    const kept = JSON.parse(JSON.stringify(captured[0])) as BoundaryCapture;
     const { url, method, headers, body } = requestOf(kept);
     const response = await fetch(url ?? "", { method: method ?? "", headers: { ...headers, "x-api-key": "k" }, body });
     expect(response.ok).toBe(true);
@@ -132,7 +132,7 @@ describe("captureFetch in a client", () => {
   });
 
   it("is stopped by a blocking callback", async () => {
-    manager.registerSnapshotCallback(
+    manager.registerCaptureCallback(
       () => {
         throw new RangeError("not this");
       },
@@ -225,7 +225,7 @@ describe("captureFetch in a run", () => {
     expect(captured[0]).toMatchObject({ replayed: true, source: "model", attempt: 1, callId: start.callId });
     expect(captured[0]?.contentHash).toBe(start.contentHash);
     expect(captured[0]?.messages).toEqual(messages);
-    expect(verifySnapshot(captured[0] as SnapshotHookData).valid).toBe(true);
+    expect(verifyCapture(captured[0] as BoundaryCapture).valid).toBe(true);
   });
 
   const agent = createAgent({
@@ -250,8 +250,8 @@ describe("captureFetch in a run", () => {
   it("captures a model that bypasses the fetch too, and warns about it", async () => {
     const onError = vi.fn<(error: unknown) => void>();
     const own = new ContextManager({ onError });
-    const seen: SnapshotHookData[] = [];
-    own.registerSnapshotCallback((data) => seen.push(data));
+    const seen: BoundaryCapture[] = [];
+    own.registerCaptureCallback((data) => seen.push(data));
     own.captureFetch();
     const past = new OpenAI({ apiKey: "k", baseURL: server.url });
     await runWith(() => agent(), { model: adapter(past) });

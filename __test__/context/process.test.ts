@@ -186,7 +186,7 @@ describe("process", () => {
     const seen = vi.fn<() => void>();
     const at = (snapshotTiming: "pre_optimization" | "post_optimization" | "both") => {
       const manager = managerOf("truncate", { snapshotTiming });
-      manager.registerSnapshotCallback(seen);
+      manager.registerCaptureCallback(seen);
       const processed = manager.process(messages, { systemPrompt: "You are helpful.", tools: [{ name: "t" }] });
       void manager.close();
       return { processed, history: manager.getHistory() };

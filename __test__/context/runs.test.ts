@@ -1,6 +1,6 @@
 // Automatic capture of the model calls in runs.
 import { createAgent, equipInstruction, equipTool, journalCall, promptAgent, runWith } from "agent-rewind";
-import { ContextManager, detectDrift, requestOf, verifySnapshot, type SnapshotHookData } from "agent-rewind/context";
+import { ContextManager, detectDrift, requestOf, verifyCapture, type BoundaryCapture } from "agent-rewind/context";
 import { contentHash, dumpSnapshot } from "agent-rewind/debugger";
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
@@ -30,8 +30,8 @@ const model = () =>
 
 function watching(options: ConstructorParameters<typeof ContextManager>[0] = {}) {
   const manager = new ContextManager(options);
-  const captured: SnapshotHookData[] = [];
-  manager.registerSnapshotCallback((data) => captured.push(data));
+  const captured: BoundaryCapture[] = [];
+  manager.registerCaptureCallback((data) => captured.push(data));
   return { manager, captured };
 }
 
@@ -41,7 +41,7 @@ describe("automatic capture of model calls", () => {
     const bus = recorder();
     const scripted = model();
     const made: number[] = [];
-    manager.registerSnapshotCallback(() => made.push(scripted.calls.length));
+    manager.registerCaptureCallback(() => made.push(scripted.calls.length));
     await runWith(() => agent({ question: "why?" }), { model: scripted, eventBus: bus });
     expect(captured).toHaveLength(2);
     expect(made).toEqual([0, 1]);
@@ -62,7 +62,7 @@ describe("automatic capture of model calls", () => {
       ]);
       expect(data.messages).toEqual(JSON.parse(JSON.stringify(start?.messages)));
       expect(contentHash(requestOf(data).body)).toBe(data.contentHash);
-      expect(verifySnapshot(JSON.parse(JSON.stringify(data)) as SnapshotHookData).valid).toBe(true);
+      expect(verifyCapture(JSON.parse(JSON.stringify(data)) as BoundaryCapture).valid).toBe(true);
       expect(JSON.parse(requestOf(data).body)).toMatchObject({ model: { id: "gpt-4o" }, options: { temperature: 0 } });
     }
     expect(detectDrift(captured[0]!, captured[1]!).cache).toMatchObject({ broken: false });
@@ -104,7 +104,7 @@ describe("automatic capture of model calls", () => {
       () => Promise.reject(new RangeError("not this")),
     ]) {
       const manager = new ContextManager();
-      manager.registerSnapshotCallback(refuse, { blocking: true });
+      manager.registerCaptureCallback(refuse, { blocking: true });
       await expect(runWith(program, { model: scripted, snapshot: dump })).rejects.toThrow("not this");
       await manager.close();
     }
@@ -121,7 +121,7 @@ describe("automatic capture of model calls", () => {
     });
     expect(captured.map(({ model: name, callId }) => [name, callId])).toEqual([["m-1", "root/chat:chat:0"]]);
     expect(JSON.parse(requestOf(captured[0]!).body)).toEqual(request);
-    expect(verifySnapshot(captured[0]!).valid).toBe(true);
+    expect(verifyCapture(captured[0]!).valid).toBe(true);
     await manager.close();
   });
 
@@ -150,7 +150,7 @@ describe("automatic capture of model calls", () => {
     const off = watching({ automatic: false });
     const undone = new ContextManager();
     const seen = vi.fn<() => void>();
-    undone.registerSnapshotCallback(seen)();
+    undone.registerCaptureCallback(seen)();
     await runWith(() => agent({ question: "why?" }), { model: model() });
     expect([closed.captured, off.captured]).toEqual([[], []]);
     expect(seen).not.toHaveBeenCalled();

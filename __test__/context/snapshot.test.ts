@@ -2,26 +2,29 @@ import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 
 import {
+  BoundaryCapture,
   ContextManager,
   createManagerConfig,
   detectDrift,
   managerConfigFromEnv,
   pythonJson,
   requestOf,
+  SnapshotHookData,
   verifyPayload,
+  verifyCapture,
   verifySnapshot,
-  type SnapshotRecord,
+  type CaptureRecord,
 } from "agent-rewind/context";
 import { canonicalize } from "agent-rewind/debugger";
 import { describe, expect, it } from "vitest";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 const manager = new ContextManager({ model: "gpt-4o" });
-const roundTrip = (data: unknown): SnapshotRecord => JSON.parse(JSON.stringify(data)) as SnapshotRecord;
+const roundTrip = (data: unknown): CaptureRecord => JSON.parse(JSON.stringify(data)) as CaptureRecord;
 const BODY =
   '{"model":"gpt-4o","messages":[{"role":"user","content":"hi","n":1.0}],"system":"Be brief.","temperature":0.50,"tools":[{"name":"t"}]}';
 
-describe("a captured snapshot", () => {
+describe("a capture", () => {
   it("shares nothing with the caller and is immutable", () => {
     const messages = [{ role: "user", content: "hi", parts: [{ a: 1 }] }];
     const tools = [{ name: "t" }];
@@ -38,7 +41,14 @@ describe("a captured snapshot", () => {
     expect(() => (open.messages[0]!.parts[0]!.a = 2)).toThrow(TypeError);
     expect(() => (open.attempt = 2)).toThrow(TypeError);
     expect(() => (open.ledger.total = 0)).toThrow(TypeError);
-    expect(verifySnapshot(data)).toEqual({ valid: true, faults: [] });
+    expect(verifyCapture(data)).toEqual({ valid: true, faults: [] });
+  });
+
+  it("keeps its earlier names as aliases", () => {
+    expect(SnapshotHookData).toBe(BoundaryCapture);
+    expect(verifySnapshot).toBe(verifyCapture);
+    expect(manager.registerSnapshotCallback).toBe(manager.registerCaptureCallback);
+    expect(manager.captureLlmBoundary([])).toBeInstanceOf(BoundaryCapture);
   });
 
   it("keeps keys such as __proto__ as data", () => {
@@ -77,7 +87,7 @@ describe("a captured snapshot", () => {
     expect(data.ledger).toMatchObject({ systemPrompt: 2, messageCount: 1 });
     expect(requestOf(data)).toEqual({ body: BODY });
     expect(requestOf(roundTrip(data))).toEqual({ body: BODY });
-    expect(verifySnapshot(roundTrip(data))).toEqual({ valid: true, faults: [] });
+    expect(verifyCapture(roundTrip(data))).toEqual({ valid: true, faults: [] });
   });
 
   it("rejects values that are not requests or cannot be written as JSON", () => {
@@ -87,7 +97,7 @@ describe("a captured snapshot", () => {
     const cycle: unknown[] = [];
     cycle.push(cycle);
     expect(() => manager.captureLlmBoundary(cycle)).toThrow(named("CaptureError", "ERR_REWIND_CAPTURE") as Error);
-    expect(() => verifySnapshot({} as SnapshotRecord)).toThrow(named("CaptureError", "ERR_REWIND_CAPTURE") as Error);
+    expect(() => verifyCapture({} as CaptureRecord)).toThrow(named("CaptureError", "ERR_REWIND_CAPTURE") as Error);
     expect(() => verifyPayload([], "5ACED9397FC4A6BA")).toThrow(TypeError);
     let deep: unknown = "end";
     for (let level = 0; level < 2_000; level++) deep = [deep];
@@ -98,20 +108,16 @@ describe("a captured snapshot", () => {
 
   it("verifies from JSON and names the wrong hash", () => {
     const data = roundTrip(manager.captureLlmBoundary([{ role: "user", content: "hi", x: -0, y: 2n ** 64n }]));
-    expect(verifySnapshot(data)).toEqual({ valid: true, faults: [] });
+    expect(verifyCapture(data)).toEqual({ valid: true, faults: [] });
     const plain = roundTrip(manager.captureLlmBoundary([{ role: "user", content: "hi" }]));
     const changed = { ...plain, messages: [{ role: "user", content: "ho" }] };
-    expect(verifySnapshot(changed).faults.map(({ field }) => field)).toEqual([
-      "messageHash",
-      "wireHash",
-      "contentHash",
-    ]);
+    expect(verifyCapture(changed).faults.map(({ field }) => field)).toEqual(["messageHash", "wireHash", "contentHash"]);
   });
 
   it("is accepted by the other copy of the package (ESM, CommonJS)", () => {
     const required = createRequire(import.meta.url)("agent-rewind/context") as typeof import("agent-rewind/context");
     const data = manager.captureRequestText(BODY);
-    expect(required.verifySnapshot(data).valid).toBe(true);
+    expect(required.verifyCapture(data).valid).toBe(true);
     expect(required.requestOf(data)).toEqual({ body: BODY });
   });
 
@@ -227,7 +233,7 @@ describe("configuration", () => {
       keepRecentTurns: 5,
       toolOutputMax: 10_000,
     });
-    expect(() => createManagerConfig({ snapshotTimming: "both" } as object)).toThrow(/no field "snapshotTimming"/);
+    expect(() => createManagerConfig({ snapshotTimming: "both" } as object)).toThrow(/unknown field "snapshotTimming"/);
     expect(() => createManagerConfig({ snapshotTiming: "always" as "both" })).toThrow(RangeError);
     expect(() => createManagerConfig({ compactThreshold: 80 })).toThrow(/above 0 and at most 1/);
     expect(() => createManagerConfig({ monitorEnabled: "yes" as unknown as boolean })).toThrow(TypeError);

@@ -8,7 +8,7 @@ import {
   pythonJson,
   verifyPayload,
   warningsOf,
-  type SnapshotHookData,
+  type BoundaryCapture,
 } from "agent-rewind/context";
 import { describe, expect, it } from "vitest";
 
@@ -60,10 +60,10 @@ const NOT_FROM_JAVASCRIPT = {
   "py-time": "time, written by str",
 };
 
-const capture = (messages: unknown, tools: unknown): SnapshotHookData =>
+const capture = (messages: unknown, tools: unknown): BoundaryCapture =>
   new ContextManager().captureLlmBoundary(messages as unknown[], tools as unknown[]);
 
-function hashes(data: SnapshotHookData): object {
+function hashes(data: BoundaryCapture): object {
   const { messageHash, toolsHash, messageSha256, toolsSha256 } = data;
   return { messageHash, toolsHash, messageSha256, toolsSha256 };
 }

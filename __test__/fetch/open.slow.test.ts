@@ -112,7 +112,7 @@ describe("a body that is never read", () => {
     const { value, again } = await resume(async () => ({ value: await reading(), again: dumpSnapshot() }), {
       snapshot: snapshot as AgentSnapshot,
     });
-    expect(value).toEqual([201, expect.stringContaining("answers with 503") as string]);
+    expect(value).toEqual([201, expect.stringContaining("returned status 503") as string]);
     expect(await runWith(reading, { snapshot: again, mode: "replay" })).toEqual(value);
   });
 

@@ -202,13 +202,13 @@ describe("rewindFetch", () => {
     expect(() => rewindFetch(undefined, { timing: "slow" as never })).toThrow('"instant" or "recorded"');
     for (const option of ["requestHeaders", "responseHeaders"]) {
       expect(() => rewindFetch(undefined, { [option]: ["x-mine", "no name"] })).toThrow(
-        new TypeError(`rewindFetch: options.${option}[1] must be the name of a header, received "no name"`),
+        new TypeError(`rewindFetch: options.${option}[1] must be a header name, received "no name"`),
       );
       expect(() => rewindFetch(undefined, { [option]: [123] })).toThrow(
-        new TypeError(`rewindFetch: options.${option}[0] must be the name of a header, received number`),
+        new TypeError(`rewindFetch: options.${option}[0] must be a header name, received number`),
       );
       expect(() => rewindFetch(undefined, { [option]: "x-mine" })).toThrow(
-        new TypeError(`rewindFetch: options.${option} must be an array of names of headers, received "x-mine"`),
+        new TypeError(`rewindFetch: options.${option} must be an array of header names, received "x-mine"`),
       );
     }
   });

@@ -1,4 +1,5 @@
 import vm from "node:vm";
+import * as otherCopy from "agent-rewind";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import * as errors from "../../ts/errors/index.js";
@@ -244,6 +245,18 @@ describe("errors of this package", () => {
     const foreign = Object.assign(new Error("x"), { name: "LimitError", code: "E_OTHER" });
     expect(roundTrip(foreign)).not.toBeInstanceOf(errors.RewindError);
     expect(roundTrip(foreign).name).toBe("LimitError");
+  });
+
+  it("are instances of their class in another copy of the package", () => {
+    class Derived extends errors.ModelCallError {}
+    const error = new otherCopy.ModelCallError("m", new Error("x"));
+    expect(Object.getPrototypeOf(error)).not.toBe(errors.ModelCallError.prototype);
+    expect(error).toBeInstanceOf(errors.ModelCallError);
+    expect(error).toBeInstanceOf(errors.RewindError);
+    for (const other of [errors.AbortError, Derived]) expect(error).not.toBeInstanceOf(other);
+    expect(new Derived("m", error)).toBeInstanceOf(errors.ModelCallError);
+    for (const value of [new DOMException("x", "AbortError"), { name: "AbortError", code: "ERR_REWIND_ABORTED" }, null])
+      expect(value).not.toBeInstanceOf(errors.AbortError);
   });
 
   it("isAbortError accepts the AbortError of the platform", () => {

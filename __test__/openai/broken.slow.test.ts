@@ -118,16 +118,12 @@ const good = `data: ${JSON.stringify(delta({ content: "Half" }))}\n\n`;
 
 it.each<[string, string, RegExp]>([
   ["not JSON", `${good}data: {"choices":[{\n\n`, /broke off: .*JSON/],
-  ["null", `${good}data: null\n\n`, /is not what it should be: null/],
-  ["a number", `${good}data: 7\n\n`, /is not what it should be: 7/],
-  ["a list", `${good}data: []\n\n`, /is not what it should be: \[\]/],
-  ["an invalid list of choices", `${good}data: {"choices":"no"}\n\n`, /is not what it should be: \{"choices":"no"\}/],
-  ["an invalid choice", `${good}data: {"choices":[null]}\n\n`, /is not what it should be/],
-  [
-    "an invalid tool call",
-    `${good}data: {"choices":[{"delta":{"tool_calls":[7]}}]}\n\n`,
-    /a tool call that is none: 7/,
-  ],
+  ["null", `${good}data: null\n\n`, /violates the protocol: null/],
+  ["a number", `${good}data: 7\n\n`, /violates the protocol: 7/],
+  ["a list", `${good}data: []\n\n`, /violates the protocol: \[\]/],
+  ["an invalid list of choices", `${good}data: {"choices":"no"}\n\n`, /violates the protocol: \{"choices":"no"\}/],
+  ["an invalid choice", `${good}data: {"choices":[null]}\n\n`, /violates the protocol/],
+  ["an invalid tool call", `${good}data: {"choices":[{"delta":{"tool_calls":[7]}}]}\n\n`, /an invalid tool call: 7/],
   ["an error", `${good}data: {"error":{"message":"overloaded","code":"server_error"}}\n\n`, /overloaded/],
   ["an error that is a text", `${good}data: {"error":"overloaded"}\n\n`, /overloaded/],
   ["nothing more, but the end", `${good}data: [DONE]\n\n`, /broke off: it ended without a finish_reason\.$/],

@@ -221,15 +221,18 @@ describe("a request for an answer that fits a schema", () => {
 
 describe("rejects", () => {
   it.each<[Partial<OpenAIModelOptions>, RegExp]>([
-    [{ model: "" }, /options\.model must be a string that is not empty/],
+    [{ model: "" }, /options\.model must be a non-empty string/],
     [{ client: {} as never }, /options\.client must be a client/],
     [{ modelOptions: { model: "x" } }, /modelOptions\.model is set by the adapter/],
     [{ modelOptions: [] as never }, /options\.modelOptions must be an object/],
     [{ structuredOutput: "xml" as never }, /structuredOutput must be one of "json_schema", .*received xml/],
-    [{ maxRetries: -1 }, /options\.maxRetries must be a whole number/],
-    [{ timeout: 0 }, /options\.timeout must be a number of milliseconds/],
-    [{ prices: { other: { prompt: 1, completion: 1 } } }, /options\.prices has no prices of "m"/],
-    [{ prices: { m: { prompt: Number.NaN, completion: 1 } } }, /options\.prices\["m"\]\.prompt must be a number/],
+    [{ maxRetries: -1 }, /options\.maxRetries must be a non-negative integer/],
+    [{ timeout: 0 }, /options\.timeout must be a positive number of milliseconds/],
+    [{ prices: { other: { prompt: 1, completion: 1 } } }, /options\.prices has no entry for "m"/],
+    [
+      { prices: { m: { prompt: Number.NaN, completion: 1 } } },
+      /options\.prices\["m"\]\.prompt must be a non-negative number/,
+    ],
   ])("the options %j", (options, message) => {
     expect(() => createOpenAIModel({ model: "m", ...options })).toThrow(message);
   });
@@ -278,7 +281,7 @@ describe("the client", () => {
     expect(await failureOf(eventsOf(model))).toMatchObject({
       name: "OpenAIModelError",
       code: "ERR_REWIND_OPENAI_CLIENT",
-      message: 'The client of the model "m" could not be made: no key',
+      message: 'The client of the model "m" could not be created: no key',
     });
     expect(await eventsOf(model)).toHaveLength(2);
   });

@@ -60,6 +60,7 @@ test("loads without zod and openai, with the same names by import and require", 
       redact: expect.arrayContaining(["createRedactor"]) as string[],
       audit: expect.arrayContaining(["openAuditLog", "verifyLog"]) as string[],
       "ai-sdk": ["rewindEmbeddingModel", "rewindMiddleware", "wrapTools"],
+      integration: expect.arrayContaining(["Tap", "ambientContext", "journalStreamed", "journaled"]) as string[],
       mcp: ["McpCallEndedError", "isMcpCallEndedError", "rewindTransport"],
     },
   });

@@ -61,6 +61,22 @@ describe("the recording of a run with all features", () => {
     expect(again.timing).toBe(text.timing);
   });
 
+  it("is read if it has the older name of carriedOver", () => {
+    const paths = pathsIn();
+    const lines = [
+      { format: "agent-rewind recording", version: 1, test: "older" },
+      { frame: "root", call: "step:work:0", hash: "0".repeat(64), output: 1, unreached: true },
+      { frame: "root/agent:worker:0", agent: "worker" },
+      { end: "root/agent:worker:0", status: "completed", unreached: true },
+    ];
+    writeFileSync(paths.main, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const { root } = readRecording(paths) as AgentSnapshot;
+    expect([...(root.calls ?? []), ...Object.values(root.children)]).toEqual([
+      expect.objectContaining({ callId: "root/step:work:0", carriedOver: true }),
+      expect.objectContaining({ callId: "root/agent:worker:0", carriedOver: true }),
+    ]);
+  });
+
   it("contains each message of a conversation once", async () => {
     const { main } = recordingText(await recordRich(), "rich", []);
     expect(main.split("You lead, after 0 rounds.")).toHaveLength(2);
@@ -111,6 +127,6 @@ describe("large values in a recording", () => {
     const bytes = Buffer.alloc(300, 1).toString("base64");
     const taken = takeOut(line({ a: bytes }, { "/a": "bytes" }), blobs);
     expect([...blobs.values()]).toEqual([Buffer.alloc(300, 1)]);
-    expect(() => putBack(taken, () => new Uint8Array(300))).toThrow("is not what its name says");
+    expect(() => putBack(taken, () => new Uint8Array(300))).toThrow("does not match the hash in its name");
   });
 });

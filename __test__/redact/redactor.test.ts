@@ -231,7 +231,7 @@ describe("findings", () => {
 
   it("reject values that are not JSON with their path", () => {
     expect(() => redactor.json('{"a":')).toThrow(/at byte 5/);
-    expect(() => redactor.value({ a: () => 1 })).toThrow(/at \/a cannot be read: function/);
+    expect(() => redactor.value({ a: () => 1 })).toThrow(/at \/a cannot be redacted: function/);
   });
 });
 

@@ -22,7 +22,7 @@ import { z } from "zod";
 import { answer, asking, double, streamingModel } from "./streaming.js";
 
 /** The mark of calls and frames that a resumed run has copied from the earlier recording without having asked for them. */
-export const CARRIED_OVER = "unreached";
+export const CARRIED_OVER = "carriedOver";
 
 /** The frame that nothing else depends on. A fork that edits its call leaves the other frames as they are. */
 export const APART = "apart";

@@ -111,7 +111,7 @@ describe("a schema of valibot", () => {
       owner: "promptAgent",
       vendor: "valibot",
       message: expect.stringMatching(
-        /valibot.*"date".*Give one with promptAgent\(schema, \{ jsonSchema \}\)/,
+        /valibot.*"date".*Pass one with promptAgent\(schema, \{ jsonSchema \}\)/,
       ) as string,
       cause: expect.any(Error) as Error,
     });

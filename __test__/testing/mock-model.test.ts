@@ -117,11 +117,11 @@ describe("an unexpected prompt", () => {
     expect(failure).toMatchObject({ code: "ERR_REWIND_MOCK_UNEXPECTED_PROMPT", text: "Paris?" });
     expect(failure["message"]).toBe(
       [
-        'No rule of the mock model "mock" answers call 1, whose new text is "Paris?".',
+        'No rule of the mock model "mock" answers call 1 with the new text "Paris?".',
         "Its rules:",
         '  0. weather: text with "Oslo", used 0 times',
         "  1. any request, used 1 of 1 times",
-        "  2. text that fits /x/i, used 0 of 3 times",
+        "  2. text that matches /x/i, used 0 of 3 times",
       ].join("\n"),
     );
     expect(model.calls).toHaveLength(2);
@@ -142,7 +142,7 @@ it("lists its unused rules and can be reset", async () => {
     '1. text with "c", used 1 of 2 times',
     "2. any request, used 0 of 1 times",
   ]);
-  expect(() => model.assertDone()).toThrow(/was asked once, and 3 of its rules did not answer as often as they must/);
+  expect(() => model.assertDone()).toThrow(/was called once, and 3 of its rules were used too few times/);
   await textsOf(model, "c", "a", "x");
   model.assertDone();
   model.reset();
@@ -274,6 +274,6 @@ describe("the mock model in a run", () => {
     const failure = await failureOf(runWith(() => agent(), { model }));
     expect(failure).toMatchObject({ name: "ModelCallError", cause: { name: "MockModelError" } });
     await runWith(() => agent().catch(() => "handled"), { model });
-    expect(() => model.assertDone()).toThrow(/whose new text is "Double 2\."/);
+    expect(() => model.assertDone()).toThrow(/with the new text "Double 2\."/);
   });
 });

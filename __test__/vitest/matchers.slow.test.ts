@@ -54,13 +54,13 @@ test("wrong", () => { expect(5).toBeReplayed(); });
   expect(code).toBe(1);
   for (const part of [
     "expect(recording).toBeReplayed()",
-    '4 of 4 calls were made:\n  tool search({"q": "a"})\n  tool read({"q": "b"})',
-    'Expected a call of "read" with {"q": "z"}, was called so never.',
+    '4 of 4 calls were live:\n  tool search({"q": "a"})\n  tool read({"q": "b"})',
+    'Expected a call of "read" with {"q": "z"}. Matching calls: 0.',
     '-   "q": "z",\n+   "q": "b",',
-    'Expected a call of "search" 3 times, was called so 2 times.',
+    'Expected a call of "search", 3 times. Matching calls: 2.',
     "to follow the trajectory",
     '-   "write",',
-    "toBeReplayed: expected the fixture `recording` of the test, received number",
+    "toBeReplayed: expected the fixture `recording` of a test, received number",
   ]) {
     expect(text).toContain(part);
   }

@@ -85,7 +85,7 @@ it("records nothing under CI: a test without a recording fails and says so", SLO
   await using live = await server();
   const run = await project.run({ env: { SERVER: live.url, CI: "1" } });
   expect(run.results).toEqual({ "answers twice": "failed", "asks nothing": "passed" });
-  expect(run.text).toContain('RecordingMissingError: There is no recording of the test "answers twice"');
+  expect(run.text).toContain('RecordingMissingError: The test "answers twice" has no recording');
   expect(run.text).toContain("__recordings__/a.test.mjs/answers-twice.jsonl");
   expect(live.requests).toHaveLength(0);
   expect(project.recordings()).toEqual({});
@@ -176,10 +176,10 @@ describe("in a suite", () => test("three", () => ask("three")));
   rmSync(join(project.folder, "b.test.mjs"));
   const run = await project.run({ env });
   expect(run.code).toBe(0);
-  expect(run.text).toContain("obsolete recordings beside a.test.mjs");
+  expect(run.text).toContain("obsolete recordings of a.test.mjs");
   expect(run.text).toContain("__recordings__/a.test.mjs/gone.jsonl");
   expect(run.text).toContain("__recordings__/b.test.mjs");
-  expect(run.text).toContain("1 recorded call of the recording __recordings__/a.test.mjs/one.jsonl not asked for");
+  expect(run.text).toContain("the test did not request 1 recorded call of __recordings__/a.test.mjs/one.jsonl");
   expect(Object.keys(project.recordings())).toEqual(before);
 
   const updated = await project.run({ env, args: ["-u"] });
@@ -244,12 +244,12 @@ it("names the place where a recording is damaged", SLOW, async () => {
     ["", `${file}:1: expected a line with "format"`],
     [`${header}\n{`, `${file}:2: `],
     [`${header.replace('"version":1', '"version":9')}\n${call}\n`, `${file}:1: version 9 of the format`],
-    [`${header}\n${call.replace('"frame":"root"', '"frame":"root/x"')}\n`, "no line before it begins the frame"],
+    [`${header}\n${call.replace('"frame":"root"', '"frame":"root/x"')}\n`, "no earlier line starts the frame"],
     [`${header}\n[]\n`, `${file}:2: expected a JSON object`],
     [`${header}\n{"frame":"root","call":5}\n`, `${file}:2: `],
     [
       `${header}\n${call.replace("}}\n", "").replace(/}$/, ',"files":{"/output":"../../x"}}')}\n`,
-      "is no name of a file",
+      "is not a valid name of a file",
     ],
   ];
   for (const [text, message] of damages) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agent_rewind_core::hash::{ContentHash, content_hash_any, legacy_hash};
 use agent_rewind_core::json::{JsonStr, JsonText, canonicalize};
 use agent_rewind_core::model::{Kind, RequestHash};
-use agent_rewind_core::record::{Asked, FrameInput, LiveFrame, RunOptions};
+use agent_rewind_core::record::{CallInput, FrameInput, LiveFrame, RunOptions};
 use agent_rewind_core::replay::ReplaySource;
 use agent_rewind_core::restore::{Origin, RestoreOptions, restore as restore_trace};
 use agent_rewind_core::snapshot::{Anchor, Snapshot, read_snapshot, write_frame, write_snapshot};
@@ -138,7 +138,7 @@ fn replayed(snapshot: &Snapshot) {
             continue;
         };
         let begun = frame.begin_call(
-            Asked {
+            CallInput {
                 kind: call.kind.clone(),
                 call_id: call.call_id.clone(),
                 hash,

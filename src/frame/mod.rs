@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use agent_rewind_core::hash;
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{Kind, Outcome, Recorder, Request, State, Text, Usage};
-use agent_rewind_core::record::{Asked, Ended, LiveFrame, Returned};
+use agent_rewind_core::model::{CallData, Kind, Outcome, Recorder, Request, State, Text, Usage};
+use agent_rewind_core::record::{CallInput, Ended, LiveFrame, Returned};
 use agent_rewind_core::replay::ReplaySource;
 use agent_rewind_core::snapshot::{Provenance, Snapshot, SnapshotError, SnapshotSource};
 use agent_rewind_core::util::Faults;
@@ -23,8 +23,9 @@ use crate::meter::{ENTRY, Meter};
 use crate::snapshot::SnapshotHandle;
 use crate::text::{json_str, value};
 use objects::{
-    Begun, FrameEntry, FrameStart, RecordedState, RunOptions, Unused, begun_object, call_slot,
-    frame_input, memory_text, run_options, to_count, to_number,
+    BindingFrameEntry, BindingFrameStart, BindingRecordedState, BindingRunOptions,
+    BindingStartedCall, BindingUnused, call_slot, frame_input, memory_text, run_options,
+    started_call, to_count, to_number,
 };
 
 #[napi(custom_finalize)]
@@ -65,8 +66,8 @@ impl FrameHandle {
     /// Starts a run and returns its root frame.
     #[napi(factory, catch_unwind)]
     pub fn start_run(
-        root: FrameStart,
-        options: RunOptions,
+        root: BindingFrameStart,
+        options: BindingRunOptions,
         snapshot: Option<&SnapshotHandle>,
     ) -> Result<Self> {
         let source = snapshot
@@ -83,7 +84,7 @@ impl FrameHandle {
     }
 
     #[napi(catch_unwind)]
-    pub fn open_child(&self, env: Env, child: FrameStart) -> Result<Self> {
+    pub fn open_child(&self, env: Env, child: BindingFrameStart) -> Result<Self> {
         let bytes = ENTRY + child.input.len();
         let frame = self.frame.open_child(frame_input(child)?);
         self.keep(env, bytes);
@@ -111,10 +112,10 @@ impl FrameHandle {
 
     /// The start of a frame that has a recording. Absent otherwise.
     #[napi(catch_unwind)]
-    pub fn entry(&self) -> Option<FrameEntry> {
+    pub fn entry(&self) -> Option<BindingFrameEntry> {
         let entry = self.frame.entry()?;
         let props = entry.props.as_ref();
-        Some(FrameEntry {
+        Some(BindingFrameEntry {
             generation: to_number(entry.generation),
             props: props.map(|props| props.text.as_str().to_owned()),
             props_types: props
@@ -132,7 +133,7 @@ impl FrameHandle {
 
     /// The frame's position in the recorded order of ends.
     #[napi(getter, catch_unwind)]
-    pub fn turn(&self) -> Option<f64> {
+    pub fn release_order(&self) -> Option<f64> {
         self.frame.release_order().map(to_number)
     }
 
@@ -166,12 +167,12 @@ impl FrameHandle {
         foreign: Option<String>,
         normalized: Option<String>,
         inexact: Option<bool>,
-    ) -> Result<Begun> {
+    ) -> Result<BindingStartedCall> {
         let hashed = normalized.as_deref().unwrap_or(&request);
         let hash = hash::content_hash(hashed).map_err(|error| json_error(&error))?;
         self.keep_request(env, request.len());
         let request = Request::Document(Text::Own(JsonText::trusted(request.into_string())));
-        let asked = Asked {
+        let asked = CallInput {
             kind: Kind::from_name(json_str(&kind)),
             call_id: json_str(&call_id),
             hash,
@@ -190,10 +191,10 @@ impl FrameHandle {
         conversation: &Conversation,
         tail: &RequestTail,
         foreign: Option<String>,
-    ) -> Result<Begun> {
+    ) -> Result<BindingStartedCall> {
         self.keep_request(env, conversation.take_unmetered());
         let prompting = conversation.prompting.borrow();
-        let asked = Asked {
+        let asked = CallInput {
             kind: Kind::Prompt,
             call_id: json_str(&call_id),
             hash: prompting.hash(&tail.0),
@@ -203,7 +204,7 @@ impl FrameHandle {
         self.begin_asked(asked, foreign)
     }
 
-    fn begin_asked(&self, asked: Asked, foreign: Option<String>) -> Result<Begun> {
+    fn begin_asked(&self, asked: CallInput, foreign: Option<String>) -> Result<BindingStartedCall> {
         let foreign = foreign
             .map(|request| hash::legacy_hash(&request))
             .transpose();
@@ -211,7 +212,7 @@ impl FrameHandle {
             .map_err(|error| json_error(&error))?
             .map(|hash| JsonStr::from_plain(&hash));
         let hash = asked.hash;
-        Ok(begun_object(self.frame.begin_call(asked, foreign), hash))
+        Ok(started_call(self.frame.begin_call(asked, foreign), hash))
     }
 
     /// Explains why no recorded request matches: a `MissExplanation` as JSON text. Absent if no request of this kind
@@ -273,7 +274,9 @@ impl FrameHandle {
             call_slot(slot),
             Ended {
                 outcome,
-                meta: meta.map(JsonText::trusted),
+                data: CallData {
+                    meta: meta.map(JsonText::trusted),
+                },
             },
         )
     }
@@ -281,7 +284,7 @@ impl FrameHandle {
     /// Journals that the answer of a call is returned before the call ends. `recorded` is the position of that event
     /// in the recording. Returns true if it overtook an earlier recorded start or end.
     #[napi(catch_unwind)]
-    pub fn answer(&self, slot: Option<f64>, recorded: Option<f64>) -> bool {
+    pub fn head_received(&self, slot: Option<f64>, recorded: Option<f64>) -> bool {
         self.frame
             .answer_call(slot.map(call_slot), recorded.map(to_count))
     }
@@ -322,14 +325,14 @@ impl FrameHandle {
 
     /// The state of the recorded frame that this one continues.
     #[napi(catch_unwind)]
-    pub fn recorded_state(&self) -> Option<RecordedState> {
+    pub fn recorded_state(&self) -> Option<BindingRecordedState> {
         let (status, text, types) = match &self.frame.recorded()?.state {
             State::Running => ("running", None, None),
             State::Completed(output) => ("completed", Some(&output.text), output.types.as_ref()),
             State::Failed(error) => ("failed", error.as_ref(), None),
         };
         let owned = |text: &JsonText| text.as_str().to_owned();
-        Some(RecordedState {
+        Some(BindingRecordedState {
             status: status.to_owned(),
             text: text.map(owned),
             types: types.map(owned),
@@ -356,10 +359,10 @@ impl FrameHandle {
 
     /// The recorded entries of the frame that were not requested. Absent without a recording.
     #[napi(catch_unwind)]
-    pub fn unused(&self) -> Option<Unused> {
+    pub fn unused(&self) -> Option<BindingUnused> {
         let (calls, frames) = self.frame.unused()?;
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        Some(Unused {
+        Some(BindingUnused {
             calls: count(calls),
             frames: count(frames),
         })
@@ -367,17 +370,19 @@ impl FrameHandle {
 
     /// Notes that the program continues with work that is journaled later, so earlier failures were handled.
     #[napi(catch_unwind)]
-    pub fn go_on(&self) {
+    pub fn mark_pending_failures_handled(&self) {
         self.frame.mark_pending_failures_handled();
     }
 
+    /// Marks that the failure of a call ended the frame.
     #[napi(catch_unwind)]
-    pub fn mark_stopped(&self, slot: f64) {
+    pub fn mark_propagated(&self, slot: f64) {
         self.frame.mark_stopped(call_slot(slot));
     }
 
+    /// Marks that the failure of this frame ended the frame above.
     #[napi(catch_unwind)]
-    pub fn mark_frame_stopped(&self) {
+    pub fn mark_frame_propagated(&self) {
         self.frame.mark_frame_stopped();
     }
 
@@ -439,7 +444,7 @@ impl FrameHandle {
     }
 
     /// A snapshot of the whole run at this moment. `metadata` and `redact` are JSON texts of objects, `normalize` of
-    /// a list of rules. `reached_alone` leaves out the part of the recording that the run has not reached.
+    /// a list of rules. `without_carry_over` leaves out the part of the recording that the run has not reached.
     #[napi(catch_unwind)]
     #[allow(
         clippy::too_many_arguments,
@@ -453,7 +458,7 @@ impl FrameHandle {
         metadata: Option<String>,
         normalize: Option<String>,
         redact: Option<String>,
-        reached_alone: bool,
+        without_carry_over: bool,
     ) -> SnapshotHandle {
         let provenance = Provenance {
             trace_id: trace_id.clone(),
@@ -467,7 +472,7 @@ impl FrameHandle {
         snapshot.metadata = metadata.map(JsonText::trusted);
         snapshot.normalize = normalize.map(JsonText::trusted);
         snapshot.redact = redact.map(JsonText::trusted);
-        snapshot.without_carry_over = reached_alone;
+        snapshot.without_carry_over = without_carry_over;
         SnapshotHandle {
             snapshot: Arc::new(snapshot),
             meter: self.meter.clone(),

@@ -11,7 +11,7 @@ use crate::error::{Result, json_error};
 use crate::text::{json_str, value};
 
 #[napi(object)]
-pub struct RunOptions {
+pub struct BindingRunOptions {
     pub recording: bool,
     /// Keep the request of each call.
     pub requests: bool,
@@ -23,7 +23,7 @@ pub struct RunOptions {
 
 /// The identity and the input of a frame. Strings are JSON literals, the input is JSON text.
 #[napi(object)]
-pub struct FrameStart {
+pub struct BindingFrameStart {
     pub call_id: String,
     pub agent_id: String,
     pub input: String,
@@ -36,7 +36,7 @@ pub struct FrameStart {
 
 /// The start of a frame that has a recording.
 #[napi(object)]
-pub struct FrameEntry {
+pub struct BindingFrameEntry {
     pub generation: f64,
     pub props: Option<String>,
     pub props_types: Option<String>,
@@ -44,9 +44,9 @@ pub struct FrameEntry {
     pub memory: String,
 }
 
-/// The result of a request.
+/// A call that has begun, and its recorded answer.
 #[napi(object)]
-pub struct Begun {
+pub struct BindingStartedCall {
     /// Identifies the call when it ends. Absent if nothing is recorded.
     pub slot: Option<f64>,
     pub content_hash: String,
@@ -64,7 +64,7 @@ pub struct Begun {
 
 /// The state of a recorded frame.
 #[napi(object)]
-pub struct RecordedState {
+pub struct BindingRecordedState {
     /// "running", "completed" or "failed".
     pub status: String,
     /// The output or the `ErrorInfo` as JSON text.
@@ -76,12 +76,12 @@ pub struct RecordedState {
 
 /// Recorded entries that were not requested.
 #[napi(object)]
-pub struct Unused {
+pub struct BindingUnused {
     pub calls: u32,
     pub frames: u32,
 }
 
-pub(super) fn frame_input(start: FrameStart) -> Result<FrameInput> {
+pub(super) fn frame_input(start: BindingFrameStart) -> Result<FrameInput> {
     let hash = match &start.normalized {
         Some(normalized) => hash::content_hash(normalized),
         None => hash::input_hash(&start.input, start.input_types.as_deref()),
@@ -95,7 +95,7 @@ pub(super) fn frame_input(start: FrameStart) -> Result<FrameInput> {
     })
 }
 
-pub(super) fn run_options(options: &RunOptions) -> CoreOptions {
+pub(super) fn run_options(options: &BindingRunOptions) -> CoreOptions {
     CoreOptions {
         recording: options.recording,
         requests: options.requests,
@@ -112,13 +112,13 @@ pub(super) fn run_options(options: &RunOptions) -> CoreOptions {
     }
 }
 
-pub(super) fn begun_object(begun: StartedCall, hash: ContentHash) -> Begun {
+pub(super) fn started_call(started: StartedCall, hash: ContentHash) -> BindingStartedCall {
     let Answer {
         verdict,
         call,
         handled,
         ..
-    } = begun.answer;
+    } = started.answer;
     let owned = |text: JsonText| text.as_str().to_owned();
     let (answer, text, types) = match verdict {
         Verdict::Output(value) => ("output", Some(owned(value.text)), value.types.map(owned)),
@@ -126,15 +126,18 @@ pub(super) fn begun_object(begun: StartedCall, hash: ContentHash) -> Begun {
         Verdict::Failure(error) => ("failure", Some(owned(error)), None),
         Verdict::Miss(miss) => (miss_name(miss), None, None),
     };
-    Begun {
-        slot: begun.slot.map(|slot| to_number(slot.to_number())),
+    BindingStartedCall {
+        slot: started.slot.map(|slot| to_number(slot.to_number())),
         content_hash: hash.to_string(),
         answer: answer.to_owned(),
         text,
         types,
         answered: call.as_ref().and_then(|call| call.answered).map(to_number),
         end: call.as_ref().and_then(|call| call.end).map(to_number),
-        meta: call.as_ref().and_then(|call| call.meta.clone()).map(owned),
+        meta: call
+            .as_ref()
+            .and_then(|call| call.data.meta.clone())
+            .map(owned),
     }
 }
 

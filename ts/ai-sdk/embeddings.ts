@@ -3,18 +3,20 @@ import { modelCall } from "./journaled-model.js";
 import { journaledResult } from "./middleware.js";
 import type { CallOptions, EmbeddingModelLike } from "./types.js";
 
-/** An embedding model of the AI SDK 5, 6 or 7 whose calls are journaled and replayed. The model itself stays as it is. */
+/**
+ * Wraps an embedding model of the AI SDK 5, 6 or 7, so that its calls are journaled and replayed. Does not change `model`.
+ */
 export function rewindEmbeddingModel<Model extends EmbeddingModelLike>(model: Model): Model {
-  const made = getContext();
+  const created = getContext();
   const doEmbed = async (params: CallOptions): Promise<object> => {
-    const make = (): PromiseLike<object> => model.doEmbed(params as never);
-    const call = modelCall("embed", model, params, made);
-    return call === undefined ? make() : journaledResult(call, make);
+    const execute = (): PromiseLike<object> => model.doEmbed(params as never);
+    const call = modelCall("embed", model, params, created);
+    return call === undefined ? execute() : journaledResult(call, execute);
   };
   return new Proxy(model, {
     get(target, key) {
       if (key === "doEmbed") return doEmbed;
-      // A model may have private members, which a proxy has not.
+      // Methods with private members need the model itself as `this`, not the proxy.
       const value: unknown = Reflect.get(target, key, target);
       return typeof value === "function" ? (value.bind(target) as unknown) : value;
     },

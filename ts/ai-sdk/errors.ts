@@ -4,8 +4,8 @@ import { fromErrorInfo, toErrorInfo } from "../values/error-info.js";
 const MARKER = "vercel.ai.error";
 
 /**
- * The AI SDK knows its errors by symbols, which a recording does not keep: without them it would not try again what it
- * had tried again. Errors that were made here have them already.
+ * Restores the symbols by which the AI SDK recognizes its errors. A recording does not keep them, and without them the
+ * SDK would not retry a call that it retried when recorded. Errors of live calls have them already.
  */
 export function revivedErrors(error: unknown): unknown {
   const seen = new Set<unknown>();
@@ -20,13 +20,13 @@ export function revivedErrors(error: unknown): unknown {
   return error;
 }
 
-/** An error in a part of a stream. */
+/** A recorded stream part of type "error". */
 interface RecordedErrorPart {
   readonly type: "error";
   readonly errorInfo: ErrorInfo;
 }
 
-/** Parts as they are recorded: errors as data. */
+/** Converts a stream part for the recording: an error becomes data. */
 export function recordedPart(part: object): object {
   const { type, error } = part as { type?: unknown; error?: unknown };
   if (type !== "error" || !isError(error)) return part;

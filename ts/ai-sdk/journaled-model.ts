@@ -1,9 +1,9 @@
-import { ambientContext, responseHeaders, type RunContext, type HeaderList } from "../integration/index.js";
+import { ambientContext, responseHeaders, type HeaderList, type RunContext } from "../integration/index.js";
 import type { CallMeta } from "../types/snapshot.js";
 import { revivedErrors } from "./errors.js";
 import type { CallOptions, ModelName } from "./types.js";
 
-/** A call of a model, for the journal. */
+/** A model call for the journal. */
 export interface JournaledModelCall {
   readonly kind: "model" | "embedding";
   readonly name: string;
@@ -11,23 +11,23 @@ export interface JournaledModelCall {
   readonly context: RunContext;
 }
 
-/** `undefined` where nothing is journaled: outside of runs, and in the making of a journaled call. */
+/** Returns `undefined` if the call is not journaled: outside of runs and inside a journaled call. */
 export function modelCall(
   kind: "generate" | "stream" | "embed",
   { provider, modelId }: ModelName,
   params: CallOptions,
-  made: RunContext | undefined,
+  created: RunContext | undefined,
 ): JournaledModelCall | undefined {
-  const context = ambientContext(made, "agent-rewind/ai-sdk");
-  if (context === undefined || context.inCall) return undefined;
-  // Headers are where keys are; a signal is not asked with.
+  const ambient = ambientContext("agent-rewind/ai-sdk", created);
+  if (ambient === undefined) return undefined;
+  // Headers contain keys, and the signal is not part of the request.
   const { abortSignal: _signal, headers: _headers, ...asked } = params;
   const given = Object.entries(asked).filter(([, value]) => value !== undefined);
   const request = { type: kind, provider, model: modelId, ...Object.fromEntries(given) };
-  return { kind: kind === "embed" ? "embedding" : "model", name: modelId, request, context };
+  return { kind: kind === "embed" ? "embedding" : "model", name: modelId, request, context: ambient.context };
 }
 
-/** Waits for a call; what it fails with is told apart by the AI SDK as if it were its own. */
+/** Waits for a call. If it fails, the AI SDK recognizes the error as one of its own. */
 export async function withSdkErrors<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
@@ -38,7 +38,7 @@ export async function withSdkErrors<T>(call: Promise<T>): Promise<T> {
 
 type WithResponse = { response?: { headers?: Record<string, string> } };
 
-/** Takes the headers of a result apart: those that are recorded, and those that differ from time to time. */
+/** Splits the headers of a result into recorded ones and those that differ between equal results. */
 export function splitHeaders<Result extends object>(result: Result): { kept: Result; changing: HeaderList } {
   const { response } = result as WithResponse;
   if (response?.headers === undefined) return { kept: result, changing: [] };
@@ -46,7 +46,7 @@ export function splitHeaders<Result extends object>(result: Result): { kept: Res
   return { kept: { ...result, response: { ...response, headers: Object.fromEntries(kept) } }, changing };
 }
 
-/** Puts back what stands in the entry's meta. */
+/** Adds the headers from the entry's meta. */
 export function joinHeaders<Result extends object>(result: Result, { stream }: CallMeta): Result {
   const { response } = result as WithResponse;
   if (response?.headers === undefined || stream?.headers === undefined) return result;

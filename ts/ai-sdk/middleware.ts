@@ -3,10 +3,8 @@ import {
   getContext,
   journalStreamed,
   journaled,
-  recorderOf,
+  recordedTiming,
   replayStream,
-  since,
-  untilAfter,
   type RunContext,
   type StreamEnd,
   type Tapped,
@@ -16,24 +14,24 @@ import { joinHeaders, modelCall, splitHeaders, withSdkErrors, type JournaledMode
 import type { CallOptions, RewindMiddleware, StreamResult } from "./types.js";
 
 export interface RewindMiddlewareOptions {
-  /** "instant" (default) replays a stream at once, part for part; "recorded" when the parts came. */
+  /** "instant" (default) replays the parts of a stream without delays, "recorded" at their recorded times. */
   timing?: "instant" | "recorded";
 }
 
 /**
- * A middleware for `wrapLanguageModel` of the AI SDK 5, 6 or 7: the model's calls are journaled in the current run, agent
- * or test, and replayed from its recording.
- * @throws ReplayMissError, from the call, in a strict replay that has no answer for it.
+ * Returns a middleware for `wrapLanguageModel` of the AI SDK 5, 6 or 7. The model's calls are journaled in the current run,
+ * agent or test, and replayed from its recording.
+ * @throws ReplayMissError from a call that a strict replay has no answer for.
  */
 export function rewindMiddleware({ timing = "instant" }: RewindMiddlewareOptions = {}): RewindMiddleware {
   if (timing !== "instant" && timing !== "recorded") {
     throw new TypeError(`rewindMiddleware: options.timing must be "instant" or "recorded", received ${String(timing)}`);
   }
-  const made: RunContext | undefined = getContext();
+  const created: RunContext | undefined = getContext();
   return {
     specificationVersion: "v3",
     async wrapGenerate({ doGenerate, params, model }) {
-      const call = modelCall("generate", model, params, made);
+      const call = modelCall("generate", model, params, created);
       return call === undefined ? doGenerate() : journaledResult(call, doGenerate);
     },
     async wrapStream<Result extends StreamResult<never> | StreamResult>({
@@ -45,7 +43,7 @@ export function rewindMiddleware({ timing = "instant" }: RewindMiddlewareOptions
       params: CallOptions;
       model: { provider: string; modelId: string };
     }): Promise<Result> {
-      const call = modelCall("stream", model, params, made);
+      const call = modelCall("stream", model, params, created);
       if (call === undefined) return doStream();
       const options = { signal: params.abortSignal, timed: timing === "recorded" };
       return withSdkErrors(streamed(call, doStream as () => PromiseLike<StreamResult>, options)) as unknown as Result;
@@ -53,29 +51,29 @@ export function rewindMiddleware({ timing = "instant" }: RewindMiddlewareOptions
   };
 }
 
-/** A call whose result comes at once. */
+/** Journals a call whose result is not streamed. */
 export async function journaledResult<Result extends object>(
   call: JournaledModelCall,
-  make: () => PromiseLike<Result>,
+  execute: () => PromiseLike<Result>,
 ): Promise<Result> {
   let live: Result | undefined;
   let headers: [string, string][] = [];
   const ended = await withSdkErrors(
-    journaled<Result>(
-      call,
-      async () => {
-        live = await make();
+    journaled<Result>({
+      ...call,
+      async execute() {
+        live = await execute();
         const { kept, changing } = splitHeaders(live);
         headers = changing;
         return kept;
       },
-      { meta: () => (headers.length === 0 ? {} : { stream: { headers } }) },
-    ),
+      meta: () => (headers.length === 0 ? {} : { stream: { headers } }),
+    }),
   );
   return live ?? joinHeaders(ended.value, ended.meta ?? {});
 }
 
-/** A stream as it is journaled: all else of the result, and the parts. */
+/** A streamed result in the journal. */
 interface RecordedStream {
   result: object;
   parts: object[];
@@ -84,57 +82,53 @@ interface RecordedStream {
 
 function streamed(
   call: JournaledModelCall,
-  make: () => PromiseLike<StreamResult>,
+  execute: () => PromiseLike<StreamResult>,
   { signal, timed }: { signal: AbortSignal | undefined; timed: boolean },
 ): Promise<StreamResult> {
-  return journalStreamed<StreamResult, RecordedStream>(
-    call,
-    async ({ journaled: ended }) => {
-      const startedAt = performance.now();
-      const live = await make();
-      const startMs = since(startedAt);
+  return journalStreamed<StreamResult, RecordedStream>({
+    ...call,
+    async execute({ startedAt, journaled: ended }) {
+      const live = await execute();
       const { stream, ...rest } = live;
       const { kept, changing } = splitHeaders(rest);
-      const tap = new Tap<object>(stream, { startedAt, signal, journaled: ended, copy: recordedCopy, size: () => 1 });
+      const tap = new Tap<object>(stream, { startedAt, signal, journaled: ended, copy: recordedCopy });
       const recorded = ({ chunks, end }: Tapped<object>): RecordedStream => ({
         result: kept,
         parts: [...chunks],
         ...(end === undefined ? {} : { end }),
       });
       const headers = changing.length === 0 ? {} : { headers: changing };
-      const meta = () => ({ stream: { startMs, chunks: tap.sizes, ...headers } });
+      const meta = () => ({ stream: { startMs: tap.startMs, chunks: tap.sizes, ...headers } });
       const answer = { ...live, stream: tap.open() as StreamResult["stream"] };
-      return { answer, recorder: recorderOf(tap, recorded, meta) };
+      return { answer, recorder: tap.recorder(recorded, meta) };
     },
-    {
-      async answer({ result, parts, end }, meta, more) {
-        const { continue: continueCall } = more;
-        const until = timed ? untilAfter(performance.now(), signal) : undefined;
-        await until?.(meta.stream?.startMs ?? 0);
-        signal?.throwIfAborted();
-        const times = meta.stream?.chunks ?? [];
-        const pieces = parts.map((part, index) => [revivedPart(part), times[index]?.[1] ?? 0] as const);
-        const stream = replayStream(pieces, {
-          signal,
-          end,
-          call: call.name,
-          until,
-          revive: revivedErrors,
-          ...more,
-          continue: continueCall && (async () => (await continueCall()).stream),
-        });
-        return { ...joinHeaders(result, meta), stream: stream as StreamResult["stream"] };
-      },
-      incompleteAnswer: ({ end }) => (end === "open" ? "restart" : undefined),
+    async replay({ result, parts, end }, meta, rest) {
+      const { continue: continueCall } = rest;
+      const until = timed ? recordedTiming(performance.now(), signal) : undefined;
+      await until?.(meta.stream?.startMs ?? 0);
+      signal?.throwIfAborted();
+      const times = meta.stream?.chunks ?? [];
+      const chunks = parts.map((part, index) => [revivedPart(part), times[index]?.[1] ?? 0] as const);
+      const stream = replayStream(chunks, {
+        ...rest,
+        signal,
+        end,
+        call: call.name,
+        until,
+        revive: revivedErrors,
+        continue: continueCall && (async () => (await continueCall()).stream),
+      });
+      return { ...joinHeaders(result, meta), stream: stream as StreamResult["stream"] };
     },
-  );
+    incompleteAnswer: ({ end }) => (end === "open" ? "restart" : undefined),
+  });
 }
 
-/** The SDK fills some parts in as they pass. */
+/** Copies a part, because the SDK modifies some parts later. */
 function recordedCopy(part: object): object {
   const recorded = recordedPart(part);
   try {
-    // URLs cannot be cloned; a part that holds one is kept as it is.
+    // structuredClone refuses URLs.
     return structuredClone(recorded);
   } catch {
     return { ...recorded };

@@ -2,12 +2,11 @@ import {
   Tap,
   ambientContext,
   getContext,
-  journalCall,
+  journaled,
   journalStreamed,
-  recorderOf,
   replayStream,
-  type RunContext,
   type JournaledCall,
+  type RunContext,
   type StreamEnd,
   type Tapped,
 } from "../integration/index.js";
@@ -15,34 +14,34 @@ import {
 type Execute = (input: unknown, options: unknown) => unknown;
 
 /**
- * Tools for `generateText`, `streamText` and agents of the AI SDK whose executions are journaled, by name and input, and
- * replayed. Tools that are executed elsewhere stay as they are.
+ * Wraps tools for `generateText`, `streamText` and agents of the AI SDK, so that their executions are journaled by name
+ * and input, and replayed. Tools without `execute` are returned unchanged.
  */
 export function wrapTools<Tools extends Readonly<Record<string, object>>>(tools: Tools): Tools {
-  const made = getContext();
+  const created = getContext();
   const wrapped = Object.entries(tools).map(([name, tool]): [string, object] => {
     const { execute } = tool as { execute?: unknown };
     if (typeof execute !== "function") return [name, tool];
     const wrap = isGenerator(execute) ? wrapGenerator : wrapFunction;
-    return [name, { ...tool, execute: wrap(name, execute.bind(tool) as Execute, made) }];
+    return [name, { ...tool, execute: wrap(name, execute.bind(tool) as Execute, created) }];
   });
   return Object.fromEntries(wrapped) as Tools;
 }
 
-function toolCall(name: string, input: unknown, made: RunContext | undefined): JournaledCall | undefined {
-  const context = ambientContext(made, "wrapTools");
-  // A tool in a tool is part of it.
-  return context === undefined || context.inCall ? undefined : { kind: "tool", name, request: input, context };
+function toolCall(name: string, input: unknown, created: RunContext | undefined): JournaledCall | undefined {
+  const ambient = ambientContext("wrapTools", created);
+  return ambient && { kind: "tool", name, request: input, context: ambient.context };
 }
 
-function wrapFunction(name: string, execute: Execute, made: RunContext | undefined): Execute {
+function wrapFunction(name: string, execute: Execute, created: RunContext | undefined): Execute {
   return (input, options) => {
-    const call = toolCall(name, input, made);
-    return call === undefined ? execute(input, options) : journalCall(call, () => lastOf(execute(input, options)));
+    const call = toolCall(name, input, created);
+    if (call === undefined) return execute(input, options);
+    return journaled({ ...call, execute: () => lastOf(execute(input, options)) }).then(({ value }) => value);
   };
 }
 
-/** Of a function that gives a generator, which cannot be seen from outside, the last output counts. */
+/** If a plain function returns a generator, only its last output is journaled. */
 async function lastOf(output: unknown): Promise<unknown> {
   if (typeof output !== "object" || output === null || !(Symbol.asyncIterator in output)) return output;
   let last: unknown;
@@ -55,37 +54,32 @@ interface RecordedOutputs {
   end?: StreamEnd;
 }
 
-/** A tool that gives several outputs, of which the last one counts. */
-function wrapGenerator(name: string, execute: Execute, made: RunContext | undefined): Execute {
+/** For tools that yield several outputs. The last one is the result. */
+function wrapGenerator(name: string, execute: Execute, created: RunContext | undefined): Execute {
   return (input, options) => {
-    const call = toolCall(name, input, made);
-    const make = (): AsyncIterable<unknown> => execute(input, options) as AsyncIterable<unknown>;
-    return call === undefined ? make() : outputsOf(call, make);
+    const call = toolCall(name, input, created);
+    const outputs = (): AsyncIterable<unknown> => execute(input, options) as AsyncIterable<unknown>;
+    return call === undefined ? outputs() : journalOutputs(call, outputs);
   };
 }
 
-async function* outputsOf(call: JournaledCall, make: () => AsyncIterable<unknown>): AsyncGenerator {
-  const stream = await journalStreamed<ReadableStream, RecordedOutputs>(
-    call,
-    async ({ journaled, signal }) => {
-      const startedAt = performance.now();
-      const copy = (output: unknown): unknown => output;
-      const tap = new Tap<unknown>(streamOf(make()), { startedAt, signal, journaled, copy, size: () => 1 });
+async function* journalOutputs(call: JournaledCall, execute: () => AsyncIterable<unknown>): AsyncGenerator {
+  const stream = await journalStreamed<ReadableStream, RecordedOutputs>({
+    ...call,
+    async execute(info) {
+      const tap = new Tap<unknown>(streamOf(execute()), { ...info, copy: (output) => output });
       const recorded = ({ chunks, end }: Tapped<unknown>): RecordedOutputs => ({
         outputs: [...chunks],
         ...(end === undefined ? {} : { end }),
       });
-      const meta = () => ({ stream: { chunks: tap.sizes } });
-      return { answer: tap.open(), recorder: recorderOf(tap, recorded, meta) };
+      return { answer: tap.open(), recorder: tap.recorder(recorded, () => ({ stream: { chunks: tap.sizes } })) };
     },
-    {
-      answer({ outputs, end }, _meta, more) {
-        const pieces = outputs.map((output) => [output, 0] as const);
-        return replayStream(pieces, { signal: undefined, end, call: `the tool "${call.name}"`, ...more });
-      },
-      incompleteAnswer: ({ end }) => (end === "open" ? "restart" : undefined),
+    replay({ outputs, end }, _meta, rest) {
+      const chunks = outputs.map((output) => [output, 0] as const);
+      return replayStream(chunks, { ...rest, signal: undefined, end, call: `the tool "${call.name}"` });
     },
-  );
+    incompleteAnswer: ({ end }) => (end === "open" ? "restart" : undefined),
+  });
   yield* stream as AsyncIterable<unknown>;
 }
 

@@ -1,6 +1,6 @@
-// The AI SDK's types as far as they are needed: the same in its versions 5, 6 and 7, none of which is imported.
+// The parts of the AI SDK's types that are equal in its versions 5, 6 and 7, so that no version must be installed.
 
-/** What is asked of a model. */
+/** The options of a model call. */
 export interface CallOptions {
   readonly abortSignal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;

@@ -1,16 +1,16 @@
-// The files of a log: the current one under the log's own path, earlier ones beside it with a number.
+// The files of a log: the current one at the path of the log, earlier ones next to it with a number.
 
 import { existsSync, readdirSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 
-/** Path of an earlier file: `audit.jsonl` becomes `audit.1.jsonl`. */
+/** The path of an earlier file: `audit.jsonl` becomes `audit.1.jsonl`. */
 export function rotatedPath(path: string, file: number): string {
   const extension = extname(path);
   return join(dirname(path), `${basename(path, extension)}.${file}${extension}`);
 }
 
-/** Numbers of the earlier files of a log that there are, in order. */
+/** The numbers of the existing earlier files of a log, in order. */
 export function rotatedFiles(path: string): number[] {
   const extension = extname(path);
   const start = `${basename(path, extension)}.`;
@@ -28,15 +28,15 @@ export function rotatedFiles(path: string): number[] {
     .toSorted((left, right) => left - right);
 }
 
-/** A file of a log, to be read by its handle if it has one. */
+/** A file of a log. If it has a handle, it must be read through the handle. */
 export interface LogFile {
   file: string;
   handle?: FileHandle;
-  /** Whether the log ends here; to be asked when the file has been read. */
+  /** True if the log ends with this file. Valid only after the file was read. */
   isLast(): boolean;
 }
 
-/** The files of a log, in order, each once, also if the writer puts the current one aside meanwhile. */
+/** Yields each file of a log once, in order, even if the writer rotates the current one during the iteration. */
 export async function* filesOf(path: string): AsyncGenerator<LogFile> {
   let read = 0;
   const unread = (): number[] => rotatedFiles(path).filter((number) => number > read);
@@ -47,7 +47,7 @@ export async function* filesOf(path: string): AsyncGenerator<LogFile> {
     }
     const handle = await openIfThere(path);
     try {
-      // What was put aside before the current file was opened comes before it.
+      // Files that were rotated before the current one was opened come before it.
       if (unread().length > 0) continue;
       if (handle !== undefined) yield { file: path, handle, isLast: () => true };
       return;

@@ -1,8 +1,6 @@
-// Boundary records without their content.
-
 import { calling, native } from "../native.js";
 
-/** Members that say when and where, and nothing of what. */
+/** Members that contain only time, names and counts. */
 const KEPT = new Set([
   "timestamp",
   "session_id",
@@ -17,8 +15,8 @@ const KEPT = new Set([
 ]);
 
 /**
- * What may be written of a record: hashes, counts, time and names, and a hash of the whole and of each message and tool
- * (SHA-256 of the RFC 8785 form, as `contentHash` gives).
+ * Reduces a boundary record to hashes, counts, time and names, without content. Adds hashes of the whole record and of
+ * each message and tool (SHA-256 of the RFC 8785 form, as in `contentHash`).
  */
 export function hashesOf(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const kept = Object.entries(record).filter(

@@ -1,3 +1,5 @@
 export { AuditLogError, isAuditLogError } from "../errors/audit.js";
-export { openAuditLog, type AuditHead, type AuditLog, type AuditLogOptions } from "./log.js";
+export type { AuditHead } from "./line.js";
+export { openAuditLog, type AuditLog } from "./log.js";
+export type { AuditLogOptions } from "./options.js";
 export { verifyLog, type AuditProblem, type AuditReport, type VerifiedLine, type VerifyLogOptions } from "./verify.js";

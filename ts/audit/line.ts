@@ -1,30 +1,38 @@
-// Lines of an audit log: each carries the hash of the line before, and its own.
+// Lines of an audit log. Each contains its own hash and the hash of the previous line.
 
 import { createHash, createHmac } from "node:crypto";
 
-/** What stands before the first line of all. */
+/** `prev` of the first line of a log. */
 export const NO_LINE: string = "0".repeat(64);
 
-/** Stands in the first line of a file. */
+/** Identifies a line of the log. Store it elsewhere, so that `verifyLog` detects changes up to this line. */
+export interface AuditHead {
+  /** Number of the line in the log, from 0. */
+  seq: number;
+  /** 64 hex digits. */
+  hash: string;
+}
+
+/** The first line of a file. */
 export interface StartLine {
   type: "start";
   version: 1;
-  /** Number of the file, from 1. */
+  /** Number of the file in the log, from 1. */
   file: number;
   mode: "full" | "hashes";
-  /** Hashes are made with a key. */
+  /** True if hashes are computed with a key. */
   keyed: boolean;
-  /** Bytes before this line that a killed process left behind. */
+  /** Bytes before this line that a killed process left. */
   torn?: Torn;
 }
 
-/** What a killed process was about to write. */
+/** An incomplete line that a killed process left. */
 export interface Torn {
   bytes: number;
   sha256: string;
 }
 
-/** Stands after bytes that a killed process left behind. */
+/** Follows an incomplete line that a killed process left. */
 export interface ResumeLine {
   type: "resume";
   torn: Torn;
@@ -37,13 +45,13 @@ export interface RecordLine {
 
 export type LineBody = StartLine | ResumeLine | RecordLine;
 
-/** A line whose own hash is right. */
+/** A line with its place in the hash chain. */
 export type Line = LineBody & {
   /** Number of the line in the log, over all its files, from 0. */
   seq: number;
-  /** When it was written: ISO, UTC. */
+  /** Time of writing: ISO 8601, UTC. */
   time: string;
-  /** Hash of the line before. */
+  /** Hash of the previous line. */
   prev: string;
   hash: string;
 };
@@ -52,13 +60,13 @@ const HASH_LENGTH = 64;
 const BEFORE_HASH = ',"hash":"';
 const TAIL_LENGTH = BEFORE_HASH.length + HASH_LENGTH + '"}'.length;
 
-/** SHA-256, or HMAC-SHA256 with a key: 64 hex digits. */
+/** SHA-256, or HMAC-SHA256 if there is a key: 64 hex digits. */
 export function hashOf(bytes: string | Uint8Array, key: string | undefined): string {
   const hash = key === undefined ? createHash("sha256") : createHmac("sha256", key);
   return hash.update(bytes).digest("hex");
 }
 
-/** A line, without the newline, and its hash. */
+/** Returns the text of a line, without the newline, and its hash. */
 export function writeLine(
   body: LineBody,
   chain: { seq: number; prev: string },
@@ -75,7 +83,7 @@ export function tornOf(bytes: Uint8Array): Torn {
   return { bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
 }
 
-/** What a line is: whole, changed after it was written, or no line of a log. */
+/** An intact line, a line that was changed after it was written, or bytes that are not a line of a log. */
 export type ReadLine = { line: Line } | { changed: Line } | { noLine: true };
 
 export function readLine(bytes: Buffer, key: string | undefined): ReadLine {

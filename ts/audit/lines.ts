@@ -7,11 +7,11 @@ export interface FileLine {
   bytes: Buffer;
   /** From 1. */
   number: number;
-  /** Whether a newline ends it; only the last line of a file may lack it. */
+  /** True if a newline ends it. Only the last line of a file may lack one. */
   ended: boolean;
 }
 
-/** The lines of a file, one after the other, whatever their length. */
+/** Yields the lines of a file, of any length. */
 export async function* linesOf(path: string, handle?: FileHandle): AsyncGenerator<FileLine> {
   const options = { highWaterMark: 256 * 1024, ...(handle === undefined ? {} : { fd: handle, autoClose: false }) };
   let parts: Buffer[] = [];

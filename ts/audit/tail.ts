@@ -1,15 +1,15 @@
-// The end of a log's file: its last whole line, and what a killed process left after it.
-
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
 import { AuditLogError } from "../errors/audit.js";
 import { readLine, type Line } from "./line.js";
 
+/** The end of a log file. */
 export interface Tail {
+  /** The last complete line. */
   last: Line;
-  /** What stands after the last whole line, without its newline; empty after a clean end. */
+  /** Bytes after the last complete line, without a newline. Empty after a clean end. */
   torn: Buffer;
-  /** Whether the last byte of the file is a newline. */
+  /** True if the last byte of the file is a newline. */
   ended: boolean;
 }
 
@@ -17,9 +17,9 @@ const NEWLINE = 0x0a;
 const BLOCK = 64 * 1024;
 
 /**
- * Reads the end of a file, from behind.
- * @returns `undefined` for a file without a whole line.
- * @throws AuditLogError if its last line was changed after it was written.
+ * Reads the end of a file backwards.
+ * @returns `undefined` if the file has no complete line.
+ * @throws AuditLogError if the last line was changed after it was written.
  */
 export function readTail(path: string, key: string | undefined): Tail | undefined {
   const fd = openSync(path, "r");
@@ -30,7 +30,7 @@ export function readTail(path: string, key: string | undefined): Tail | undefine
     for (;;) {
       const tail = tailOf(text, from === 0, path, key);
       if (tail !== undefined || from === 0) return tail;
-      // At least as much again, so that a long line is not read over and over.
+      // Doubles the size, so that a long line is not copied in many small steps.
       const length = Math.min(from, Math.max(BLOCK, text.length));
       from -= length;
       text = Buffer.concat([readAt(fd, from, length), text]);
@@ -51,7 +51,7 @@ function readAt(fd: number, from: number, length: number): Buffer {
   return block.subarray(0, read);
 }
 
-/** `whole`: the text begins where the file does. */
+/** `whole`: the text starts at the start of the file. */
 function tailOf(text: Buffer, whole: boolean, path: string, key: string | undefined): Tail | undefined {
   const ended = text.at(-1) === NEWLINE;
   let end = ended ? text.length - 1 : text.length;
@@ -66,7 +66,7 @@ function tailOf(text: Buffer, whole: boolean, path: string, key: string | undefi
     if ("changed" in read) {
       throw new AuditLogError(
         `The audit log ${path} cannot be continued: its line ${read.changed.seq} was changed after it was written, or ` +
-          "was made with another key. Look at it with verifyLog, and move it away.",
+          "was written with another key. Check the log with verifyLog, then move it away.",
         { path, code: "ERR_REWIND_AUDIT_BROKEN" },
       );
     }

@@ -1,23 +1,22 @@
 import { AuditLogError } from "../errors/audit.js";
 import { filesOf } from "./files.js";
-import { NO_LINE, readLine, tornOf, type Line, type Torn } from "./line.js";
+import { NO_LINE, readLine, tornOf, type AuditHead, type Line, type Torn } from "./line.js";
 import { linesOf, type FileLine } from "./lines.js";
-import type { AuditHead } from "./log.js";
 
-/** What is wrong with a log, at the first line where something is. */
+/** The first problem in a log. */
 export interface AuditProblem {
   /**
-   * - `"changed"`: the line is not what was written, or was made with another key.
-   * - `"removed"`: one or more lines before it are missing; at the start of a log, whole files.
-   * - `"reordered"`: it stands before or after its place, or twice.
-   * - `"inserted"`: it does not follow from the line before.
-   * - `"unreadable"`: it is no line of a log.
-   * - `"truncated"`: the log ends before the head that was kept elsewhere.
-   * - `"rewritten"`: the line in the place of the head that was kept elsewhere is another one.
+   * - `"changed"`: the line was changed after it was written, or was written with another key.
+   * - `"removed"`: lines before it are missing; at the start of a log, whole files.
+   * - `"reordered"`: the line is in the wrong position, or occurs twice.
+   * - `"inserted"`: the line was written after a different line than the previous one.
+   * - `"unreadable"`: it is not a line of a log.
+   * - `"truncated"`: the log ends before the expected head.
+   * - `"rewritten"`: the line at the position of the expected head has another hash.
    */
   kind: "changed" | "removed" | "reordered" | "inserted" | "unreadable" | "truncated" | "rewritten";
   file: string;
-  /** Line of the file, from 1. */
+  /** Line number in the file, from 1. */
   line: number;
   message: string;
 }
@@ -25,30 +24,30 @@ export interface AuditProblem {
 export interface AuditReport {
   ok: boolean;
   problem?: AuditProblem;
-  /** What a killed process left at the end of the log; the next writer goes on after it. */
+  /** An incomplete line of a killed process at the end of the log. This is not a problem: the next writer continues after it. */
   torn?: { file: string; line: number; bytes: number };
   /** The files that were read, in order. */
   files: string[];
-  /** Lines that are right, up to the problem. */
+  /** Number of valid lines before the problem. */
   lines: number;
-  /** Records among them. */
+  /** Number of records among these lines. */
   records: number;
-  /** The last line that is right. */
+  /** The last valid line. */
   head?: AuditHead;
-  /** Whether hashes are made with a key. */
+  /** True if the hashes are computed with a key. */
   keyed: boolean;
 }
 
 export interface VerifyLogOptions {
-  /** The key that the log was written with. */
+  /** The key with which the log was written. */
   key?: string;
-  /** A head that was kept elsewhere: the log must hold that line, in that place. */
+  /** A head that was stored elsewhere. The log must contain this line at this position. */
   head?: AuditHead;
-  /** The log may begin later: earlier files were moved away. */
+  /** Accepts a log whose first files are missing, because they were moved away. */
   partial?: boolean;
 }
 
-/** A line of a log that is right, and where it stands. */
+/** A valid line of a log, and its position. */
 export interface VerifiedLine {
   line: Line;
   file: string;
@@ -56,13 +55,13 @@ export interface VerifiedLine {
 }
 
 /**
- * Checks a log, over all its files: that no line was changed, removed, inserted or put elsewhere since it was written.
+ * Checks all files of a log: no line may have been changed, removed, inserted or moved since it was written.
  *
- * Somebody who may write the file can still cut lines off its end, or rewrite it from any line to its end, hashes
- * included. Against the first helps a head that is kept elsewhere; against the second too, or a key.
+ * Somebody with write access can still cut lines off the end, or rewrite all lines from some point on including their
+ * hashes. A head that is stored elsewhere detects both. A key prevents the second.
  *
- * @param onLine is given each line that is right.
- * @throws AuditLogError if there is no log, it was written with a key and none is given, or it cannot be read.
+ * @param onLine is called for each valid line.
+ * @throws AuditLogError if the log does not exist, cannot be read, or needs a key that is not given.
  */
 export async function verifyLog(
   path: string,
@@ -82,12 +81,12 @@ export async function verifyLog(
     throw new AuditLogError(`The audit log ${path} could not be read: ${(cause as Error).message}.`, { path, cause });
   }
   const last = files.at(-1);
-  if (last === undefined) throw new AuditLogError(`There is no audit log ${path}.`, { path });
+  if (last === undefined) throw new AuditLogError(`The audit log ${path} does not exist.`, { path });
   chain.end(last);
   return chain.report(files);
 }
 
-/** Follows the lines of a log. */
+/** The state of the check while it follows the hash chain. */
 class Chain {
   readonly #path: string;
   readonly #options: VerifyLogOptions;
@@ -98,7 +97,7 @@ class Chain {
   #keyed = false;
   #headSeen = false;
   #problem: AuditProblem | undefined;
-  /** Lines that are none, which a killed process may have left. */
+  /** Bytes that are not a line of a log. A killed process may have left them. */
   #torn: { bytes: Buffer[]; line: number } | undefined;
   #tornAtEnd: AuditReport["torn"];
   #last: { file: string; line: number } = { file: "", line: 0 };
@@ -109,7 +108,7 @@ class Chain {
     this.#onLine = onLine;
   }
 
-  /** Gives whether the log is right so far. */
+  /** Checks the next line. Returns false after a problem. */
   take(file: string, { bytes, number }: FileLine): boolean {
     const read = readLine(bytes, this.#options.key);
     if ("noLine" in read) {
@@ -119,13 +118,13 @@ class Chain {
     }
     const line = "line" in read ? read.line : read.changed;
     if (line.type === "start" && line.keyed && this.#options.key === undefined) {
-      throw new AuditLogError(`The audit log ${this.#path} was written with a key: give it to check the log.`, {
+      throw new AuditLogError(`The audit log ${this.#path} was written with a key. Pass the key to check the log.`, {
         path: this.#path,
         code: "ERR_REWIND_AUDIT_KEY",
       });
     }
     if ("changed" in read) {
-      return this.#fail("changed", file, number, "is not what was written, or was made with another key");
+      return this.#fail("changed", file, number, "was changed after it was written, or was written with another key");
     }
     return this.#ownsTorn(file, number, line) && this.#follows(file, number, line) && this.#accept(file, number, line);
   }
@@ -134,33 +133,38 @@ class Chain {
     const head = this.#head;
     if (head === undefined) {
       if (line.type !== "start")
-        return this.#fail("removed", file, number, "is not the start of a file: what stood before it is missing");
+        return this.#fail("removed", file, number, "is not the start of a file: the lines before it are missing");
       if (line.prev !== NO_LINE && this.#options.partial !== true)
         return this.#fail("removed", file, number, `is line ${line.seq} of the log: the files before it are missing`);
       return true;
     }
     if (line.prev === head.hash && line.seq === head.seq + 1) return true;
-    const place = `is line ${line.seq} of the log, and follows line ${head.seq}`;
+    const place = `is line ${line.seq} of the log, but follows line ${head.seq}`;
     if (line.seq <= head.seq) return this.#fail("reordered", file, number, place);
     if (line.seq === head.seq + 1)
-      return this.#fail("inserted", file, number, `${place}, but was written after another one`);
-    return this.#fail("removed", file, number, `${place}: those between are missing, or stand elsewhere`);
+      return this.#fail(
+        "inserted",
+        file,
+        number,
+        `is line ${line.seq} of the log, but was written after a different line ${head.seq}`,
+      );
+    return this.#fail("removed", file, number, `${place}: the lines between them are missing or were moved`);
   }
 
-  /** Bytes that are no line are right only if the next line tells of them. */
+  /** Bytes that are not a line are valid only if the next line records their size and hash. */
   #ownsTorn(file: string, number: number, line: Line): boolean {
     const torn = this.#torn;
-    const told: Torn | undefined = line.type === "record" ? undefined : line.torn;
+    const recorded: Torn | undefined = line.type === "record" ? undefined : line.torn;
     if (torn === undefined) {
-      if (told === undefined) return true;
-      return this.#fail("removed", file, number, "tells of bytes of a killed process that are missing");
+      if (recorded === undefined) return true;
+      return this.#fail("removed", file, number, "records bytes of a killed process that are missing");
     }
     const found = tornOf(joined(torn.bytes));
-    if (told?.bytes === found.bytes && told.sha256 === found.sha256) {
+    if (recorded?.bytes === found.bytes && recorded.sha256 === found.sha256) {
       this.#torn = undefined;
       return true;
     }
-    return this.#fail("unreadable", file, torn.line, "is no line of a log");
+    return this.#fail("unreadable", file, torn.line, "is not a line of an audit log");
   }
 
   #accept(file: string, number: number, line: Line): boolean {
@@ -173,18 +177,19 @@ class Chain {
     if (kept?.seq === line.seq) {
       this.#headSeen = true;
       if (kept.hash !== line.hash)
-        return this.#fail("rewritten", file, number, `is not the line ${kept.seq} whose hash was kept`);
+        return this.#fail("rewritten", file, number, `has another hash than the expected head ${kept.seq}`);
     }
     this.#onLine({ line, file, number });
     return true;
   }
 
-  /** Only the last file may end in bytes that are no line. */
+  /** Only the last file may end with an incomplete line. */
   endFile(file: string, isLast: boolean): boolean {
     const torn = this.#torn;
     if (torn === undefined) return true;
     const bytes = joined(torn.bytes).length;
-    if (!isLast || !looksTorn(torn.bytes)) return this.#fail("unreadable", file, torn.line, "is no line of a log");
+    if (!isLast || !looksTorn(torn.bytes))
+      return this.#fail("unreadable", file, torn.line, "is not a line of an audit log");
     this.#tornAtEnd = { file, line: torn.line, bytes };
     return true;
   }
@@ -197,7 +202,7 @@ class Chain {
       "truncated",
       file,
       line,
-      `is the last one, line ${this.#head?.seq ?? -1} of the log: line ${kept.seq}, whose hash was kept, is missing`,
+      `is the last one (line ${this.#head?.seq ?? -1} of the log), so the expected head ${kept.seq} is missing`,
     );
   }
 
@@ -226,7 +231,7 @@ function joined(lines: readonly Buffer[]): Buffer {
 
 const BEGINNING = '{"seq":';
 
-/** Whether a killed process may have left the lines: they begin as lines of a log do, and do not end so. */
+/** True if a killed process may have left these lines: they start like lines of a log but are incomplete. */
 function looksTorn(lines: readonly Buffer[]): boolean {
   return lines.every((line) => {
     const head = line.toString("latin1", 0, BEGINNING.length);

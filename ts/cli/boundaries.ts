@@ -1,4 +1,4 @@
-// Boundary records in logs: lines of an audit log, or plain JSON lines with the same fields.
+// Reads boundary records from logs: lines of an audit log, or plain JSON lines with the same fields.
 
 import { readLine } from "../audit/line.js";
 import { contentHash } from "../snapshot/hash.js";
@@ -6,10 +6,10 @@ import { hashFaults, type HashFault } from "./boundary-hashes.js";
 import { InputError } from "./exit.js";
 import { nameOf, readInput, reading } from "./input.js";
 
-/** What was sent to a model at one time. */
+/** One request to a model, as recorded in a log. */
 export interface Boundary {
   file: string;
-  /** From 1. */
+  /** Line number in the file, from 1. */
   line: number;
   timestamp: string;
   session?: string;
@@ -20,22 +20,22 @@ export interface Boundary {
   toolCount?: number;
   messageHash?: string;
   toolsHash?: string;
-  /** Of each message and tool, in a log without content. */
+  /** Hashes of each message and tool, in a log without content. */
   messageHashes?: string[];
   toolHashes?: string[];
-  /** Hashes that are not those of the messages or tools. */
+  /** Hashes that do not match the messages or tools. */
   hashFaults?: HashFault[];
 }
 
 export interface BoundaryLog {
   boundaries: Boundary[];
-  /** What was passed over. */
+  /** Messages about lines that were skipped. */
   warnings: string[];
 }
 
 const NEWLINE = 0x0a;
 
-/** @throws InputError for a line that is no record, unless it is the last and was cut off. */
+/** @throws InputError for a line that is not a record, except for an incomplete line of a killed process. */
 export async function readBoundaries(path: string): Promise<BoundaryLog> {
   const bytes = await readInput(path);
   const boundaries: Boundary[] = [];
@@ -52,13 +52,13 @@ export async function readBoundaries(path: string): Promise<BoundaryLog> {
     if (record === "control") continue;
     if (record === undefined) {
       if (found >= 0 && !isTorn(bytes, from))
-        throw new InputError(`${nameOf(path)}:${number}: the line is no JSON object`);
-      warnings.push(`${nameOf(path)}:${number}: a line that was cut off is passed over`);
+        throw new InputError(`${nameOf(path)}:${number}: the line is not a JSON object`);
+      warnings.push(`${nameOf(path)}:${number}: skipped an incomplete line`);
       continue;
     }
     if (isEvent(record)) {
       throw new InputError(
-        `${nameOf(path)}:${number}: the line is an event of a run's trace; agent-rewind inspect shows traces`,
+        `${nameOf(path)}:${number}: the line is an event of a trace. Use "agent-rewind inspect" for traces`,
       );
     }
     const faults = reading(`${nameOf(path)}:${number}`, () => hashFaults(record, line));
@@ -67,7 +67,7 @@ export async function readBoundaries(path: string): Promise<BoundaryLog> {
   return { boundaries, warnings };
 }
 
-/** The record of a line; "control" for a line that an audit log needs for itself. */
+/** The record in a line. "control" for the lines of an audit log that contain no record. */
 function recordOf(bytes: Buffer): Record<string, unknown> | "control" | undefined {
   let value: unknown;
   try {
@@ -83,7 +83,7 @@ function recordOf(bytes: Buffer): Record<string, unknown> | "control" | undefine
     : "control";
 }
 
-/** Whether the next line tells of bytes that a killed process left. */
+/** True if the next line records bytes that a killed process left. */
 function isTorn(bytes: Buffer, from: number): boolean {
   const end = bytes.indexOf(NEWLINE, from);
   const next = readLine(bytes.subarray(from, end < 0 ? bytes.length : end), undefined);
@@ -121,7 +121,7 @@ function isEvent({ type, trace }: Record<string, unknown>): boolean {
   return typeof type === "string" && typeof (trace as { traceId?: unknown } | null | undefined)?.traceId === "string";
 }
 
-/** Whether two boundaries sent the same messages, or had the same tools; by what both know. */
+/** True if two boundaries sent the same messages or tools. Compares content if both have it, otherwise hashes. */
 export function sameContent(left: Boundary, right: Boundary, what: "messages" | "tools"): boolean {
   const [leftList, rightList] = [left[what], right[what]];
   if (leftList !== undefined && rightList !== undefined) return hashOf(leftList, left) === hashOf(rightList, right);
@@ -134,7 +134,7 @@ export function sameContent(left: Boundary, right: Boundary, what: "messages" | 
   );
 }
 
-/** Places of the messages or tools that differ, where at least hashes of each are known. */
+/** Indices of the messages or tools that differ. Empty if a log contains neither content nor hashes of the items. */
 export function differingItems(left: Boundary, right: Boundary, what: "messages" | "tools"): number[] {
   const name = what === "messages" ? "messageHashes" : "toolHashes";
   const of = (boundary: Boundary): readonly string[] | undefined =>

@@ -1,14 +1,14 @@
-// Whether the hashes in a boundary record are those of the messages and tools in it.
+// Checks if the hashes in a boundary record match its messages and tools.
 
-import type { SnapshotRecord } from "../context/capture/boundary-types.js";
+import type { CaptureRecord } from "../context/capture/boundary-types.js";
 import { canonicalSha256, pythonSha256 } from "../context/request/hashes.js";
 import { JsonText } from "../context/request/json-text.js";
 import { recordContent } from "../context/capture/verify.js";
 import { native } from "../native.js";
 
-/** A hash that is not that of the content beside it. */
+/** A hash that does not match the content of its record. */
 export interface HashFault {
-  /** Name of the member. */
+  /** Name of the member with the hash. */
   field: string;
   expected: string;
   actual: string;
@@ -20,8 +20,8 @@ const FIELDS = [
 ] as const;
 
 /**
- * Computes the hashes of a record anew, as far as it holds what they are of. What was redacted since cannot be checked.
- * @param line the text that the record was read of: there, numbers stand as they were written.
+ * Recomputes the hashes of the content in a record and returns those that differ. Redacted content cannot be checked.
+ * @param line text of the record, which contains the number tokens as they were written.
  */
 export function hashFaults(record: Readonly<Record<string, unknown>>, line?: Buffer): HashFault[] {
   return FIELDS.flatMap(({ names, content }): HashFault[] => {
@@ -38,9 +38,9 @@ export function hashFaults(record: Readonly<Record<string, unknown>>, line?: Buf
   });
 }
 
-/** The content in the forms in which it may have been hashed. */
+/** The content in all forms from which the hash may have been computed. */
 function textsOf(record: Readonly<Record<string, unknown>>, name: "messages" | "tools", line?: Buffer): JsonText[] {
-  const captured = recordContent(record as unknown as SnapshotRecord)?.[name];
+  const captured = recordContent(record as unknown as CaptureRecord)?.[name];
   const bounds = line === undefined ? undefined : native.boundaryParts(line)?.[name];
   const [from, to] = bounds ?? [];
   const written = line === undefined || from === undefined ? undefined : line.subarray(from, to);

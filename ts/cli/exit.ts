@@ -1,20 +1,20 @@
-/** What the command line ends with. */
+/** Exit codes. */
 export const EXIT = {
   ok: 0,
-  /** Two things differ, or a log is not right. */
+  /** A difference, or a problem in a log. */
   found: 1,
-  /** The command line is wrong. */
+  /** Invalid command line. */
   usage: 2,
-  /** An input cannot be read, or is not what it should be; or an output cannot be written. */
+  /** An input cannot be read or is invalid, or an output cannot be written. */
   input: 3,
-  /** A fault of the program. */
+  /** Internal error. */
   internal: 70,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** The command line is wrong. */
+/** The command line is invalid. */
 export class UsageError extends Error {}
 
-/** An input or output is. */
+/** An input or output cannot be used. */
 export class InputError extends Error {}

@@ -1,4 +1,4 @@
-// Files, or standard input by the name "-".
+// Reads inputs: files, or standard input under the name "-".
 
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
@@ -26,7 +26,7 @@ export function nameOf(path: string): string {
 export type RecordedRun = { kind: "snapshot" | "trace"; snapshot: AgentSnapshot };
 
 /**
- * Reads a snapshot, or a trace, which is restored.
+ * Reads a snapshot, or reads a trace and restores it.
  * @throws InputError
  */
 export async function readRecording(path: string): Promise<RecordedRun> {
@@ -54,7 +54,7 @@ function restored(path: string, bytes: Buffer, options: RestoreOptions): AgentSn
   });
 }
 
-/** @throws InputError around whatever is wrong with an input. */
+/** Calls `read` and turns its errors into an InputError that names the input. */
 export function reading<T>(path: string, read: () => T): T {
   try {
     return read();
@@ -65,7 +65,7 @@ export function reading<T>(path: string, read: () => T): T {
 
 const LOOK = 4_096;
 
-/** By the beginning; the whole is parsed only where that does not tell. */
+/** Detects the kind by the beginning. Parses the whole input only if the beginning is not sufficient. */
 function kindOf(bytes: Buffer): "snapshot" | "trace" | undefined {
   const first = firstByte(bytes);
   const head = bytes.toString("utf8", first, first + LOOK);

@@ -1,16 +1,14 @@
-// Where two JSON values differ, by JSON pointer.
-
 import { appendToken } from "../values/pointer.js";
 
 export interface Difference {
   pointer: string;
-  /** Absent where there was nothing. */
+  /** Absent if the value was added. */
   before?: unknown;
-  /** Absent where there is nothing any more. */
+  /** Absent if the value was removed. */
   after?: unknown;
 }
 
-/** The first differences; `limit` of them. There is no recursion: values may be nested deep. */
+/** Returns the first `limit` differences between two JSON values. Not recursive, because values may be nested deeply. */
 export function differences(before: unknown, after: unknown, limit = 20): Difference[] {
   const found: Difference[] = [];
   const open: [pointer: string, before: unknown, after: unknown][] = [["", before, after]];
@@ -26,7 +24,7 @@ export function differences(before: unknown, after: unknown, limit = 20): Differ
       continue;
     }
     const keys = [...new Set([...Object.keys(left), ...Object.keys(right)])];
-    // The first is to be looked at first.
+    // Reversed, because the last one is popped first.
     for (const key of keys.toReversed()) open.push([appendToken(pointer, key), own(left, key), own(right, key)]);
   }
   return found;

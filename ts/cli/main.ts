@@ -2,7 +2,7 @@
 import { run } from "./run.js";
 
 async function main(): Promise<void> {
-  // Ends by itself: what is still on its way into a pipe must not be cut off.
+  // No process.exit(): it would cut off output that is still being written to a pipe.
   process.exitCode = await run(process.argv.slice(2));
 }
 

@@ -1,4 +1,4 @@
-// What is printed: also into pipes that are closed early, and with colors on terminals only.
+// Prints to a stream that may be a terminal, or a pipe that is closed early. Uses colors on terminals only.
 
 import type { WriteStream } from "node:tty";
 
@@ -27,18 +27,18 @@ export class Output {
     stream.on("error", (error: NodeJS.ErrnoException) => this.#close(error));
   }
 
-  /** Why not all was written, such as a full disk. */
+  /** The error that stopped the output, such as a full disk. */
   get failure(): Error | undefined {
     return this.#failure;
   }
 
   #close(error: NodeJS.ErrnoException): void {
     this.#closed = true;
-    // Who reads no further has seen enough: that is no failure.
+    // A closed pipe means that the reader has seen enough. This is not a failure.
     if (error.code !== "EPIPE") this.#failure ??= error;
   }
 
-  /** Whether anybody still reads. */
+  /** False if the reader closed the pipe, or a write failed. */
   get open(): boolean {
     return !this.#closed;
   }
@@ -82,7 +82,7 @@ export class Output {
   }
 }
 
-/** Text of recordings on a terminal: nothing in it may move the cursor or change colors. */
+/** Escapes control characters, so that text of a recording cannot move the cursor or change colors. */
 export function visible(text: string, limit: number = Infinity): string {
   const clean = text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => {
     if (character === "\n") return "\\n";

@@ -15,7 +15,7 @@ import { USAGE } from "./usage.js";
 
 type Flags = Record<string, string | boolean | undefined>;
 
-/** Runs a command line, and gives what to end with. */
+/** Runs a command line. Returns the exit code. */
 export async function run(args: readonly string[]): Promise<ExitCode> {
   const outputs = { out: new Output(process.stdout), err: new Output(process.stderr) };
   const code = await dispatch(args, outputs).catch(async (error: unknown): Promise<ExitCode> => {
@@ -23,7 +23,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     const isUsage = error instanceof UsageError;
     const isKnown = isUsage || error instanceof InputError;
     const text = isKnown ? messageOf(error) : error instanceof Error ? (error.stack ?? error.message) : String(error);
-    // Names of files and what stands in them may hold anything.
+    // File names and file contents may contain control characters.
     await err.line(
       `${err.style("red", "agent-rewind:")} ${text
         .split("\n")
@@ -44,7 +44,7 @@ type Outputs = { out: Output; err: Output };
 
 async function dispatch(args: readonly string[], outputs: Outputs): Promise<ExitCode> {
   const [command, ...rest] = args;
-  if (command === undefined) throw new UsageError("there is no command");
+  if (command === undefined) throw new UsageError("the command is missing");
   if (command === "--help" || command === "-h" || command === "help") {
     await outputs.out.raw(USAGE);
     return EXIT.ok;
@@ -54,8 +54,7 @@ async function dispatch(args: readonly string[], outputs: Outputs): Promise<Exit
     return EXIT.ok;
   }
   const handler = COMMANDS[command];
-  if (handler === undefined || !Object.hasOwn(COMMANDS, command))
-    throw new UsageError(`there is no command "${command}"`);
+  if (handler === undefined || !Object.hasOwn(COMMANDS, command)) throw new UsageError(`unknown command "${command}"`);
   if (rest.includes("--help") || rest.includes("-h")) {
     await outputs.out.raw(USAGE);
     return EXIT.ok;
@@ -80,7 +79,7 @@ const COMMANDS: Readonly<Record<string, Handler>> = {
     const { span, anchor, trace, output } = flags as Record<string, string | undefined>;
     if (anchor !== undefined && anchor !== "before" && anchor !== "after")
       throw new UsageError(`--anchor must be "before" or "after", received "${anchor}"`);
-    if (anchor !== undefined && span === undefined) throw new UsageError("--anchor goes with --span");
+    if (anchor !== undefined && span === undefined) throw new UsageError("--anchor needs --span");
     const options: RestoreOptions = {
       ...(span === undefined ? {} : { spanId: span }),
       ...(anchor === undefined ? {} : { anchor }),
@@ -111,7 +110,7 @@ const COMMANDS: Readonly<Record<string, Handler>> = {
   },
   async context([command, ...args], outputs) {
     const handler = command === undefined || !Object.hasOwn(CONTEXT, command) ? undefined : CONTEXT[command];
-    if (handler === undefined) throw new UsageError('context is followed by one of "show", "verify" and "diff"');
+    if (handler === undefined) throw new UsageError('context needs a subcommand: "show", "verify" or "diff"');
     return handler(args, outputs);
   },
 };
@@ -153,7 +152,7 @@ function parsed(
     } as const;
     result = parseArgs(config);
   } catch (cause) {
-    // After the first sentence, Node speaks of files whose names begin with a dash.
+    // The rest of Node's message is about file names that begin with a dash.
     const [message] = messageOf(cause).split(". To specify ");
     throw new UsageError(`${command}: ${message}`, { cause });
   }
@@ -165,7 +164,7 @@ function parsed(
     );
   }
   if (positionals.filter((file) => file === "-").length > 1)
-    throw new UsageError(`${command}: standard input can be read once`);
+    throw new UsageError(`${command}: standard input can be used only once`);
   return { files: positionals, flags: values as Flags };
 }
 

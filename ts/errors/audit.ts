@@ -1,12 +1,8 @@
-import { type CauseOptions, hasName, named, RewindError } from "./base.js";
+import { named, RewindError, type CauseOptions, type ErrorGuard } from "./base.js";
 
 /** An audit log cannot be opened, written or read. */
 export class AuditLogError extends RewindError {
-  static {
-    named(this, "AuditLogError");
-  }
-
-  /** The log. */
+  /** Path of the log. */
   readonly path: string;
 
   constructor(
@@ -18,6 +14,4 @@ export class AuditLogError extends RewindError {
   }
 }
 
-export function isAuditLogError(value: unknown): value is AuditLogError {
-  return hasName(value, "AuditLogError");
-}
+export const isAuditLogError: ErrorGuard<AuditLogError> = named(AuditLogError, "AuditLogError");

@@ -1,16 +1,10 @@
-import { hasName, named, RewindError, type CauseOptions } from "./base.js";
+import { named, RewindError, type CauseOptions, type ErrorGuard } from "./base.js";
 
-/** What was to be captured cannot be. */
+/** A request or an answer cannot be captured. */
 export class CaptureError extends RewindError {
-  static {
-    named(this, "CaptureError");
-  }
-
   constructor(message: string, options: CauseOptions = {}) {
     super(message, "ERR_REWIND_CAPTURE", options);
   }
 }
 
-export function isCaptureError(value: unknown): value is CaptureError {
-  return hasName(value, "CaptureError");
-}
+export const isCaptureError: ErrorGuard<CaptureError> = named(CaptureError, "CaptureError");

@@ -1,40 +1,34 @@
-import { hasName, isError, messageOf, named, RewindError } from "./base.js";
+import { hasName, isError, messageOf, named, RewindError, type ErrorGuard } from "./base.js";
 
-/** A function that needs a run or an agent around it was called outside. */
+/** A function that needs a run or an agent was called outside of one. */
 export class ContextNotFoundError extends RewindError {
-  static {
-    named(this, "ContextNotFoundError");
-  }
-
   /** The function that was called. */
   readonly apiName: string | undefined;
 
   constructor(apiName?: string) {
     super(
       `${apiName === undefined ? "This function" : `${apiName}()`} was called outside of a run. ` +
-        "Call it inside an agent's handler or the function given to runWith; " +
-        "in a callback that lost its context, go through captureContext().run().",
+        "Call it inside an agent's handler or in the function that is passed to runWith(). " +
+        "In a callback that lost its context, use captureContext().run().",
       "ERR_REWIND_CONTEXT_NOT_FOUND",
     );
     this.apiName = apiName;
   }
 }
 
-export function isContextNotFoundError(value: unknown): value is ContextNotFoundError {
-  return hasName(value, "ContextNotFoundError");
-}
+export const isContextNotFoundError: ErrorGuard<ContextNotFoundError> = named(
+  ContextNotFoundError,
+  "ContextNotFoundError",
+);
 
-/** An agent was equipped after its prompt. */
+/** A function that equips an agent was called after the agent's prompt. */
 export class AfterPromptAgentError extends RewindError {
-  static {
-    named(this, "AfterPromptAgentError");
-  }
-
+  /** The function that was called. */
   readonly apiName: string;
 
   constructor(apiName: string) {
     super(
-      `${apiName}() was called after promptAgent(), which had already sent what the agent was equipped with. ` +
+      `${apiName}() was called after promptAgent(), which has already sent the agent's equipment to the model. ` +
         `Call ${apiName}() before promptAgent(), or start a new generation with reborn().`,
       "ERR_REWIND_AFTER_PROMPT",
     );
@@ -42,42 +36,33 @@ export class AfterPromptAgentError extends RewindError {
   }
 }
 
-export function isAfterPromptAgentError(value: unknown): value is AfterPromptAgentError {
-  return hasName(value, "AfterPromptAgentError");
-}
+export const isAfterPromptAgentError: ErrorGuard<AfterPromptAgentError> = named(
+  AfterPromptAgentError,
+  "AfterPromptAgentError",
+);
 
 /** `runWith` was called inside a run. */
 export class NestedRunError extends RewindError {
-  static {
-    named(this, "NestedRunError");
-  }
-
   constructor() {
     super(
-      "runWith can only be used at the top level: it was called inside of a run. " +
-        "Call the agent directly; it becomes a sub-agent of the one that calls it.",
+      "runWith can only be used at the top level, but it was called inside a run. " +
+        "Call the agent directly: it then runs as a sub-agent of its caller.",
       "ERR_REWIND_NESTED_RUN",
     );
   }
 }
 
-export function isNestedRunError(value: unknown): value is NestedRunError {
-  return hasName(value, "NestedRunError");
-}
+export const isNestedRunError: ErrorGuard<NestedRunError> = named(NestedRunError, "NestedRunError");
 
-/** The agents of a run call each other too deep. */
+/** The agents of a run call each other too deeply. */
 export class MaxDepthExceededError extends RewindError {
-  static {
-    named(this, "MaxDepthExceededError");
-  }
-
   readonly maxDepth: number;
   readonly agentId: string;
 
   constructor(maxDepth: number, agentId: string) {
     super(
       `Agent "${agentId}" would be nested more than ${maxDepth} agents deep. ` +
-        "Look for agents that call each other without end, or raise runWith's maxDepth.",
+        "Look for agents that call each other endlessly, or raise maxDepth of runWith().",
       "ERR_REWIND_MAX_DEPTH",
     );
     this.maxDepth = maxDepth;
@@ -85,17 +70,14 @@ export class MaxDepthExceededError extends RewindError {
   }
 }
 
-export function isMaxDepthExceededError(value: unknown): value is MaxDepthExceededError {
-  return hasName(value, "MaxDepthExceededError");
-}
+export const isMaxDepthExceededError: ErrorGuard<MaxDepthExceededError> = named(
+  MaxDepthExceededError,
+  "MaxDepthExceededError",
+);
 
 /** A run or an agent was aborted. */
 export class AbortError extends RewindError {
-  static {
-    named(this, "AbortError");
-  }
-
-  /** The reason that was given, as it was given. */
+  /** The reason of the abort, unchanged. */
   readonly reason: unknown;
 
   constructor(reason?: unknown) {
@@ -108,7 +90,9 @@ export class AbortError extends RewindError {
   }
 }
 
-/** Also holds for the AbortError of the platform (a DOMException). */
+named(AbortError, "AbortError");
+
+/** Also accepts the AbortError of the platform (a DOMException). */
 export function isAbortError(value: unknown): value is Error & { readonly name: "AbortError" } {
   return hasName(value, "AbortError");
 }

@@ -1,16 +1,12 @@
-import { hasName, named, RewindError } from "./base.js";
+import { named, RewindError, type ErrorGuard } from "./base.js";
 
-/** A snapshot cannot be changed as `forkSnapshot` was told. */
+/** `forkSnapshot` cannot apply a change to a snapshot. */
 export class ForkError extends RewindError {
-  static {
-    named(this, "ForkError");
-  }
-
-  /** Place in the arguments, such as `changes.0.at`. */
+  /** Path in the arguments, such as `changes.0.at`. */
   readonly path: string;
-  /** What was to be changed, as it was given. */
+  /** The target of the change, as it was passed. */
   readonly at: unknown;
-  /** What could have been given at `path`, the nearest first; empty where that is no question of names. */
+  /** The names that are valid at `path`, the most similar one first; empty if `path` does not expect a name. */
   readonly known: readonly string[];
 
   constructor(path: string, message: string, { at, known = [] }: { at?: unknown; known?: readonly string[] } = {}) {
@@ -21,6 +17,4 @@ export class ForkError extends RewindError {
   }
 }
 
-export function isForkError(value: unknown): value is ForkError {
-  return hasName(value, "ForkError");
-}
+export const isForkError: ErrorGuard<ForkError> = named(ForkError, "ForkError");

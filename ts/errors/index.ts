@@ -1,4 +1,4 @@
-export { RewindError, type CauseOptions } from "./base.js";
+export { RewindError, type CauseOptions, type ErrorGuard } from "./base.js";
 export { CaptureError, isCaptureError } from "./capture.js";
 export {
   AbortError,

@@ -1,24 +1,18 @@
-import { hasName, named, RewindError } from "./base.js";
+import { named, RewindError, type ErrorGuard } from "./base.js";
 
 /** A request to an MCP server ended without an answer. */
 export class McpCallEndedError extends RewindError {
-  static {
-    named(this, "McpCallEndedError");
-  }
-
-  /** Whether the connection was closed, or the client took the request back. */
+  /** "closed": the connection was closed. "cancelled": the client cancelled the request. */
   readonly how: "closed" | "cancelled";
-  /** Why it was taken back, as the client told the server. */
+  /** The reason for the cancellation that the client sent to the server. */
   readonly reason: string | undefined;
 
   constructor(method: string, how: "closed" | "cancelled", reason?: string) {
     const why = how === "closed" ? "the connection was closed" : `it was cancelled: ${reason ?? "no reason was given"}`;
-    super(`The MCP server gave no answer to ${method}: ${why}`, "ERR_REWIND_MCP_CALL_ENDED");
+    super(`The MCP server did not answer ${method}: ${why}`, "ERR_REWIND_MCP_CALL_ENDED");
     this.how = how;
     this.reason = reason;
   }
 }
 
-export function isMcpCallEndedError(value: unknown): value is McpCallEndedError {
-  return hasName(value, "McpCallEndedError");
-}
+export const isMcpCallEndedError: ErrorGuard<McpCallEndedError> = named(McpCallEndedError, "McpCallEndedError");

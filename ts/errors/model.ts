@@ -1,43 +1,30 @@
-import { type CauseOptions, hasName, messageOf, named, quoted, RewindError } from "./base.js";
+import { messageOf, named, quoted, RewindError, type CauseOptions, type ErrorGuard } from "./base.js";
 
 /** An agent has no model. */
 export class ModelNotFoundError extends RewindError {
-  static {
-    named(this, "ModelNotFoundError");
-  }
-
   readonly agentId: string | undefined;
 
   constructor(agentId?: string) {
     super(
       `${agentId === undefined ? "The agent" : `Agent "${agentId}"`} has no model. ` +
-        "Give one to createAgent({ model }) or to runWith(fn, { model }).",
+        "Pass one to createAgent({ model }) or to runWith(fn, { model }).",
       "ERR_REWIND_MODEL_NOT_FOUND",
     );
     this.agentId = agentId;
   }
 }
 
-export function isModelNotFoundError(value: unknown): value is ModelNotFoundError {
-  return hasName(value, "ModelNotFoundError");
-}
+export const isModelNotFoundError: ErrorGuard<ModelNotFoundError> = named(ModelNotFoundError, "ModelNotFoundError");
 
 /** An agent names a model that is not registered. */
 export class ModelRegistryNotFoundError extends RewindError {
-  static {
-    named(this, "ModelRegistryNotFoundError");
-  }
-
   readonly modelId: string;
   readonly agentId: string;
-  /** Ids of the models that are registered. */
+  /** Ids of the registered models. */
   readonly registeredIds: readonly string[] | undefined;
 
   constructor(modelId: string, agentId: string, registeredIds?: readonly string[]) {
-    const known =
-      registeredIds === undefined || registeredIds.length === 0
-        ? "No model is registered"
-        : `Registered are ${quoted(registeredIds)}`;
+    const known = registeredIds?.length ? `Registered: ${quoted(registeredIds)}` : "No model is registered";
     super(
       `Agent "${agentId}" asks for the model "${modelId}", which is not registered. ${known}. ` +
         `Add it to runWith(fn, { modelRegistry: { ${JSON.stringify(modelId)}: … } }).`,
@@ -49,16 +36,13 @@ export class ModelRegistryNotFoundError extends RewindError {
   }
 }
 
-export function isModelRegistryNotFoundError(value: unknown): value is ModelRegistryNotFoundError {
-  return hasName(value, "ModelRegistryNotFoundError");
-}
+export const isModelRegistryNotFoundError: ErrorGuard<ModelRegistryNotFoundError> = named(
+  ModelRegistryNotFoundError,
+  "ModelRegistryNotFoundError",
+);
 
-/** A model adapter failed; `cause` is what it threw. */
+/** A model adapter threw; `cause` is the thrown value. */
 export class ModelCallError extends RewindError {
-  static {
-    named(this, "ModelCallError");
-  }
-
   /** Id of the model adapter. */
   readonly modelId: string;
   readonly provider: string | undefined;
@@ -69,31 +53,24 @@ export class ModelCallError extends RewindError {
     cause: unknown,
     { provider, agentId }: { provider?: string | undefined; agentId?: string | undefined } = {},
   ) {
-    super(
-      `The call of the model "${modelId}"${agentId === undefined ? "" : ` by agent "${agentId}"`} failed: ${messageOf(cause)}`,
-      "ERR_REWIND_MODEL_CALL",
-      { cause },
-    );
+    const caller = agentId === undefined ? "" : ` by agent "${agentId}"`;
+    super(`The call of the model "${modelId}"${caller} failed: ${messageOf(cause)}`, "ERR_REWIND_MODEL_CALL", {
+      cause,
+    });
     this.modelId = modelId;
     this.provider = provider;
     this.agentId = agentId;
   }
 }
 
-export function isModelCallError(value: unknown): value is ModelCallError {
-  return hasName(value, "ModelCallError");
-}
+export const isModelCallError: ErrorGuard<ModelCallError> = named(ModelCallError, "ModelCallError");
 
-/** No answer of the model fitted the schema, also not when it was asked again. */
+/** No answer of the model matched the schema, and no attempts are left. */
 export class AttemptsExhaustedError extends RewindError {
-  static {
-    named(this, "AttemptsExhaustedError");
-  }
-
   readonly agentId: string;
-  /** How many answers were tried. */
+  /** Number of answers that were tried. */
   readonly attempts: number;
-  /** What was wrong with the last answer. */
+  /** The faults of the last answer. */
   readonly faults: readonly string[];
   /** The last answer. */
   readonly rawText: string | undefined;
@@ -105,9 +82,9 @@ export class AttemptsExhaustedError extends RewindError {
     { rawText, ...options }: CauseOptions & { rawText?: string } = {},
   ) {
     super(
-      `Agent "${agentId}" got no answer that fits its schema in ${attempts} attempt${attempts === 1 ? "" : "s"}. ` +
-        `Faults of the last one: ${faults.length === 0 ? "unknown" : faults.join("; ")}. ` +
-        "Loosen the schema, say in the prompt what is wanted, or raise createAgent's maxRetries.",
+      `Agent "${agentId}" got no answer that matches its schema in ${attempts} attempt${attempts === 1 ? "" : "s"}. ` +
+        `Faults of the last answer: ${faults.length === 0 ? "unknown" : faults.join("; ")}. ` +
+        "Loosen the schema, describe the expected answer in the prompt, or raise maxRetries of createAgent().",
       "ERR_REWIND_ATTEMPTS_EXHAUSTED",
       options,
     );
@@ -118,23 +95,20 @@ export class AttemptsExhaustedError extends RewindError {
   }
 }
 
-export function isAttemptsExhaustedError(value: unknown): value is AttemptsExhaustedError {
-  return hasName(value, "AttemptsExhaustedError");
-}
+export const isAttemptsExhaustedError: ErrorGuard<AttemptsExhaustedError> = named(
+  AttemptsExhaustedError,
+  "AttemptsExhaustedError",
+);
 
-/** The model called tools in turn after turn and gave no answer. */
+/** The model called tools turn after turn and did not answer. */
 export class TurnBudgetExceededError extends RewindError {
-  static {
-    named(this, "TurnBudgetExceededError");
-  }
-
   readonly agentId: string;
   readonly maxTurnSteps: number;
 
   constructor(agentId: string, maxTurnSteps: number) {
     super(
-      `Agent "${agentId}" came to no answer in ${maxTurnSteps} turns. ` +
-        "Look for a tool that the model calls again and again, or raise createAgent's maxTurnSteps.",
+      `Agent "${agentId}" had no answer after ${maxTurnSteps} turns. ` +
+        "Look for a tool that the model calls again and again, or raise maxTurnSteps of createAgent().",
       "ERR_REWIND_TURN_BUDGET",
     );
     this.agentId = agentId;
@@ -142,23 +116,20 @@ export class TurnBudgetExceededError extends RewindError {
   }
 }
 
-export function isTurnBudgetExceededError(value: unknown): value is TurnBudgetExceededError {
-  return hasName(value, "TurnBudgetExceededError");
-}
+export const isTurnBudgetExceededError: ErrorGuard<TurnBudgetExceededError> = named(
+  TurnBudgetExceededError,
+  "TurnBudgetExceededError",
+);
 
-/** An agent was reborn too often. */
+/** An agent started over too often. */
 export class MaxRebornsExceededError extends RewindError {
-  static {
-    named(this, "MaxRebornsExceededError");
-  }
-
   readonly agentId: string;
   readonly maxReborns: number;
 
   constructor(agentId: string, maxReborns: number) {
     super(
       `Agent "${agentId}" was reborn more than ${maxReborns} times. ` +
-        "Look for a handler that always returns reborn(), or raise createAgent's maxReborns.",
+        "Look for a handler that always returns reborn(), or raise maxReborns of createAgent().",
       "ERR_REWIND_MAX_REBORNS",
     );
     this.agentId = agentId;
@@ -166,6 +137,7 @@ export class MaxRebornsExceededError extends RewindError {
   }
 }
 
-export function isMaxRebornsExceededError(value: unknown): value is MaxRebornsExceededError {
-  return hasName(value, "MaxRebornsExceededError");
-}
+export const isMaxRebornsExceededError: ErrorGuard<MaxRebornsExceededError> = named(
+  MaxRebornsExceededError,
+  "MaxRebornsExceededError",
+);

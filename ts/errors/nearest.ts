@@ -1,13 +1,13 @@
-/** Longest rest of two names that is compared letter by letter. */
+/** Longest differing part of two names that is compared letter by letter. */
 const MAX_COMPARED = 64;
 
-/** Names without doubles, the most like `name` first; equally like ones stay in their order. */
+/** Names without duplicates, the most similar to `name` first; equally similar ones keep their order. */
 export function nearest(name: string, known: Iterable<string>): string[] {
   const names = [...new Set(known)].map((text) => ({ text, distance: distance(name, text) }));
   return names.toSorted((left, right) => left.distance - right.distance).map(({ text }) => text);
 }
 
-/** The known name that `name` is a misspelling of; upper and lower case are not told apart. */
+/** The known name that `name` misspells. Upper and lower case are treated as equal. */
 export function misspelled(name: string, known: readonly string[]): string | undefined {
   const written = name.toLowerCase();
   const byLetters = new Map(known.map((each) => [each.toLowerCase(), each]));
@@ -17,7 +17,7 @@ export function misspelled(name: string, known: readonly string[]): string | und
     : undefined;
 }
 
-/** How many letters have to be put in, taken out or replaced (Levenshtein); an upper bound where names differ in much. */
+/** Levenshtein distance; an upper bound if the names differ in many letters. */
 function distance(left: string, right: string): number {
   let start = 0;
   const shorter = Math.min(left.length, right.length);

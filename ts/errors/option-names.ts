@@ -1,13 +1,13 @@
 import { misspelled } from "./nearest.js";
 
-/** The names of all options, told by their type: one that is added is not forgotten here. */
+/** The names of all options. The compiler reports an option that is missing here. */
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 
 /**
- * Refuses an option whose name is a known one misspelt, which would be left out in silence. Names that are like none
- * are let pass: they may be another library's.
+ * Rejects misspelled option names, which would be ignored silently. Names that resemble no known name pass: they may
+ * belong to another library.
  *
- * @param owner what the options are given to, such as `runWith: options`.
+ * @param owner names the options in the message, such as `runWith: options`.
  * @throws TypeError
  */
 export function checkOptionNames(owner: string, options: object, known: Readonly<Record<string, true>>): void {

@@ -1,16 +1,12 @@
-import { hasName, isError, named, RewindError } from "./base.js";
+import { isError, named, RewindError, type ErrorGuard } from "./base.js";
 
-/** The native addon could not be loaded; `cause` is why. */
+/** The native addon could not be loaded; `cause` is the reason. */
 export class NativeMissingError extends RewindError {
-  static {
-    named(this, "NativeMissingError");
-  }
-
   readonly platform: string;
   readonly arch: string;
   /** C library, on Linux only. */
   readonly libc: "glibc" | "musl" | undefined;
-  /** The package that holds the addon for this machine. */
+  /** The package with the addon for this machine. */
   readonly packageName: string;
 
   constructor(cause: unknown) {
@@ -22,11 +18,11 @@ export class NativeMissingError extends RewindError {
     super(
       `The native addon for ${machine} ${reasons.length === 0 ? "was not found" : `could not be loaded: ${reasons.join("; ")}`}. ` +
         (isLoaderMissing(cause)
-          ? 'Its loader, "native/binding.cjs", is not where the package has it: ' +
-            'a bundler has to leave "agent-rewind" out of the bundle, as an external package.'
-          : `Install the package "${packageName}", if there is one for this machine; ` +
-            "package managers leave it out when optional dependencies are switched off, " +
-            "or when node_modules was made on another machine."),
+          ? 'The file "native/binding.cjs" of the package is missing. ' +
+            'If the program is bundled, mark "agent-rewind" as external in the bundler.'
+          : `Install the package "${packageName}" if it exists for this machine. ` +
+            "Package managers skip it if optional dependencies are disabled, " +
+            "or if node_modules was installed on another machine."),
       "ERR_REWIND_NATIVE_MISSING",
       { cause },
     );
@@ -37,16 +33,14 @@ export class NativeMissingError extends RewindError {
   }
 }
 
-export function isNativeMissingError(value: unknown): value is NativeMissingError {
-  return hasName(value, "NativeMissingError");
-}
+export const isNativeMissingError: ErrorGuard<NativeMissingError> = named(NativeMissingError, "NativeMissingError");
 
-/** The package brings the loader, so its own files are not where they were. */
+/** True if the package's own loader is missing, which happens if the package was bundled. */
 function isLoaderMissing(cause: unknown): boolean {
   return isError(cause) && /^Cannot find module '[^'\n]*native\/binding\.cjs'/.test(cause.message);
 }
 
-/** Why files that were there could not be loaded. That others were not there says nothing: the loader tries many. */
+/** The errors of addon files that exist. Missing files are expected, because the loader tries many. */
 function loadErrors(cause: unknown): string[] {
   const messages: string[] = [];
   for (let error = cause; isError(error) && messages.length < 16; error = error.cause)
@@ -58,7 +52,7 @@ function linuxLibc(): "glibc" | "musl" | undefined {
   const report = process.report as NodeJS.ProcessReport & { excludeNetwork?: boolean };
   const { excludeNetwork = false } = report;
   try {
-    // Else the report looks up the names of all connected hosts.
+    // Otherwise the report resolves the names of all connected hosts.
     report.excludeNetwork = true;
     const { header } = report.getReport() as { header?: { glibcVersionRuntime?: string } };
     return header?.glibcVersionRuntime === undefined ? "musl" : "glibc";
@@ -69,7 +63,7 @@ function linuxLibc(): "glibc" | "musl" | undefined {
   }
 }
 
-/** Last part of the name of a platform's package. */
+/** Last part of the name of a platform package. */
 function abi(platform: string, libc: string | undefined): string | undefined {
   if (platform === "win32") return "msvc";
   return libc === "glibc" ? "gnu" : libc;

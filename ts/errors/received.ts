@@ -1,4 +1,4 @@
-/** How errors name what was given in the place of something of another kind: texts as they are. */
+/** Describes a wrong argument for an error message: strings are quoted, of other values the type is named. */
 export function received(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(value) : kindOf(value);
 }

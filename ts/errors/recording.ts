@@ -1,18 +1,14 @@
-import { hasName, named, RewindError, type CauseOptions } from "./base.js";
+import { named, RewindError, type CauseOptions, type ErrorGuard } from "./base.js";
 
-/** A recording's file cannot be read. */
+/** A file of a recording is invalid. */
 export class InvalidRecordingError extends RewindError {
-  static {
-    named(this, "InvalidRecordingError");
-  }
-
   readonly path: string;
-  /** From 1. */
+  /** Number of the line, from 1. */
   readonly line: number;
 
   constructor(path: string, line: number, message: string, options: CauseOptions = {}) {
     super(
-      `${path}:${line}: ${message}. Repair the line, or record the test anew.`,
+      `${path}:${line}: ${message}. Fix the line, or record the test again with \`vitest -u\`.`,
       "ERR_REWIND_INVALID_RECORDING",
       options,
     );
@@ -21,23 +17,20 @@ export class InvalidRecordingError extends RewindError {
   }
 }
 
-export function isInvalidRecordingError(value: unknown): value is InvalidRecordingError {
-  return hasName(value, "InvalidRecordingError");
-}
+export const isInvalidRecordingError: ErrorGuard<InvalidRecordingError> = named(
+  InvalidRecordingError,
+  "InvalidRecordingError",
+);
 
-/** There is no recording of a test, and none may be made. */
+/** A test has no recording, and the current mode creates none. */
 export class RecordingMissingError extends RewindError {
-  static {
-    named(this, "RecordingMissingError");
-  }
-
   readonly test: string;
   readonly path: string;
 
   constructor(test: string, path: string, call: string, options: CauseOptions = {}) {
     super(
-      `There is no recording of the test "${test}", which asked for ${call}; and none is made here, ` +
-        `as no snapshot would be. Run the test where recordings are made (not under CI), and commit ${path}.`,
+      `The test "${test}" has no recording, but requested ${call}. Recordings are not created in CI. ` +
+        `Run this test locally once and commit ${path}.`,
       "ERR_REWIND_RECORDING_MISSING",
       options,
     );
@@ -46,22 +39,19 @@ export class RecordingMissingError extends RewindError {
   }
 }
 
-export function isRecordingMissingError(value: unknown): value is RecordingMissingError {
-  return hasName(value, "RecordingMissingError");
-}
+export const isRecordingMissingError: ErrorGuard<RecordingMissingError> = named(
+  RecordingMissingError,
+  "RecordingMissingError",
+);
 
-/** A test asked for something that its recording does not have. */
+/** A test made a call that its recording does not answer. */
 export class RecordingStaleError extends RewindError {
-  static {
-    named(this, "RecordingStaleError");
-  }
-
   readonly test: string;
   readonly path: string;
 
   constructor(test: string, path: string, why: string, options: CauseOptions = {}) {
     super(
-      `The recording of the test "${test}" is stale. ${why}\nIf the change is meant, record it anew with ` +
+      `The recording of the test "${test}" is stale. ${why}\nIf the change is intended, record it again with ` +
         `\`vitest -u\` (${path}).`,
       "ERR_REWIND_RECORDING_STALE",
       options,
@@ -71,25 +61,19 @@ export class RecordingStaleError extends RewindError {
   }
 }
 
-export function isRecordingStaleError(value: unknown): value is RecordingStaleError {
-  return hasName(value, "RecordingStaleError");
-}
+export const isRecordingStaleError: ErrorGuard<RecordingStaleError> = named(RecordingStaleError, "RecordingStaleError");
 
-/** A recording would hold a secret. It was not written. */
+/** A recording would contain a secret. It was not written. */
 export class SecretInRecordingError extends RewindError {
-  static {
-    named(this, "SecretInRecordingError");
-  }
-
   readonly path: string;
-  /** What was found, and in which lines, from 1. */
+  /** The rules that matched, with line numbers from 1. */
   readonly secrets: readonly { readonly rule: string; readonly line: number }[];
 
   constructor(path: string, secrets: readonly { readonly rule: string; readonly line: number }[]) {
     const list = secrets.map(({ rule, line }) => `${rule} in line ${line}`).join(", ");
     super(
-      `The recording ${path} would hold secrets: ${list}. It was not written. ` +
-        "Keep them out of what is sent and answered, such as prompts, tool outputs and URLs.",
+      `The recording ${path} would contain secrets: ${list}. It was not written. ` +
+        "Remove them from requests and answers, such as prompts, tool outputs and URLs.",
       "ERR_REWIND_SECRET_IN_RECORDING",
     );
     this.path = path;
@@ -97,6 +81,7 @@ export class SecretInRecordingError extends RewindError {
   }
 }
 
-export function isSecretInRecordingError(value: unknown): value is SecretInRecordingError {
-  return hasName(value, "SecretInRecordingError");
-}
+export const isSecretInRecordingError: ErrorGuard<SecretInRecordingError> = named(
+  SecretInRecordingError,
+  "SecretInRecordingError",
+);

@@ -1,16 +1,10 @@
-import { type CauseOptions, hasName, named, RewindError } from "./base.js";
+import { named, RewindError, type CauseOptions, type ErrorGuard } from "./base.js";
 
-/** A rule of redaction cannot be used, or a snapshot was recorded under other rules. */
+/** A redaction rule cannot be used, or a snapshot was recorded under other rules. */
 export class RedactError extends RewindError {
-  static {
-    named(this, "RedactError");
-  }
-
   constructor(message: string, options: CauseOptions = {}) {
     super(message, "ERR_REWIND_REDACT", options);
   }
 }
 
-export function isRedactError(value: unknown): value is RedactError {
-  return hasName(value, "RedactError");
-}
+export const isRedactError: ErrorGuard<RedactError> = named(RedactError, "RedactError");

@@ -1,14 +1,10 @@
-import { type CauseOptions, hasName, messageOf, named, RewindError } from "./base.js";
+import { messageOf, named, RewindError, type CauseOptions, type ErrorGuard } from "./base.js";
 
-/** A model is to be told a schema whose library gives no JSON schema of it. */
+/** A schema cannot be sent to a model: its library provides no JSON schema for it. */
 export class JsonSchemaNotFoundError extends RewindError {
-  static {
-    named(this, "JsonSchemaNotFoundError");
-  }
-
-  /** What the schema is of: `promptAgent`, or `tool "<name>"`. */
+  /** The owner of the schema: `promptAgent`, or `tool "<name>"`. */
   readonly owner: string;
-  /** Library of the schema, by its Standard Schema name. */
+  /** Standard Schema name of the library. */
   readonly vendor: string | undefined;
 
   constructor(
@@ -19,8 +15,8 @@ export class JsonSchemaNotFoundError extends RewindError {
     const library = vendor === undefined ? "its library" : `its library (${vendor})`;
     const reason = "cause" in options ? `: ${messageOf(options.cause)}` : "";
     super(
-      `The model cannot be told the schema of ${owner}: ${library} gives no JSON schema of it${reason.replace(/\.$/, "")}. ` +
-        `${install === undefined ? "Give" : `Install ${install}, or give`} one with ${remedy}.`,
+      `The schema of ${owner} cannot be sent to the model: ${library} provides no JSON schema for it${reason.replace(/\.$/, "")}. ` +
+        `${install === undefined ? "Pass" : `Install ${install}, or pass`} one with ${remedy}.`,
       "ERR_REWIND_JSON_SCHEMA_NOT_FOUND",
       options,
     );
@@ -29,6 +25,7 @@ export class JsonSchemaNotFoundError extends RewindError {
   }
 }
 
-export function isJsonSchemaNotFoundError(value: unknown): value is JsonSchemaNotFoundError {
-  return hasName(value, "JsonSchemaNotFoundError");
-}
+export const isJsonSchemaNotFoundError: ErrorGuard<JsonSchemaNotFoundError> = named(
+  JsonSchemaNotFoundError,
+  "JsonSchemaNotFoundError",
+);

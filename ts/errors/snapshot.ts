@@ -1,25 +1,21 @@
-import { type CauseOptions, hasName, named, RewindError } from "./base.js";
+import { named, RewindError, type CauseOptions, type ErrorGuard } from "./base.js";
 import type { MissExplanation, MissReason } from "../types/miss.js";
 
-/** What was asked for while snapshots are disabled. */
+/** The function that needs snapshots: `dumpSnapshot`, or `runWith` with a snapshot. */
 export type SnapshotDisabledSource = "dump" | "runWith";
 
 const DISABLED: Record<SnapshotDisabledSource, string> = {
   dump:
     "dumpSnapshot() needs a run with snapshots enabled. They are disabled by `enableSnapshot: false`, and by default " +
-    'where NODE_ENV is "production". Pass runWith(fn, { enableSnapshot: true }), or collect the trace events and ' +
-    "use restoreSnapshot(events).",
+    'if NODE_ENV is "production". Pass runWith(fn, { enableSnapshot: true }), or collect the trace events and ' +
+    "call restoreSnapshot(events).",
   runWith:
-    'runWith got a snapshot, but snapshots are disabled by default where NODE_ENV is "production". ' +
-    "Pass runWith(fn, { snapshot, enableSnapshot: true }) if the run should replay.",
+    'runWith() got a snapshot, but snapshots are disabled by default if NODE_ENV is "production". ' +
+    "To replay the snapshot, pass runWith(fn, { snapshot, enableSnapshot: true }).",
 };
 
-/** A snapshot was asked for, or given, where snapshots are disabled. */
+/** A snapshot was requested or passed in a run with snapshots disabled. */
 export class SnapshotDisabledError extends RewindError {
-  static {
-    named(this, "SnapshotDisabledError");
-  }
-
   readonly source: SnapshotDisabledSource;
 
   constructor({ source }: { source: SnapshotDisabledSource }) {
@@ -28,19 +24,16 @@ export class SnapshotDisabledError extends RewindError {
   }
 }
 
-export function isSnapshotDisabledError(value: unknown): value is SnapshotDisabledError {
-  return hasName(value, "SnapshotDisabledError");
-}
+export const isSnapshotDisabledError: ErrorGuard<SnapshotDisabledError> = named(
+  SnapshotDisabledError,
+  "SnapshotDisabledError",
+);
 
 /** A snapshot cannot be restored from a trace. */
 export class RestoreError extends RewindError {
-  static {
-    named(this, "RestoreError");
-  }
-
-  /** The span that was asked for. */
+  /** The requested span. */
   readonly spanId: string | undefined;
-  /** Place in the trace, such as a file or a line. */
+  /** Place in the trace, such as `events.3`. */
   readonly path: string | undefined;
 
   constructor(
@@ -58,23 +51,17 @@ export class RestoreError extends RewindError {
   }
 }
 
-export function isRestoreError(value: unknown): value is RestoreError {
-  return hasName(value, "RestoreError");
-}
+export const isRestoreError: ErrorGuard<RestoreError> = named(RestoreError, "RestoreError");
 
-/** Something wrong in a snapshot. */
+/** A fault in a snapshot. */
 export interface Fault {
   /** Dotted path, such as `root.children.x.state.status`; "" is the snapshot itself. */
   path: string;
   message: string;
 }
 
-/** A snapshot from outside is not one. Lists all faults. */
+/** A value is not a valid snapshot. Lists all faults. */
 export class InvalidSnapshotError extends RewindError {
-  static {
-    named(this, "InvalidSnapshotError");
-  }
-
   readonly faults: readonly Fault[];
 
   constructor(faults: readonly Fault[], options: CauseOptions = {}) {
@@ -88,31 +75,22 @@ export class InvalidSnapshotError extends RewindError {
   }
 }
 
-export function isInvalidSnapshotError(value: unknown): value is InvalidSnapshotError {
-  return hasName(value, "InvalidSnapshotError");
-}
+export const isInvalidSnapshotError: ErrorGuard<InvalidSnapshotError> = named(
+  InvalidSnapshotError,
+  "InvalidSnapshotError",
+);
 
 /** Requests cannot be normalized: a rule threw, or a snapshot was recorded under other rules. */
 export class NormalizeError extends RewindError {
-  static {
-    named(this, "NormalizeError");
-  }
-
   constructor(message: string, options: CauseOptions = {}) {
     super(message, "ERR_REWIND_NORMALIZE", options);
   }
 }
 
-export function isNormalizeError(value: unknown): value is NormalizeError {
-  return hasName(value, "NormalizeError");
-}
+export const isNormalizeError: ErrorGuard<NormalizeError> = named(NormalizeError, "NormalizeError");
 
-/** Something is too deep or too large to be represented. */
+/** A value is nested too deeply, or is too large. */
 export class LimitError extends RewindError {
-  static {
-    named(this, "LimitError");
-  }
-
   /** Place in the data. */
   readonly path: string | undefined;
   readonly limit: number | undefined;
@@ -124,11 +102,9 @@ export class LimitError extends RewindError {
   }
 }
 
-export function isLimitError(value: unknown): value is LimitError {
-  return hasName(value, "LimitError");
-}
+export const isLimitError: ErrorGuard<LimitError> = named(LimitError, "LimitError");
 
-/** A call that was not allowed to be made, and why the recording does not answer it. */
+/** A call that the recording does not answer, and that may not be live. */
 export interface MissedCall {
   /** "prompt", "tool" or a kind of the program's own. */
   kind: string;
@@ -139,31 +115,29 @@ export interface MissedCall {
   reason: MissReason;
   /** With the reason "inexact": JSON pointer and kind of the content that the hash does not cover. */
   inexact?: string | undefined;
-  /** Where the request differs from the nearest one that was recorded; absent where requests were not kept. */
+  /** The differences from the most similar recorded request; absent if requests were not recorded. */
   explanation?: MissExplanation | undefined;
 }
 
 const REASONS: Readonly<Record<MissReason, string>> = {
   "no-recording": "its frame was not recorded",
-  "not-recorded": "no recorded request of the frame is equal to it, or all that are were used up",
+  "not-recorded": "no unused recorded request in this frame matches",
   "in-flight": "it had started but not ended when the snapshot was taken",
-  tombstone: "its recorded result could not be kept",
-  retry: "it failed when it was recorded, and is to be tried again",
+  tombstone: "its result could not be recorded",
+  retry: "it failed in the recorded run, and this failure is retried instead of replayed",
   inexact: "the request has content that its hash does not cover",
 };
 
-const ADVICE = 'Record it anew, or run with mode "resume" to let the call be made.';
+/** The end of the message of a ReplayMissError. A test prints its own advice instead. */
+export const MISS_ADVICE = 'Record the run again, or use mode "resume" to allow live calls.';
+
 const INEXACT_ADVICE =
   "Pass plain data instead, or exclude this part from the hash with options.normalize, and record the run again.";
 
-/** A replay was asked something that its recording does not answer. */
+/** A replay reached a call that its recording does not answer. */
 export class ReplayMissError extends RewindError {
-  static {
-    named(this, "ReplayMissError");
-  }
-
   readonly kind: string;
-  /** Name of the model or tool. `name` is that of the error. */
+  /** Name of the model or tool. `name` is the name of the error. */
   readonly calledName: string;
   readonly callId: string;
   readonly contentHash: string;
@@ -175,7 +149,7 @@ export class ReplayMissError extends RewindError {
       `The recording has no answer for the ${kind} call "${name}" (${callId}, contentHash ${contentHash}): ` +
         `${REASONS[reason]}${inexact === undefined ? "" : ` (${inexact})`}. ` +
         (explanation === undefined ? "" : `${explanation.text} `) +
-        (reason === "inexact" ? INEXACT_ADVICE : ADVICE),
+        (reason === "inexact" ? INEXACT_ADVICE : MISS_ADVICE),
       "ERR_REWIND_REPLAY_MISS",
     );
     this.kind = kind;
@@ -187,25 +161,17 @@ export class ReplayMissError extends RewindError {
   }
 }
 
-/** A stream is read on where its consumer had left it when it was recorded. */
+/** A replayed stream is read further than its consumer read it in the recorded run. */
 export class StreamCutError extends RewindError {
-  static {
-    named(this, "StreamCutError");
-  }
-
   constructor(call: string) {
     super(
-      `The recorded answer to ${call} ends here: its consumer left it early when it was recorded, and now reads on. ` +
-        "Record it anew.",
+      `The recorded answer to ${call} ends here. Its consumer stopped reading early in the recorded run, but reads ` +
+        "further now. Record the run again.",
       "ERR_REWIND_STREAM_CUT",
     );
   }
 }
 
-export function isStreamCutError(value: unknown): value is StreamCutError {
-  return hasName(value, "StreamCutError");
-}
+export const isStreamCutError: ErrorGuard<StreamCutError> = named(StreamCutError, "StreamCutError");
 
-export function isReplayMissError(value: unknown): value is ReplayMissError {
-  return hasName(value, "ReplayMissError");
-}
+export const isReplayMissError: ErrorGuard<ReplayMissError> = named(ReplayMissError, "ReplayMissError");

@@ -1,20 +1,16 @@
-import { hasName, named, RewindError } from "./base.js";
+import { named, RewindError, type ErrorGuard } from "./base.js";
 
-/** A tool gave a value that cannot be recorded, and so could not be replayed. */
+/** A tool returned a value that cannot be recorded, and so cannot be replayed. */
 export class InvalidToolOutputError extends RewindError {
-  static {
-    named(this, "InvalidToolOutputError");
-  }
-
   readonly toolName: string;
   /** JSON pointer into the output; "" is the output itself. */
   readonly path: string;
   readonly reason: string;
 
   constructor(toolName: string, path: string, reason: string) {
+    const place = path === "" ? "it" : `the value at ${path}`;
     super(
-      `The output of tool "${toolName}" cannot be recorded: ${path === "" ? "it" : `the value at ${path}`} is: ${reason}. ` +
-        "Return plain data instead.",
+      `The output of tool "${toolName}" cannot be recorded: ${place} is: ${reason}. Return plain data instead.`,
       "ERR_REWIND_INVALID_TOOL_OUTPUT",
     );
     this.toolName = toolName;
@@ -23,6 +19,7 @@ export class InvalidToolOutputError extends RewindError {
   }
 }
 
-export function isInvalidToolOutputError(value: unknown): value is InvalidToolOutputError {
-  return hasName(value, "InvalidToolOutputError");
-}
+export const isInvalidToolOutputError: ErrorGuard<InvalidToolOutputError> = named(
+  InvalidToolOutputError,
+  "InvalidToolOutputError",
+);

@@ -1,17 +1,13 @@
-import { hasName, messageOf, named, RewindError } from "./base.js";
+import { messageOf, named, RewindError, type ErrorGuard } from "./base.js";
 
 /** A trace file could not be written. */
 export class TraceWriteError extends RewindError {
-  static {
-    named(this, "TraceWriteError");
-  }
-
-  /** The trace file. */
+  /** Path of the trace file. */
   readonly path: string;
 
   constructor(path: string, cause: unknown) {
     super(
-      `The trace file ${path} could not be written: ${messageOf(cause)}. Events since then may be missing in it.`,
+      `The trace file ${path} could not be written: ${messageOf(cause)}. Events after that may be missing in it.`,
       "ERR_REWIND_TRACE_WRITE",
       { cause },
     );
@@ -19,24 +15,18 @@ export class TraceWriteError extends RewindError {
   }
 }
 
-export function isTraceWriteError(value: unknown): value is TraceWriteError {
-  return hasName(value, "TraceWriteError");
-}
+export const isTraceWriteError: ErrorGuard<TraceWriteError> = named(TraceWriteError, "TraceWriteError");
 
 /** A line of a trace file could not be read. */
 export class TraceReadError extends RewindError {
-  static {
-    named(this, "TraceReadError");
-  }
-
-  /** The trace file. */
+  /** Path of the trace file. */
   readonly path: string;
-  /** From 1. */
+  /** Number of the line, from 1. */
   readonly line: number;
 
   constructor(path: string, line: number, reason: string, cause?: unknown) {
     super(
-      `Line ${line} of the trace file ${path} cannot be read: ${reason}. Give \`onFault\` to go on with what follows.`,
+      `Line ${line} of the trace file ${path} cannot be read: ${reason}. Pass \`onFault\` to continue after faults.`,
       "ERR_REWIND_TRACE_READ",
       { cause },
     );
@@ -45,6 +35,4 @@ export class TraceReadError extends RewindError {
   }
 }
 
-export function isTraceReadError(value: unknown): value is TraceReadError {
-  return hasName(value, "TraceReadError");
-}
+export const isTraceReadError: ErrorGuard<TraceReadError> = named(TraceReadError, "TraceReadError");

@@ -1,6 +1,5 @@
-// Hands events to whoever listens.
-
 import type { TraceEvent, TraceEventOf, TraceEventType } from "../types/events.js";
+import { isThenable } from "../values/thenable.js";
 
 export type EventCallback<Type extends TraceEventType | "*"> = (
   event: Type extends TraceEventType ? TraceEventOf<Type> : TraceEvent,
@@ -10,17 +9,17 @@ export type EventCallback<Type extends TraceEventType | "*"> = (
 export type Unsubscribe = () => void;
 
 export interface EventBus {
-  /** Whether anybody listens; without listeners nobody needs to build events. */
+  /** True if there are subscribers. Without subscribers, events need not be built. */
   readonly hasSubscribers: boolean;
-  /** Calls `callback` for every event of a type, or of all with "*". */
+  /** Calls `callback` for every event of a type, or for all events with "*". */
   subscribe<Type extends TraceEventType | "*">(type: Type, callback: EventCallback<Type>): Unsubscribe;
-  /** The same for the next event only. */
+  /** Like `subscribe`, for the next event only. */
   subscribeOnce<Type extends TraceEventType | "*">(type: Type, callback: EventCallback<Type>): Unsubscribe;
-  /** The same for several types. */
+  /** Like `subscribe`, for several types. */
   subscribeMany<Type extends TraceEventType>(types: readonly Type[], callback: EventCallback<Type>): Unsubscribe;
   /**
-   * Calls the subscribers before it returns, in the order in which they subscribed. Who subscribes meanwhile gets the
-   * next event; who unsubscribes meanwhile gets nothing more. Never throws.
+   * Calls the subscribers synchronously, in the order of subscription. A subscriber added during an `emit` receives only
+   * later events; one that is removed receives nothing more. Never throws.
    */
   emit(event: TraceEvent): void;
   /** Ends all subscriptions. */
@@ -29,8 +28,8 @@ export interface EventBus {
 
 export interface EventBusOptions {
   /**
-   * Told what a subscriber threw, or its promise was rejected with. By default the first error of each subscriber is
-   * shown by `console.warn`.
+   * Receives an error that a subscriber threw, or the reason for which its promise was rejected. By default the first
+   * error of each subscriber is printed by `console.warn`.
    */
   onError?: (error: unknown, event: TraceEvent) => void;
 }
@@ -43,9 +42,9 @@ interface Subscription {
   failed: boolean;
 }
 
-/** Makes a bus. Its functions need no `this`. */
+/** Creates an event bus. Its functions need no `this`. */
 export function createEventBus({ onError }: EventBusOptions = {}): EventBus {
-  // Replaced, never changed: an emit under way goes on with the list that it began with.
+  // Replaced, never mutated, so that an emit in progress keeps its list.
   let subscriptions: readonly Subscription[] = [];
 
   const add = (types: Iterable<string>, callback: unknown, once = false): Unsubscribe => {
@@ -71,14 +70,14 @@ export function createEventBus({ onError }: EventBusOptions = {}): EventBus {
       try {
         onError(error, event);
       } catch {
-        // Nobody is left to be told.
+        // There is nowhere left to report it.
       }
       return;
     }
     if (subscription.failed) return;
     subscription.failed = true;
     console.warn(
-      `agent-rewind: a subscriber failed at the event "${event.type}"; its further errors are not shown.`,
+      `agent-rewind: a subscriber failed on the event "${event.type}". Its further errors are not shown.`,
       error,
     );
   };
@@ -87,7 +86,7 @@ export function createEventBus({ onError }: EventBusOptions = {}): EventBus {
     if (subscription.once) remove(subscription);
     try {
       const result = subscription.callback(event);
-      // A rejection that nobody handles would end the process.
+      // An unhandled rejection would end the process.
       if (isThenable(result)) result.then(undefined, (error: unknown) => report(subscription, error, event));
     } catch (error) {
       report(subscription, error, event);
@@ -113,15 +112,11 @@ export function createEventBus({ onError }: EventBusOptions = {}): EventBus {
   };
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
-}
-
-// Two copies of the package in one process share the bus.
+// A registered symbol, so that several copies of the package in one process share the bus.
 const KEY = Symbol.for("agent-rewind/event-bus@1");
 const shared = globalThis as { [KEY]?: EventBus };
 
-/** The bus that runs without an `eventBus` of their own emit to. One per process. */
+/** Returns the bus of runs without an `eventBus` option. There is one per process. */
 export function getGlobalEventBus(): EventBus {
   return (shared[KEY] ??= createEventBus());
 }

@@ -1,7 +1,7 @@
-/** Version of the events' shape; additions are optional fields. */
+/** Version of the shape of events. New optional fields do not change it. */
 export const TRACE_EVENT_SCHEMA_VERSION = 1 as const;
 
-/** The types of events. */
+/** The event types. */
 export const EVENTS = {
   RUN_WITH_START: "runWith:start",
   RUN_WITH_END: "runWith:end",

@@ -1,25 +1,25 @@
-// A response with a body of JSON. Nearly all are read whole: the stream of the body, which costs more than all else of a
-// replayed call, is made only for who reads it in another way.
+// A response with a JSON body. Most programs call `json()` or `text()`. The body's stream costs more than the rest of a
+// replayed call, so it is created only for programs that read the body in another way.
 
-import { rejected, watchUnread } from "../integration/index.js";
+import { watchUnread } from "../integration/index.js";
 
 export interface JsonBody {
-  /** A value of its own, which is given away. */
+  /** The caller of `json()` gets this object itself, so nothing else may refer to it. */
   readonly json: unknown;
-  /** Aborts the body as long as it is not read. */
+  /** Aborts the body until it is read. */
   readonly signal: AbortSignal | undefined;
   readonly open: () => ReadableStream<Uint8Array>;
-  /** Resolves when the end may be shown. */
+  /** Resolves when the reader may see the end of the body. */
   readonly ended?: (() => Promise<void>) | undefined;
-  /** Called when nobody can read the body any more; the stream that was opened calls it by itself. */
+  /** Called when the program can no longer read the body. The stream of `open` calls it itself. */
   readonly dropped?: (() => void) | undefined;
 }
 
-/** Where a response came from. */
+/** The properties of a response that its constructor does not set. */
 export type Origin = Pick<Response, "url" | "redirected">;
 
 export function jsonResponse(init: ResponseInit, body: JsonBody, origin: Origin): Response {
-  // Node loads all of fetch when Response is first named, and a program may put another one in its place.
+  // Looked up on each call: Node loads fetch when Response is first used, and a program may replace the global.
   if (made?.base !== Response) made = { base: Response, derived: classUpon(Response) };
   const { derived } = made;
   return derived === undefined ? withOrigin(new Response(body.open(), init), origin) : new derived(init, body, origin);
@@ -28,10 +28,10 @@ export function jsonResponse(init: ResponseInit, body: JsonBody, origin: Origin)
 type JsonResponseClass = new (init: ResponseInit, body: JsonBody, origin: Origin) => Response;
 let made: { readonly base: typeof Response; readonly derived: JsonResponseClass | undefined } | undefined;
 
-/** Members of a response that are given here, which TypeScript takes for plain properties. */
+/** Overridden as accessors. TypeScript declares them as plain properties of the base class. */
 type Overridden = "url" | "redirected" | "body" | "bodyUsed" | "text" | "json" | "clone";
 
-/** `undefined` where the body cannot be made later: what reads it may lie anywhere in a class that is not as Node's. */
+/** `undefined` if the class is not built like Node's: then the body cannot be created later. */
 function classUpon(plain: typeof Response): JsonResponseClass | undefined {
   if (Object.getOwnPropertyDescriptor(plain.prototype, "body")?.get === undefined) return undefined;
   const Base = plain as unknown as new (body: null, init: ResponseInit) => Omit<Response, Overridden>;
@@ -41,7 +41,7 @@ function classUpon(plain: typeof Response): JsonResponseClass | undefined {
     readonly #origin: Origin;
     #isRead: boolean = false;
     #opened: Response | undefined;
-    /** Ends what tells that nobody can read the body any more. */
+    /** Stops watching for a body that the program can no longer read. */
     #unwatch: () => void = () => {};
 
     constructor(init: ResponseInit, body: JsonBody, origin: Origin) {
@@ -49,7 +49,7 @@ function classUpon(plain: typeof Response): JsonResponseClass | undefined {
       this.#body = body;
       this.#origin = origin;
       const { signal, dropped } = body;
-      // An abort shows when the body is read.
+      // An abort has no effect until the body is read.
       if (dropped !== undefined) this.#unwatch = watchUnread(this, { signal, dropped });
     }
 
@@ -89,11 +89,11 @@ function classUpon(plain: typeof Response): JsonResponseClass | undefined {
       const { signal, ended, json } = this.#body;
       this.#isRead = true;
       this.#unwatch();
-      if (signal?.aborted === true) return rejected(signal.reason);
+      if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
       return ended === undefined ? Promise.resolve(json) : ended().then(() => json);
     }
 
-    /** The same response with a stream; what was read stays read. */
+    /** The same response with a real stream. A body that was read stays read. */
     opened(): Response {
       if (this.#opened === undefined) {
         this.#unwatch();
@@ -105,9 +105,9 @@ function classUpon(plain: typeof Response): JsonResponseClass | undefined {
     }
   }
 
-  // Who makes another response by it gives it what a plain one takes.
+  // Code that calls `new response.constructor(…)` passes the arguments of a plain Response.
   Object.defineProperty(JsonResponse.prototype, "constructor", { value: plain, configurable: true, writable: true });
-  // Whatever else can be done with a response, in this version of Node or a later one, reads the stream.
+  // All other methods, also those that later versions of Node add, read the stream.
   for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(plain.prototype))) {
     if (typeof value !== "function" || Object.hasOwn(JsonResponse.prototype, name)) continue;
     const method = value as (this: Response, ...args: unknown[]) => unknown;
@@ -122,7 +122,7 @@ function classUpon(plain: typeof Response): JsonResponseClass | undefined {
   return JsonResponse;
 }
 
-/** A response that is constructed has no URL. */
+/** The constructor of Response cannot set a URL. */
 export function withOrigin(response: Response, { url, redirected }: Origin): Response {
   const clone = (): Response => withOrigin(Response.prototype.clone.call(response), { url, redirected });
   return Object.defineProperties(response, {

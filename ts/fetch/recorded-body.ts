@@ -1,10 +1,8 @@
-// The body of a response as it is recorded.
-
-/** JSON that comes out again byte for byte stands as it is, to be read in a review. */
+/** The body of a response in a recording. JSON that serializes to the same bytes is stored as JSON, to be readable. */
 export type RecordedBody =
   | { json: unknown }
   | { text: string }
-  /** Redaction puts a text in their place. */
+  /** Redaction replaces bytes with a text. */
   | { bytes: Uint8Array | string };
 
 const encoder = new TextEncoder();
@@ -28,10 +26,10 @@ export function recordBody(bytes: Uint8Array): RecordedBody {
 
 const SPACE = 0x20;
 const AROUND_WORDS = new Set(Array.from("\"'<>()[]{},;", (character) => character.charCodeAt(0)));
-/** No secret is longer, but those that are found by how they begin. */
+/** Longer secrets are found by their prefix alone. */
 const LONGEST_WORD = 4096;
 
-/** What came of a body before it broke off, without the word at its end: half of a secret is not known as one. */
+/** An incomplete body without its last word. Redaction would not find a secret of which only a part has arrived. */
 export function withoutCutWord(bytes: Uint8Array): Uint8Array {
   let end = bytes.length;
   while (end > 0 && bytes.length - end < LONGEST_WORD && isOfWord(bytes[end - 1] as number)) end -= 1;

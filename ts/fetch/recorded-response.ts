@@ -1,34 +1,33 @@
 import type { CallMeta } from "../types/snapshot.js";
 import {
   Tap,
-  recorderOf,
+  millisecondsSince,
+  recordedTiming,
   replayStream,
   responseHeaders,
-  since,
-  untilAfter,
   type HeaderList,
-  type KeptHeaders,
-  type More,
   type IncompleteAnswer,
-  type Piece,
+  type KeptHeaders,
+  type RestOfAnswer,
   type StreamEnd,
   type StreamedAnswer,
   type Tapped,
-  type Until,
+  type TimedChunk,
+  type WaitUntil,
 } from "../integration/index.js";
 import { jsonResponse, withOrigin } from "./json-response.js";
 import { bodyBytes, recordBody, withoutCutWord, type RecordedBody } from "./recorded-body.js";
 
-/** A response as it is journaled; what differs from time to time stands in the entry's `meta`. */
+/** A response as it is journaled. Headers that differ between equal responses are in the entry's `meta`. */
 export interface RecordedResponse {
   status: number;
   statusText?: string;
   headers: HeaderList;
-  /** Where the request was redirected to. */
+  /** The final URL of a redirected request. */
   url?: string;
-  /** Absent where there was none. */
+  /** Absent if the response has no body. */
   body?: RecordedBody;
-  /** How the body ended, if not by itself. */
+  /** Absent if the body was read to its end. */
   end?: StreamEnd;
 }
 
@@ -37,21 +36,21 @@ interface RecordOptions {
   readonly signal: AbortSignal;
   readonly startedAt: number;
   readonly keep: KeptHeaders;
-  /** How often the client had tried before. */
+  /** The number of earlier attempts. */
   readonly attempt: number | undefined;
   readonly journaled: () => Promise<void>;
-  /** Whether what is recorded is redacted. */
+  /** True if the recording is redacted. */
   readonly redacted: boolean;
-  /** What the program was given of this answer before, without its body. */
+  /** The head that the program already received, if the request is sent again for its body. */
   readonly before: RecordedResponse | undefined;
 }
 
-/** Hands a response on while its body is read, and gives what is to be recorded of it. */
+/** Passes a response to the program and records its body while the program reads it. */
 export function recordResponse(
   response: Response,
   { url, signal, startedAt, keep, attempt = 0, journaled, redacted, before }: RecordOptions,
 ): StreamedAnswer<Response, RecordedResponse> {
-  const startMs = since(startedAt);
+  const startMs = millisecondsSince(startedAt);
   const { kept, changing } = responseHeaders(response.headers, keep);
   const head: RecordedResponse = before ?? {
     status: response.status,
@@ -64,7 +63,7 @@ export function recordResponse(
     ...(attempt === 0 ? {} : { attempt }),
     ...(changing.length === 0 ? {} : { headers: changing }),
   };
-  // One of a status below 200 cannot be made by a program.
+  // The constructor of Response refuses a status below 200.
   if (before === undefined && (response.body === null || response.status < 200)) {
     const ended = Promise.resolve(head);
     return {
@@ -77,7 +76,7 @@ export function recordResponse(
   const size = (chunk: Uint8Array): number => chunk.byteLength;
   const source = before === undefined ? response.body : bodyUnder(before, response, url);
   const body = new Tap(source as ReadableStream<Uint8Array>, { startedAt, signal, journaled, copy, size });
-  // Of one that is asked for its body alone, whatever its status is now.
+  // A request that is sent again for its body keeps the recorded status.
   const answer = new Response(body.open(), before === undefined ? response : { status: before.status });
   const recorded = ({ chunks, end }: Tapped<Uint8Array>): RecordedResponse => {
     const bytes = Buffer.concat(chunks);
@@ -85,23 +84,23 @@ export function recordResponse(
     return { ...head, body: recordBody(redacted ? withoutCutWord(bytes) : bytes), end };
   };
   const meta = (): CallMeta => ({ stream: { ...stream, chunks: body.sizes } });
-  return { answer: withOrigin(answer, response), recorder: recorderOf(body, recorded, meta) };
+  return { answer: withOrigin(answer, response), recorder: body.recorder(recorded, meta) };
 }
 
-/** The body of a request that was sent again: the program has the head of before. */
+/** The body of a request that was sent again. The program already has the recorded head. */
 function bodyUnder({ status }: RecordedResponse, response: Response, url: string): Response["body"] {
   if (response.status === status) return response.body ?? new Response("").body;
   response.body?.cancel().catch(() => {});
-  const message = `${url} answered with status ${status} when it was recorded; asked again for the body, it answers with ${response.status}`;
+  const message = `${url}: the recorded status is ${status}, but the request that was sent again for the body returned status ${response.status}`;
   return new ReadableStream({ start: (controller) => controller.error(new TypeError(message)) });
 }
 
-/** What a request comes to that fails when it is sent again for its body: who reads that has the head already. */
+/** A response whose body fails. The program already has the head, so only reading the body can fail. */
 export function failedBody({ status }: RecordedResponse, error: unknown): Response {
   return new Response(new ReadableStream({ start: (controller) => controller.error(error) }), { status });
 }
 
-/** What answers with an error failed, whatever the program makes of it. */
+/** An error status is journaled as a failure, so that the retry rule applies to it. */
 export function failureIn({
   status,
   statusText = "",
@@ -115,7 +114,7 @@ export function headOf(recorded: RecordedResponse | undefined): RecordedResponse
   return head;
 }
 
-/** A request is sent again where a part of its body had come; who has only seen its head keeps that. */
+/** A request is restarted if a part of its body had arrived. If only the head had arrived, the program keeps that head. */
 export function incompleteAnswer({ end, body }: RecordedResponse): IncompleteAnswer | undefined {
   if (end !== "open") return undefined;
   return body === undefined || bodyBytes(body).length === 0 ? "continueOnRead" : "restart";
@@ -124,53 +123,53 @@ export function incompleteAnswer({ end, body }: RecordedResponse): IncompleteAns
 export interface ReplayOptions {
   readonly url: string;
   readonly signal: AbortSignal | undefined;
-  /** Whether the pieces come when they came, and not at once. */
+  /** True to deliver the chunks at their recorded times. */
   readonly timed: boolean;
-  readonly more: More<Response>;
+  readonly rest: RestOfAnswer<Response>;
 }
 
-/** Makes the response that was recorded. */
+/** Recreates a recorded response. */
 export function replayResponse(
   recorded: RecordedResponse,
   { stream = {} }: CallMeta,
   options: ReplayOptions,
 ): Response | Promise<Response> {
   if (!options.timed) return responseOf(recorded, stream, options);
-  const until = untilAfter(performance.now(), options.signal);
+  const until = recordedTiming(performance.now(), options.signal);
   return until(stream.startMs ?? 0).then(() => responseOf(recorded, stream, options, until));
 }
 
 type Stream = NonNullable<CallMeta["stream"]>;
 
-/** @param until absent: all pieces of the body come at once. */
+/** @param until absent: the body is delivered without delays. */
 function responseOf(
   recorded: RecordedResponse,
   stream: Stream,
-  { url, signal, more }: ReplayOptions,
-  until?: Until,
+  { url, signal, rest }: ReplayOptions,
+  until?: WaitUntil,
 ): Response {
-  const { continue: continueCall } = more;
+  const { continue: continueCall } = rest;
   signal?.throwIfAborted();
   const { status, statusText = "", body, end } = recorded;
-  // A program can make one of status 0 in no other way.
+  // The only way to create a response of status 0.
   if (status === 0) return Response.error();
   const init = { status, statusText, headers: replayedHeaders(recorded, stream) };
   const origin = { url: recorded.url ?? url, redirected: recorded.url !== undefined };
   if (body === undefined) return withOrigin(new Response(null, init), origin);
   const open = (): ReadableStream<Uint8Array> => {
     const bytes = bodyBytes(body);
-    return replayStream(pieces(bytes, stream.chunks ?? []), {
-      // An empty body is at its end when it has come: no abort changes that.
+    return replayStream(chunksOf(bytes, stream.chunks ?? []), {
+      // An empty body is complete at once, so an abort cannot change it.
       signal: bytes.length === 0 && end === undefined ? undefined : signal,
       end,
       call: url,
       until,
-      ...more,
+      ...rest,
       continue: continueCall && (async () => (await continueCall()).body as ReadableStream<Uint8Array>),
     });
   };
   if ("json" in body && end === undefined && until === undefined) {
-    const { ended, dropped } = more;
+    const { ended, dropped } = rest;
     return jsonResponse(init, { json: body.json, signal, open, ended, dropped }, origin);
   }
   return withOrigin(new Response(open(), init), origin);
@@ -179,14 +178,17 @@ function responseOf(
 function replayedHeaders({ status, headers }: RecordedResponse, stream: Stream): HeaderList {
   const all = [...headers, ...(stream.headers ?? [])];
   if ((stream.attempt ?? 0) === 0 || status < 400) return all;
-  // Its client had tried again in vain: it need not do so again, and wait.
+  // The recorded response is the last attempt. The client need not wait and retry.
   return [...all.filter(([name]) => name !== "x-should-retry"), ["x-should-retry", "false"]];
 }
 
-/** The body in the pieces in which it came; in one, where that is not known or does not fit any more. */
-function pieces(body: Uint8Array, sizes: readonly (readonly [size: number, atMs: number])[]): Piece<Uint8Array>[] {
+/** Splits the body into its recorded chunks. It is one chunk if the sizes are unknown or, after an edit, do not fit. */
+function chunksOf(
+  body: Uint8Array,
+  sizes: readonly (readonly [size: number, atMs: number])[],
+): TimedChunk<Uint8Array>[] {
   const total = sizes.reduce((sum, [size]) => sum + size, 0);
   if (total !== body.length) return body.length === 0 ? [] : [[body, sizes.at(-1)?.[1] ?? 0]];
   let at = 0;
-  return sizes.map(([size, atMs]): Piece<Uint8Array> => [body.slice(at, (at += size)), atMs]);
+  return sizes.map(([size, atMs]): TimedChunk<Uint8Array> => [body.slice(at, (at += size)), atMs]);
 }

@@ -3,24 +3,24 @@ import { createHash } from "node:crypto";
 import { requestHeaders, type KeptHeaders } from "../integration/index.js";
 import { readUrl } from "./request-url.js";
 
-/** What a request is hashed by, and how it is sent. */
+/** A request, its document for the hash, and the arguments to send it. */
 export interface ReadRequest {
-  /** As its response has it. */
+  /** The `url` of its response. */
   readonly url: string;
-  /** Its host, if it has one. */
+  /** Absent if the URL has no host. */
   readonly host: string | undefined;
   readonly signal: AbortSignal | undefined;
-  /** How often its client says that it had tried before. */
+  /** The number of earlier attempts, if the client reports it. */
   readonly attempt: number | undefined;
   readonly document: object;
-  /** What is given to fetch: a body that had to be read to be hashed is sent from what was read. */
+  /** The argument for fetch. A stream that was read for the hash is replaced by its bytes. */
   readonly init: RequestInit | undefined;
 }
 
-/** As `fetch` takes it. */
+/** The first argument of `fetch`. */
 export type FetchInput = string | URL | Request;
 
-/** Gives a promise only where a body has to be read first, so that calls start in the order in which they are made. */
+/** Returns a promise only if the body must be read first, so that calls start in the order of the requests. */
 export function readRequest(
   input: FetchInput,
   init: RequestInit | undefined,
@@ -49,7 +49,7 @@ export function readRequest(
   return described instanceof Promise ? described.then(finish) : finish(described);
 }
 
-/** Also one of another realm or another implementation. */
+/** Also true for requests of other realms and implementations. */
 function isRequest(input: FetchInput): input is Request {
   return typeof input === "object" && "url" in input && "headers" in input;
 }
@@ -60,7 +60,7 @@ function attemptOf(headers: Headers): number | undefined {
 }
 
 interface Described {
-  /** In the document: JSON as it is, text as a string, all else by its hash. */
+  /** The body in the document: JSON, a text, or the hash of other bytes. */
   readonly shown: unknown;
   readonly body?: NonNullable<RequestInit["body"]>;
 }
@@ -73,11 +73,11 @@ function bodyOf(request: Request | undefined, init: RequestInit | undefined): { 
   if (body instanceof Blob) return { body, type: body.type };
   if (body instanceof FormData) return { body, type: "multipart/form-data" };
   const isRead = body instanceof ArrayBuffer || ArrayBuffer.isView(body) || isAsyncIterable(body);
-  // As fetch takes all else.
+  // Like fetch, convert everything else to a string.
   return isRead ? { body } : { body: asText(body), type: "text/plain" };
 }
 
-/** For callers in JavaScript, who may give anything. */
+/** JavaScript callers may pass any value. */
 function asText(value: { toString(): string }): string {
   return String(value);
 }
@@ -98,7 +98,7 @@ function describe(body: unknown, type: string): Described | Promise<Described> {
   return describeStream(body as AsyncIterable<Uint8Array | string>, type);
 }
 
-/** A stream can be read once: what was read is sent. */
+/** A stream can be read only once, so the bytes that were read are sent. */
 async function describeStream(stream: AsyncIterable<Uint8Array | string>, type: string): Promise<Described> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(Buffer.from(chunk as Uint8Array));
@@ -140,7 +140,7 @@ function digest(bytes: Buffer): { bytes: number; sha256: string } {
 }
 
 function shownText(text: string, type: string): unknown {
-  // Clients send JSON without saying so.
+  // Some clients send JSON with another content type.
   if (!/json/i.test(type) && !/^\s*[[{]/.test(text)) return text;
   try {
     return JSON.parse(text);

@@ -1,19 +1,17 @@
-// The URL of a request, as it is recorded and hashed.
-
-/** Parameters of a URL that carry keys. */
+/** URL parameters that contain keys. */
 const SECRET_PARAMETER =
   /^(?:key|api[-_]?key|access[-_]?token|token|sig|signature|x-amz-(?:signature|credential|security-token))$/i;
 
 export interface RequestUrl {
-  /** As its response has it. */
+  /** The `url` of the response. */
   readonly url: string;
-  /** Its host, if it has one. */
+  /** Absent if the URL has no host. */
   readonly host: string | undefined;
-  /** Without keys. */
+  /** Without keys, as it is hashed and recorded. */
   readonly shown: string;
 }
 
-// A client asks the same URL again and again.
+// Clients request the same URL repeatedly.
 let last: { text: string; read: RequestUrl } | undefined;
 
 export function readUrl(text: string): RequestUrl {
@@ -24,7 +22,7 @@ export function readUrl(text: string): RequestUrl {
 function parsed(text: string): RequestUrl {
   if (!URL.canParse(text)) return { url: text, host: undefined, shown: text };
   const parts = new URL(text);
-  // Also of a fragment that is empty, which `parts.hash` does not tell of.
+  // Removes an empty fragment too, which `parts.hash` does not show.
   parts.hash = "";
   return { url: parts.href, host: parts.hostname, shown: withoutSecrets(parts) };
 }

@@ -4,9 +4,8 @@ import {
   getContext,
   journalStreamed,
   keptHeaders,
-  rejected,
-  type RunContext,
   type KeptHeaders,
+  type RunContext,
 } from "../integration/index.js";
 import {
   failureIn,
@@ -20,31 +19,32 @@ import {
 import { readRequest, type FetchInput, type ReadRequest } from "./request-document.js";
 
 export interface RewindFetchOptions {
-  /** "instant" (default) replays a body at once, in its pieces; "recorded" when they came. */
+  /** "instant" (default) replays the chunks of a body without delays, "recorded" at their recorded times. */
   timing?: "instant" | "recorded";
-  /** Names of further request headers that the answer depends on. They are hashed and recorded: no keys. */
+  /** Names of more request headers that the answer depends on. They are hashed and recorded, so do not list keys. */
   requestHeaders?: readonly string[];
-  /** Names of further response headers that are recorded. */
+  /** Names of more response headers to record. */
   responseHeaders?: readonly string[];
 }
 
 /**
- * Gives a fetch whose requests are journaled in the current run, agent or test, and replayed from its recording; outside
- * of them it is the one that was given. For every client that takes a fetch: `new OpenAI({ fetch: rewindFetch() })`.
+ * Returns a fetch whose requests are journaled in the current run, agent or test, and replayed from its recording.
+ * Outside of them it calls `fetch`. It works with every client that accepts a fetch:
+ * `new OpenAI({ fetch: rewindFetch() })`.
  *
- * A request is found again by method, URL (without keys), body and the headers that count. A response is handed on as it
- * comes; error statuses and network failures are recorded like all others. Retries that a client marks by
- * `x-stainless-retry-count` are attempts of one request, of which replay gives the last.
+ * Replay matches requests by method, URL (without keys), body and relevant headers. Responses are passed on as they
+ * arrive. Error statuses and network failures are recorded too. Retries that a client marks with
+ * `x-stainless-retry-count` are attempts of one request; replay returns the last one.
  *
- * @param fetch what makes the requests; by default the global one, at the time of each request.
- * @throws ReplayMissError, from the request, in a strict replay that has no answer for it.
+ * @param fetch sends the requests. Default: the global fetch at the time of each request.
+ * @throws ReplayMissError from a request that a strict replay has no answer for.
  *
  * @example
  * ```ts
  * import { rewindFetch } from "agent-rewind/fetch";
  * import OpenAI from "openai";
  *
- * // A client does not start without a key; a replay needs none.
+ * // The client requires a key, but a replay does not use it.
  * export const client = new OpenAI({ apiKey: process.env["OPENAI_API_KEY"] ?? "none", fetch: rewindFetch() });
  * ```
  */
@@ -59,25 +59,24 @@ export function rewindFetch(
   if (timing !== "instant" && timing !== "recorded") {
     throw new TypeError(`rewindFetch: options.timing must be "instant" or "recorded", received ${String(timing)}`);
   }
-  const keep = keptHeaders(options.requestHeaders, options.responseHeaders);
-  const make: Fetch = (input, init) => (fetch ?? globalThis.fetch)(input, init);
-  const made = getContext();
+  const keep = keptHeaders("rewindFetch", options);
+  const execute: Fetch = (input, init) => (fetch ?? globalThis.fetch)(input, init);
+  const created = getContext();
   return (input: FetchInput, init?: RequestInit): Promise<Response> => {
     try {
-      const context = ambientContext(made, "rewindFetch");
-      // What a journaled call calls is part of its answer.
-      if (context === undefined || context.inCall) return Promise.resolve(make(input, init));
+      const ambient = ambientContext("rewindFetch", created);
+      if (ambient === undefined) return Promise.resolve(execute(input, init));
       const send = (request: ReadRequest): Promise<Response> => {
         request.signal?.throwIfAborted();
-        return journaled(context, { input, request, make, keep, timed: timing === "recorded" });
+        return journalFetch(ambient.context, { input, request, execute, keep, timed: timing === "recorded" });
       };
-      // Not awaited where it need not be: calls start in the order in which they are made.
+      // Awaited only if necessary, so that calls start in the order of the requests.
       const request = readRequest(input, init, keep);
       if (!(request instanceof Promise)) return send(request);
-      context.scope.frame.goOn();
+      ambient.markPendingFailuresHandled();
       return request.then(send);
     } catch (error) {
-      return rejected(error);
+      return Promise.reject(error as Error);
     }
   };
 }
@@ -87,34 +86,28 @@ type Fetch = (input: FetchInput, init?: RequestInit) => Promise<Response>;
 interface Sending {
   readonly input: FetchInput;
   readonly request: ReadRequest;
-  readonly make: Fetch;
+  readonly execute: Fetch;
   readonly keep: KeptHeaders;
   readonly timed: boolean;
 }
 
-function journaled(context: RunContext, { input, request, make, keep, timed }: Sending): Promise<Response> {
+function journalFetch(context: RunContext, { input, request, execute, keep, timed }: Sending): Promise<Response> {
   const { url, host, signal, attempt, document } = request;
-  const call = {
+  return journalStreamed<Response, RecordedResponse>({
     kind: "fetch",
     name: host || "fetch",
     request: document,
     context,
     ...(attempt === undefined ? {} : { attempt }),
-  };
-  return journalStreamed<Response, RecordedResponse>(
-    call,
-    async (info) => {
-      const startedAt = performance.now();
+    async execute(info) {
       const both = signal === undefined ? info.signal : AbortSignal.any([signal, info.signal]);
       const before = headOf(info.before);
-      const send = async (): Promise<Response> => make(input, { ...request.init, signal: both });
+      const send = async (): Promise<Response> => execute(input, { ...request.init, signal: both });
       const response = await (before === undefined ? send() : send().catch((error) => failedBody(before, error)));
-      return recordResponse(response, { ...info, url, signal: both, startedAt, keep, attempt, before });
+      return recordResponse(response, { ...info, url, signal: both, keep, attempt, before });
     },
-    {
-      answer: (recorded, meta, more) => replayResponse(recorded, meta, { url, signal, timed, more }),
-      incompleteAnswer,
-      failureIn,
-    },
-  );
+    replay: (recorded, meta, rest) => replayResponse(recorded, meta, { url, signal, timed, rest }),
+    incompleteAnswer,
+    failureIn,
+  });
 }

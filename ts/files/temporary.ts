@@ -1,14 +1,14 @@
-// Names for files that are written whole, and then put in the place of another one.
+// Temporary files that replace another file when they are complete.
 
 import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 
-/** So many characters of the other's name: the longest names leave no room for more beside them. */
+/** Maximum number of characters taken from the target's name, so that the temporary name is not too long. */
 const PART_OF_NAME = 60;
 
-/** Which processes can be seen from here: not those of another machine, or container, that shares the folder. */
+/** Identifies the machine or container, because process ids of others that share the folder are meaningless here. */
 const HOST = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
 
 const OWN_NAME = new RegExp(`^\\..+\\.${HOST}\\.(\\d+)\\.[0-9a-f]{12}\\.tmp$`);
@@ -16,8 +16,7 @@ const OWN_NAME = new RegExp(`^\\..+\\.${HOST}\\.(\\d+)\\.[0-9a-f]{12}\\.tmp$`);
 const swept = new Set<string>();
 
 /**
- * A path that is free, in the folder of `path`. What processes that were killed left of such files in the folder is
- * taken away first.
+ * Returns an unused path in the folder of `path`. First removes temporary files that killed processes left in the folder.
  */
 export function temporaryFor(path: string): string {
   const folder = dirname(path);
@@ -26,14 +25,14 @@ export function temporaryFor(path: string): string {
   return join(folder, `.${name}.${HOST}.${process.pid}.${randomBytes(6).toString("hex")}.tmp`);
 }
 
-/** Once for each folder, which may hold many files: this process leaves none behind. */
+/** Cleans a folder once per process: the folder may be large, and this process removes its own files. */
 function sweep(folder: string): void {
   if (swept.has(folder)) return;
   swept.add(folder);
   try {
     for (const name of readdirSync(folder)) if (isLeft(name)) rmSync(join(folder, name), { force: true });
   } catch {
-    // What keeps this from being done will be told by the writing, if it matters.
+    // If the folder is not usable, the write reports it.
   }
 }
 

@@ -1,7 +1,7 @@
-// Taken at load: fake timers that a test installs later must not stop a replay.
+// Read at load, so that fake timers of a test do not stop a replay.
 const { setTimeout: later, clearTimeout: forget } = globalThis;
 
-/** Resolves after so many milliseconds; rejects with the signal's reason if it aborts before. */
+/** Resolves after this number of milliseconds. Rejects with the signal's reason if it aborts first. */
 export function delay(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   if (milliseconds <= 0) return Promise.resolve();
   return new Promise((resolve, reject) => {

@@ -1,11 +1,11 @@
-// Which headers are hashed and recorded. All others are neither: that is where keys and cookies are.
+// Only the listed headers are hashed and recorded. The others may contain keys and cookies.
 
 import { received } from "../errors/received.js";
 
-/** Of a request: what its answer depends on. */
+/** Request headers that the answer depends on. */
 const REQUEST = ["accept", "anthropic-beta", "anthropic-version", "content-type", "openai-beta"];
 
-/** Of a response: what is the same each time. */
+/** Response headers that are equal in equal responses. */
 const RESPONSE = [
   "cache-control",
   "connection",
@@ -27,43 +27,41 @@ const RESPONSE = [
   "x-should-retry",
 ];
 
-/** Of a response: what differs from time to time. It is kept beside the answer, so that equal answers are equal. */
+/** Response headers that differ between equal responses. They are recorded in `meta`, so that equal answers stay equal. */
 const CHANGING = new Set(["age", "date", "request-id", "server-timing", "x-request-id"]);
 const CHANGING_PATTERN = /(?:^|-)ratelimit-|-processing-ms$/;
 
 export type HeaderList = [name: string, value: string][];
 
-/** Names of headers, in lower case. */
+/** The lower-case names of the headers that are recorded. */
 export interface KeptHeaders {
   readonly request: readonly string[];
   readonly response: ReadonlySet<string>;
 }
 
 /**
- * Those that are kept, and those that a program wants kept too.
- * @throws TypeError for what cannot be the names of headers.
+ * Returns the headers to record: the default ones, and those of the options of an adapter.
+ *
+ * @param apiName the adapter, for errors.
+ * @throws TypeError if an option is not an array of header names.
  */
 export function keptHeaders(
-  moreOfRequests: readonly string[] = [],
-  moreOfResponses: readonly string[] = [],
+  apiName: string,
+  options: { readonly requestHeaders?: readonly string[]; readonly responseHeaders?: readonly string[] } = {},
 ): KeptHeaders {
-  // In the order of their names, as Headers gives them.
-  const request = [...new Set([...REQUEST, ...names(moreOfRequests, "requestHeaders")])].toSorted();
-  return { request, response: new Set([...RESPONSE, ...names(moreOfResponses, "responseHeaders")]) };
-}
-
-function names(list: unknown, option: string): string[] {
-  if (!Array.isArray(list)) {
-    throw new TypeError(
-      `rewindFetch: options.${option} must be an array of names of headers, received ${received(list)}`,
-    );
-  }
-  return list.map((name: unknown, index) => {
-    if (typeof name === "string" && isHeaderName(name)) return name.toLowerCase();
-    throw new TypeError(
-      `rewindFetch: options.${option}[${index}] must be the name of a header, received ${received(name)}`,
-    );
-  });
+  const names = (option: "requestHeaders" | "responseHeaders"): string[] => {
+    const list: unknown = options[option] ?? [];
+    const path = `${apiName}: options.${option}`;
+    if (!Array.isArray(list))
+      throw new TypeError(`${path} must be an array of header names, received ${received(list)}`);
+    return list.map((name: unknown, index) => {
+      if (typeof name === "string" && isHeaderName(name)) return name.toLowerCase();
+      throw new TypeError(`${path}[${index}] must be a header name, received ${received(name)}`);
+    });
+  };
+  // Sorted, like the headers of a Headers object.
+  const request = [...new Set([...REQUEST, ...names("requestHeaders")])].toSorted();
+  return { request, response: new Set([...RESPONSE, ...names("responseHeaders")]) };
 }
 
 function isHeaderName(name: string): boolean {
@@ -75,7 +73,7 @@ function isHeaderName(name: string): boolean {
   }
 }
 
-/** Those of a request that count, by name. The boundary of a multipart body is drawn at random. */
+/** The headers for the request of a call, by name. Removes the boundary of a multipart body, which is random. */
 export function requestHeaders(headers: Headers, { request }: KeptHeaders): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const name of request) {
@@ -85,9 +83,10 @@ export function requestHeaders(headers: Headers, { request }: KeptHeaders): Reco
   return kept;
 }
 
+/** The headers of a response: `kept` for the answer, `changing` for `meta.stream.headers`. All others are dropped. */
 export function responseHeaders(
   headers: Headers,
-  { response }: KeptHeaders = ALWAYS,
+  { response }: KeptHeaders = DEFAULTS,
 ): { kept: HeaderList; changing: HeaderList } {
   const all = [...headers];
   return {
@@ -96,4 +95,4 @@ export function responseHeaders(
   };
 }
 
-const ALWAYS = keptHeaders();
+const DEFAULTS = keptHeaders("responseHeaders");

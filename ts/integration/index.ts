@@ -1,15 +1,28 @@
-// All that an adapter of a client or a test runner uses of the runtime. Adapters import nothing else from it.
+// The public API for adapters of clients. The adapters of this package use nothing else of the runtime.
 
-export type { IncompleteAnswer } from "../runtime/call/answer-or-call.js";
-export { journalCall, journaled, type CallInfo, type JournaledCall } from "../runtime/call/journal-call.js";
-export { journalStreamed, type More, type StreamedAnswer } from "../runtime/call/streamed-call.js";
-export { RecordingSession } from "../runtime/run/recording-session.js";
-export { ambientContext, sessionContexts } from "../runtime/scope/ambient.js";
-export { rejected } from "../runtime/scope/rejected.js";
-export { captureContext, getContext, storage, type RunContext } from "../runtime/scope/run-context.js";
-export type { SeenCall } from "../runtime/scope/run-state.js";
-export { Normalizer, type NormalizeRule } from "../values/normalize.js";
+export { ambientContext, outsideOfRuns, type AmbientContext } from "./ambient.js";
 export { keptHeaders, requestHeaders, responseHeaders, type HeaderList, type KeptHeaders } from "./headers.js";
-export { replayStream, untilAfter, type Piece, type Until } from "./replay-stream.js";
-export { Tap, recorderOf, since, type StreamEnd, type Tapped } from "./tap.js";
-export { watchUnread } from "./watch-unread.js";
+export {
+  journaled,
+  journalStreamed,
+  type AnswerRecorder,
+  type CallInfo,
+  type CallResult,
+  type ClientCall,
+  type IncompleteAnswer,
+  type JournaledCall,
+  type RestOfAnswer,
+  type StreamedAnswer,
+  type StreamedCallInfo,
+  type StreamedClientCall,
+} from "./journaled.js";
+export {
+  recordedTiming,
+  replayStream,
+  type ReplayStreamOptions,
+  type TimedChunk,
+  type WaitUntil,
+} from "./replay-stream.js";
+export { millisecondsSince, Tap, type StreamEnd, type TapOptions, type Tapped } from "./tap.js";
+export { watchUnread, type Unread } from "./watch-unread.js";
+export { getContext, type RunContext } from "../runtime/scope/run-context.js";

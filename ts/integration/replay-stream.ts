@@ -1,37 +1,41 @@
 import { StreamCutError } from "../errors/index.js";
+import type { More as RestOfAnswer } from "../runtime/call/streamed-call.js";
 import { fromErrorInfo } from "../values/error-info.js";
 import { delay } from "./delay.js";
 import type { StreamEnd } from "./tap.js";
 import { watchUnread } from "./watch-unread.js";
 
-export type Piece<T> = readonly [chunk: T, atMs: number];
+/** A recorded chunk, and its time in milliseconds from the start of the call. */
+export type TimedChunk<T> = readonly [chunk: T, atMs: number];
 
-/** Waits until so many milliseconds after the call; rejects when the call is aborted. */
-export type Until = (atMs: number) => Promise<void>;
+/** Resolves at this number of milliseconds after the start of the call. Rejects if the call is aborted. */
+export type WaitUntil = (atMs: number) => Promise<void>;
 
-export function untilAfter(startedAt: number, signal: AbortSignal | undefined): Until {
+/** Returns the option `until` of `replayStream`, to replay chunks at their recorded times. */
+export function recordedTiming(startedAt: number, signal: AbortSignal | undefined): WaitUntil {
   return (atMs) => delay(atMs - (performance.now() - startedAt), signal);
 }
 
-export interface ReplayStreamOptions<T> {
+/** Spread the `rest` of `replay` into these options. */
+export interface ReplayStreamOptions<T> extends RestOfAnswer<ReadableStream<T>> {
   readonly signal: AbortSignal | undefined;
+  /** The recorded end. */
   readonly end: StreamEnd | undefined;
-  /** What was called, for errors. */
+  /** The name of the call, for errors. */
   readonly call: string;
-  /** Absent: all pieces come at once. */
-  readonly until?: Until | undefined;
+  /** Absent: chunks are replayed without delays. */
+  readonly until?: WaitUntil | undefined;
+  /** Converts recorded errors, for clients that recognize their errors by more than `name`. */
   readonly revive?: (error: unknown) => unknown;
-  /** Where the end was not recorded: called when the reader reaches the end of the pieces. */
-  readonly continue?: (() => Promise<ReadableStream<T>>) | undefined;
-  /** Resolves when the end may be shown. */
-  readonly ended?: (() => Promise<void>) | undefined;
-  /** Called when nobody can read the stream any more. */
-  readonly dropped?: (() => void) | undefined;
 }
 
-/** A stream of what was recorded, which ends as the recorded one did. */
+/**
+ * Creates a stream of recorded chunks that ends as the recorded stream did.
+ *
+ * @throws StreamCutError, from the stream, if the program reads further than it did when the stream was recorded.
+ */
 export function replayStream<T>(
-  pieces: readonly Piece<T>[],
+  chunks: readonly TimedChunk<T>[],
   {
     signal,
     end,
@@ -53,11 +57,11 @@ export function replayStream<T>(
         errored = new WeakRef(controller);
       },
       async pull(controller) {
-        const piece = pieces[next];
+        const timed = chunks[next];
         next += 1;
-        if (piece !== undefined) {
-          if (until !== undefined) await until(piece[1]).catch(() => {});
-          if (signal?.aborted !== true) controller.enqueue(piece[0]);
+        if (timed !== undefined) {
+          if (until !== undefined) await until(timed[1]).catch(() => {});
+          if (signal?.aborted !== true) controller.enqueue(timed[0]);
           return;
         }
         if (end === "open" && continueStream !== undefined) {
@@ -78,7 +82,7 @@ export function replayStream<T>(
     },
     { highWaterMark: 0 },
   );
-  // What had failed by itself did so before it was aborted, or was not read until then.
+  // A recorded failure came before the abort, or was not read before it.
   const failure = (): unknown =>
     typeof end === "object" && live === undefined ? revive(endError(end, call)) : signal?.reason;
   unwatch = watchUnread(readable, { signal, dropped, aborted: () => errored?.deref()?.error(failure()) });

@@ -4,51 +4,59 @@ import type { CallMeta, ErrorInfo } from "../types/snapshot.js";
 import { toErrorInfo } from "../values/error-info.js";
 
 /**
- * How a stream ended, if not by itself: its reader left it, its call was aborted, or it failed; "open" where the
- * recording was taken before any of these.
+ * How a stream ended before its regular end: the reader left it, its call was aborted, or it failed. "open": the
+ * recording was taken while the stream was still open.
  */
 export type StreamEnd = "left" | "aborted" | "open" | { error: ErrorInfo };
 
+/** Spread the `info` of `execute` into these options. */
 export interface TapOptions<T> {
-  /** `performance.now()` of the call. */
+  /** `performance.now()` at the start of the call. */
   readonly startedAt: number;
+  /** The signal of the call, combined with that of the client if it has one. */
   readonly signal: AbortSignal | undefined;
-  /** Resolves when the end stands in the journal: only then does the reader see it. */
+  /** Resolves when the end is journaled. Only then may the reader see it. */
   readonly journaled: () => Promise<void>;
-  /** A copy, for the reader may change what it gets. */
-  readonly copy: (chunk: T) => T;
-  readonly size: (chunk: T) => number;
+  /** Copies a chunk, because the reader may modify it. Default: `structuredClone`. */
+  readonly copy?: (chunk: T) => T;
+  /** The size of a chunk in a unit of your own, for `sizes`. Default: 1. */
+  readonly size?: (chunk: T) => number;
 }
 
+/** The chunks that were read so far. */
 export interface Tapped<T> {
   readonly chunks: readonly T[];
+  /** Absent if the stream was read to its regular end. */
   readonly end: StreamEnd | undefined;
 }
 
-/** Streams that nobody can read any more are left, as if their readers had said so. */
-const dropped = new FinalizationRegistry((tap: { abort(): void }) => tap.abort());
+/** A stream that the program drops without reading it to the end counts as left. */
+const dropped = new FinalizationRegistry((abort: () => void) => abort());
 
-/** Passes a stream on, chunk by chunk as it is asked for, and keeps a copy. Does not refer to what it passes on. */
+/**
+ * Passes a stream on, chunk by chunk as the program reads it, and keeps a copy. It does not refer to the stream that it
+ * passes on, so that a dropped stream is noticed.
+ */
 export class Tap<T> {
-  readonly ended: Promise<Tapped<T>>;
-  /** Resolves when the first chunk has come. */
-  readonly firstChunk: Promise<void>;
-  /** Of each chunk: its size, and milliseconds from the call. */
+  /** Milliseconds from the start of the call to the creation of the tap. */
+  readonly startMs: number;
+  /** The size of each chunk, and its time in milliseconds from the start of the call. */
   readonly sizes: [size: number, atMs: number][] = [];
-  readonly #reader: ReadableStreamDefaultReader<T>;
   readonly #options: TapOptions<T>;
+  readonly #reader: ReadableStreamDefaultReader<T>;
   readonly #chunks: T[] = [];
-  #taken = -1;
-  /** As `Tapped` has it; "open" until then. */
+  readonly #ended: Promise<Tapped<T>>;
+  readonly #firstChunk: Promise<void>;
   #endedBy: StreamEnd | undefined = "open";
-  #resolveFirstChunk!: () => void;
   #end!: (end?: StreamEnd) => void;
+  #resolveFirstChunk!: () => void;
 
   constructor(source: ReadableStream<T>, options: TapOptions<T>) {
-    this.#reader = source.getReader();
+    this.startMs = millisecondsSince(options.startedAt);
     this.#options = options;
-    this.firstChunk = new Promise((resolve) => (this.#resolveFirstChunk = resolve));
-    this.ended = new Promise((resolve) => {
+    this.#reader = source.getReader();
+    this.#firstChunk = new Promise((resolve) => (this.#resolveFirstChunk = resolve));
+    this.#ended = new Promise((resolve) => {
       this.#end = (end) => {
         dropped.unregister(this);
         if (this.#endedBy === "open") this.#endedBy = end;
@@ -57,12 +65,12 @@ export class Tap<T> {
     });
   }
 
-  /** The stream as it is passed on. Call it once. */
+  /** Returns the stream for the program. Call it once. */
   open(): ReadableStream<T> {
-    const { startedAt, signal, journaled, copy, size } = this.#options;
+    const { startedAt, signal, journaled, copy = structuredClone<T>, size = () => 1 } = this.#options;
+    const { sizes } = this;
     const reader = this.#reader;
     const chunks = this.#chunks;
-    const { sizes } = this;
     const resolveFirstChunk = this.#resolveFirstChunk;
     const end = this.#end;
     const pull = async (controller: ReadableStreamDefaultController<T>): Promise<void> => {
@@ -74,12 +82,12 @@ export class Tap<T> {
           controller.close();
           return;
         }
-        sizes.push([size(value), since(startedAt)]);
+        sizes.push([size(value), millisecondsSince(startedAt)]);
         chunks.push(copy(value));
         if (chunks.length === 1) resolveFirstChunk();
         controller.enqueue(value);
       } catch (error) {
-        end(isAbort(error, signal) ? "aborted" : { error: toErrorInfo(error) });
+        end(isPlainAbort(error, signal) ? "aborted" : { error: toErrorInfo(error) });
         await journaled();
         controller.error(error);
       }
@@ -90,51 +98,51 @@ export class Tap<T> {
       await reader.cancel(reason);
     };
     const readable = new ReadableStream<T>({ pull, cancel }, { highWaterMark: 0 });
-    dropped.register(readable, this, this);
+    dropped.register(readable, () => this.#abort(), this);
     return readable;
   }
 
-  /** What has arrived; `undefined` if nothing has arrived since the last call. */
-  takeProgress(): Tapped<T> | undefined {
-    if (this.#taken === this.#chunks.length) return undefined;
-    this.#taken = this.#chunks.length;
-    return { chunks: this.#chunks, end: this.#endedBy };
+  /**
+   * Returns the recorder of the call. Neither function may refer to the answer or its stream: a dropped stream would not
+   * be noticed.
+   *
+   * @param recorded converts chunks to the recorded form. `end` must be part of it.
+   * @param meta default: the times of the chunks.
+   */
+  recorder<Recorded>(
+    recorded: (tapped: Tapped<T>) => Recorded,
+    meta: () => CallMeta = () => ({ stream: { startMs: this.startMs, chunks: this.sizes } }),
+  ): AnswerRecorder<Recorded> {
+    let taken = -1;
+    return {
+      firstChunk: this.#firstChunk,
+      ended: this.#ended.then(recorded),
+      takeProgress: () => {
+        const chunks = this.#chunks;
+        if (taken === chunks.length) return undefined;
+        taken = chunks.length;
+        return recorded({ chunks, end: this.#endedBy });
+      },
+      abort: () => this.#abort(),
+      meta,
+    };
   }
 
-  /** Ends the recording with what has come, and the stream with it. */
-  abort(): void {
+  #abort(): void {
     this.#end("left");
     this.#reader.cancel().catch(() => {});
   }
 }
 
-/** What `abort()` gives as the reason where it is given none. */
+/** The message of the default reason of `abort()`. */
 const PLAIN_ABORT = "This operation was aborted";
 
-/** By an abort without a reason of its own. A stream that nobody read may have failed before it was aborted. */
-function isAbort(error: unknown, signal: AbortSignal | undefined): boolean {
+/** True for an abort without its own reason. A stream that nobody read may have failed before it was aborted. */
+function isPlainAbort(error: unknown, signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true && isAbortError(error) && error.message === PLAIN_ABORT;
 }
 
-/** What a call records of a stream. A function of its own, so that it cannot refer to what the program reads. */
-export function recorderOf<T, Recorded>(
-  tap: Tap<T>,
-  recorded: (tapped: Tapped<T>) => Recorded,
-  meta: () => CallMeta,
-): AnswerRecorder<Recorded> {
-  return {
-    firstChunk: tap.firstChunk,
-    ended: tap.ended.then(recorded),
-    takeProgress() {
-      const tapped = tap.takeProgress();
-      return tapped && recorded(tapped);
-    },
-    abort: () => tap.abort(),
-    meta,
-  };
-}
-
-/** Milliseconds, to a hundredth. */
-export function since(startedAt: number): number {
+/** Milliseconds since a value of `performance.now()`, rounded to two decimals. The unit of the times in `CallMeta`. */
+export function millisecondsSince(startedAt: number): number {
   return Math.round((performance.now() - startedAt) * 100) / 100;
 }

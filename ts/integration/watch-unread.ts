@@ -2,16 +2,16 @@ const watched = new FinalizationRegistry((collected: () => void) => collected())
 
 export interface Unread {
   readonly signal: AbortSignal | undefined;
-  /** Called when the signal is aborted, before `dropped`. Must not refer to what is watched. */
+  /** Called when the signal aborts, before `dropped`. Must not refer to the watched object. */
   readonly aborted?: () => void;
-  /** Called once, when nobody can read it any more. */
+  /** Called once, when the program can no longer read the object. */
   readonly dropped?: (() => void) | undefined;
 }
 
 /**
- * Watches something that somebody may read: its signal may be aborted, or the program may drop it. Leaves nothing on a
- * signal that outlives it.
- * @returns what ends the watch, when it is read.
+ * Watches an object with an unread answer, such as a response or a stream, until its signal aborts or the program drops
+ * it. Leaves no listener on a signal that lives longer.
+ * @returns a function that ends the watch. Call it when the answer is read.
  */
 export function watchUnread(target: object, { signal, aborted, dropped }: Unread): () => void {
   const token = {};

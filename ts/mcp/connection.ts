@@ -1,5 +1,5 @@
 import { McpCallEndedError } from "../errors/mcp.js";
-import { storage, type RunContext } from "../integration/index.js";
+import { outsideOfRuns, type RunContext } from "../integration/index.js";
 import {
   isNotification,
   isRequest,
@@ -15,7 +15,7 @@ import {
 } from "./messages.js";
 import type { Transport } from "./transport.js";
 
-/** What the server gave to a request, and what it told meanwhile. */
+/** The response to a request, and the notifications before it. */
 export interface LiveAnswer {
   readonly response: ResponseMessage;
   readonly before: RecordedNotification[];
@@ -24,10 +24,10 @@ export interface LiveAnswer {
 /** A request that is in flight. */
 interface Pending {
   readonly message: RequestMessage;
-  /** In which it was made. */
+  /** The context of the caller. */
   readonly caller: RunContext;
-  /** In which what belongs to it is called. */
-  readonly inside: RunContext;
+  /** The context inside the journaled call, for requests of the server that belong to it. */
+  readonly inside: RunContext | undefined;
   readonly before: RecordedNotification[];
   readonly resolve: (answer: LiveAnswer) => void;
   readonly reject: (error: unknown) => void;
@@ -39,20 +39,20 @@ export interface Listener {
   failed(error: Error): void;
 }
 
-/** How the server is greeted where the client itself was greeted by a recording. */
+/** The handshake that a recording answered. It is repeated with the server if the server is needed later. */
 interface Greeting {
   initialize?: RequestMessage;
   protocolVersion?: string;
   initialized?: NotificationMessage;
 }
 
-/** The connection to the server. It is made when something is asked that only the server can answer. */
+/** The connection to the server. It is started by the first request that the recording does not answer. */
 export class Connection {
   readonly greeting: Greeting = {};
   readonly #transport: Transport;
   readonly #listener: Listener;
   readonly #pending = new Map<Id, Pending>();
-  #told: RecordedNotification[] = [];
+  #unassigned: RecordedNotification[] = [];
   #starting: Promise<void> | undefined;
   #greeting: { id: Id; done: (response: ResponseMessage) => void } | undefined;
 
@@ -61,19 +61,14 @@ export class Connection {
     this.#listener = listener;
   }
 
-  /** Whether there is a server, or soon will be. */
+  /** True once the connection is open or opening. */
   get begun(): boolean {
     return this.#starting !== undefined;
   }
 
-  /** Whether the server owes an answer to this request. */
-  isPending(id: unknown): boolean {
-    return this.#pending.has(id as Id);
-  }
-
   start(): Promise<void> {
-    // Callbacks of a connection belong to no call, also if one was the reason for it.
-    this.#starting ??= storage.exit(() => this.#start());
+    // The connection outlives the call that starts it, so its callbacks must not run in the context of that call.
+    this.#starting ??= outsideOfRuns(() => this.#start());
     return this.#starting;
   }
 
@@ -93,22 +88,22 @@ export class Connection {
     await this.#send({ ...initialize, id });
     const { error } = await greeted;
     if (error !== undefined) throw new McpCallEndedError("initialize", "closed");
-    // Clients before version 1.13 of the SDK do not tell it.
+    // Clients before version 1.13 of the SDK do not set it.
     if (protocolVersion !== undefined) transport.setProtocolVersion?.(protocolVersion);
     if (initialized !== undefined) await this.#send(initialized);
   }
 
-  /** Sends what is not journaled. */
+  /** Sends a message that is not journaled. */
   async send(message: Message, options?: object): Promise<void> {
     await this.start();
     await this.#send(message, options);
   }
 
-  /** @throws McpCallEndedError if there will be no answer, and what the transport throws. */
+  /** @throws McpCallEndedError if the request ends without a response, and the errors of the transport. */
   async ask(
     message: RequestMessage,
     options: object | undefined,
-    { caller, inside, signal }: { caller: RunContext; inside: RunContext; signal: AbortSignal },
+    { caller, inside, signal }: { caller: RunContext; inside: RunContext | undefined; signal: AbortSignal },
   ): Promise<LiveAnswer> {
     await this.start();
     signal.throwIfAborted();
@@ -128,7 +123,7 @@ export class Connection {
     }
   }
 
-  /** Tells the server that the client takes a request back; it will not be answered. */
+  /** Cancels a pending request. The server will not answer it. */
   async cancel(message: NotificationMessage, options?: object): Promise<void> {
     const { requestId, reason } = (message.params ?? {}) as { requestId?: Id; reason?: string };
     const pending = this.#pending.get(requestId as Id);
@@ -157,12 +152,12 @@ export class Connection {
       const { progressToken: token } = (message.params ?? {}) as { progressToken?: Id };
       const all = [...this.#pending.values()];
       const pending = all.find((other) => progressToken(other.message.params) === token);
-      pending?.before.push(...this.#told.splice(0), recordNotification(message));
+      pending?.before.push(...this.#unassigned.splice(0), recordNotification(message));
       this.#listener.message(message, extra, pending?.caller);
       return;
     }
-    // It is told again before the next answer: to whom it belonged is not said.
-    if (this.#pending.size > 0) this.#told.push(recordNotification(message));
+    // The message does not name its request, so replay delivers it before the next response.
+    if (this.#pending.size > 0) this.#unassigned.push(recordNotification(message));
     this.#listener.message(message, extra, undefined);
   }
 
@@ -178,13 +173,13 @@ export class Connection {
       return;
     }
     this.#pending.delete(message.id as Id);
-    pending.resolve({ response: message, before: [...pending.before, ...this.#told.splice(0)] });
+    pending.resolve({ response: message, before: [...pending.before, ...this.#unassigned.splice(0)] });
   }
 
   #end(id: Id, error: unknown): void {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
-    if (this.#pending.size === 0) this.#told = [];
+    if (this.#pending.size === 0) this.#unassigned = [];
     pending?.reject(error);
   }
 

@@ -1,4 +1,4 @@
-// Messages of JSON-RPC 2.0, as far as they are looked at, and what is recorded of them.
+// The messages of JSON-RPC 2.0, and their form in a recording.
 
 export type Id = string | number;
 export type Params = Readonly<Record<string, unknown>>;
@@ -29,15 +29,15 @@ export const isRequest = (message: Message): message is RequestMessage => "metho
 export const isNotification = (message: Message): message is NotificationMessage =>
   "method" in message && !("id" in message);
 
-/** An answer as it is journaled: without its id, which is that of the request. */
+/** An answer in the journal. Its id is that of the request and is not recorded. */
 export interface RecordedAnswer {
   result?: unknown;
   error?: unknown;
-  /** What the server told while the request was in flight, without the token of progress. */
+  /** Notifications that arrived while the request was in flight, without their progress tokens. */
   before?: RecordedNotification[];
 }
 
-/** What the server refused, or what its tool says has failed, failed, whatever the client makes of it. */
+/** A JSON-RPC error and a failed tool are journaled as failures, so that the retry rule applies to them. */
 export function failureIn({ result, error }: RecordedAnswer): { name: string; message: string } | undefined {
   if (error !== undefined) {
     const { message } = (error ?? {}) as { message?: unknown };
@@ -50,7 +50,7 @@ export function failureIn({ result, error }: RecordedAnswer): { name: string; me
 }
 
 function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "the server does not say why";
+  return typeof value === "string" ? value : "the server gave no reason";
 }
 
 export interface RecordedNotification {
@@ -58,7 +58,7 @@ export interface RecordedNotification {
   params?: Params;
 }
 
-/** A request as a call for the journal. The name tells servers apart: equal requests to two of them are two requests. */
+/** Describes a request for the journal. The name includes the server, because equal requests to two servers differ. */
 export function describeRequest(
   { method, params = {} }: RequestMessage,
   server: string | undefined,
@@ -71,7 +71,7 @@ export function describeRequest(
   return { kind: "tool", name: named(name), request };
 }
 
-/** The token is the id of the request, which counts the client's requests. */
+/** Removes the progress token. It is the request's id, which depends on the number of earlier requests. */
 function withoutToken(params: Params): Params {
   if (progressToken(params) === undefined) return params;
   const { _meta, ...rest } = params;
@@ -94,19 +94,19 @@ export function recordNotification({ method, params }: NotificationMessage): Rec
 
 export const PROGRESS = "notifications/progress";
 
-/** What was recorded, as a message to a client whose request has this token. */
+/** Converts a recorded notification for a client whose request has this progress token. */
 export function replayNotification(
   { method, params }: RecordedNotification,
   token: Id | undefined,
 ): NotificationMessage | undefined {
   if (method === PROGRESS) {
-    // A request that asks for no progress any more is told of none.
+    // A request without a token does not want progress.
     return token === undefined ? undefined : { jsonrpc: "2.0", method, params: { ...params, progressToken: token } };
   }
   return { jsonrpc: "2.0", method, ...(params === undefined ? {} : { params }) };
 }
 
-/** The error of a request that was taken back, as the client makes it. */
+/** The error response of a cancelled request, in the form that the client itself creates. */
 export function cancelledAnswer(id: Id, reason = "Request cancelled"): ResponseMessage {
   const message = reason.replace(/^McpError: MCP error -32001: /, "");
   return { jsonrpc: "2.0", id, error: { code: -32_001, message } };

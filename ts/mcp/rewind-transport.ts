@@ -1,11 +1,10 @@
 import { isMcpCallEndedError } from "../errors/mcp.js";
 import {
   ambientContext,
-  captureContext,
   getContext,
   journaled,
-  storage,
-  type CallInfo,
+  outsideOfRuns,
+  type AmbientContext,
   type RunContext,
 } from "../integration/index.js";
 import { CANCELLED, Connection, type LiveAnswer } from "./connection.js";
@@ -28,27 +27,28 @@ import { overlaid, type Transport, type TransportLike } from "./transport.js";
 
 export interface RewindTransportOptions {
   /**
-   * Stands before the names of tools and methods in recordings, and tells servers apart. By default the name by which
-   * the server presents itself: give one where two servers have the same.
+   * The prefix of the names of tools and methods in recordings, to tell servers apart. Default: the name that the server
+   * reports. Set it if two servers report the same name.
    */
   server?: string;
 }
 
 /**
- * A transport for an MCP client whose requests are journaled in the current run, agent or test, and replayed from its
- * recording; outside of them it is the one that was given. The server is started, or connected to, when something is
- * asked that the recording does not answer: for a replay there need be none.
+ * Wraps the transport of an MCP client. Requests are journaled in the current run, agent or test, and replayed from its
+ * recording; outside of them they go to `transport`. The server is started, or connected to, by the first request that
+ * the recording does not answer, so a full replay needs no server.
  *
- * @throws ReplayMissError, from the client's request, in a strict replay that has no answer for it.
+ * @throws TypeError if `transport` is not a transport, or `options.server` is not a non-empty string.
+ * @throws ReplayMissError from a client's request that a strict replay has no answer for.
  */
 export function rewindTransport<T extends TransportLike>(transport: T, options: RewindTransportOptions = {}): T {
   for (const method of ["start", "send", "close"] as const) {
     if (typeof (transport as Partial<TransportLike> | undefined)?.[method] !== "function")
-      throw new TypeError(`rewindTransport: transport must be a transport of an MCP client, has no ${method}()`);
+      throw new TypeError(`rewindTransport: transport must be a transport of an MCP client, but has no ${method}()`);
   }
   const { server } = options;
   if (server !== undefined && (typeof server !== "string" || server === ""))
-    throw new TypeError("rewindTransport: options.server must be a string that is not empty");
+    throw new TypeError("rewindTransport: options.server must be a non-empty string");
   return overlaid(transport, new RewindTransport(transport as unknown as Transport, server));
 }
 
@@ -61,11 +61,11 @@ class RewindTransport implements Transport {
   onmessage: Transport["onmessage"] = undefined;
   readonly #transport: Transport;
   readonly #connection: Connection;
-  readonly #made: RunContext | undefined = getContext();
+  readonly #created: RunContext | undefined = getContext();
   #server: string | undefined;
-  /** A greeting that went past the journal. */
+  /** The id of an `initialize` request that was not journaled. */
   #greeting: Id | undefined;
-  /** Requests that are not answered yet, and may be answered by the recording. */
+  /** Pending requests that the recording may answer. */
   readonly #journaledIds = new Set<unknown>();
   #closed = false;
 
@@ -75,7 +75,7 @@ class RewindTransport implements Transport {
     this.#connection = new Connection(transport, {
       message: (message, extra, context) => {
         if (!isNotification(message) && !isRequest(message) && message.id === this.#greeting) this.#greeted(message);
-        this.#deliver(message, context ?? this.#made, extra);
+        this.#deliver(message, context ?? this.#created, extra);
       },
       closed: () => this.#close(),
       failed: (error) => this.onerror?.(error),
@@ -92,10 +92,10 @@ class RewindTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    if (this.#context() === undefined) await this.#connection.start();
+    if (this.#ambient() === undefined) await this.#connection.start();
   }
 
-  /** For a request, resolves once it has been answered. */
+  /** A request resolves when it has been answered. */
   async send(message: Message, options?: object): Promise<void> {
     if (isRequest(message)) {
       await this.#request(message, options);
@@ -113,8 +113,8 @@ class RewindTransport implements Transport {
     else this.#close();
   }
 
-  #context(): RunContext | undefined {
-    return ambientContext(this.#made, "rewindTransport");
+  #ambient(): AmbientContext | undefined {
+    return ambientContext("rewindTransport", this.#created);
   }
 
   #isJournaled({ params }: NotificationMessage): boolean {
@@ -123,16 +123,15 @@ class RewindTransport implements Transport {
 
   async #request(message: RequestMessage, options: object | undefined): Promise<void> {
     const { method, id } = message;
-    const context = this.#context();
-    // What a journaled call asks is part of its answer.
-    if (context === undefined || context.inCall) {
+    const ambient = this.#ambient();
+    if (ambient === undefined) {
       if (method === "initialize") this.#greeting = id;
       await this.#connection.send(message, options);
       return;
     }
     this.#journaledIds.add(id);
     try {
-      await this.#journaled(message, options, context);
+      await this.#journaled(message, options, ambient.context);
     } finally {
       this.#journaledIds.delete(id);
     }
@@ -140,36 +139,43 @@ class RewindTransport implements Transport {
 
   async #journaled(message: RequestMessage, options: object | undefined, context: RunContext): Promise<void> {
     const { method, id } = message;
-    const call = { ...describeRequest(message, this.#server), context };
-    let asked = false;
+    let executed = false;
     let live: LiveAnswer | undefined;
     try {
-      const make = async ({ signal }: CallInfo): Promise<RecordedAnswer> => {
-        asked = true;
-        live = await this.#connection.ask(message, options, { caller: context, inside: captureContext(), signal });
-        return recorded(live);
-      };
-      const { value } = await journaled<RecordedAnswer>(call, make, { failureIn });
-      if (live === undefined) await this.#tellAgain(value, message, context);
+      const { value } = await journaled<RecordedAnswer>({
+        ...describeRequest(message, this.#server),
+        context,
+        execute: async ({ signal }) => {
+          executed = true;
+          live = await this.#connection.ask(message, options, { caller: context, inside: getContext(), signal });
+          return recorded(live);
+        },
+        failureIn,
+      });
+      if (live === undefined) await this.#replayNotifications(value, message, context);
       const { before: _before, ...answer } = value;
       const response = live?.response ?? { jsonrpc: "2.0", id, ...answer };
       if (method === "initialize") this.#greeted(response, live === undefined ? message : undefined);
       this.#deliver(response, context);
     } catch (error) {
-      if (asked || !isMcpCallEndedError(error)) throw error;
+      if (executed || !isMcpCallEndedError(error)) throw error;
       if (error.how === "closed") this.#close();
       else this.#deliver(cancelledAnswer(id, error.reason), context);
     }
   }
 
-  /** What the server told before its answer. The client hears of it in tasks of its own. */
-  async #tellAgain({ before = [] }: RecordedAnswer, { params }: RequestMessage, context: RunContext): Promise<void> {
+  /** Delivers the recorded notifications before the answer, each in its own task. */
+  async #replayNotifications(
+    { before = [] }: RecordedAnswer,
+    { params }: RequestMessage,
+    context: RunContext,
+  ): Promise<void> {
     const token = progressToken(params);
-    for (const told of before) {
-      const message = replayNotification(told, token);
+    for (const recordedNotification of before) {
+      const message = replayNotification(recordedNotification, token);
       if (message === undefined) continue;
-      this.#deliver(message, "progressToken" in (message.params ?? {}) ? context : this.#made);
-      // Before any other call is answered, but after all that the client does at once.
+      this.#deliver(message, "progressToken" in (message.params ?? {}) ? context : this.#created);
+      // After the synchronous work of the client, but before any other call is answered.
       await new Promise<void>((resolve) => nextTick(resolve));
     }
   }
@@ -182,7 +188,7 @@ class RewindTransport implements Transport {
 
   #deliver(message: Message, context: RunContext | undefined, extra?: unknown): void {
     const deliver = (): void => this.onmessage?.(message, extra);
-    if (context === undefined) storage.exit(deliver);
+    if (context === undefined) outsideOfRuns(deliver);
     else context.run(deliver);
   }
 

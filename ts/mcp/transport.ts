@@ -1,8 +1,8 @@
-// A transport of an MCP client, as far as it is used. Without the types of the SDK, which want those of a browser.
+// The transport of an MCP client. The types of the MCP SDK are not used, because they require the types of a browser.
 
 import type { Message } from "./messages.js";
 
-/** What a transport of an MCP client has at least. */
+/** The methods that every transport of an MCP client has. */
 export interface TransportLike {
   start(): Promise<void>;
   send(message: never, options?: never): Promise<void>;
@@ -20,12 +20,12 @@ export interface Transport {
   setProtocolVersion?: ((version: string) => void) | undefined;
 }
 
-/** The transport with what `own` has in place of its own. All else that it has is there too. */
+/** A proxy of a transport that takes the members of `own` from there, and all others from the transport. */
 export function overlaid<T extends TransportLike>(transport: T, own: object): T {
   return new Proxy(transport, {
     get(target, key) {
       const from = key in own ? own : target;
-      // Transports have private members, which a proxy has not.
+      // Methods with private members need their own object as `this`, not the proxy.
       const value: unknown = Reflect.get(from, key, from);
       return typeof value === "function" && !key.toString().startsWith("on") ? (value.bind(from) as unknown) : value;
     },

@@ -1,12 +1,11 @@
-// Finds the JSON in a model's answer.
-
-/** Prose may open brackets again and again; each try reads to its end. */
+/** Bounds the work for prose with many brackets: each try may read the whole text. */
 const MAX_TRIES = 64;
 
 /**
- * Reads an answer as JSON: the whole text, else a fenced block in it, else the longest object or array in the prose.
+ * Parses a model's answer as JSON: the whole text, or the first fenced block of JSON, or the longest object or array in
+ * the prose.
  *
- * @returns `{ ok: value }`, or `{ error }` with the reason for which the whole text is not JSON.
+ * @returns `{ ok: value }`, or `{ error }` with the reason why the whole text is not JSON.
  */
 export function parseAnswer(text: string): { ok: unknown } | { error: string } {
   const whole = text.trim();
@@ -49,7 +48,7 @@ function nextBracket(text: string, from: number): number {
   return -1;
 }
 
-/** Where the bracket at `start` is closed, looking past strings; `undefined` if it is not. */
+/** The index after the bracket that closes the one at `start`, ignoring strings; `undefined` if there is none. */
 function endOfBrackets(text: string, start: number): number | undefined {
   let depth = 0;
   let inString = false;

@@ -1,31 +1,28 @@
-// Puts the pieces of a streamed answer together.
-
 import { isError } from "../errors/base.js";
 import type { Message, ToolCall } from "../types/messages.js";
 import type { StreamEvent, TokenUsage, ToolCallDelta } from "../types/model.js";
 
-/** A whole answer of a model. */
+/** A complete answer of a model. */
 export interface CollectedStream {
   /** The answer as an assistant message. */
   message: Message;
   /** All text. */
   rawText: string;
-  /** All reasoning; "" for none. */
+  /** All reasoning; "" if there is no reasoning. */
   reasoning: string;
   toolCalls: ToolCall[];
   usage: TokenUsage | undefined;
-  /** `undefined` when the stream ended without a `finish`. */
+  /** `undefined` if the stream ended without a `finish`. */
   finishReason: string | undefined;
-  /** Milliseconds until the first text, reasoning or tool call; `undefined` when there was none. */
+  /** Milliseconds until the first text, reasoning or tool call; `undefined` if there was none of them. */
   ttft: number | undefined;
 }
 
 /**
- * Reads a model's stream to its end. Events of unknown types are skipped; a stream that ends without `finish` ends
- * normally.
+ * Reads a model's stream to its end. Events of unknown types are skipped. A stream may end without `finish`.
  *
- * @param onEvent Told of every event, as it comes.
- * @throws the error of an `error` event (as an Error), and whatever the stream throws.
+ * @param onEvent called for every event as it arrives.
+ * @throws the error of an `error` event (as an Error), and the errors of the stream.
  */
 export async function collectStream(
   stream: AsyncIterable<StreamEvent>,
@@ -112,14 +109,14 @@ class ToolCalls {
       call = { id: "", name: "", arguments: "" };
       this.#byIndex.set(index, call);
     }
-    // Some servers send id and name with every piece, or empty in all but the first.
+    // Some servers send id and name with every fragment, others send empty ones after the first.
     if (id) call.id = id;
     if (name) call.name = name;
     call.arguments += piece ?? "";
     if (extra !== undefined) call.extra = merge(call.extra, extra);
   }
 
-  /** In order of their indexes. */
+  /** Sorted by index. */
   finished(): ToolCall[] {
     return [...this.#byIndex]
       .toSorted(([left], [right]) => left - right)
@@ -128,7 +125,7 @@ class ToolCalls {
 }
 
 function merge(into: Record<string, unknown> = {}, from: Record<string, unknown>): Record<string, unknown> {
-  // fromEntries takes __proto__ for a key like any other.
+  // fromEntries treats __proto__ as a normal key.
   return Object.fromEntries([...Object.entries(into), ...Object.entries(from)]);
 }
 

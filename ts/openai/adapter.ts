@@ -12,12 +12,12 @@ import { wireRequest, type WireRequest } from "./request.js";
 import { ownModelOptions } from "./settings.js";
 
 /**
- * A model at any endpoint that speaks OpenAI's chat-completions protocol, asked by the package `openai`.
+ * Creates a model for any endpoint with OpenAI's chat-completions protocol. It sends requests with the package `openai`.
  *
- * A call of it is one call in a recording, however often the client tries it. It gives the whole answer or fails with
- * an OpenAIModelError (an AbortError after an abort): what is cut off is never taken for an answer.
+ * Retries of the client are part of one recorded call. The call returns the complete answer, or fails with an
+ * OpenAIModelError, or with an AbortError after an abort. It never returns an incomplete answer as a complete one.
  *
- * @throws TypeError naming the option that is wrong.
+ * @throws TypeError that names the invalid option.
  */
 export function createOpenAIModel(options: OpenAIModelOptions): ModelAdapter {
   checkOptions(options);
@@ -57,7 +57,7 @@ async function* ask(
   }
 }
 
-/** What came back: a stream of chunks, or a body. */
+/** The result of a request: a stream of chunks, or a whole body. */
 interface Sent {
   readonly data: unknown;
   readonly response: Pick<AnswerOptions, "status" | "requestId">;
@@ -79,7 +79,7 @@ async function send(
   if (typeof pending.withResponse !== "function") return { data: await pending, response: {}, contentType: "" };
   const { data, response } = await pending.withResponse();
   const contentType = response.headers.get("content-type") ?? "";
-  // Some endpoints give the whole answer, whatever they are asked for.
+  // Some endpoints ignore `stream` and send the whole answer.
   const wasIgnored = body["stream"] === true && /^application\/json\b/i.test(contentType);
   const requestId = response.headers.get("x-request-id") ?? undefined;
   return {
@@ -99,13 +99,13 @@ async function* readAnswer(
     throwIfAborted(signal);
     yield* reader.chunk(chunk);
   }
-  // The client ends an aborted stream as if it were whole.
+  // The client ends an aborted stream like a complete one.
   throwIfAborted(signal);
   const isStream = contentType === "" || /^text\/event-stream\b/i.test(contentType);
   yield* reader.end(isStream ? "" : `, and its content type is "${contentType}"`);
 }
 
-/** Of whatever was thrown before the answer began (`reader` is undefined), or while it was read. */
+/** The error for a failure before the answer started (`reader` is undefined) or while it was read. */
 function failureOf(cause: unknown, reader: AnswerReader | undefined, model: string): OpenAIModelError {
   const known = isObject(cause) ? cause : {};
   const reason = known["code"] ?? known["type"];
@@ -124,13 +124,13 @@ function failureOf(cause: unknown, reader: AnswerReader | undefined, model: stri
   );
 }
 
-/** fetch says "terminated" or "fetch failed"; the reason is a level or two down. */
+/** The message of fetch is only "terminated" or "fetch failed". The reason is in the causes. */
 function reasonOf(cause: unknown): string {
   const inner = isError(cause) ? cause.cause : undefined;
   return isError(inner) ? `${messageOf(cause)} (${reasonOf(inner)})` : messageOf(cause);
 }
 
-/** Whether the endpoint had begun to answer: the client reads a whole answer itself. */
+/** True if an answer that is not streamed broke off. The client reads it itself, so its error is the only sign. */
 function isBrokenBody(cause: unknown): boolean {
   return (
     isError(cause) && (cause.name === "SyntaxError" || (cause.name === "TypeError" && cause.message === "terminated"))

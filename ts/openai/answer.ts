@@ -6,19 +6,19 @@ import { usageOf } from "./usage.js";
 
 export interface AnswerOptions {
   model: string;
-  /** Calls of this tool are the answer. */
+  /** The arguments of a call to this tool are the answer. */
   answerTool: string | undefined;
   lengthLimit: "error" | "accept";
-  /** Of the response. */
+  /** HTTP status. */
   status?: number | undefined;
   requestId?: string | undefined;
 }
 
-/** Makes the events of a model of what an endpoint sends, and tells whether that was all. */
+/** Converts the data from an endpoint to the events of a model, and checks that the answer is complete. */
 export class AnswerReader {
   readonly #options: AnswerOptions;
   readonly #calls = new ToolCallReader();
-  #answerPlace: number | undefined;
+  #answerIndex: number | undefined;
   #text = "";
   #refusal = "";
   #finishReason: string | undefined;
@@ -30,15 +30,15 @@ export class AnswerReader {
 
   /**
    * The events of a chunk of a stream.
-   * @throws OpenAIModelError for what is none.
+   * @throws OpenAIModelError if it is not a chunk.
    */
   *chunk(chunk: unknown): Generator<StreamEvent> {
     yield* this.#choice(this.#checked(chunk), "delta");
   }
 
   /**
-   * The events of an answer that came as a whole.
-   * @throws OpenAIModelError for what is none.
+   * The events of an answer that was not streamed.
+   * @throws OpenAIModelError if it is not an answer.
    */
   *whole(body: unknown): Generator<StreamEvent> {
     yield* this.#choice(this.#checked(body), "message");
@@ -47,7 +47,7 @@ export class AnswerReader {
 
   /**
    * The events that end the answer.
-   * @throws OpenAIModelError if it is not whole.
+   * @throws OpenAIModelError if the answer is incomplete.
    */
   *end(detail = ""): Generator<StreamEvent> {
     const reason = this.#finishReason;
@@ -65,7 +65,7 @@ export class AnswerReader {
     if (reason === "error") throw this.failure("ended with an error", "ERR_REWIND_OPENAI_STREAM", { reason });
     if (reason === "length" && this.#options.lengthLimit === "error") {
       throw this.failure(
-        'was cut off at the limit of tokens; raise max_completion_tokens, or take it with lengthLimit: "accept"',
+        'reached the token limit; raise max_completion_tokens, or accept the partial answer with lengthLimit: "accept"',
         "ERR_REWIND_OPENAI_INCOMPLETE",
         { reason },
       );
@@ -89,13 +89,13 @@ export class AnswerReader {
   }
 
   #malformed(value: unknown): OpenAIModelError {
-    return this.failure(`is not what it should be: ${excerpt(value)}`, "ERR_REWIND_OPENAI_STREAM");
+    return this.failure(`violates the protocol: ${excerpt(value)}`, "ERR_REWIND_OPENAI_STREAM");
   }
 
   #checked(value: unknown): Loose {
     if (!isObject(value)) throw this.#malformed(value);
     const { error } = value;
-    // After the headers were sent, an error can only come so.
+    // Once the headers are sent, an endpoint can report an error only in the stream.
     if (error !== undefined && error !== null) {
       throw this.failure(`broke off with an error: ${excerpt(error)}`, "ERR_REWIND_OPENAI_STREAM", {
         reason: codeOf(error),
@@ -105,7 +105,7 @@ export class AnswerReader {
   }
 
   *#choice(chunk: Loose, member: "delta" | "message"): Generator<StreamEvent> {
-    // The sum so far, in chunks without a choice at the end or in every one.
+    // The usage is cumulative: in a last chunk without choices, or in every chunk.
     this.#usage = chunk["usage"] ?? memberOf(chunk["x_groq"], "usage") ?? this.#usage;
     const choices = chunk["choices"] ?? [];
     if (!Array.isArray(choices)) throw this.#malformed(chunk);
@@ -132,7 +132,7 @@ export class AnswerReader {
 
   *#content(content: unknown): Generator<StreamEvent> {
     if (typeof content === "string") return yield* this.#textEvent(content);
-    // A list of parts: of text, or of thinking that is again a list.
+    // A list of parts. A part of type "thinking" contains a list of parts itself.
     if (!Array.isArray(content)) return;
     for (const part of content as unknown[]) {
       if (!isObject(part)) continue;
@@ -154,15 +154,15 @@ export class AnswerReader {
   *#toolCall(fragment: unknown): Generator<StreamEvent> {
     const piece = this.#calls.read(fragment);
     if (piece === undefined)
-      throw this.failure(`has a tool call that is none: ${excerpt(fragment)}`, "ERR_REWIND_OPENAI_STREAM");
+      throw this.failure(`contains an invalid tool call: ${excerpt(fragment)}`, "ERR_REWIND_OPENAI_STREAM");
     const { delta, name } = piece;
     if (this.#options.answerTool === undefined || name !== this.#options.answerTool) {
       yield { type: "tool_call", toolCall: delta };
       return;
     }
-    // One answer is enough.
-    this.#answerPlace ??= delta.index;
-    if (this.#answerPlace === delta.index) yield* this.#textEvent(delta.arguments ?? "");
+    // Only the first call of the answer tool counts.
+    this.#answerIndex ??= delta.index;
+    if (this.#answerIndex === delta.index) yield* this.#textEvent(delta.arguments ?? "");
   }
 }
 

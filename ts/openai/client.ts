@@ -2,17 +2,17 @@ import type { ClientOptions } from "openai";
 import { messageOf } from "../errors/base.js";
 import { OpenAIModelError } from "./error.js";
 
-/** What the adapter needs of a client: `OpenAI`, `AzureOpenAI`, or a wrapper of one. */
+/** A client that the adapter can use: `OpenAI`, `AzureOpenAI`, or a wrapper of one. */
 export interface OpenAIClient {
   readonly chat: { readonly completions: { create(body: any, options?: any): PromiseLike<unknown> } };
 }
 
-/** A client, or what makes one; called once, when it is first needed. */
+/** A client, or a function that creates one. It is called once, at the first request. */
 export type OpenAIClientSource = OpenAIClient | (() => OpenAIClient | Promise<OpenAIClient>);
 
 /**
- * Gives the client of an adapter, made when it is first needed: an adapter that only replays needs no key.
- * A client that could not be made is tried again.
+ * Creates the client at the first request, so that a replay needs no API key. After a failure, the next request tries
+ * again.
  */
 export function lazyClient(
   model: string,
@@ -28,7 +28,7 @@ export function lazyClient(
     (made ??= make().catch((cause: unknown) => {
       made = undefined;
       throw new OpenAIModelError(
-        `The client of the model "${model}" could not be made: ${messageOf(cause)}${remedy(cause)}`,
+        `The client of the model "${model}" could not be created: ${messageOf(cause)}${remedy(cause)}`,
         "ERR_REWIND_OPENAI_CLIENT",
         { model, cause },
       );
@@ -43,5 +43,5 @@ async function newClient(clientOptions: ClientOptions | undefined): Promise<Open
 function remedy(cause: unknown): string {
   const code = (cause as { code?: unknown } | null | undefined)?.code;
   const missing = code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND";
-  return missing ? ' Install the package "openai", or give a client.' : "";
+  return missing ? ' Install the package "openai", or pass the option client.' : "";
 }

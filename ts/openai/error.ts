@@ -1,12 +1,12 @@
-import { type CauseOptions, hasName, named, RewindError } from "../errors/base.js";
+import { named, RewindError, type CauseOptions, type ErrorGuard } from "../errors/base.js";
 
 /**
- * What went wrong:
- * - `ERR_REWIND_OPENAI_CLIENT`: the package `openai` could not be loaded, or its client not be made.
+ * The codes of an OpenAIModelError:
+ * - `ERR_REWIND_OPENAI_CLIENT`: the package `openai` could not be loaded, or its client could not be created.
  * - `ERR_REWIND_OPENAI_REQUEST`: the endpoint refused the request, or could not be reached.
- * - `ERR_REWIND_OPENAI_STREAM`: the answer broke off, or is not what the protocol says.
+ * - `ERR_REWIND_OPENAI_STREAM`: the answer broke off, or violates the protocol.
  * - `ERR_REWIND_OPENAI_REFUSAL`: the model refused to answer.
- * - `ERR_REWIND_OPENAI_INCOMPLETE`: the answer was cut short, by its length or by a filter.
+ * - `ERR_REWIND_OPENAI_INCOMPLETE`: the answer was cut off by the token limit or by a filter.
  */
 export type OpenAIModelErrorCode =
   | "ERR_REWIND_OPENAI_CLIENT"
@@ -15,34 +15,30 @@ export type OpenAIModelErrorCode =
   | "ERR_REWIND_OPENAI_REFUSAL"
   | "ERR_REWIND_OPENAI_INCOMPLETE";
 
-/** What is known of a failure. */
+/** Details of a failure. */
 export interface OpenAIFailure extends CauseOptions {
   model: string;
   /** HTTP status. */
   status?: number | undefined;
-  /** The endpoint's id of the request. */
+  /** The id that the endpoint assigned to the request. */
   requestId?: string | undefined;
   /** The endpoint's own code, such as "context_length_exceeded". */
   reason?: string | undefined;
-  /** What had come of the answer's text. */
+  /** The part of the answer's text that arrived. */
   partialText?: string | undefined;
 }
 
-/** A model at an OpenAI-compatible endpoint gave no whole answer. `cause` is the client's error, if it had one. */
+/** An OpenAI-compatible endpoint returned no complete answer. `cause` is the error of the client, if there is one. */
 export class OpenAIModelError extends RewindError {
-  static {
-    named(this, "OpenAIModelError");
-  }
-
   declare readonly code: OpenAIModelErrorCode;
   readonly model: string;
   /** HTTP status. */
   readonly status: number | undefined;
-  /** The endpoint's id of the request. */
+  /** The id that the endpoint assigned to the request. */
   readonly requestId: string | undefined;
-  /** The endpoint's own code, such as "context_length_exceeded", or the reason of the finish. */
+  /** The endpoint's own code, such as "context_length_exceeded", or the finish reason. */
   readonly reason: string | undefined;
-  /** What had come of the answer's text; `undefined` for nothing. */
+  /** The part of the answer's text that arrived; `undefined` if no text arrived. */
   readonly partialText: string | undefined;
 
   constructor(message: string, code: OpenAIModelErrorCode, failure: OpenAIFailure) {
@@ -56,7 +52,4 @@ export class OpenAIModelError extends RewindError {
   }
 }
 
-/** Also holds for errors that came back from a recording. */
-export function isOpenAIModelError(value: unknown): value is OpenAIModelError {
-  return hasName(value, "OpenAIModelError");
-}
+export const isOpenAIModelError: ErrorGuard<OpenAIModelError> = named(OpenAIModelError, "OpenAIModelError");

@@ -1,4 +1,4 @@
-/** An object of which nothing is known: endpoints send what they like. */
+/** An unchecked object from an endpoint. */
 export type Loose = Record<string, unknown>;
 
 export function isObject(value: unknown): value is Loose {

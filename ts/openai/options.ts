@@ -3,66 +3,66 @@ import type { OpenAIClientSource } from "./client.js";
 import type { PriceTable } from "./prices.js";
 
 /**
- * How the endpoint is told which form the answer must have:
- * - "json_schema": by `response_format`, strict where the schema allows.
- * - "json_object": by `response_format`, with the schema in the system message.
- * - "tool": by a tool that the model has to call with its answer.
- * - "prompt": by the system message alone.
+ * The way to request an answer that matches a schema:
+ * - "json_schema": with `response_format`, strict if the schema allows it.
+ * - "json_object": with `response_format` and the schema in the system message.
+ * - "tool": with a tool that the model must call with its answer.
+ * - "prompt": with the system message alone.
  */
 export type StructuredOutput = "json_schema" | "json_object" | "tool" | "prompt";
 
 export interface OpenAIModelOptions {
-  /** Name of the model at the endpoint. */
+  /** The name of the model at the endpoint. */
   model: string;
-  /** The client; by default `new OpenAI(clientOptions)` of the package `openai`, made at the first call. */
+  /** The client. Default: `new OpenAI(clientOptions)` of the package `openai`, created at the first call. */
   client?: OpenAIClientSource;
-  /** For the client that is made, such as `{ baseURL, apiKey }`. */
+  /** Options of the default client, such as `{ baseURL, apiKey }`. */
   clientOptions?: ClientOptions;
-  /** Name of the adapter in recordings; by default `model`. */
+  /** The name of the model in recordings. Default: `model`. */
   id?: string;
-  /** Name of the endpoint's owner in recordings; by default "openai". */
+  /** The name of the provider in recordings. Default: "openai". */
   provider?: string;
-  /** Options for every call, such as `{ temperature: 0, max_completion_tokens: 500 }`, in the endpoint's own names.
-   * They are part of the request's hash, and `promptAgent(schema, { modelOptions })` overrides them. */
+  /** Request options, such as `{ temperature: 0, max_completion_tokens: 500 }`, with the endpoint's own names. They are
+   * part of the request's hash. `promptAgent(schema, { modelOptions })` overrides them. */
   modelOptions?: Readonly<Record<string, unknown>>;
-  /** How the endpoint is told which form the answer must have; by default "json_schema". Part of the request's hash. */
+  /** The way to request an answer that matches a schema. Default: "json_schema". Part of the request's hash. */
   structuredOutput?: StructuredOutput;
-  /** Ask that inputs of tools fit their schemas exactly, where the schema allows; by default false. Part of the
+  /** True to require that tool inputs match their schemas exactly, if the schema allows it. Default: false. Part of the
    * request's hash. */
   strictTools?: boolean;
-  /** The member of assistant messages in which earlier reasoning is sent back, for endpoints that want it; by default
-   * none is sent. Part of the request's hash. */
+  /** The field of assistant messages in which earlier reasoning is sent back, for endpoints that require it. Default:
+   * false. Part of the request's hash. */
   sendReasoning?: false | "reasoning_content" | "reasoning";
-  /** What to do with an answer that ended by its length: fail (the default), or take what came of it. */
+  /** "error" (default) fails if the answer reaches the token limit; "accept" returns the partial answer. */
   lengthLimit?: "error" | "accept";
-  /** Ask for the answer as it comes (the default), or as a whole, for endpoints that cannot stream. */
+  /** False to request answers without streaming, for endpoints that cannot stream. Default: true. */
   stream?: boolean;
-  /** Ask streaming endpoints for the usage (the default); some refuse the option that does. */
+  /** False to omit `stream_options.include_usage`, which some endpoints refuse. Default: true. */
   includeUsage?: boolean;
-  /** How often the client tries a call again that was refused or did not reach the endpoint; by default what the
-   * client is set to. Retries are part of one call: a recording has only what came of the last. */
+  /** The number of retries after a refused request or a network failure. Default: the client's own setting. Retries are
+   * part of one call: a recording contains only the last attempt. */
   maxRetries?: number;
-  /** Milliseconds until the endpoint must have begun to answer; by default what the client is set to. */
+  /** Milliseconds within which the endpoint must start to answer. Default: the client's own setting. */
   timeout?: number;
-  /** Further HTTP headers. */
+  /** More HTTP headers. */
   headers?: Readonly<Record<string, string>>;
-  /** What tokens cost, by name of the model. */
+  /** Token prices by model name. */
   prices?: PriceTable;
 }
 
-/** @throws TypeError naming the option. */
+/** @throws TypeError that names the invalid option. */
 export function checkOptions(options: OpenAIModelOptions): void {
   const { model, client, modelOptions, maxRetries, timeout } = options;
-  check(typeof model === "string" && model !== "", "model", "a string that is not empty", model);
+  check(typeof model === "string" && model !== "", "model", "a non-empty string", model);
   check(
     client === undefined || typeof client === "function" || hasCompletions(client),
     "client",
-    "a client of the package openai, or a function that makes one",
+    "a client of the package openai, or a function that creates one",
     client,
   );
   check(isOptionalObject(modelOptions), "modelOptions", "an object", modelOptions);
-  check(isOptionalCount(maxRetries), "maxRetries", "a whole number", maxRetries);
-  check(timeout === undefined || timeout > 0, "timeout", "a number of milliseconds", timeout);
+  check(isOptionalCount(maxRetries), "maxRetries", "a non-negative integer", maxRetries);
+  check(timeout === undefined || timeout > 0, "timeout", "a positive number of milliseconds", timeout);
 }
 
 function check(holds: boolean, option: string, expected: string, received: unknown): void {

@@ -1,22 +1,21 @@
 import type { TokenUsage } from "../types/model.js";
 
-/** What a million tokens of a model cost, as price lists give it: in dollars, or in another currency. */
+/** The prices of a million tokens, in dollars or another currency. */
 export interface TokenPrices {
   prompt: number;
-  /** For the part of the prompt that the endpoint had cached; by default as `prompt`. */
+  /** The price of cached prompt tokens. Default: `prompt`. */
   cachedPrompt?: number;
-  /** Reasoning is a part of the completion. */
+  /** Includes reasoning tokens. */
   completion: number;
-  /** Unit of the costs: a millionth of the price's. "microdollars" by default. */
+  /** The unit of the computed costs: a millionth of the prices' unit. Default: "microdollars". */
   unit?: string;
 }
 
-/** By name of the model. */
+/** Prices by model name. */
 export type PriceTable = Readonly<Record<string, TokenPrices>>;
 
 /**
- * Reckons what calls of a model cost, in whole numbers of the price's unit.
- * @returns `undefined` without a table.
+ * Returns a function that computes the costs of a call, as an integer of `unit`; `undefined` without a table.
  * @throws TypeError if the table lacks the model, or a price is not a number.
  */
 export function costOf(
@@ -25,11 +24,13 @@ export function costOf(
 ): ((usage: TokenUsage) => Record<string, number>) | undefined {
   if (table === undefined) return undefined;
   const prices = Object.hasOwn(table, model) ? table[model] : undefined;
-  if (prices === undefined) throw new TypeError(`createOpenAIModel: options.prices has no prices of "${model}"`);
+  if (prices === undefined) throw new TypeError(`createOpenAIModel: options.prices has no entry for "${model}"`);
   const { prompt, cachedPrompt = prompt, completion, unit = "microdollars" } = prices;
   for (const [name, price] of Object.entries({ prompt, cachedPrompt, completion })) {
     if (typeof price === "number" && Number.isFinite(price) && price >= 0) continue;
-    throw new TypeError(`createOpenAIModel: options.prices[${JSON.stringify(model)}].${name} must be a number from 0`);
+    throw new TypeError(
+      `createOpenAIModel: options.prices[${JSON.stringify(model)}].${name} must be a non-negative number`,
+    );
   }
   return ({ promptTokens, completionTokens, details }) => {
     const known = details?.["cachedTokens"];

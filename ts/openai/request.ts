@@ -4,17 +4,17 @@ import type { StructuredOutput } from "./options.js";
 import { type Settings, splitOptions } from "./settings.js";
 import { canBeStrict } from "./strict-schema.js";
 
-/** The tool that the model calls with its answer, where structured output is asked for that way. */
+/** The name of the tool that the model calls with its answer, with structuredOutput "tool". */
 export const ANSWER_TOOL = "answer";
 
 export interface WireRequest {
   readonly body: Record<string, unknown>;
-  /** Calls of this tool are the answer. */
+  /** The arguments of a call to this tool are the answer. */
   readonly answerTool: string | undefined;
 }
 
 /**
- * The request that the endpoint is sent.
+ * Builds the request for the endpoint.
  * @throws TypeError for options and messages that cannot be sent.
  */
 export function wireRequest(
@@ -25,7 +25,7 @@ export function wireRequest(
 ): WireRequest {
   const { settings, sent } = splitOptions(additionalOptions);
   const form = formOf(schema, settings.structuredOutput);
-  const told = form === "json_object" || form === "prompt" ? withInstructions(messages, schema) : messages;
+  const allMessages = form === "json_object" || form === "prompt" ? withInstructions(messages, schema) : messages;
   const allTools = tools.map((tool) => wireTool(tool, settings));
   const answerTool = form === "tool" ? freeName(ANSWER_TOOL, tools) : undefined;
   if (answerTool !== undefined) allTools.push(answerToolOf(answerTool, schema));
@@ -34,7 +34,7 @@ export function wireRequest(
     body: {
       ...sent,
       model,
-      messages: told.map((message) => wireMessage(message, settings)),
+      messages: allMessages.map((message) => wireMessage(message, settings)),
       ...(allTools.length === 0 ? {} : { tools: allTools }),
       ...toolChoiceOf(toolChoice, tools, answerTool),
       ...responseFormat(form, schema),
@@ -46,10 +46,10 @@ export function wireRequest(
   };
 }
 
-/** How the form of this answer is asked for; `undefined` for plain text. */
+/** The way to request this answer; `undefined` for plain text. */
 function formOf(schema: StreamOptions["schema"], wanted: StructuredOutput): StructuredOutput | undefined {
   if (schema === undefined || isAnyText(schema)) return undefined;
-  // The protocol knows only objects.
+  // The protocol supports only schemas of objects.
   return schema["type"] === "object" ? wanted : "prompt";
 }
 
@@ -95,7 +95,7 @@ function toolChoiceOf(
   return { tool_choice: choosesFreely ? "required" : { type: "function", function: { name: answerTool } } };
 }
 
-/** Strict mode refuses keywords that it does not know, `$schema` among them. */
+/** Removes `$schema`, because strict mode refuses unknown keywords. */
 function withoutDialect({ $schema: _dialect, ...schema }: Record<string, unknown>): Record<string, unknown> {
   return schema;
 }
@@ -104,7 +104,7 @@ function freeName(name: string, tools: readonly ToolSchema[]): string {
   return tools.some((tool) => tool.name === name) ? freeName(`final_${name}`, tools) : name;
 }
 
-/** Endpoints take one system message at most, and want it first. */
+/** Adds to the first system message, because endpoints accept only one, at the start. */
 function withInstructions(messages: readonly Message[], schema: StreamOptions["schema"] = {}): readonly Message[] {
   const text = `Answer with JSON that fits this JSON schema, and with nothing else:\n${JSON.stringify(withoutDialect(schema))}`;
   const [first, ...rest] = messages;
@@ -135,7 +135,7 @@ function wireCall({ id, name, arguments: text, extra }: ToolCall): object {
   return { id, type: "function", function: { name, arguments: text }, ...extraContent(extra) };
 }
 
-/** Signatures that some endpoints want back. */
+/** Signatures that some endpoints require in later requests. */
 function extraContent(extra: Message["extra"]): object {
   const content = extra?.["extra_content"];
   return content === undefined ? {} : { extra_content: content };
@@ -151,7 +151,9 @@ function wirePart(part: ContentPart): object {
       return { type: "video_url", video_url: part.video };
     default: {
       const { type } = part as { type: unknown };
-      throw new TypeError(`a message has a content part of type ${JSON.stringify(type)}; send text, image or video`);
+      throw new TypeError(
+        `a message has a content part of type ${JSON.stringify(type)}; supported are text, image and video`,
+      );
     }
   }
 }

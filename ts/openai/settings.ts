@@ -1,5 +1,4 @@
-// What shapes a request beside its content. Settings travel with the model options: what is sent depends on them, so
-// they must be in the request's hash.
+// Settings change the form of a request. They are part of the model options, so that the request's hash includes them.
 
 import type { OpenAIModelOptions, StructuredOutput } from "./options.js";
 
@@ -19,12 +18,12 @@ const ALLOWED: { readonly [Name in keyof Settings]: readonly Settings[Name][] } 
 
 const NAMES = Object.keys(DEFAULTS) as (keyof Settings)[];
 
-/** What the adapter itself decides. */
+/** Options that the adapter itself sets. */
 const RESERVED = ["model", "messages", "stream"];
 
 /**
- * The model options of an adapter, with those settings that are not the default.
- * @throws TypeError naming the option.
+ * The model options of an adapter, including the settings that differ from the defaults.
+ * @throws TypeError that names the invalid option.
  */
 export function ownModelOptions(options: OpenAIModelOptions): Readonly<Record<string, unknown>> {
   const settings = NAMES.flatMap((name): [string, unknown][] => {
@@ -37,8 +36,8 @@ export function ownModelOptions(options: OpenAIModelOptions): Readonly<Record<st
 }
 
 /**
- * Takes the settings out of the options of a call.
- * @throws TypeError naming the option.
+ * Separates the settings from the options of a call.
+ * @throws TypeError that names the invalid option.
  */
 export function splitOptions(all: Readonly<Record<string, unknown>> = {}): {
   settings: Settings;
@@ -46,7 +45,7 @@ export function splitOptions(all: Readonly<Record<string, unknown>> = {}): {
 } {
   const reserved = RESERVED.find((name) => all[name] !== undefined);
   if (reserved !== undefined)
-    throw new TypeError(`createOpenAIModel: modelOptions.${reserved} is set by the adapter; leave it out`);
+    throw new TypeError(`createOpenAIModel: modelOptions.${reserved} is set by the adapter; remove it`);
   const settings = { ...DEFAULTS };
   const sent = { ...all };
   for (const name of NAMES) {

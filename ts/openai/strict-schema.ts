@@ -1,12 +1,12 @@
-// Which JSON schemas an endpoint takes in its strict mode. Others are sent unchanged and not strict: making a member
-// required or nullable would give answers that the program's own schema refuses.
+// Decides if an endpoint accepts a JSON schema in strict mode. Other schemas are sent unchanged and without strict mode:
+// to make their properties required or nullable would allow answers that the program's own schema refuses.
 
 import { isObject } from "./loose.js";
 
-/** Levels of nesting that endpoints take. */
+/** The nesting that endpoints accept. */
 const MAX_LEVELS = 10;
 
-/** Schemas inside one another, unions counted too. */
+/** Bounds the recursion: nesting including unions. */
 const MAX_DEPTH = 100;
 
 const ANNOTATIONS = new Set(["$schema", "description", "title"]);
@@ -32,7 +32,7 @@ const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   object: ["properties", "required", "additionalProperties"],
 };
 
-/** Whether an object's schema can be sent as strict, as it stands. */
+/** True if an object schema can be sent in strict mode unchanged. */
 export function canBeStrict(schema: unknown): boolean {
   if (!isObject(schema) || schema["type"] !== "object") return false;
   const { $defs, definitions, ...root } = schema;
@@ -57,7 +57,7 @@ function isStrict(schema: unknown, level: number, depth: number): boolean {
   return !types.includes("object") || isClosedObject(schema, level, depth);
 }
 
-/** All members required, and no others allowed. */
+/** True if all properties are required, and no others are allowed. */
 function isClosedObject(schema: Record<string, unknown>, level: number, depth: number): boolean {
   const { properties = {}, required = [], additionalProperties } = schema;
   if (additionalProperties !== false || !isObject(properties) || !Array.isArray(required)) return false;

@@ -1,20 +1,20 @@
 import type { ToolCallDelta } from "../types/model.js";
 import { isObject } from "./loose.js";
 
-/** A piece of a call: `arguments` is the answer's next text where the call is that of the answer tool. */
+/** A fragment of a tool call. For the answer tool, `delta.arguments` is the next text of the answer. */
 export interface Piece {
   readonly delta: ToolCallDelta;
   readonly name: string;
 }
 
 interface Call {
-  /** Place among all calls of the answer. */
-  readonly place: number;
+  /** The position among all calls of the answer. */
+  readonly position: number;
   id: string;
   name: string;
 }
 
-/** Tells which call a fragment belongs to. Throws nothing; `undefined` is for what is no fragment. */
+/** Assigns fragments to tool calls. `read` returns `undefined` for an invalid fragment and never throws. */
 export class ToolCallReader {
   readonly #byIndex = new Map<number, Call>();
   #last: Call | undefined;
@@ -33,7 +33,7 @@ export class ToolCallReader {
     return {
       name: call.name,
       delta: {
-        index: call.place,
+        index: call.position,
         ...(id === "" ? {} : { id }),
         ...(name === "" ? {} : { name }),
         ...(text === "" ? {} : { arguments: text }),
@@ -44,11 +44,11 @@ export class ToolCallReader {
 
   #callOf(index: number | undefined, id: string, name: string): Call {
     const known = index === undefined ? this.#last : this.#byIndex.get(index);
-    // Some endpoints send whole calls, all with the index 0 or with none: a name tells a new call, unless it has the
-    // id of the one that is known.
+    // Some endpoints send complete calls, all with index 0 or without an index. A name starts a new call there, unless
+    // its id is that of the known call.
     const isNew =
       known === undefined || (name !== "" && (index === undefined ? id === "" || id !== known.id : isOther(known, id)));
-    const call = isNew ? { place: this.#count++, id: "", name: "" } : known;
+    const call = isNew ? { position: this.#count++, id: "", name: "" } : known;
     if (index !== undefined) this.#byIndex.set(index, call);
     this.#last = call;
     return call;
@@ -59,7 +59,7 @@ function isOther(known: Call, id: string): boolean {
   return id !== "" && known.id !== "" && id !== known.id;
 }
 
-/** Some endpoints give the input as an object. */
+/** Some endpoints send the input as an object. */
 function textOf(given: unknown): string {
   if (typeof given === "string") return given;
   return isObject(given) ? JSON.stringify(given) : "";

@@ -2,9 +2,9 @@ import type { TokenUsage } from "../types/model.js";
 import { isObject, type Loose } from "./loose.js";
 
 /**
- * The usage of a call, as an endpoint reports it. `details` holds what is known of `cachedTokens` (a part of the
- * prompt) and `reasoningTokens` (a part of the completion).
- * @returns `undefined` if it reports none.
+ * Converts the usage that an endpoint reports. `details` contains `cachedTokens` (part of the prompt) and
+ * `reasoningTokens` (part of the completion), if they are reported.
+ * @returns `undefined` if no usage is reported.
  */
 export function usageOf(reported: unknown): TokenUsage | undefined {
   if (!isObject(reported)) return undefined;

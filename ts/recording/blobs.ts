@@ -1,16 +1,17 @@
-// Bytes and long texts of a line, which stand in files beside the recording, named by their hash.
+// Stores bytes and long texts of a line in files next to the recording, named by their hash.
 
 import { createHash } from "node:crypto";
 
+import { hasMember, memberOf, setMember } from "../values/members.js";
 import { appendToken, pointerTokens } from "../values/pointer.js";
 import type { Files, Line } from "./lines.js";
 
 /** Longest text that stays in its line, in UTF-16 units. */
 const MAX_TEXT = 8_192;
-/** Most bytes that stay in it. */
+/** Longest base64 text of bytes that stays in its line. */
 const MAX_BYTES = 256;
 
-/** Content of a file beside a recording, by its name. */
+/** Contents of files next to a recording, by their names. */
 export type Blobs = Map<string, Uint8Array>;
 
 const TYPED = [
@@ -19,7 +20,7 @@ const TYPED = [
   ["props", "propsTypes"],
 ] as const;
 
-/** Gives the line with its large parts taken out into `blobs`. The line itself stays as it is. */
+/** Returns a copy of the line whose large parts are moved to `blobs`. */
 export function takeOut(line: Line, blobs: Blobs): Line {
   const files: Files = {};
   const bytes = bytesIn(line);
@@ -27,7 +28,7 @@ export function takeOut(line: Line, blobs: Blobs): Line {
     const isBytes = bytes.has(pointer);
     if (value.length <= (isBytes ? MAX_BYTES : MAX_TEXT)) return value;
     const content = isBytes ? Buffer.from(value, "base64") : Buffer.from(value);
-    // A lone surrogate is no UTF-8.
+    // UTF-8 cannot represent lone surrogates, so such a text stays in its line.
     if (!isBytes && content.toString() !== value) return value;
     const name = `${createHash("sha256").update(content).digest("hex")}.${isBytes ? "bin" : "txt"}`;
     blobs.set(name, content);
@@ -38,23 +39,24 @@ export function takeOut(line: Line, blobs: Blobs): Line {
 }
 
 /**
- * Puts back what was taken out. Changes the line.
- * @throws Error if a file is missing, or is not what its name says.
+ * Inserts the contents of files that `takeOut` moved out. Changes the line.
+ * @throws Error if a file is missing, or its content does not match the hash in its name.
  */
 export function putBack(line: Line, read: (name: string) => Uint8Array): Line {
   const { files, ...rest } = line;
   for (const [pointer, name] of Object.entries(files ?? {})) {
     const [, hash, kind] = /^([\da-f]{64})\.(bin|txt)$/.exec(name) ?? [];
-    if (hash === undefined) throw new Error(`${JSON.stringify(name)} is no name of a file beside a recording`);
+    if (hash === undefined)
+      throw new Error(`${JSON.stringify(name)} is not a valid name of a file next to a recording`);
     const content = Buffer.from(read(name));
     if (createHash("sha256").update(content).digest("hex") !== hash)
-      throw new Error(`${name} is not what its name says`);
+      throw new Error(`the content of ${name} does not match the hash in its name`);
     setAt(rest, pointer, content.toString(kind === "bin" ? "base64" : "utf8"));
   }
   return rest;
 }
 
-/** Pointers to the texts of a line that stand for bytes. */
+/** Pointers to the texts of a line that represent bytes. */
 function bytesIn(line: Line): Set<string> {
   const fields = line as unknown as Record<string, Record<string, string> | undefined>;
   return new Set(
@@ -66,7 +68,7 @@ function bytesIn(line: Line): Set<string> {
   );
 }
 
-/** A copy of a JSON value with its texts changed; without recursion, for data is as deep as it likes. */
+/** A copy of a JSON value with changed texts. Works without recursion, because data can be nested deeply. */
 function copyWith(value: object, change: (text: string, pointer: string) => string): unknown {
   const holder: { copy?: unknown } = {};
   const open: { source: unknown; pointer: string; target: object; key: string }[] = [
@@ -78,14 +80,14 @@ function copyWith(value: object, change: (text: string, pointer: string) => stri
     if (typeof source === "string") copy = change(source, pointer);
     else if (typeof source === "object" && source !== null) {
       copy = Array.isArray(source) ? [] : {};
-      // Last first, but each key in its place.
-      for (const name of Object.keys(source)) define(copy as object, name, undefined);
+      // Members are copied last to first, so this fixes the order of the keys.
+      for (const name of Object.keys(source)) setMember(copy as object, name, undefined);
       for (const name of Object.keys(source)) {
         const member = (source as Record<string, unknown>)[name];
         open.push({ source: member, pointer: appendToken(pointer, name), target: copy as object, key: name });
       }
     }
-    define(target, key, copy);
+    setMember(target, key, copy);
   }
   return holder.copy;
 }
@@ -93,20 +95,9 @@ function copyWith(value: object, change: (text: string, pointer: string) => stri
 function setAt(value: object, pointer: string, text: string): void {
   const tokens = pointerTokens(pointer) ?? [];
   const last = tokens.pop();
-  let at: unknown = value;
-  for (const token of tokens) {
-    at =
-      typeof at === "object" && at !== null && Object.hasOwn(at, token)
-        ? (at as Record<string, unknown>)[token]
-        : undefined;
+  const parent = tokens.reduce<unknown>(memberOf, value);
+  if (last === undefined || !hasMember(parent, last)) {
+    throw new Error(`"files" names ${JSON.stringify(pointer)}, which is not in the line`);
   }
-  if (last === undefined || typeof at !== "object" || at === null || !Object.hasOwn(at, last)) {
-    throw new Error(`there is nothing at ${JSON.stringify(pointer)}, which "files" names`);
-  }
-  define(at, last, text);
-}
-
-/** Also where the key is `__proto__`. */
-function define(target: object, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  setMember(parent, last, text);
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
+import { messageOf } from "../errors/base.js";
 import { InvalidRecordingError } from "../errors/index.js";
 import { temporaryFor } from "../files/temporary.js";
 import type { AgentSnapshot, RecordedRule } from "../types/snapshot.js";
@@ -10,14 +11,14 @@ import { fits, fromLines } from "./from-lines.js";
 import { FORMAT, VERSION, type HeaderLine, type Line, type TimingLine } from "./lines.js";
 import { toLines } from "./to-lines.js";
 
-/** Where a recording lies: the file, that of its timing, and the folder of what is too large for a line. */
+/** Paths of a recording: its file, its timing file, and the folder for parts that are too large for a line. */
 export interface RecordingPaths {
   readonly main: string;
   readonly timing: string;
   readonly blobs: string;
 }
 
-/** What is to be written, by path. */
+/** The contents of the files of a recording. */
 export interface RecordingText {
   readonly main: string;
   readonly timing: string;
@@ -40,9 +41,9 @@ export function recordingText(snapshot: AgentSnapshot, test: string, rules: read
   return { main: text([header, ...lines.map((line) => takeOut(line, blobs))]), timing: text(timing), blobs };
 }
 
-/** Writes a recording; whoever reads it meanwhile sees the old one or the new one. */
+/** Writes a recording. Each file is replaced atomically, so readers see the old or the new one. */
 export function writeRecording(paths: RecordingPaths, { main, timing, blobs }: RecordingText): void {
-  // What the lines name is there before they are.
+  // Files are written before the lines that refer to them.
   for (const [name, content] of blobs) {
     const path = join(paths.blobs, name);
     if (!existsSync(path)) replaceFile(path, content);
@@ -64,8 +65,8 @@ function replaceFile(path: string, content: string | Uint8Array): void {
 }
 
 /**
- * Reads a recording; `undefined` if there is none.
- * @throws InvalidRecordingError with the line, and errors of the file system.
+ * Reads a recording. Returns `undefined` if it does not exist.
+ * @throws InvalidRecordingError with the number of the line, and errors of the file system.
  */
 export function readRecording(paths: RecordingPaths): AgentSnapshot | undefined {
   const text = readIfThere(paths.main);
@@ -75,7 +76,7 @@ export function readRecording(paths: RecordingPaths): AgentSnapshot | undefined 
   const header = parseLine(first ?? "{}", main, 1) as Partial<HeaderLine>;
   if (header.format !== FORMAT) throw new InvalidRecordingError(main, 1, `expected a line with "format": "${FORMAT}"`);
   if (header.version !== VERSION) {
-    const message = `version ${JSON.stringify(header.version)} of the format, of which this package reads ${VERSION}`;
+    const message = `version ${JSON.stringify(header.version)} of the format is not supported; this package reads version ${VERSION}`;
     throw new InvalidRecordingError(main, 1, message);
   }
   checkRecorder(main, header);
@@ -93,6 +94,7 @@ export function readRecording(paths: RecordingPaths): AgentSnapshot | undefined 
   }
 }
 
+/** Timing is optional. Without it, a replay follows the order of the lines and does not wait. */
 /** @throws InvalidRecordingError for replay flags of a newer version. */
 function checkRecorder(main: string, { recorder }: Partial<HeaderLine>): void {
   const faults = recorder === undefined ? [] : recorderFaults(recorder);
@@ -100,7 +102,6 @@ function checkRecorder(main: string, { recorder }: Partial<HeaderLine>): void {
   throw new InvalidRecordingError(main, 1, faults.map(({ path, message }) => `${path}: ${message}`).join(", "));
 }
 
-/** Without its timing a recording is replayed too: with everything in the order of its lines, and at once. */
 function readTiming(path: string): TimingLine[] {
   try {
     return linesOf(readIfThere(path) ?? "").map((line) => JSON.parse(line) as TimingLine);
@@ -125,7 +126,7 @@ function at<T>(path: string, line: number, fn: () => T): T {
   try {
     return fn();
   } catch (cause) {
-    throw new InvalidRecordingError(path, line, cause instanceof Error ? cause.message : String(cause), { cause });
+    throw new InvalidRecordingError(path, line, messageOf(cause), { cause });
   }
 }
 

@@ -1,12 +1,7 @@
 import { marksOf } from "../snapshot/marks.js";
-import type {
-  AgentFrameSnapshot,
-  AgentSnapshot,
-  BudgetState,
-  CallRecord,
-  GenerationStart,
-  UsageStats,
-} from "../types/snapshot.js";
+import type { AgentFrameSnapshot, AgentSnapshot, BudgetState, CallRecord, GenerationStart } from "../types/snapshot.js";
+import { emptyFrame } from "../values/empty-frame.js";
+import { present, setMember } from "../values/members.js";
 import {
   isCallLine,
   isEndLine,
@@ -21,8 +16,8 @@ import {
 } from "./lines.js";
 
 /**
- * The snapshot that the lines tell of. Its values are checked where it is opened.
- * @throws Error with what is wrong with a line, and `index`, which one it is.
+ * Builds a snapshot from lines. Opening the snapshot checks its values.
+ * @throws Error with the fault of a line, and its `index`.
  */
 export function fromLines(
   { recorder, normalize }: Pick<HeaderLine, "recorder" | "normalize">,
@@ -48,18 +43,9 @@ export function fromLines(
   };
 }
 
-const NO_USAGE: UsageStats = {
-  costs: {},
-  totalTokens: 0,
-  promptTokens: 0,
-  completionTokens: 0,
-  callCount: 0,
-  items: [],
-};
-
 interface OpenFrame {
   readonly snapshot: AgentFrameSnapshot & { calls: CallRecord[] };
-  /** What the callIds in it begin with. */
+  /** Prefix of the callIds in the frame. */
   readonly base: string;
   /** Requests of the last generation, by call. */
   prompts: Map<string, { index: number; parts: Partial<Record<(typeof REQUEST_PARTS)[number], number>> }>;
@@ -72,14 +58,14 @@ class Reader {
   readonly #texts: unknown[] = [];
   readonly #places = new Map<string, number>();
   readonly #timing = new Map<string, TimingLine>();
-  /** Without timing, everything ended before the next thing started. */
+  /** Without timing, each call and frame ends before the next one starts. */
   readonly #timed: boolean;
   #clock = 1;
 
   constructor(timing: readonly TimingLine[]) {
     for (const line of timing) this.#timing.set(timingKey(line), line);
     this.#timed = timing.length > 0;
-    this.#frames.set("root", { snapshot: newFrame("root", ""), base: "root", prompts: new Map() });
+    this.#frames.set("root", { snapshot: emptyFrame(), base: "root", prompts: new Map() });
   }
 
   read(line: Line): void {
@@ -96,17 +82,12 @@ class Reader {
 
   #open(path: unknown): OpenFrame {
     const frame = typeof path === "string" ? this.#frames.get(path) : undefined;
-    if (frame === undefined) throw new Error(`no line before it begins the frame ${JSON.stringify(path)}`);
+    if (frame === undefined) throw new Error(`no earlier line starts the frame ${JSON.stringify(path)}`);
     return frame;
   }
 
   #generation({ frame: named, agent = "", input, generation = 0, props, propsTypes, memory = {} }: FrameLine): void {
-    const start: GenerationStart = {
-      id: generation,
-      ...(props === undefined ? {} : { props }),
-      ...(propsTypes === undefined ? {} : { propsTypes }),
-      memory,
-    };
+    const start: GenerationStart = { id: generation, ...present({ props, propsTypes }), memory };
     const path = generation === 0 ? named : withoutSuffix(named, `#${generation}`);
     const known = this.#frames.get(path);
     if (known !== undefined) {
@@ -115,7 +96,7 @@ class Reader {
       if (!isFirst) {
         const { generation: ended = { id: 0 }, journal, calls, children } = snapshot;
         snapshot.generations = [...(snapshot.generations ?? []), { ...ended, journal, calls, children }];
-        Object.assign(snapshot, { journal: noJournal(), calls: [], children: {} });
+        Object.assign(snapshot, { journal: { prompt: {}, tool: {} }, calls: [], children: {} });
         known.prompts = new Map();
       }
       snapshot.generation = start;
@@ -124,11 +105,11 @@ class Reader {
     }
     const { parent, name } = this.#parentOf(path);
     const callId = `${parent.base}/${name}`;
-    const snapshot = newFrame(callId, agent);
+    const snapshot = emptyFrame(callId, agent);
     snapshot.generation = start;
     if (input !== undefined) snapshot.inputHash = input;
     Object.assign(snapshot, this.#order({ frame: path }));
-    define(parent.snapshot.children, callId, snapshot);
+    setMember(parent.snapshot.children, callId, snapshot);
     const opened: OpenFrame = { snapshot, base: agent === "" ? "root" : callId, prompts: new Map() };
     this.#frames.set(path, opened).set(named, opened);
   }
@@ -138,7 +119,7 @@ class Reader {
       const parent = this.#frames.get(path.slice(0, at));
       if (parent !== undefined) return { parent, name: path.slice(at + 1) };
     }
-    throw new Error(`no line before it begins the frame that ${JSON.stringify(path)} is in`);
+    throw new Error(`no earlier line starts the frame above ${JSON.stringify(path)}`);
   }
 
   #call(line: CallLine): void {
@@ -152,10 +133,7 @@ class Reader {
       callId: `${frame.base}/${call}`,
       contentHash: hash,
       ...order,
-      ...("output" in line ? { output } : {}),
-      ...(types === undefined ? {} : { types }),
-      ...(error === undefined ? {} : { error }),
-      ...(tombstone === undefined ? {} : { tombstone }),
+      ...present({ output, types, error, tombstone }),
       ...marksOf(line),
       ...(line.request === undefined ? {} : { request: this.#request(line.request, frame, call) }),
       ...(Object.keys(meta).length === 0 ? {} : { meta }),
@@ -166,7 +144,7 @@ class Reader {
     if ("document" in request) return { document: this.#place(request.document) };
     const before = request.after === undefined ? undefined : frame.prompts.get(request.after);
     if (request.after !== undefined && before === undefined) {
-      throw new Error(`no line before it in its frame is the call ${JSON.stringify(request.after)}`);
+      throw new Error(`no earlier line of its frame is the call ${JSON.stringify(request.after)}, which "after" names`);
     }
     const parts = { ...before?.parts };
     for (const part of REQUEST_PARTS) {
@@ -181,7 +159,7 @@ class Reader {
     };
   }
 
-  /** Equal texts stand once in a snapshot. */
+  /** Index of a value in `requestTexts`, which contain equal values once. */
   #place(value: unknown): number {
     const text = JSON.stringify(value);
     const known = this.#places.get(text);
@@ -197,7 +175,7 @@ class Reader {
     snapshot.state = {
       status,
       ...(status === "completed" ? { output: output ?? null } : {}),
-      ...(error === undefined ? {} : { error }),
+      ...present({ error }),
     };
     if (outputTypes !== undefined) snapshot.outputTypes = outputTypes;
     if (memory !== undefined) snapshot.memory = memory;
@@ -210,18 +188,14 @@ class Reader {
     const timing = this.#timing.get(timingKey(line));
     if (timing !== undefined) {
       const { start, answer, end } = timing;
-      return {
-        startOrder: start,
-        ...(answer === undefined ? {} : { answerOrder: answer }),
-        ...(end === undefined ? {} : { endOrder: end }),
-      };
+      return { startOrder: start, ...present({ answerOrder: answer, endOrder: end }) };
     }
     const startOrder = this.#clock++;
     return pending || line.call === undefined ? { startOrder } : { startOrder, endOrder: this.#clock++ };
   }
 }
 
-/** Whether the timing is that of these lines, and of no others. */
+/** True if the timing has a line for each of these lines. */
 export function fits(lines: readonly Line[], timing: readonly TimingLine[]): boolean {
   const keys = new Set(timing.map(timingKey));
   const wanted = lines.filter((line): line is FrameLine | CallLine => "frame" in line);
@@ -236,25 +210,4 @@ function timingKey({ frame, call }: { frame: string; call?: string }): string {
 
 function withoutSuffix(text: string, suffix: string): string {
   return text.endsWith(suffix) ? text.slice(0, -suffix.length) : text;
-}
-
-const noJournal = (): AgentFrameSnapshot["journal"] => ({ prompt: {}, tool: {} });
-
-function newFrame(callId: string, agentId: string): OpenFrame["snapshot"] {
-  return {
-    callId,
-    agentId,
-    memory: {},
-    journal: noJournal(),
-    children: {},
-    state: { status: "running" },
-    budgetState: { own: NO_USAGE, aggregate: NO_USAGE },
-    calls: [],
-    generation: { id: 0, memory: {} },
-  };
-}
-
-/** Also where the key is `__proto__`. */
-function define(target: object, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
 }

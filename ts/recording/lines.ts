@@ -1,4 +1,4 @@
-// The lines of a recording: one for each frame, call and end, in the order of the run's frames and their starts.
+// The lines of a recording: one for each start of a generation, call, and end of a frame, in the order of their starts.
 
 import type { AddedRequest } from "../snapshot/read-model.js";
 import type { Marks } from "../snapshot/marks.js";
@@ -13,35 +13,35 @@ export interface HeaderLine {
   version: number;
   /** Full name of the test. */
   test: string;
-  /** What recorded it, and the rules by which it answers. */
+  /** The program that made the recording, and its replay flags. */
   recorder?: Recorder;
-  /** The rules of `normalize` that requests were hashed under. */
+  /** The rules of `normalize` that applied to the requests before hashing. */
   normalize?: { id: string; definition: string }[];
 }
 
-/** A generation of a frame begins. */
+/** The start of a generation of a frame. */
 export interface FrameLine {
-  /** Path of the frame; the frame that it is in is the longest path that it begins with. */
+  /** Path of the frame. Its parent is the frame with the longest path that is a prefix of this path. */
   frame: string;
-  /** Absent for the frame of a run. */
+  /** Id of the agent; absent in the frame of a run. */
   agent?: string;
   /** Hash of the input. */
   input?: string;
   generation?: number;
   props?: unknown;
   propsTypes?: Record<string, string>;
-  /** At its start. */
+  /** The memory at the start. */
   memory?: Record<string, unknown>;
   files?: Files;
 }
 
-/** A call, and how it ended. */
+/** A call and its outcome. */
 export interface CallLine extends Marks {
   /** Path of its frame. */
   frame: string;
-  /** Its path from there. */
+  /** The callId, relative to the frame. */
   call: string;
-  /** Where it is not the first part of `call`. */
+  /** The kind, if it is not the first part of `call`. */
   kind?: string;
   hash: string;
   request?: RequestLine;
@@ -49,16 +49,16 @@ export interface CallLine extends Marks {
   types?: Record<string, string>;
   error?: ErrorInfo;
   tombstone?: string;
-  /** It had not ended. */
+  /** The call had not ended. */
   pending?: true;
   meta?: CallMeta;
   files?: Files;
 }
 
-/** As the read model has it, but `after` is the `call` of the prompt that this one continues. */
+/** An added request of the read model, in which `after` is the `call` of the prompt that this one continues. */
 export type RequestLine = AddedRequest;
 
-/** A frame ends, or stands at the end of the recording. */
+/** The end of a frame, or its state at the end of the recording. */
 export interface EndLine extends Marks {
   end: string;
   status: "running" | "completed" | "failed";
@@ -70,17 +70,17 @@ export interface EndLine extends Marks {
   files?: Files;
 }
 
-/** What stands in files beside the recording, by JSON pointer into the line. */
+/** Names of files next to the recording, by JSON pointer into the line. */
 export type Files = Record<string, string>;
 
 export type Line = FrameLine | CallLine | EndLine;
 
-/** A line of the timing file: when a frame or a call started and ended, in the run's order, and how it came. */
+/** A line of the timing file: the positions of a frame or a call in the run's order, and the timing of its answer. */
 export interface TimingLine {
   frame: string;
   call?: string;
   start: number;
-  /** Where the answer was handed out, if that was before the end. */
+  /** Position of the answer, if the call returned it before its end. */
   answer?: number;
   end?: number;
   meta?: CallMeta;

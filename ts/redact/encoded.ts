@@ -1,11 +1,8 @@
-// Values on their way into a recording, redacted.
-
 import type { Encoded } from "../values/encode.js";
 import { appendToken, pointerTokens } from "../values/pointer.js";
 
 /**
- * Redacts an encoded value. Where a placeholder has taken the place of a URL, bytes or a BigInt, it stays a string: its
- * type is left out.
+ * Redacts an encoded value. A placeholder that replaces a URL, bytes or a BigInt is a string, so its type is removed.
  */
 export function redactEncoded<E extends Encoded>(encoded: E, redact: (json: string) => string): E {
   const text = redact(encoded.text);
@@ -21,13 +18,13 @@ export function redactEncoded<E extends Encoded>(encoded: E, redact: (json: stri
   return { ...encoded, text, types: kept.length === 0 ? null : JSON.stringify(Object.fromEntries(kept)) };
 }
 
-/** The pointer to a value in the redacted copy; `undefined` where the value was replaced. */
+/** The pointer to a value in the redacted copy; `undefined` if the value was replaced. */
 function stepsTo(before: unknown, after: unknown, pointer: string): string | undefined {
   let [old, current] = [before, after];
   let path = "";
   for (const token of pointerTokens(pointer) ?? []) {
     if (typeof old !== "object" || old === null || typeof current !== "object" || current === null) return undefined;
-    // Redaction keeps the order of members, but not that of a copy's keys that look like numbers.
+    // A redacted key is found by its position: redaction keeps the order of members, except of keys that look like numbers.
     const key = Object.hasOwn(current, token) ? token : Object.keys(current)[Object.keys(old).indexOf(token)];
     if (key === undefined) return undefined;
     path = appendToken(path, key);

@@ -1,5 +1,3 @@
-// Redaction of what a run records.
-
 import { calling, native } from "../native.js";
 import { deepFreeze } from "../values/freeze.js";
 import type { RecordedRedaction } from "../types/snapshot.js";
@@ -7,13 +5,13 @@ import { encodeMarked, type Encoded, type Tombstone } from "../values/encode.js"
 import { redactEncoded } from "./encoded.js";
 import type { Redactor } from "./redactor.js";
 
-/** Fields of events that hold no data of the agent, and that other events refer to. */
+/** Fields of events that contain no data of the agent and to which other events refer. */
 const KEPT = new Set(["contentHash", "inputHash", "spanId", "normalize", "redact", "schemaVersion"]);
 
-/** Redacts what is recorded of a run: requests, outputs, failures, memory and events. */
+/** Redacts everything that is recorded of a run: requests, outputs, failures, memory and events. */
 export class Redaction {
   readonly #redactor: Redactor;
-  /** Redacted copies of messages: a conversation grows, and each turn's events name all of it. */
+  /** Redacted copies of messages. A cache, because the events of each turn contain the whole conversation. */
   readonly #messages = new WeakMap<object, unknown>();
 
   constructor(redactor: Redactor) {
@@ -28,7 +26,7 @@ export class Redaction {
     return this.#redactor.json(text);
   }
 
-  /** A name, such as that of a tool or an agent. */
+  /** Redacts a name, such as that of a tool or an agent. */
   name(name: string): string {
     return this.#redactor.text(name);
   }
@@ -38,12 +36,12 @@ export class Redaction {
     return redactEncoded(encoded, (json) => this.json(json)) as E;
   }
 
-  /** Hash of a request as it is sent. */
+  /** The hash of a request as it is sent. */
   wireHash(request: string): string {
     return calling(() => native.contentHash(request));
   }
 
-  /** The copy of a frozen message is always the same, so that writers of traces know it again. */
+  /** Returns the same copy for the same frozen message, so that trace writers recognize it. */
   #message(message: unknown): unknown {
     const frozen = typeof message === "object" && message !== null && Object.isFrozen(message);
     const known = frozen ? this.#messages.get(message) : undefined;
@@ -53,13 +51,13 @@ export class Redaction {
     return copy;
   }
 
-  /** Fields of an event. */
+  /** Redacts the fields of an event. */
   fields(fields: object): object {
     const types = fields as Readonly<Record<string, unknown>>;
     return Object.fromEntries(
       Object.entries(fields).flatMap(([key, value]): [string, unknown][] => {
         if (value === undefined) return [];
-        // Goes with what it is the types of.
+        // Handled with the field that these types belong to.
         if (key.endsWith("Types") && key.slice(0, -"Types".length) in types) return [];
         if (KEPT.has(key) || typeof value === "number" || typeof value === "boolean") return [[key, value]];
         if (key === "toolResults" && Array.isArray(value)) return [[key, value.map((row: object) => this.fields(row))]];

@@ -9,23 +9,23 @@ import { RedactStream, type RedactStreamOptions } from "./stream.js";
 
 /** A secret that was found. */
 export interface RedactFinding {
-  /** Id of the rule. */
+  /** The id of the rule. */
   rule: string;
-  /** JSON pointer of the string or number; of a key, that of its object. Its keys are those of the input. */
+  /** JSON pointer in the input to the string or number; for a key, to its object. */
   pointer: string;
-  /** The secret is in a key. */
+  /** True if the secret is in a key. */
   key?: true;
-  /** Where it begins and ends in the string, in UTF-16 units. */
+  /** Start and end in the string, in UTF-16 code units. */
   span: [start: number, end: number];
 }
 
-/** Replaces secrets by placeholders. Its placeholders depend on nothing but its options and the secret. */
+/** Replaces secrets with placeholders. A placeholder depends only on the options and the secret. */
 export class Redactor {
   readonly #native: InstanceType<typeof native.Redactor>;
-  /** The rules as a snapshot records them; without the key, which only an id tells. */
+  /** The rules as a snapshot records them. They contain an id of the key, not the key. */
   readonly recorded: RecordedRedaction;
 
-  /** @throws TypeError, RedactError for a rule that is none, or that is not supported. */
+  /** @throws TypeError, RedactError for an invalid or unsupported rule. */
   constructor(options: RedactOptions = {}, owner = "createRedactor: options") {
     checkOptions(options, owner);
     const { rules = [], key, without = [] } = options;
@@ -40,45 +40,46 @@ export class Redactor {
     this.recorded = recordedRules(options, this.#native.keyId ?? undefined);
   }
 
-  /** Plain text. Where it is JSON, the names of its members count. */
+  /** Redacts plain text. If the text is JSON, the names of its members count too. */
   text(text: string): string {
     const redacted = this.#redact(JSON.stringify(text));
     return redacted === undefined ? text : (JSON.parse(redacted) as string);
   }
 
   /**
-   * A copy of a value, in keys and values. What becomes a placeholder is a string, also where it was a number.
-   * @throws TypeError for what is not JSON, nor a Date, Map, Set, URL, BigInt, bytes or `undefined`.
+   * Returns a redacted copy of a value, including its keys. A placeholder is a string, even if it replaces a number.
+   * @throws TypeError for a value that is not JSON, Date, Map, Set, URL, BigInt, bytes or `undefined`.
    */
   value(value: unknown): unknown {
     const encoded = encodeValue(value);
     if ("tombstone" in encoded) {
       const { path, reason } = encoded.tombstone;
-      throw new TypeError(`redactor.value: the value${path === "" ? "" : ` at ${path}`} cannot be read: ${reason}`);
+      throw new TypeError(`redactor.value: the value${path === "" ? "" : ` at ${path}`} cannot be redacted: ${reason}`);
     }
     const { text, types } = redactEncoded(encoded, (json) => this.json(json));
     return decodeValue(text, types);
   }
 
   /**
-   * JSON text. White space, order and numbers stay as they are.
-   * @throws RewindError (`ERR_REWIND_INVALID_JSON`) with the byte offset, LimitError
+   * Redacts JSON text. Whitespace, order and numbers are preserved.
+   * @throws RewindError (`ERR_REWIND_INVALID_JSON`) with the byte offset if the text is not JSON. LimitError if it is nested
+   * too deep or has too many values.
    */
   json(text: string): string {
     return this.#redact(text) ?? text;
   }
 
-  /** What `text` would replace. */
+  /** Returns the secrets that `text` would replace. */
   findInText(text: string): RedactFinding[] {
     return this.findInJson(JSON.stringify(text));
   }
 
-  /** What `json` would replace, in order. */
+  /** Returns the secrets that `json` would replace, in order. */
   findInJson(text: string): RedactFinding[] {
     return JSON.parse(calling(() => this.#native.find(text))) as RedactFinding[];
   }
 
-  /** For text that comes in chunks. */
+  /** Starts the redaction of text that arrives in chunks. */
   stream(options: RedactStreamOptions = {}): RedactStream {
     return new RedactStream((holdBack) => this.#native.stream(holdBack), options);
   }
@@ -89,25 +90,25 @@ export class Redactor {
 }
 
 /**
- * Makes a redactor.
- * @throws TypeError, RedactError for a rule that is none, or that is not supported.
+ * Creates a redactor.
+ * @throws TypeError, RedactError for an invalid or unsupported rule.
  */
 export function createRedactor(options: RedactOptions = {}): Redactor {
   return new Redactor(options);
 }
 
-/** The redactor that an option of `runWith` asks for. */
+/** The redactor for the option `redact` of `runWith`. */
 export function redactorOf(option: boolean | RedactOptions | Redactor | undefined): Redactor | undefined {
   if (option === undefined || option === false) return undefined;
   if (option === true) return new Redactor({});
   if (typeof option !== "object" || option === null)
-    throw new TypeError("runWith: options.redact must be true, options of a redactor, or a redactor");
-  // It may be of the other copy of the package.
+    throw new TypeError("runWith: options.redact must be a boolean, redactor options, or a redactor");
+  // Not `instanceof`: the redactor may come from another copy of the package.
   if ("recorded" in option && typeof option.json === "function") return option;
   return new Redactor(option as RedactOptions, "runWith: options.redact");
 }
 
-/** @throws RedactError unless a recording was made under the rules of the run. */
+/** @throws RedactError if a snapshot was recorded with other redaction rules than those of the run. */
 export function checkSameRules(recorded: RecordedRedaction | undefined, own: RecordedRedaction | undefined): void {
   if (JSON.stringify(sorted(recorded)) === JSON.stringify(sorted(own))) return;
   const of = (rules: RecordedRedaction | undefined): string => {
@@ -118,12 +119,12 @@ export function checkSameRules(recorded: RecordedRedaction | undefined, own: Rec
     return `${parts.join(", ")} (built in: version ${rules.builtIn})`;
   };
   throw new RedactError(
-    `the snapshot was recorded ${of(recorded)}, and the run is ${of(own)}: its requests would not be found again. ` +
-      "Give options.redact as it was when the snapshot was recorded, or record it anew.",
+    `the snapshot was recorded ${of(recorded)}, but the run is ${of(own)}, so its requests would not match the recorded ones. ` +
+      "Pass the options.redact with which the snapshot was recorded, or record a new snapshot.",
   );
 }
 
-/** In one order of members, whoever wrote them. */
+/** The rules in a fixed order of members, for a comparison as JSON. */
 function sorted(rules: RecordedRedaction | undefined): unknown {
   if (rules === undefined) return null;
   return [rules.builtIn, rules.without ?? [], rules.rules?.map(({ id, definition }) => [id, definition]), rules.keyId];

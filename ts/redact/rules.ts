@@ -1,6 +1,6 @@
 import type { RecordedRedaction } from "../types/snapshot.js";
 
-/** A rule that is built in. `"base64"` replaces images and files by their size and hash. */
+/** A built-in rule. `"base64"` replaces images and files with their size and hash. */
 export type BuiltinRedactRule =
   | "anthropic-key"
   | "openai-key"
@@ -28,20 +28,20 @@ export type BuiltinRedactRule =
   | "authorization"
   | "base64";
 
-/** A rule of one's own. */
+/** A custom rule. */
 export type RedactRule = {
-  /** Stands in the placeholders: 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.` and `-`. */
+  /** Part of the placeholders: 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.` and `-`. */
   id: string;
 } & (
   | {
       /**
-       * What matches in any key or text is replaced. Matched in linear time: without look-around, backreferences and
-       * `\p`; `i` is known for ASCII only.
+       * Matches in any key or text are replaced. Matching takes linear time, so look-around, backreferences and `\p` are
+       * not supported. The flag `i` applies to ASCII only.
        */
       pattern: RegExp | string;
     }
   | {
-      /** Texts and numbers under members of these names are replaced; case, `_` and `-` make no difference. */
+      /** Texts and numbers in members with these names are replaced. Case, `_` and `-` are ignored. */
       keys: readonly string[];
     }
 );
@@ -49,24 +49,24 @@ export type RedactRule = {
 export interface RedactOptions {
   rules?: readonly RedactRule[];
   /**
-   * Makes the digests in placeholders (HMAC-SHA256). Without one, secrets that could be guessed (card numbers, passwords
-   * in URLs, Authorization values, what rules of one's own find) get placeholders without a digest, so that two of a
-   * kind cannot be told apart.
+   * Key for the digests in placeholders (HMAC-SHA256). Without a key, secrets that could be guessed (card numbers,
+   * passwords in URLs, Authorization values, matches of custom rules) get placeholders without a digest, so different
+   * secrets of one rule look the same.
    */
   key?: string;
-  /** Built-in rules that are not to be applied: `["base64"]` keeps images and files. */
+  /** Built-in rules to disable. `["base64"]` keeps images and files. */
   without?: readonly BuiltinRedactRule[];
 }
 
-/** Changes when what is built in finds other things. */
+/** Version of the built-in rules. Increase it when they find different secrets. */
 const BUILT_IN = 2;
 
-/** @throws TypeError for options that are none. */
+/** @throws TypeError for invalid options. */
 export function checkOptions(options: RedactOptions, owner: string): void {
   const { rules = [], key, without = [] } = options;
   if (!Array.isArray(rules)) throw new TypeError(`${owner}.rules must be an array`);
   if (key !== undefined && (typeof key !== "string" || key === ""))
-    throw new TypeError(`${owner}.key must be a string that is not empty`);
+    throw new TypeError(`${owner}.key must be a non-empty string`);
   if (!Array.isArray(without) || !without.every((id) => typeof id === "string"))
     throw new TypeError(`${owner}.without must be an array of ids of built-in rules`);
   for (const [index, rule] of (rules as readonly RedactRule[]).entries()) checkRule(rule, `${owner}.rules.${index}`);
@@ -75,12 +75,13 @@ export function checkOptions(options: RedactOptions, owner: string): void {
 function checkRule(rule: RedactRule, at: string): void {
   if (typeof rule !== "object" || rule === null) throw new TypeError(`${at} must be an object`);
   if (typeof rule.id !== "string") throw new TypeError(`${at}.id must be a string`);
-  if ("pattern" in rule === "keys" in rule) throw new TypeError(`${at} ("${rule.id}") must have one of pattern, keys`);
+  if ("pattern" in rule === "keys" in rule)
+    throw new TypeError(`${at} ("${rule.id}") must have either pattern or keys`);
   if ("pattern" in rule) {
     if (typeof rule.pattern !== "string" && !isRegExp(rule.pattern))
-      throw new TypeError(`${at}.pattern ("${rule.id}") must be a regular expression or the source of one`);
+      throw new TypeError(`${at}.pattern ("${rule.id}") must be a regular expression or its source`);
   } else if (!Array.isArray(rule.keys) || !rule.keys.every((key) => typeof key === "string" && key !== "")) {
-    throw new TypeError(`${at}.keys ("${rule.id}") must be an array of strings that are not empty`);
+    throw new TypeError(`${at}.keys ("${rule.id}") must be an array of non-empty strings`);
   }
 }
 
@@ -88,7 +89,7 @@ function isRegExp(value: unknown): value is RegExp {
   return Object.prototype.toString.call(value) === "[object RegExp]";
 }
 
-/** A rule as the binding takes it. */
+/** The form of a rule that the binding accepts. */
 export function nativeRule(rule: RedactRule): { id: string; pattern?: string; flags?: string; keys?: string[] } {
   if ("keys" in rule) return { id: rule.id, keys: [...rule.keys] };
   if (typeof rule.pattern === "string") return { id: rule.id, pattern: rule.pattern };

@@ -1,4 +1,4 @@
-// What the runtime wants of a schema: its JSON schema, and validation.
+// Converts schemas to JSON schemas, and validates with them.
 
 import { convertOther } from "./standard.js";
 import { convertZod3, isZod3 } from "./zod3.js";
@@ -6,7 +6,7 @@ import { asZod3, isZod4 } from "./zod4.js";
 
 export type JsonSchema = Record<string, unknown>;
 
-/** What is wrong with a value. */
+/** A fault of a value. */
 export interface Issue {
   /** Dotted path, such as `items.0.name`; "" is the value itself. */
   path: string;
@@ -18,8 +18,9 @@ export type Validated = { value: unknown } | { issues: Issue[] };
 const converted = new WeakMap<object, JsonSchema | undefined>();
 
 /**
- * JSON schema of a schema: draft-07 with closed objects and no references for zod 3.25+ and zod 4, and for other
- * libraries what they give, if they give any. The same object for the same schema: not to be changed.
+ * Converts a schema to a JSON schema. For zod 3.25+ and zod 4 the result is draft-07 with closed objects and without
+ * references. For other libraries it is the one that they provide, or `undefined`. Calls with the same schema return the
+ * same object, so it must not be changed.
  */
 export function toJsonSchema(schema: unknown): JsonSchema | undefined {
   if (!isObject(schema)) return undefined;
@@ -28,9 +29,9 @@ export function toJsonSchema(schema: unknown): JsonSchema | undefined {
 }
 
 /**
- * Checks a value with a schema of zod, or of any library that speaks Standard Schema.
+ * Validates a value with a schema of zod, or of any library that implements Standard Schema.
  *
- * @throws TypeError when `schema` is none, and whatever the schema's own functions throw.
+ * @throws TypeError if `schema` is not a schema, and any error that functions of the schema throw.
  */
 export async function validateWith(schema: unknown, value: unknown): Promise<Validated> {
   const result = await validatorOf(schema)(value);
@@ -40,7 +41,7 @@ export async function validateWith(schema: unknown, value: unknown): Promise<Val
   };
 }
 
-/** @throws TypeError when `schema` is none; `owner` is what it is of. */
+/** @throws TypeError if `schema` is not a schema. The message begins with `owner`. */
 export function assertSchema(schema: unknown, owner: string): void {
   validatorOf(schema, `${owner}: expected`);
 }
@@ -60,7 +61,7 @@ function convertOnce(schema: object): JsonSchema | undefined {
   return convertOther(schema);
 }
 
-/** Bounds and literals may be BigInts. */
+/** Writes BigInts too, which bounds and literals may be. */
 function jsonText(schema: JsonSchema): string {
   return JSON.stringify(schema, (_key, value: unknown) => (typeof value === "bigint" ? jsonInteger(value) : value));
 }
@@ -70,7 +71,7 @@ function jsonInteger(value: bigint): number | string {
   return Number.isSafeInteger(number) ? number : value.toString();
 }
 
-/** A default that is made anew each time, such as an id, would give every run other hashes: it is left out. */
+/** Removes defaults that differ between two conversions, such as new ids: they would change the hashes in every run. */
 function dropUnstableDefaults(schema: unknown, again: unknown, isSchema = true): void {
   if (!isObject(schema) || !isObject(again)) return;
   const [left, right] = [schema, again] as [JsonSchema, JsonSchema];
@@ -100,7 +101,7 @@ type Validator = (value: unknown) => StandardResult | Promise<StandardResult>;
 function validatorOf(schema: unknown, expected = "Expected"): Validator {
   if (isSchemaLike(schema)) {
     const { safeParseAsync } = schema;
-    // The standard way first tries without promises, and so runs refinements twice where there are some.
+    // Standard Schema first validates without promises, and so runs asynchronous refinements twice.
     if (typeof safeParseAsync === "function" && (isZod3(schema) || isZod4(schema))) {
       return async (value) => {
         const { data, error } = (await safeParseAsync.call(schema, value)) as ZodResult;
@@ -111,7 +112,7 @@ function validatorOf(schema: unknown, expected = "Expected"): Validator {
     if (typeof standard?.validate === "function") return (value) => standard.validate(value);
   }
   throw new TypeError(
-    `${expected} a schema of zod 3.25+, zod 4, or another library that speaks Standard Schema ("~standard"), received ${described(schema)}.`,
+    `${expected} a schema of zod 3.25+, zod 4, or another library that implements Standard Schema ("~standard"), received ${described(schema)}.`,
   );
 }
 
@@ -129,7 +130,7 @@ function isSchemaLike(schema: unknown): schema is SchemaLike & object {
   return isObject(schema);
 }
 
-/** Schemas of some libraries are functions. */
+/** Also true for functions, which the schemas of some libraries are. */
 function isObject(value: unknown): value is object {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }

@@ -3,19 +3,19 @@ import { encodeValue } from "../values/encode.js";
 import { assertSchema, toJsonSchema, type JsonSchema } from "./index.js";
 import { VALIBOT_CONVERTER, vendorOf } from "./standard.js";
 
-/** Where a schema stands, for messages. */
+/** Names a schema in error messages. */
 export interface SchemaPlace {
-  /** Such as `promptAgent` or `tool "search"`. */
+  /** The owner, such as `promptAgent` or `tool "search"`. */
   readonly owner: string;
-  /** What a JSON schema can be given by, such as `promptAgent(schema, { jsonSchema })`. */
+  /** How to pass a JSON schema, such as `promptAgent(schema, { jsonSchema })`. */
   readonly remedy: string;
 }
 
 /**
- * The JSON schema that a model is told: the one that was given, or else what the schema's library says.
+ * The JSON schema for a model: `given`, or the one that the schema's library provides.
  *
- * @throws TypeError when the schema is none, or `given` is not a JSON object.
- * @throws JsonSchemaNotFoundError when the library says nothing.
+ * @throws TypeError if the schema is not one, or `given` is not a JSON object.
+ * @throws JsonSchemaNotFoundError if the library provides none.
  */
 export function requireJsonSchema(schema: unknown, given: unknown, { owner, remedy }: SchemaPlace): JsonSchema {
   assertSchema(schema, owner);
@@ -26,7 +26,7 @@ export function requireJsonSchema(schema: unknown, given: unknown, { owner, reme
     const converted = toJsonSchema(schema);
     if (converted !== undefined) return converted;
   } catch (error) {
-    // A zod schema that cannot be converted has a fault of its own, which its error tells.
+    // If a zod schema cannot be converted, the error of zod describes the fault.
     if (vendor === undefined || vendor === "zod") throw error;
     cause = error;
   }
@@ -34,7 +34,7 @@ export function requireJsonSchema(schema: unknown, given: unknown, { owner, reme
   throw new JsonSchemaNotFoundError({ owner, remedy, vendor, install }, cause === undefined ? {} : { cause });
 }
 
-/** A copy, for the caller may change what was given while it is used. */
+/** A copy, because the caller may change the original later. */
 function copyOf(given: unknown, owner: string): JsonSchema {
   const encoded = encodeValue(given);
   if ("tombstone" in encoded) {

@@ -10,7 +10,7 @@ interface OtherSchema {
     /** Standard JSON Schema. */
     readonly jsonSchema?: { input?(options: { target: string }): JsonSchema };
   };
-  /** ArkType before it spoke Standard JSON Schema. */
+  /** Method of ArkType before it implemented Standard JSON Schema. */
   readonly toJsonSchema?: unknown;
 }
 
@@ -19,8 +19,8 @@ interface ValibotConverter {
 }
 
 /**
- * The JSON schema of what the schema takes, where its library can tell; `undefined` where it cannot.
- * @throws whatever the library throws about a schema that has none.
+ * The JSON schema of a schema's input; `undefined` if its library provides none.
+ * @throws any error of the library about a schema without a JSON schema.
  */
 export function convertOther(schema: object): JsonSchema | undefined {
   const { "~standard": standard, toJsonSchema } = schema as OtherSchema;
@@ -30,13 +30,13 @@ export function convertOther(schema: object): JsonSchema | undefined {
   return typeof toJsonSchema === "function" ? (toJsonSchema.call(schema) as JsonSchema) : undefined;
 }
 
-/** Name of the library that a schema is of; `undefined` for what is no schema. */
+/** Name of a schema's library; `undefined` if the value is not a schema. */
 export function vendorOf(schema: unknown): string | undefined {
   const vendor = (schema as OtherSchema)["~standard"]?.vendor;
   return typeof vendor === "string" ? vendor : undefined;
 }
 
-/** A package of its own, which not everybody has. */
+/** An optional package. */
 export const VALIBOT_CONVERTER = "@valibot/to-json-schema";
 
 function valibotConverter(): ValibotConverter | undefined {

@@ -17,7 +17,7 @@ export function toolSchemas(tools: Iterable<Tool>): ToolSchema[] {
   }));
 }
 
-/** The tools in the form that recordings of `@rejelly/core` hash: with their middlewares. */
+/** The tools with their middlewares, which are part of the hashes in recordings of `@rejelly/core`. */
 export function foreignToolSchemas(tools: Iterable<Tool>): ToolSchema[] {
   return Array.from(tools).flatMap((tool) => {
     const { middlewares = [] } = tool;

@@ -2,7 +2,7 @@
 
 import { zodToJsonSchema } from "zod-to-json-schema";
 
-/** The part of a zod 3 schema that conversion reads. */
+/** The part of a zod 3 schema that the conversion reads. */
 export interface Zod3Schema {
   readonly _def: Zod3Def;
   readonly description?: string | undefined;
@@ -20,8 +20,8 @@ export function isZod3(schema: object): schema is Zod3Schema {
 }
 
 /**
- * Converts to draft-07 without references; a schema that contains itself is `{}` in the inner place.
- * @throws TypeError when the schema nests without end.
+ * Converts to draft-07 without references. A schema that contains itself becomes `{}` at the inner place.
+ * @throws TypeError if the schema nests endlessly.
  */
 export function convertZod3(schema: Zod3Schema): Record<string, unknown> {
   try {
@@ -29,7 +29,7 @@ export function convertZod3(schema: Zod3Schema): Record<string, unknown> {
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     throw new TypeError(
-      "The schema nests without end. Make a schema that contains itself once, and let z.lazy() give that same one.",
+      "The schema nests endlessly. Create a schema that contains itself only once, and return that one in z.lazy().",
       { cause },
     );
   }

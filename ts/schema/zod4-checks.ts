@@ -1,4 +1,4 @@
-// Checks of zod 4 as those of zod 3.
+// Translates checks of zod 4 to checks of zod 3.
 
 import { types } from "node:util";
 import type { Zod4Def } from "./zod4-schema.js";
@@ -10,15 +10,15 @@ export interface Zod3Check {
 }
 
 export interface TranslatedCheck {
-  /** Its name in zod 4. */
+  /** The name in zod 4. */
   readonly check: string;
   readonly zod3: readonly Zod3Check[];
 }
 
-/** Stands for a check that JSON schema cannot say; that there is one still counts. */
+/** Replaces a check that JSON schema cannot express, because the converter also counts checks. */
 const UNSAID: readonly Zod3Check[] = [{ kind: "trim" }];
 
-/** The checks of a schema; a format such as `z.email()` is a check of itself. */
+/** The checks of a schema. A format such as `z.email()` is both schema and check. */
 export function zod4Checks(def: Zod4Def): TranslatedCheck[] {
   const own = typeof def["check"] === "string" ? [def] : [];
   const added = ((def["checks"] ?? []) as { _zod: { def: Zod4Def } }[]).map((check) => check._zod.def);

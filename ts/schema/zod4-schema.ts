@@ -1,4 +1,4 @@
-/** A schema of zod 4, as far as it is read. */
+/** The part of a zod 4 schema that the conversion reads. */
 export interface Zod4Schema {
   readonly _zod: {
     readonly def: Zod4Def;

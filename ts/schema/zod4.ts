@@ -1,8 +1,8 @@
-// JSON schemas of zod 4, and of its mini variant.
+// JSON schemas of zod 4 and zod/mini.
 //
-// zod 4 has a conversion of its own, but other JSON for the same schema, and more so from version to version; a schema
-// is part of a request's hash. So a schema of zod 4 is shown to the converter as the one of zod 3 that means the same.
-// Nothing of zod is imported: what is read are the definitions that zod 4 documents for libraries (`_zod.def`).
+// The conversion of zod 4 itself returns different JSON than that of zod 3, and changes between versions. The JSON schema
+// is part of a request's hash, so a zod 4 schema is presented to the converter as the equivalent zod 3 schema. Nothing of
+// zod is imported: this file reads the definitions that zod 4 documents for libraries (`_zod.def`).
 
 import { zod4Checks } from "./zod4-checks.js";
 import type { Zod4Def, Zod4Schema } from "./zod4-schema.js";
@@ -13,10 +13,10 @@ export function isZod4(schema: object): schema is Zod4Schema {
   return typeof internals?.def?.type === "string";
 }
 
-// The converter knows a schema that contains itself by its identity.
+// Cached, because the converter recognizes a schema that contains itself by its identity.
 const shown = new WeakMap<object, Zod3Schema>();
 
-/** Shows a schema of zod 4 as one of zod 3. */
+/** Presents a schema of zod 4 as one of zod 3. */
 export function asZod3(schema: Zod4Schema): Zod3Schema {
   const known = shown.get(schema);
   if (known !== undefined) return known;
@@ -24,7 +24,7 @@ export function asZod3(schema: Zod4Schema): Zod3Schema {
   let def: Zod3Def | undefined;
   const view: Zod3Schema = {
     get _def() {
-      // Late, for schemas that contain themselves.
+      // Lazy, for schemas that contain themselves.
       return (def ??= { ...definitionOf(schema), description });
     },
     description,
@@ -37,7 +37,7 @@ export function asZod3(schema: Zod4Schema): Zod3Schema {
 function definitionOf(schema: Zod4Schema): Zod3Def {
   const { def } = schema._zod;
   const plain = plainDefinitionOf(schema, def);
-  // A refinement is a layer around the schema in zod 3, and a check of the schema in zod 4.
+  // A refinement is a wrapper of the schema in zod 3 and a check of the schema in zod 4.
   return zod4Checks(def).some(({ check }) => check === "custom") ? effects(viewOf(plain)) : plain;
 }
 
@@ -80,7 +80,7 @@ function plainDefinitionOf(schema: Zod4Schema, def: Zod4Def): Zod3Def {
   }
 }
 
-/** Types without parts. What JSON cannot hold is left out by the converter, or is anything. */
+/** Types without parts. The converter omits types that JSON cannot represent, or accepts any value for them. */
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   boolean: "ZodBoolean",
   date: "ZodDate",
@@ -94,7 +94,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   void: "ZodVoid",
 };
 
-/** Types around one other schema. */
+/** Types that wrap one schema. */
 function wrapper(def: Zod4Def): Zod3Def | undefined {
   const inner = def["innerType"] as Zod4Schema | undefined;
   if (inner === undefined) return undefined;
@@ -122,8 +122,8 @@ function withoutOptional(schema: Zod4Schema): Zod4Schema {
 }
 
 /**
- * Whether an object may lack a key of this schema. Read from the definition: what zod 4 notes of it (`_zod.optin`)
- * differs between its versions.
+ * True if an object may lack a key of this schema. Read from the definition, because `_zod.optin` differs between
+ * versions of zod 4.
  */
 function mayBeAbsent(schema: Zod4Schema, above: readonly Zod4Schema[] = []): boolean {
   if (above.includes(schema)) return false;
@@ -200,7 +200,7 @@ function literal(values: readonly unknown[]): Zod3Def {
   return value === undefined ? typed("ZodUndefined") : typed("ZodLiteral", { value });
 }
 
-/** A transformation is written as what it takes. */
+/** A transformation is converted as its input. */
 function pipe(schema: Zod4Schema, def: Zod4Def): Zod3Def {
   const from = def["in"] as Zod4Schema;
   const to = def["out"] as Zod4Schema;
@@ -221,20 +221,20 @@ function viewOf(def: Zod3Def): Zod3Schema {
   return { _def: def, isOptional: () => false };
 }
 
-/** Methods of zod 3 such as `optional()` hand the description on. */
-const HANDS_ON = new Set(["optional", "nullable", "default", "prefault", "catch", "promise"]);
+/** Wrappers that inherit the description of the inner schema, as methods of zod 3 such as `optional()` do. */
+const INHERITS_DESCRIPTION = new Set(["optional", "nullable", "default", "prefault", "catch", "promise"]);
 
 function descriptionOf(schema: Zod4Schema): string | undefined {
   for (let at: Zod4Schema | undefined = schema; at !== undefined;) {
     const description = at.description ?? registry()?.get(at)?.description;
     if (typeof description === "string") return description;
     const { type, innerType }: Zod4Def = at._zod.def;
-    at = HANDS_ON.has(type) ? (innerType as Zod4Schema | undefined) : undefined;
+    at = INHERITS_DESCRIPTION.has(type) ? (innerType as Zod4Schema | undefined) : undefined;
   }
   return undefined;
 }
 
-/** Where zod keeps descriptions; schemas of zod/mini have no property for theirs. */
+/** The registry in which zod stores descriptions. Schemas of zod/mini have no property for them. */
 function registry(): { get(schema: object): { description?: unknown } | undefined } | undefined {
   return (globalThis as { __zod_globalRegistry?: ReturnType<typeof registry> }).__zod_globalRegistry;
 }

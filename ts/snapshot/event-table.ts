@@ -2,7 +2,7 @@ import { native, type NativeTextSink } from "../native.js";
 import { restoredFields } from "./restored-fields.js";
 import { pushText } from "./text-pieces.js";
 
-/** Events by columns, as the core takes them: see `restoreTable` of the binding. */
+/** Events in columns, as `restoreTable` of the binding expects them. */
 export interface EventTable {
   readonly heads: Uint32Array;
   readonly numbers: Float64Array;
@@ -19,7 +19,7 @@ const UNSURE = -1;
 const HEAD = 5;
 const TRACE = 3;
 
-/** Values that are written at a time: a call of `JSON.stringify` for each costs more than what it writes. */
+/** Values per call of `JSON.stringify`: one call for each value would cost more than the writing. */
 const LIST = 512;
 
 interface Kind {
@@ -27,7 +27,7 @@ interface Kind {
   readonly names: readonly string[];
   readonly always: number;
   readonly isStart: boolean;
-  /** Of the end of a span: the index of the type of its start. */
+  /** For the end of a span: index of the type of its start. */
   readonly start: number;
 }
 
@@ -36,13 +36,13 @@ type Head = Fields & { type?: unknown; timestamp?: unknown; _seq?: unknown; trac
 type Ref = { traceId?: unknown; spanId?: unknown; parentSpanId?: unknown };
 
 /**
- * The events as a table with what restore reads of them, each value once: what the start of a span told is not told
- * again by its end, nor the outputs of tools by the end of their batch.
- * @returns `undefined` if one of them is no event, or not JSON.
+ * The events as a table of the fields that restoring reads. The table contains each value once: the end of a span omits
+ * values of its start, and the end of a batch omits outputs of its tool calls.
+ * @returns `undefined` if an element is not an event, or not JSON.
  */
 export function eventTable(events: readonly unknown[]): EventTable | undefined {
   try {
-    // Nearly always they have their numbers. Without, what comes first is for the core to find out.
+    // Nearly all events have `_seq`. Without it, only the core can find the order, so no values are omitted.
     return new Table(events, true).write() ?? new Table(events, false).write();
   } catch {
     return undefined;
@@ -51,14 +51,14 @@ export function eventTable(events: readonly unknown[]): EventTable | undefined {
 
 class Table {
   private readonly events: readonly unknown[];
-  /** Whether all events must have a number. */
+  /** True if all events must have `_seq`. */
   private readonly isOrdered: boolean;
   private readonly heads: Uint32Array;
   private readonly numbers: Float64Array;
   private readonly kinds = new Map<string, Kind>();
   private readonly spans = new Names();
   private readonly traces = new Names();
-  /** By span: the event that starts it, and the end of a tool's call that has a start. */
+  /** By span: the event that starts it, and the end of a tool call that has a start. */
   private readonly starts: (number | undefined)[] = [];
   private readonly toolEnds: (number | undefined)[] = [];
   private readonly sink: NativeTextSink;
@@ -69,7 +69,7 @@ class Table {
     this.isOrdered = isOrdered;
     this.heads = new Uint32Array(events.length * HEAD);
     this.numbers = new Float64Array(events.length * 2);
-    // A guess: outputs make room for themselves.
+    // An estimate; the sink grows for large outputs.
     this.sink = new native.TextSink(events.length * 256);
   }
 
@@ -112,14 +112,14 @@ class Table {
     };
   }
 
-  /** The first start of a span counts; one that has starts of several types tells nothing for sure. */
+  /** The first start of a span counts. A span with starts of several types is marked as unsure. */
   private noteStart(index: number, span: number, kind: Kind): void {
     const first = this.starts[span];
     if (first === undefined) this.starts[span] = index;
     else if (this.heads[first * HEAD] !== kind.index) this.starts[span] = UNSURE;
   }
 
-  /** Adds the values of the fields that nothing before it told, and gives a bit for each. */
+  /** Adds the values of fields that no earlier event contains. Returns a bit mask of the added fields. */
   private fields(index: number, event: Fields, kind: Kind, start: Fields | undefined): number {
     const { names } = kind;
     const count = start === undefined ? names.length : kind.always;
@@ -130,8 +130,8 @@ class Table {
       if (value === undefined || value === null) {
         if (value === undefined) continue;
       } else if (typeof value === "object") {
-        if (name === "toolResults" && this.isOrdered) value = this.untoldRows(index, value);
-        // The sum is read only where the difference is missing.
+        if (name === "toolResults" && this.isOrdered) value = this.missingRows(index, value);
+        // The total is read only if the difference is missing.
         else if (name === "own" && event["delta"] !== undefined) continue;
         else if (typeof (value as Fields)["toJSON"] === "function") value = asJson(value, name);
         if (value === undefined) continue;
@@ -143,18 +143,18 @@ class Table {
     return present;
   }
 
-  /** The rows of a batch whose calls have no end of their own before it. */
-  private untoldRows(index: number, rows: object): unknown {
+  /** The rows of a batch whose tool calls have no end event before it. */
+  private missingRows(index: number, rows: object): unknown {
     if (!Array.isArray(rows)) return rows;
     const end = this.kinds.get("tool:call:end")?.index ?? NONE;
-    const untold = rows.filter((row: { spanId?: unknown } | null | undefined) => {
+    const missing = rows.filter((row: { spanId?: unknown } | null | undefined) => {
       const span = typeof row?.spanId === "string" ? this.spans.find(row.spanId) : undefined;
       return span === undefined || !this.follows(index, this.toolEnds[span], end);
     });
-    return untold.length === 0 ? undefined : untold;
+    return missing.length === 0 ? undefined : missing;
   }
 
-  /** Whether an event comes after an earlier one of this type, which is there wherever it is. */
+  /** True if the event at `index` follows the event at `earlier`, which must be of this type and of the same trace. */
   private follows(index: number, earlier: number | undefined, kind: number): boolean {
     if (earlier === undefined) return false;
     const { heads, numbers } = this;
@@ -182,12 +182,12 @@ class Table {
   }
 }
 
-/** What is in JSON under a name: its `toJSON` may leave nothing. */
+/** The JSON form of a field, whose `toJSON` may return nothing. */
 function asJson(value: unknown, name: string): unknown {
   return (JSON.parse(JSON.stringify({ [name]: value })) as Fields)[name];
 }
 
-/** Strings by index, in the order in which they came. */
+/** Assigns an index to each string, in the order of their first use. */
 class Names {
   readonly list: string[] = [];
   private readonly indices = new Map<string, number>();
@@ -203,7 +203,7 @@ class Names {
     return index;
   }
 
-  /** For names that come in runs. */
+  /** Like `indexOf`, for names that are often equal to the name before. */
   repeated(name: string): number {
     if (name !== this.last || this.lastIndex === NONE) {
       this.last = name;

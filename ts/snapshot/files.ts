@@ -11,8 +11,8 @@ import { checkSnapshot } from "./open.js";
 import { nativeOptions } from "./restore.js";
 
 /**
- * JSON text of a snapshot, the same as `JSON.stringify(snapshot)` gives. One whose `root` was never
- * touched is written without being parsed.
+ * Writes a snapshot as JSON text, equal to `JSON.stringify(snapshot)`. If `root` was never accessed, the frames are
+ * written without parsing them.
  * @throws InvalidSnapshotError
  */
 export function stringifySnapshot(snapshot: AgentSnapshot): string {
@@ -22,13 +22,13 @@ export function stringifySnapshot(snapshot: AgentSnapshot): string {
   return head + handle.rootText() + tail;
 }
 
-/** Checks a snapshot, and gives the handle behind an untouched one. */
+/** Checks a snapshot. Returns its handle if its `root` was never accessed. */
 function checkedHandle(snapshot: AgentSnapshot): NativeSnapshotHandle | undefined {
   checkSnapshot(snapshot);
   return handleOf(snapshot);
 }
 
-/** The text before and after that of `root`, with the other fields as they stand in the object. */
+/** The text before and after `root`, with the current values of the other fields. */
 function aroundRoot(snapshot: AgentSnapshot): { head: string; tail: string } {
   const keys = Object.keys(snapshot);
   const fields: Partial<Record<string, unknown>> = withoutRoot(snapshot);
@@ -42,11 +42,11 @@ function aroundRoot(snapshot: AgentSnapshot): { head: string; tail: string } {
 /**
  * Reads a snapshot from JSON text or its UTF-8 bytes.
  * @throws InvalidSnapshotError with all faults, LimitError
- * @throws TypeError for what is neither.
+ * @throws TypeError if the argument is neither.
  */
 export function parseSnapshot(text: string | Uint8Array): AgentSnapshot {
   if (typeof text !== "string" && !types.isUint8Array(text)) {
-    const hint = "a snapshot that is parsed already is given to runWith as it is";
+    const hint = "pass a parsed snapshot directly to runWith";
     throw new TypeError(`parseSnapshot: text must be a string or a Uint8Array, received ${kindOf(text)}; ${hint}`);
   }
   try {
@@ -60,14 +60,14 @@ export function parseSnapshot(text: string | Uint8Array): AgentSnapshot {
   }
 }
 
-/** Editors put a byte order mark before what they save. */
+/** Some editors save files with a byte order mark. */
 function withoutMark<Bytes extends Uint8Array>(bytes: Bytes): Bytes {
   const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   return isMarked ? (bytes.subarray(3) as Bytes) : bytes;
 }
 
 /**
- * Reads a snapshot file. The work is done on another thread.
+ * Reads a snapshot file. The text is parsed on another thread.
  * @throws InvalidSnapshotError with all faults, LimitError, and errors of the file system.
  */
 export async function readSnapshot(path: string | URL): Promise<AgentSnapshot> {
@@ -80,18 +80,18 @@ export async function readSnapshot(path: string | URL): Promise<AgentSnapshot> {
 }
 
 /**
- * Writes a snapshot file: whoever reads it sees the old one or the new one, whole, also after a crash. The work is done
- * on another thread. A link keeps leading to its file; a device or a pipe is written to.
+ * Writes a snapshot file on another thread. The file is replaced atomically: readers see the old or the new file, also
+ * after a crash. If the path is a symbolic link, its target is replaced. Devices and pipes are written to directly.
  * @throws InvalidSnapshotError, and errors of the file system.
  */
 export async function writeSnapshot(file: string | URL, snapshot: AgentSnapshot): Promise<void> {
   const named = typeof file === "string" ? file : fileURLToPath(file);
-  // The snapshot as it is now, whatever is done with it meanwhile.
+  // Before the first await, because the caller may change the snapshot meanwhile.
   const { text, replace } = writing(snapshot);
   const entry = await lstat(named).catch(() => undefined);
   const isLink = entry?.isSymbolicLink() === true;
   const found = isLink ? await stat(named).catch(() => undefined) : entry;
-  // A file in the place of a device or a pipe would end what others do with it.
+  // Replacing a device or a pipe by a file would cut off its other users.
   if (found !== undefined && !found.isFile() && !found.isDirectory()) return writeFile(named, text());
   const path = isLink && found !== undefined ? await realpath(named) : named;
   const temporary = temporaryFor(path);
@@ -117,7 +117,7 @@ function writing(snapshot: AgentSnapshot): Writing {
   };
 }
 
-/** An error as those of node:fs are. */
+/** An error in the form of node:fs. */
 function fileSystemError({ syscall, errno, code: known, message }: NativeFileFailure, path: string): Error {
   const isNumberOfNode = errno !== undefined && process.platform !== "win32";
   const code = isNumberOfNode ? getSystemErrorName(-errno) : known;
@@ -126,7 +126,7 @@ function fileSystemError({ syscall, errno, code: known, message }: NativeFileFai
 }
 
 /**
- * Restores a snapshot from a trace file, as `restoreSnapshot` does. The work is done on another thread.
+ * Restores a snapshot from a trace file, like `restoreSnapshot`, on another thread.
  * @throws RestoreError, and errors of the file system.
  *
  * @example

@@ -12,17 +12,17 @@ import type {
   SnapshotWarning,
 } from "../types/snapshot.js";
 
-/** Handles of the snapshots whose frames nobody has looked at yet. */
+/** Handles of the snapshots whose `root` was never accessed. */
 const untouched = new WeakMap<object, NativeSnapshotHandle>();
 
-/** The handle behind a snapshot, as long as its `root` has not been touched. */
+/** The handle of a snapshot; `undefined` once its `root` was accessed. */
 export function handleOf(snapshot: object): NativeSnapshotHandle | undefined {
   return untouched.get(snapshot);
 }
 
 /**
- * The snapshot as a plain object. Its frames are parsed at the first access to `root`; from then on
- * the object is what counts, since it may have been edited.
+ * The snapshot as a plain object. The frames are parsed at the first access to `root`. From then on the handle is not used,
+ * because the object may have been edited.
  */
 export function snapshotObject(handle: NativeSnapshotHandle): AgentSnapshot {
   const { fields } = handle;
@@ -35,13 +35,13 @@ export function snapshotObject(handle: NativeSnapshotHandle): AgentSnapshot {
   const snapshot = {
     processId: fields.processId,
     timestamp: fields.timestamp,
-    // Its place among the fields; the accessor follows.
+    // Reserves the position among the fields. The accessor is defined below.
     root: undefined as unknown as AgentFrameSnapshot,
     provenance,
     version: 1,
   } satisfies AgentSnapshot as AgentSnapshot;
   let root: AgentFrameSnapshot | undefined;
-  // The closure keeps the frames, so that it works on a frozen object too.
+  // The frames are stored in the closure, so that the accessor also works on a frozen object.
   let source: NativeSnapshotHandle | undefined = handle;
   const look = (): AgentFrameSnapshot => JSON.parse((source as NativeSnapshotHandle).rootText()) as AgentFrameSnapshot;
   const touch = (value: AgentFrameSnapshot): void => {
@@ -63,21 +63,21 @@ export function snapshotObject(handle: NativeSnapshotHandle): AgentSnapshot {
   if (fields.warnings != null) snapshot.warnings = JSON.parse(fields.warnings) as SnapshotWarning[];
   if (fields.normalize != null) snapshot.normalize = JSON.parse(fields.normalize) as RecordedRule[];
   if (fields.redact != null) snapshot.redact = JSON.parse(fields.redact) as RecordedRedaction;
-  // No methods to be seen, and no access to `root`: printing or writing a snapshot does not touch it.
+  // Not enumerable, and without access to `root`: a snapshot that is printed or written keeps its handle.
   const show = {
     value(): object {
       const shown: Record<string, unknown> = { ...withoutRoot(snapshot), root: source === undefined ? root : look() };
       return Object.fromEntries(Object.keys(snapshot).map((key) => [key, shown[key]]));
     },
   };
-  // `toJSON` also tells those who record values that this is none: a run that returns its snapshot must not hold a copy
-  // of itself in its journal and its trace.
+  // The encoder rejects objects with `toJSON`. So a run that returns its own snapshot does not get a copy of itself in its
+  // journal and trace.
   Object.defineProperties(snapshot, { [inspect.custom]: show, toJSON: show, [SNAPSHOT]: { value: true } });
   untouched.set(snapshot, handle);
   return snapshot;
 }
 
-/** The fields beside `root`, as they stand in the object now. */
+/** The current fields of a snapshot, except `root`. */
 export function withoutRoot(snapshot: AgentSnapshot): Omit<AgentSnapshot, "root"> {
   const entries = Object.keys(snapshot).filter((key) => key !== "root");
   return Object.fromEntries(

@@ -2,19 +2,19 @@ import { calling, native } from "../native.js";
 import { encoded } from "./text-pieces.js";
 
 /**
- * The canonical form of JSON text by RFC 8785 (JCS), whatever its source. Lone surrogates, which the RFC
- * does not allow, stay `\udXXX` escapes.
- * @throws RewindError (`ERR_REWIND_INVALID_JSON`) with the byte offset, for text that is not JSON, has a
- * key twice in one object, or a number outside the range of a double.
+ * Returns the canonical form (RFC 8785, JCS) of JSON text. Lone surrogates, which the RFC does not allow, remain `\udXXX`
+ * escapes.
+ * @throws RewindError (`ERR_REWIND_INVALID_JSON`) with the byte offset if the text is not JSON, an object has a duplicate
+ * key, or a number is outside the range of a double.
  */
 export function canonicalize(text: string): string {
   return calling(() => native.canonicalize(text));
 }
 
 /**
- * SHA-256 of the canonical form of JSON text, as 64 lower-case hex digits: the key of a journal row, when
- * `text` is the request document.
- * @throws RewindError as `canonicalize` does.
+ * Returns the SHA-256 hash of the canonical form of JSON text, as 64 lower-case hex digits. The contentHash of a call is
+ * this hash of its request document.
+ * @throws RewindError like `canonicalize`.
  */
 export function contentHash(text: string): string {
   const bytes = encoded(text);

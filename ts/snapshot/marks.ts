@@ -1,12 +1,15 @@
-/** The marks of calls and frames. Snapshots, recordings and the rows of `inspect --json` use the same names. */
+/** The marks of calls and frames, under the names that snapshots, recordings and `inspect --json` share. */
 export interface Marks {
   stopped?: true;
   handled?: true;
-  unreached?: true;
+  carriedOver?: true;
 }
 
-const MARKS: (keyof Marks)[] = ["stopped", "handled", "unreached"];
-
-export function marksOf(fields: Marks): Marks {
-  return Object.fromEntries(MARKS.filter((mark) => fields[mark] === true).map((mark) => [mark, true]));
+/** The marks that are set. Version 0.1.0 wrote `unreached` for `carriedOver`. */
+export function marksOf(fields: Marks & { unreached?: true }): Marks {
+  return {
+    ...(fields.stopped === true ? { stopped: true } : {}),
+    ...(fields.handled === true ? { handled: true } : {}),
+    ...(fields.carriedOver === true || fields.unreached === true ? { carriedOver: true } : {}),
+  };
 }

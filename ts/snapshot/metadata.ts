@@ -6,7 +6,7 @@ export function metadataText(metadata: Record<string, unknown> | undefined): str
   const encoded = encodeValue(metadata);
   if ("tombstone" in encoded) {
     const { path, reason } = encoded.tombstone;
-    throw new TypeError(`options.metadata${path.replaceAll("/", ".")} cannot be kept in a snapshot: ${reason}`);
+    throw new TypeError(`options.metadata${path.replaceAll("/", ".")} cannot be stored in a snapshot: ${reason}`);
   }
   if (!encoded.text.startsWith("{")) throw new TypeError("options.metadata must be an object");
   return encoded.text;

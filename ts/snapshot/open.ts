@@ -1,6 +1,7 @@
 import { InvalidSnapshotError, isInvalidSnapshotError, LimitError, type Fault } from "../errors/index.js";
 import { kindOf } from "../errors/received.js";
 import { calling, native, type NativeSnapshotHandle } from "../native.js";
+import { emptyFrame } from "../values/empty-frame.js";
 import type { Normalizer } from "../values/normalize.js";
 import type { AgentSnapshot, RecordedRule, Recorder } from "../types/snapshot.js";
 import { checkSameRules } from "../redact/redactor.js";
@@ -15,23 +16,10 @@ export interface OpenSnapshot {
   readonly snapshot: Omit<AgentSnapshot, "root">;
 }
 
-const NO_USAGE = { costs: {}, promptTokens: 0, completionTokens: 0, totalTokens: 0, callCount: 0, items: [] };
-
-/** A frame without a fault, for checking the fields beside it. */
-const EMPTY_FRAME = {
-  callId: "root",
-  agentId: "",
-  memory: {},
-  journal: { prompt: {}, tool: {} },
-  children: {},
-  state: { status: "running" },
-  budgetState: { own: NO_USAGE, aggregate: NO_USAGE },
-};
-
 /**
- * Checks a snapshot, whoever made it. One whose `root` was never touched is taken as it is.
- * @param normalizer the rules of the run; a snapshot that was recorded under others is hashed anew.
- * @param redaction the rules of the run, which have to be those of the snapshot.
+ * Checks a snapshot of any source. The frames are not checked again if `root` was never accessed.
+ * @param normalizer the rules of the run. If the snapshot was recorded with other rules, its hashes are computed again.
+ * @param redaction the rules of the run, which must be equal to those of the snapshot.
  * @throws InvalidSnapshotError with all faults, LimitError, NormalizeError, RedactError
  */
 export function openSnapshot(snapshot: AgentSnapshot, normalizer?: Normalizer, redaction?: Redaction): OpenSnapshot {
@@ -54,7 +42,7 @@ function sameRules(left: readonly RecordedRule[], right: readonly RecordedRule[]
   );
 }
 
-/** As {@link openSnapshot}, whatever the rules that it was recorded under. */
+/** Like {@link openSnapshot}, but ignores the rules of the snapshot. */
 export function checkSnapshot(snapshot: AgentSnapshot): OpenSnapshot {
   if (typeof snapshot !== "object" || snapshot === null) {
     const received = kindOf(snapshot);
@@ -73,11 +61,11 @@ export function checkSnapshot(snapshot: AgentSnapshot): OpenSnapshot {
 }
 
 /**
- * A snapshot with these fields, and without frames.
+ * A snapshot with these fields and an empty root frame.
  * @throws InvalidSnapshotError with all faults
  */
 export function handleWith(fields: Omit<AgentSnapshot, "root">): NativeSnapshotHandle {
-  return read({ ...fields, root: EMPTY_FRAME });
+  return read({ ...fields, root: emptyFrame() });
 }
 
 /** The faults of a recorder: its shape, and replay flags of a newer version. */
@@ -103,7 +91,7 @@ function jsonText(snapshot: object): string {
   } catch (cause) {
     if (cause instanceof RangeError) {
       throw new LimitError(
-        "the snapshot is nested too deep: at most 1,000 frames and 1,000 levels of JSON can be read",
+        "the snapshot is nested too deeply: it can have at most 1,000 frames and 1,000 levels of JSON",
         { path: "root", cause },
       );
     }

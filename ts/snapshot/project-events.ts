@@ -4,7 +4,7 @@ import { native, type NativeTextSink } from "../native.js";
 import { restoredFields } from "./restored-fields.js";
 import { pushText } from "./text-pieces.js";
 
-/** Events that are written at a time: a call of `JSON.stringify` for each costs more than what it writes. */
+/** Events per call of `JSON.stringify`: one call for each event would cost more than the writing. */
 const LIST = 256;
 
 interface Base {
@@ -16,11 +16,11 @@ interface Base {
 }
 
 /**
- * Hands over events of any form as JSON text, a list of some in each line, with what restore reads of them. What is
- * no event is found by the core, and named with its place.
+ * Passes events of any form to the core as JSON text, with the fields that restoring reads. Each line is a list of events.
+ * The core reports elements that are not events, with their position.
  */
 export function projectEvents(events: readonly unknown[]): NativeTextSink {
-  // A guess: heads and hashes take so much, and outputs make room for themselves.
+  // An estimate for heads and hashes; the sink grows for large outputs.
   const sink = new native.TextSink(events.length * 512);
   for (let start = 0; start < events.length; start += LIST) {
     pushText(sink, `${listText(events.slice(start, start + LIST), start)}\n`);
@@ -32,7 +32,7 @@ function listText(events: unknown[], start: number): string {
   try {
     return JSON.stringify(events.map(projectEvent));
   } catch {
-    // Which of them it is: one by one.
+    // Written one by one, to find the event that is not JSON.
     return `[${events.map((event, index) => eventText(event, start + index)).join(",")}]`;
   }
 }
@@ -47,7 +47,7 @@ function eventText(event: unknown, index: number): string {
 }
 
 function projectEvent(event: unknown): unknown {
-  // Whatever is not an object is named by the core, with its place.
+  // The core reports it, with its position.
   if (typeof event !== "object" || event === null || Array.isArray(event)) return event;
   const { type, agentId, timestamp, _seq, trace } = event as Base;
   const projected: Record<string, unknown> = { type, agentId, timestamp, _seq, trace };

@@ -5,22 +5,23 @@ import { RestoreError } from "../errors/index.js";
 import { fromNativeError, native, type NativeSnapshotHandle } from "../native.js";
 import type { TraceEvent } from "../types/events.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
+import { present } from "../values/members.js";
 import { eventTable } from "./event-table.js";
 import { snapshotObject } from "./handle.js";
 import { metadataText } from "./metadata.js";
 import { projectEvents } from "./project-events.js";
 
 /**
- * Restores a snapshot from the events of a run: the frames as they stood at a point in time, ready to be
- * replayed. The tree is built from the events' spans, so their order does not matter where they carry `_seq`.
+ * Restores a snapshot from the events of a run: the frames at a point in time, ready to be replayed. The tree is built
+ * from the spans of the events, so their order does not matter if they have `_seq`.
  *
- * @param trace the events; or JSONL, as text or UTF-8 bytes, one event a line.
- * @param options.spanId where to restore to; by default the end of the trace.
+ * @param trace the events; or JSONL as text or UTF-8 bytes, with one event per line.
+ * @param options.spanId the span to restore to. Default: the end of the trace.
  * @param options.anchor "after" the span's end (default) or "before" its start.
- * @param options.traceId the run to restore, where the trace holds several; by default the one that started last.
- * @returns the snapshot; its `warnings` tell what was missing, doubled or unreadable.
- * @throws RestoreError if the trace is empty, the span is not in it, there is nothing before it, or an event in memory
- * is not one.
+ * @param options.traceId the run to restore, if the trace has several. Default: the run that started last.
+ * @returns the snapshot. Its `warnings` list lost, duplicated and unreadable events.
+ * @throws RestoreError if the trace is empty or does not contain the span, if nothing precedes the span, or if an element
+ * of an array is not an event.
  *
  * @example
  * ```ts
@@ -41,7 +42,7 @@ export function restoreSnapshot(
   try {
     if (typeof trace === "string") return snapshotObject(native.restoreTrace(trace, nativeOptions(options, false)));
     if (types.isUint8Array(trace)) {
-      // They are read where they lie, so no other thread may write to them.
+      // The core reads the bytes in place, so no other thread may write to them.
       const bytes = types.isSharedArrayBuffer(trace.buffer) ? trace.slice() : trace;
       return snapshotObject(native.restoreBytesSync(bytes, nativeOptions(options, false)));
     }
@@ -60,13 +61,13 @@ const OPTION_NAMES: OptionNames<RestoreOptions> = { spanId: true, anchor: true, 
 
 function restoreEvents(events: unknown[], options: ReturnType<typeof nativeOptions>): NativeSnapshotHandle {
   const table = eventTable(events);
-  // The core names what is no event, with its place.
+  // The core reports the element that is not an event, with its position.
   if (table === undefined) return native.restorePieces(projectEvents(events), options);
   const { heads, numbers, values, ...names } = table;
   return native.restoreTable(heads, numbers, names.types, names.spans, names.traces, values, options);
 }
 
-/** The options as the binding takes them. */
+/** The options in the form of the binding. */
 export function nativeOptions(options: RestoreOptions, fromMemory: boolean): Parameters<typeof native.restoreTrace>[1] {
   checkOptionNames("restoreSnapshot: options", options, OPTION_NAMES);
   const { spanId, anchor, traceId } = options;
@@ -76,12 +77,5 @@ export function nativeOptions(options: RestoreOptions, fromMemory: boolean): Par
     );
   }
   const metadata = metadataText(options.metadata);
-  return {
-    now: Date.now(),
-    fromMemory,
-    ...(spanId === undefined ? {} : { spanId }),
-    ...(anchor === undefined ? {} : { anchor }),
-    ...(traceId === undefined ? {} : { traceId }),
-    ...(metadata === undefined ? {} : { metadata }),
-  };
+  return { now: Date.now(), fromMemory, ...present({ spanId, anchor, traceId, metadata }) };
 }

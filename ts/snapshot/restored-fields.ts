@@ -1,9 +1,9 @@
 import { native } from "../native.js";
 
-/** What the core reads of the events of a type: whole conversations, for one, are not among it. */
+/** The fields that the core reads from events of a type. They exclude, for example, whole conversations. */
 export interface RestoredFields {
   readonly names: readonly string[];
-  /** So many of the first are read of every event; the others only of one that does not follow the start of its span. */
+  /** The first `always` fields are read from every event, the others only from an event without a start before it. */
   readonly always: number;
 }
 
@@ -13,7 +13,7 @@ export function restoredFields(type: string): RestoredFields {
   let fields = known.get(type);
   if (fields === undefined) {
     fields = native.restoredFields(type);
-    // Types are data: others than those that are read could be any number.
+    // Unknown types are not cached, because a trace can contain any number of them.
     if (fields.names.length > 0) known.set(type, fields);
   }
   return fields;

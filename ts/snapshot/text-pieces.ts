@@ -1,27 +1,27 @@
 import { native, type NativeTextSink } from "../native.js";
 
-/** UTF-16 units that are handed over at a time: few enough to stay in the processor's caches. */
+/** UTF-16 units per piece: few enough to stay in the processor's caches. */
 const PIECE = 1 << 16;
 
-/** Below this a text crosses as it is. */
+/** Shorter texts are passed as arguments. */
 export const LONG_TEXT: number = 1 << 20;
 
 const encoder = new TextEncoder();
-/** Room for a piece whatever its characters are, so that the encoder need not look ahead. Kept for the next text. */
+/** Large enough for a piece of any characters, so that the encoder need not look ahead. Reused for the next text. */
 let buffer: Uint8Array | undefined;
 
-/** Hands a long text over to the core. As an argument it would be walked once more, for its length alone. */
+/** Passes a long text to the core. As an argument, it would be scanned once more for its length. */
 export function inPieces(text: string): NativeTextSink {
   const sink = new native.TextSink(text.length);
   pushText(sink, text);
   return sink;
 }
 
-/** Room for longer texts than this is not kept for the next one, in UTF-16 units. */
+/** Longest text, in UTF-16 units, whose buffer is reused for the next one. */
 const KEPT = 1 << 21;
 let room: Uint8Array | undefined;
 
-/** By its beginning, whether a long text is worth handing over as bytes: other scripts would have to be checked there. */
+/** Guesses from its beginning if a text is ASCII. Only then passing bytes pays, because the core checks other scripts. */
 function beginsAsAscii(text: string): boolean {
   for (let index = 0; index < 1024; index += 1) {
     if (text.charCodeAt(index) > 0x7f) return false;
@@ -30,8 +30,8 @@ function beginsAsAscii(text: string): boolean {
 }
 
 /**
- * A long text as UTF-8, in room that is used again: read it before the next call. A string as an argument is copied to
- * new memory, which costs more than to hash it. `undefined` where that would not pay.
+ * A long text as UTF-8; `undefined` if that would not pay. The next call reuses the memory, so read it before that. A
+ * string argument would be copied to new memory, which costs more than hashing it.
  */
 export function encoded(text: string): Uint8Array | undefined {
   if (text.length < PIECE || !beginsAsAscii(text)) return undefined;
@@ -43,7 +43,7 @@ export function encoded(text: string): Uint8Array | undefined {
   return bytes.subarray(0, encoder.encodeInto(text, bytes).written);
 }
 
-/** Adds a text, whole characters, to what was handed over. */
+/** Appends a text to a sink, in pieces that do not split characters. */
 export function pushText(sink: NativeTextSink, text: string): void {
   buffer ??= new Uint8Array(PIECE * 3);
   for (let start = 0; start < text.length;) {

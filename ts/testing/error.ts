@@ -1,15 +1,11 @@
-import { hasName, named, RewindError } from "../errors/base.js";
+import { named, RewindError, type ErrorGuard } from "../errors/base.js";
 
-/** A mock model was asked what no rule of it answers, or was not asked what its rules expect. */
+/** A mock model received a request that no rule answers, or has rules that were not used. */
 export class MockModelError extends RewindError {
-  static {
-    named(this, "MockModelError");
-  }
-
   declare readonly code: "ERR_REWIND_MOCK_UNEXPECTED_PROMPT" | "ERR_REWIND_MOCK_UNUSED_RULES";
-  /** The rules, one line each, and how often each was used. */
+  /** The rules, one line each, with the number of uses. */
   readonly rules: readonly string[];
-  /** Text of the request that no rule answers. */
+  /** The text of the request that no rule answers. */
   readonly text: string | undefined;
 
   constructor(message: string, code: MockModelError["code"], rules: readonly string[], text?: string) {
@@ -19,6 +15,4 @@ export class MockModelError extends RewindError {
   }
 }
 
-export function isMockModelError(value: unknown): value is MockModelError {
-  return hasName(value, "MockModelError");
-}
+export const isMockModelError: ErrorGuard<MockModelError> = named(MockModelError, "MockModelError");

@@ -6,22 +6,22 @@ import type { MockAnswer, MockCall, MockModelOptions, MockReply, MockRequest } f
 
 /** A scripted model for tests. */
 export interface MockModel extends ModelAdapter {
-  /** The requests that reached the model, in order; replayed calls are not among them. */
+  /** The requests that reached the model, in order. Replayed calls do not reach it. */
   readonly calls: readonly MockCall[];
-  /** The rules that have not answered as often as they must: their `times`, or once; one line each. */
+  /** The rules that were used fewer than `times` times, or never if they have no `times`; one line each. */
   unusedRules(): string[];
-  /** @throws MockModelError if a request was unexpected, also where the program handled the failure, or a rule has not
-   * answered as often as it must. */
+  /** @throws MockModelError if a request was unexpected (even if the program handled the error), or if `unusedRules` is
+   * not empty. */
   assertDone(): void;
-  /** Forgets all calls and makes all rules new. */
+  /** Forgets all calls and all uses of rules. */
   reset(): void;
 }
 
 /**
- * A model that answers by rules, at once and without a network. A request that no rule answers fails with a
- * MockModelError that lists them.
+ * Creates a model that answers by rules, without a network. A request that no rule answers fails with a MockModelError
+ * that lists the rules.
  *
- * @throws TypeError naming the rule that is none.
+ * @throws TypeError that names the invalid rule.
  */
 export function createMockModel(options: MockModelOptions): MockModel {
   const { id = "mock", provider, modelOptions, calculateCost } = options;
@@ -30,9 +30,9 @@ export function createMockModel(options: MockModelOptions): MockModel {
   let unexpected: MockModelError | undefined;
 
   const take = (request: MockRequest): RuleState => {
-    const place = states.findIndex((state) => !state.isUsedUp && state.matches(request));
-    const state = states[place];
-    calls.push({ ...request, rule: state === undefined ? undefined : place });
+    const index = states.findIndex((state) => !state.isUsedUp && state.matches(request));
+    const state = states[index];
+    calls.push({ ...request, rule: state === undefined ? undefined : index });
     if (state !== undefined) {
       state.used += 1;
       return state;
@@ -61,7 +61,7 @@ export function createMockModel(options: MockModelOptions): MockModel {
       const left = unused(states);
       if (left.length === 0) return;
       throw new MockModelError(
-        `The mock model "${id}" was asked ${times(calls.length)}, and ${left.length} of its rules did not answer as often as they must.`,
+        `The mock model "${id}" was called ${times(calls.length)}, and ${left.length} of its rules were used too few times.`,
         "ERR_REWIND_MOCK_UNUSED_RULES",
         left.map((state) => state.describe()),
       );
@@ -85,7 +85,7 @@ function unused(states: readonly RuleState[]): RuleState[] {
 function unexpectedPrompt(id: string, { text, index }: MockRequest, states: readonly RuleState[]): MockModelError {
   const shown = text.length > 500 ? `${text.slice(0, 500)}…` : text;
   return new MockModelError(
-    `No rule of the mock model "${id}" answers call ${index}, whose new text is ${JSON.stringify(shown)}.`,
+    `No rule of the mock model "${id}" answers call ${index} with the new text ${JSON.stringify(shown)}.`,
     "ERR_REWIND_MOCK_UNEXPECTED_PROMPT",
     states.map((state) => state.describe()),
     text,

@@ -4,7 +4,7 @@ import type { MockAnswer, MockRequest, MockToolCall } from "./types.js";
 
 /**
  * Streams an answer.
- * @throws its error, after all else; AbortError.
+ * @throws AbortError, and the error of the answer after its last event.
  */
 export async function* streamAnswer(answer: MockAnswer, request: MockRequest): AsyncGenerator<StreamEvent> {
   const { signal } = request.options;
@@ -34,7 +34,7 @@ function* eventsOf(answer: MockAnswer, request: MockRequest): Generator<StreamEv
   }
   if (extra !== undefined) yield { type: "extra", extra };
   if (usage !== undefined) yield { type: "usage", usage };
-  // What fails does not finish.
+  // A failing answer does not finish.
   if (finishReason === null || "error" in answer) return;
   yield { type: "finish", finishReason: finishReason ?? (toolCalls.length > 0 ? "tool_calls" : "stop") };
 }
@@ -46,12 +46,12 @@ function inputText({ arguments: input = {} }: MockToolCall): string {
 function cut(text: string, size: number | undefined): string[] {
   if (text === "") return [];
   if (size === undefined) return [text];
-  return Array.from({ length: Math.ceil(text.length / size) }, (_, place) =>
-    text.slice(place * size, (place + 1) * size),
+  return Array.from({ length: Math.ceil(text.length / size) }, (_, index) =>
+    text.slice(index * size, (index + 1) * size),
   );
 }
 
-/** The timer is looked up when it is needed, so that fake ones count. */
+/** Uses the global timer of the moment, so that fake timers apply. */
 async function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   if (signal?.aborted === true) throw new AbortError(signal.reason);
   if (milliseconds <= 0) return;

@@ -1,74 +1,75 @@
 import type { Message } from "../types/messages.js";
 import type { StreamOptions, TokenUsage } from "../types/model.js";
 
-/** What a model was asked. */
+/** A request to a mock model. */
 export interface MockRequest {
   readonly messages: readonly Message[];
   readonly options: StreamOptions;
-  /** Text of what is new: of all messages after the model's last one, joined by line feeds. */
+  /** The text of all messages after the last message of the model, joined by line feeds. */
   readonly text: string;
-  /** Number of the call, from 0, counting those that no rule answered. */
+  /** The number of the call, from 0. Calls that no rule answered count too. */
   readonly index: number;
 }
 
 export interface MockToolCall {
   readonly name: string;
-  /** The input; a string is taken for JSON text as it stands, so that a broken one can be given. */
+  /** The input. A string is used as the JSON text itself, so that it can be malformed. */
   readonly arguments?: unknown;
-  /** By default `call_<n>`, with the number of calls before it in the conversation. */
+  /** Default: `call_<n>`, where n is the number of earlier calls in the conversation. */
   readonly id?: string;
 }
 
-/** What a model answers; members that are absent are not streamed. */
+/** An answer of a mock model. Absent members are not streamed. */
 export interface MockAnswer {
   readonly text?: string;
-  /** Text that is this value as JSON. */
+  /** A value that is sent as JSON text. */
   readonly json?: unknown;
   readonly reasoning?: string;
   readonly toolCalls?: readonly MockToolCall[];
   readonly extra?: Readonly<Record<string, unknown>>;
   readonly usage?: TokenUsage;
-  /** By default "tool_calls" for an answer with tool calls, else "stop"; `null` ends the stream without one. */
+  /** Default: "tool_calls" for an answer with tool calls, else "stop". `null` ends the stream without a reason. */
   readonly finishReason?: string | null;
-  /** What the model fails with, after all that it streams. */
+  /** The error of the model, thrown after all events. */
   readonly error?: unknown;
   /** Milliseconds before the first event. */
   readonly delay?: number;
   /** Milliseconds between events. */
   readonly chunkDelay?: number;
-  /** How texts, reasoning and inputs are cut: after so many characters, or into these pieces (of the text only). By
-   * default each is one event. */
+  /** Splits text, reasoning and inputs into events of this many characters, or the text into these pieces. Default:
+   * one event each. */
   readonly chunks?: number | readonly string[];
 }
 
 /** An answer, or its text. */
 export type MockReply = MockAnswer | string;
 
-/** Which requests a rule answers: those whose new text holds the string, fits the expression, or for which the
- * function gives true. */
+/** Selects the requests that a rule answers: the new text contains the string or matches the expression, or the function
+ * returns true. */
 export type MockMatcher = string | RegExp | ((request: MockRequest) => boolean);
 
 export interface MockRule {
   /** Shown in errors. */
   readonly name?: string;
-  /** Absent: any request. */
+  /** Absent: every request. */
   readonly when?: MockMatcher;
   readonly reply: MockReply | ((request: MockRequest) => MockReply | Promise<MockReply>);
-  /** How many requests the rule answers: by default one without `when` (so such rules answer in order), else any number. */
+  /** The number of requests that the rule answers. Default: 1 without `when` (so these rules answer in order), otherwise
+   * unlimited. */
   readonly times?: number;
 }
 
 /** A request that reached the model. */
 export interface MockCall extends MockRequest {
-  /** Place of the rule that answered, in the list; `undefined` for none. */
+  /** The index of the rule that answered; `undefined` if none did. */
   readonly rule: number | undefined;
 }
 
 export interface MockModelOptions {
-  /** By default "mock". */
+  /** Default: "mock". */
   id?: string;
   provider?: string;
-  /** The first one that matches and is not used up answers. A string or an answer stands for `{ reply }`. */
+  /** The first rule that matches and is not used up answers. A string or an answer is short for `{ reply }`. */
   rules: readonly (MockRule | MockReply)[];
   modelOptions?: Readonly<Record<string, unknown>>;
   calculateCost?: (usage: TokenUsage) => Record<string, number>;

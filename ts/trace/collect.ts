@@ -1,15 +1,15 @@
 import { getGlobalEventBus, type EventBus } from "../events/bus.js";
 import type { TraceEvent } from "../types/events.js";
-import { dispose } from "./dispose.js";
+import { dispose } from "../values/dispose.js";
 
 export interface TraceCollection extends Disposable {
-  /** The events so far, in order of their emission. */
+  /** The events so far, in the order of emission. */
   readonly events: TraceEvent[];
-  /** Ends the collection and gives the events. */
+  /** Ends the collection and returns the events. */
   stop(): TraceEvent[];
 }
 
-/** Collects all events of a bus in memory, by default of the global one, until it is stopped or disposed of. */
+/** Collects all events of a bus (default: the global bus) in memory, until it is stopped or disposed. */
 export function collectTrace(bus: Pick<EventBus, "subscribe"> = getGlobalEventBus()): TraceCollection {
   const events: TraceEvent[] = [];
   const unsubscribe = bus.subscribe("*", (event) => {

@@ -1,12 +1,11 @@
-// A file that is only appended to.
-
 import { closeSync, constants, fstatSync, fsync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
 const NEWLINE = 0x0a;
-/** File systems and pipes that cannot sync say so by these. */
+/** Error codes of file systems and pipes that cannot sync. */
 const CANNOT_SYNC = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EROFS"]);
 
+/** A file that is only appended to. */
 export class AppendFile {
   readonly path: string;
   #fd: number | undefined;
@@ -20,8 +19,8 @@ export class AppendFile {
   }
 
   /**
-   * Opens the file, and makes it and its folder where there is none. Gives what has to be written first: a newline
-   * after a last line that was cut.
+   * Opens the file. Creates the file and its folder if necessary. Returns the text to write first: a newline if the last
+   * line of the file is incomplete.
    */
   open(): string {
     mkdirSync(dirname(this.path), { recursive: true });
@@ -30,7 +29,7 @@ export class AppendFile {
     return endsInLine(fd) ? "\n" : "";
   }
 
-  /** Writes what it can, and gives how many bytes that were. */
+  /** Writes as many bytes as possible. Returns their number. */
   write(bytes: Uint8Array): number {
     return this.#fd === undefined ? 0 : writeSync(this.#fd, bytes);
   }

@@ -1,12 +1,10 @@
-// Events as lines of a trace file.
-
 import { isError } from "../errors/base.js";
 import { TRACE_EVENT_SCHEMA_VERSION } from "../events/names.js";
 import type { TraceEvent, TraceGap } from "../types/events.js";
 import { encodeMarked } from "../values/encode.js";
 import { isPlainJson } from "../values/plain.js";
 
-/** Fields whose types an event can carry beside them. */
+/** Fields whose types can be part of the event, as `outputTypes` for `output`. */
 const TYPED_FIELDS = ["output", "props", "newProps", "result"] as const;
 
 /** Writes an event as one line of JSON, with the newline. Never throws. */
@@ -14,7 +12,7 @@ export function eventLine(event: TraceEvent): string {
   try {
     if (!hasLossyField(event)) return `${JSON.stringify(event)}\n`;
   } catch {
-    // A cycle, a BigInt, an accessor that throws: field by field.
+    // A cycle, a BigInt or an accessor that throws. The event is written field by field.
   }
   return markedLine(event);
 }
@@ -24,13 +22,13 @@ export function gapLine(count: number): string {
   return `${JSON.stringify(gap)}\n`;
 }
 
-/** Whether JSON.stringify would lose something without a word in a field that is given back on replay. */
+/** True if `JSON.stringify` would silently lose data in a field that replay returns. */
 function hasLossyField(event: TraceEvent): boolean {
   const { output, outputTypes } = event as { output?: unknown; outputTypes?: unknown };
   return output !== undefined && outputTypes === undefined && !isPlainJson(output);
 }
 
-/** Writes what can be recorded, and a text such as "[function]" in the place of all else. */
+/** Writes an event field by field. A text such as "[function]" replaces values that cannot be recorded. */
 function markedLine(event: TraceEvent): string {
   const members: string[] = [];
   for (const key of Object.keys(event)) {

@@ -1,19 +1,19 @@
-// Turn events in a trace file. Each holds its whole conversation, which would make the file grow with the square of
-// the turns: so only the first turn of a prompt is written in full, and each that follows names what it adds.
+// Turn events in a trace file. Each event contains the whole conversation, which would make the file grow with the square
+// of the turns. So only the first turn of a prompt is written in full; later turns contain only the messages that they add.
 
 import { createHash, type Hash } from "node:crypto";
 import type { MessagesDelta, TraceEvent } from "../types/events.js";
 import type { Message } from "../types/messages.js";
 
-/** A turn event as it stands in memory. */
+/** A turn event in memory. */
 type Turn = TraceEvent & { messages: Message[] };
-/** A turn event as it stands in a file. */
+/** A turn event in a file. */
 type DeltaTurn = TraceEvent & { messagesDelta: MessagesDelta };
 
-/** Prompts whose conversation is remembered; the one that was not heard of for longest is forgotten. */
+/** Number of prompts whose conversations are remembered. The least recently used one is dropped first. */
 const REMEMBERED = 1_000;
 
-export function isTurn(event: TraceEvent): event is Turn {
+function isTurn(event: TraceEvent): event is Turn {
   const { type, messages } = event as { type: string; messages?: unknown };
   return (type === "turn:start" || type === "turn:end") && Array.isArray(messages);
 }
@@ -22,7 +22,7 @@ export function isDeltaTurn(event: TraceEvent): event is DeltaTurn {
   return "messagesDelta" in event;
 }
 
-/** SHA-256 over the messages of a conversation as they are written, one a line; it goes on from turn to turn. */
+/** SHA-256 over the messages of a conversation, one JSON text per line. It continues from turn to turn. */
 class RunningHash {
   #hash: Hash = createHash("sha256");
 
@@ -35,10 +35,10 @@ class RunningHash {
   }
 }
 
-/** The turns of a prompt share the span that they hang on. */
+/** All turns of a prompt have the same parent span. */
 const promptOf = ({ trace }: TraceEvent): string => `${trace.traceId}/${trace.parentSpanId}`;
 
-/** Replaces `messages` by `messagesDelta`, or the other way round, at the same place among the fields. */
+/** Replaces `messages` with `messagesDelta`, or the reverse, at the same position among the fields. */
 function replaceField(event: TraceEvent, from: string, to: string, value: unknown): TraceEvent {
   const entries = Object.entries(event).map(([key, old]): [string, unknown] =>
     key === from ? [to, value] : [key, old],
@@ -46,26 +46,26 @@ function replaceField(event: TraceEvent, from: string, to: string, value: unknow
   return Object.fromEntries(entries) as unknown as TraceEvent;
 }
 
-/** Keeps a map to those entries that were used last. */
+/** Sets an entry and drops the least recently used one if the map is full. */
 function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.delete(key);
   map.set(key, value);
   if (map.size > REMEMBERED) map.delete(map.keys().next().value as string);
 }
 
-/** What a file holds of a conversation. */
+/** The part of a conversation that a file contains. */
 interface Written {
   messages: readonly Message[];
   hash: RunningHash;
-  /** Whether all were frozen when they were written, so that they are the same while they are identical. */
+  /** True if all messages were frozen when they were written, so that identical objects have equal content. */
   isFrozen: boolean;
 }
 
-/** For writing: leaves out of turn events what the file holds. */
+/** Removes the messages from turn events that the file already contains. */
 export class DeltaWriter {
   readonly #known = new Map<string, Written>();
 
-  /** The event as it is to be written. Never throws: what is no event of a run is written as it is. */
+  /** Returns the event to write. Never throws: a malformed event is returned unchanged. */
   shorten(event: TraceEvent): TraceEvent {
     try {
       return isTurn(event) ? this.#shorten(event) : event;
@@ -97,7 +97,7 @@ export class DeltaWriter {
     remember(this.#known, key, Object.isFrozen(messages) ? written : { ...written, messages: [...messages] });
   }
 
-  /** An event was not written: what follows must not build on it. */
+  /** Call this if an event was not written, so that later events do not refer to it. */
   forget(): void {
     this.#known.clear();
   }
@@ -106,8 +106,8 @@ export class DeltaWriter {
 const areFrozen = (messages: readonly Message[]): boolean => messages.every((message) => Object.isFrozen(message));
 
 /**
- * Whether a conversation goes on from what was written of it. The runtime's messages are frozen, and so known by
- * identity; they are many, and looked at twice a turn.
+ * True if a conversation continues the written one. Compares by identity, because the runtime freezes its messages and
+ * a comparison of content twice per turn would be slow.
  */
 function continues(messages: readonly Message[], { messages: before, isFrozen }: Written): boolean {
   if (!isFrozen || messages.length < before.length) return false;
@@ -115,13 +115,12 @@ function continues(messages: readonly Message[], { messages: before, isFrozen }:
   return true;
 }
 
-/** For reading: gives turn events their whole conversation back. */
+/** Restores the whole conversation of turn events. */
 export class DeltaReader {
   readonly #known = new Map<string, { messages: Message[]; hash: RunningHash }>();
 
   /**
-   * The event with its messages; or, where what it builds on is not there, what is missing.
-   * @returns a string that says why the messages cannot be given back.
+   * Returns the event with all its messages, or a string that explains why the messages cannot be restored.
    */
   complete(event: TraceEvent): TraceEvent | string {
     const key = promptOf(event);
@@ -134,10 +133,11 @@ export class DeltaReader {
     if (!isDeltaTurn(event)) return event;
     const { count, prefixHash, add } = event.messagesDelta;
     const known = this.#known.get(key);
-    if (known === undefined) return `it adds to ${count} messages, and the turn that holds them is not in the file`;
+    if (known === undefined) return `it adds to ${count} messages, but the turn with these messages is not in the file`;
     if (known.messages.length !== count)
-      return `it adds to ${count} messages, and the turns before it hold ${known.messages.length}`;
-    if (known.hash.digest() !== prefixHash) return "the messages that it adds to are not those of the turns before it";
+      return `it adds to ${count} messages, but the turns before it have ${known.messages.length}`;
+    if (known.hash.digest() !== prefixHash)
+      return "the messages that it adds to differ from those of the turns before it";
     const messages = [...known.messages, ...add];
     known.hash.add(add);
     remember(this.#known, key, { messages, hash: known.hash });

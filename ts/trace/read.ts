@@ -1,5 +1,3 @@
-// Trace files as events.
-
 import { createReadStream, createWriteStream } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { createInterface } from "node:readline";
@@ -13,18 +11,18 @@ import { DeltaReader, isDeltaTurn } from "./messages-delta.js";
 
 export interface ReadTraceOptions {
   /**
-   * Called for a line that cannot be given as it was: not JSON (the last line of a killed run), no event, or a turn whose
-   * conversation is not all in the file. Without it such a line is thrown.
-   * What is left of a turn is still given, with `messagesDelta` in place of `messages`; other lines are passed over.
+   * Called for a line that cannot be restored: not JSON (the last line of a killed run), not an event, or a turn whose
+   * conversation is incomplete in the file. Such a turn is still yielded, with `messagesDelta` instead of `messages`;
+   * other faulty lines are skipped. Without this option, the first fault is thrown.
    */
   onFault?: (fault: TraceReadError) => void;
 }
 
 /**
- * Reads the events of a trace file, one after the other, in the shape in which they were emitted: the file holds of a
- * conversation only what each turn adds. Lines that stand for dropped events (`"gap"`) are given too.
+ * Reads the events of a trace file in the shape in which they were emitted: turns get back the whole conversation, of
+ * which the file contains only the additions. Yields `"gap"` lines too, which mark dropped events.
  *
- * @throws TraceReadError for a line that cannot be read, unless `onFault` is given; errors of the file system.
+ * @throws TraceReadError for a line that cannot be read, unless `onFault` is given. Errors of the file system.
  */
 export async function* readTrace(
   path: string | URL,
@@ -38,7 +36,7 @@ export async function* readTrace(
   };
   const deltas = new DeltaReader();
   let number = 0;
-  // Opened here, so that a missing file is an error of this call and not of the stream.
+  // Opened here, so that a missing file is thrown from here and not emitted by the stream.
   const handle = await open(file);
   try {
     const input = createReadStream(file, { fd: handle, autoClose: false });
@@ -53,7 +51,7 @@ export async function* readTrace(
         continue;
       }
       if (!isEvent(event)) {
-        fault(number, "it is no event: an object with a `type` was expected");
+        fault(number, "it is not an event: expected an object with a `type`");
         continue;
       }
       if (event.type === "gap") {
@@ -61,7 +59,7 @@ export async function* readTrace(
         continue;
       }
       if (!isPlaced(event)) {
-        fault(number, "it is no event: it has no `trace` with ids of the trace and its spans");
+        fault(number, "it is not an event: expected a `trace` with ids of the trace and its spans");
         continue;
       }
       const complete = deltas.complete(event);
@@ -93,11 +91,11 @@ function isDelta(delta: unknown): boolean {
 }
 
 /**
- * Copies a trace file with the whole conversation in each turn, for tools that know only that form. Such a file grows
- * with the square of the turns.
+ * Copies a trace file with the whole conversation in each turn, for tools that support only that form. The size of such
+ * a file grows with the square of the turns.
  *
- * @throws TraceReadError for a line that cannot be read, unless `onFault` is given; errors of the file system. Then `to`
- *   is as it was.
+ * @throws TraceReadError for a line that cannot be read, unless `onFault` is given. Errors of the file system. On an
+ *   error, `to` is unchanged.
  */
 export async function exportTrace(from: string | URL, to: string | URL, options: ReadTraceOptions = {}): Promise<void> {
   const path = typeof to === "string" ? to : fileURLToPath(to);

@@ -1,29 +1,15 @@
-// Appends events to a trace file, the checkpoint of a run.
-
 import { fileURLToPath } from "node:url";
-import { messageOf } from "../errors/base.js";
-import { TraceWriteError } from "../errors/index.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { TraceEvent } from "../types/events.js";
-import { writeAtExit } from "./at-exit.js";
-import { asyncDispose } from "./dispose.js";
-import { AppendFile } from "./file.js";
-import { eventLine, gapLine } from "./lines.js";
-import { DeltaWriter } from "./messages-delta.js";
-
-/**
- * What is certain once an event was emitted:
- * - `"off"`: written within the turn of the event loop, never synced. Survives the end of the process, not of the machine.
- * - `"batch"`: the same, and synced to disk batch by batch, without holding up the run.
- * - `"each"`: written and synced before `emit` returns.
- */
-export type TraceSync = "off" | "batch" | "each";
+import { asyncDispose } from "../values/dispose.js";
+import { Appender, type TraceSync } from "./appender.js";
 
 export interface TraceWriterOptions {
   /** @default "batch" */
   sync?: TraceSync;
   /**
-   * Most bytes that wait to be written. Events beyond are dropped, and a line `{"type":"gap","count":…}` stands for them.
+   * Maximum number of bytes that wait to be written. Further events are dropped and replaced by one line
+   * `{"type":"gap","count":…}`.
    * @default 16 MiB
    */
   maxBuffered?: number;
@@ -32,7 +18,7 @@ export interface TraceWriterOptions {
 const OPTION_NAMES: OptionNames<TraceWriterOptions> = { sync: true, maxBuffered: true };
 
 /**
- * To be given to `runWith` as `eventBus`, or its `emit` to a bus: `bus.subscribe("*", writer.emit)`.
+ * Pass it to `runWith` as `eventBus`, or subscribe its `emit` to a bus: `bus.subscribe("*", writer.emit)`.
  * Its functions need no `this`.
  */
 export interface TraceWriter extends AsyncDisposable {
@@ -41,20 +27,20 @@ export interface TraceWriter extends AsyncDisposable {
   readonly emit: (event: TraceEvent) => void;
   /**
    * Resolves when all events so far are written, and synced unless `sync` is "off".
-   * @throws TraceWriteError when they could not be.
+   * @throws TraceWriteError if they cannot be written.
    */
   readonly flush: () => Promise<void>;
-  /** Flushes and closes the file; further events are ignored. */
+  /** Flushes and closes the file. Further events are ignored. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens a trace file to append events to, one JSON object a line; makes it, and its folder, where there is none.
+ * Opens a trace file for appending events, one JSON object per line. Creates the file and its folder if necessary.
  *
- * A file that cannot be written does not disturb the run: it is reported once by `console.warn`, tried again, and
- * told by `flush` and `close`.
+ * A write error does not disturb the run. It is reported once by `console.warn`, the write is retried, and `flush` and
+ * `close` reject with the error.
  *
- * @throws TypeError, RangeError for wrong options.
+ * @throws TypeError, RangeError for invalid options.
  *
  * @example
  * ```ts
@@ -92,181 +78,4 @@ export function createTraceWriter(path: string | URL, options: TraceWriterOption
     close: () => appender.close(),
     [asyncDispose]: () => appender.close(),
   };
-}
-
-/** A burst is written in pieces of this size, so that it does not fill the buffer. */
-const WRITE_AT = 256 * 1024;
-/** After a failure the file is left alone for so many milliseconds, unless it is flushed. */
-const RETRY_AFTER = 1_000;
-
-// Taken at load: fake timers of a test must not stop the writer.
-const { setImmediate } = globalThis;
-const { now } = Date;
-
-class Appender {
-  readonly #file: AppendFile;
-  readonly #sync: TraceSync;
-  readonly #maxBuffered: number;
-  readonly #deltas = new DeltaWriter();
-  #pending: Buffer[] = [];
-  #pendingBytes = 0;
-  #dropped = 0;
-  #drainScheduled = false;
-  #syncing: Promise<void> | undefined;
-  #failure: { error: unknown; at: number; lasting: boolean } | undefined;
-  #warned = false;
-  #closed: Promise<void> | undefined;
-  readonly #cancelExit: () => void;
-
-  constructor(path: string, sync: TraceSync, maxBuffered: number) {
-    this.#file = new AppendFile(path);
-    this.#sync = sync;
-    this.#maxBuffered = maxBuffered;
-    this.#cancelExit = writeAtExit(() => this.#writeAtExit());
-    this.#attempt(() => this.#open());
-  }
-
-  get path(): string {
-    return this.#file.path;
-  }
-
-  emit(event: TraceEvent): void {
-    if (this.#closed !== undefined) {
-      this.#warn("an event came after close() and was ignored");
-      return;
-    }
-    const line = Buffer.from(eventLine(this.#deltas.shorten(event)));
-    // A line that is too large for the buffer still goes through an empty one.
-    if (this.#pendingBytes > 0 && this.#pendingBytes + line.length > this.#maxBuffered) {
-      this.#dropped++;
-      this.#deltas.forget();
-      return;
-    }
-    this.#pushGap();
-    this.#push(line);
-    if (this.#sync === "each") {
-      if (this.#write() && this.#failure === undefined) this.#attempt(() => this.#file.syncNow(), true);
-    } else if (this.#pendingBytes >= WRITE_AT) {
-      this.#write();
-      this.#scheduleDrain();
-    } else {
-      this.#scheduleDrain();
-    }
-  }
-
-  async flush(): Promise<void> {
-    if (this.#closed !== undefined) return this.#closed;
-    return this.#flush();
-  }
-
-  close(): Promise<void> {
-    this.#closed ??= this.#flush().finally(() => {
-      this.#cancelExit();
-      this.#file.close();
-    });
-    return this.#closed;
-  }
-
-  async #flush(): Promise<void> {
-    this.#write(true);
-    if (this.#sync === "batch") {
-      // A sync that is under way may have begun before the write.
-      await this.#syncing;
-      await this.#startSync();
-    }
-    if (this.#failure !== undefined) throw new TraceWriteError(this.path, this.#failure.error);
-  }
-
-  #push(bytes: Buffer): void {
-    this.#pending.push(bytes);
-    this.#pendingBytes += bytes.length;
-  }
-
-  /** Events that were dropped came after all that is pending. */
-  #pushGap(): void {
-    if (this.#dropped === 0) return;
-    const line = gapLine(this.#dropped);
-    this.#dropped = 0;
-    this.#push(Buffer.from(line));
-  }
-
-  #scheduleDrain(): void {
-    if (this.#drainScheduled) return;
-    this.#drainScheduled = true;
-    setImmediate(() => {
-      this.#drainScheduled = false;
-      // While a sync is under way a write could wait for it; what comes meanwhile is the next batch.
-      if (this.#syncing === undefined) this.#drain();
-    });
-  }
-
-  #drain(): void {
-    if (this.#closed !== undefined || this.#pendingBytes === 0) return;
-    if (this.#write() && this.#sync === "batch") void this.#startSync();
-  }
-
-  #startSync(): Promise<void> {
-    this.#syncing ??= this.#file
-      .sync()
-      .catch((error: unknown) => this.#fail(error, true))
-      .finally(() => {
-        this.#syncing = undefined;
-        if (this.#pendingBytes > 0) this.#scheduleDrain();
-      });
-    return this.#syncing;
-  }
-
-  /** Writes all that is pending, unless it failed just now; gives whether it is written. */
-  #write(insist = false): boolean {
-    const failure = this.#failure;
-    if (failure?.lasting === false && !insist && now() - failure.at < RETRY_AFTER) return false;
-    return this.#attempt(() => {
-      this.#open();
-      this.#pushGap();
-      while (this.#pendingBytes > 0) {
-        const bytes = this.#pending.length === 1 ? (this.#pending[0] as Buffer) : Buffer.concat(this.#pending);
-        this.#pending = [bytes];
-        const rest = bytes.subarray(this.#file.write(bytes));
-        this.#pending = rest.length === 0 ? [] : [rest];
-        this.#pendingBytes = rest.length;
-      }
-    });
-  }
-
-  #open(): void {
-    if (this.#file.isOpen) return;
-    const prefix = this.#file.open();
-    if (prefix === "") return;
-    this.#pending.unshift(Buffer.from(prefix));
-    this.#pendingBytes += prefix.length;
-  }
-
-  #attempt(action: () => void, lasting = false): boolean {
-    try {
-      action();
-      // What could not be written before has now been.
-      if (this.#failure?.lasting === false) this.#failure = undefined;
-      return true;
-    } catch (error) {
-      this.#fail(error, lasting);
-      return false;
-    }
-  }
-
-  /** `lasting`: what was lost cannot be made good by another try. */
-  #fail(error: unknown, lasting: boolean): void {
-    if (this.#failure?.lasting !== true) this.#failure = { error, at: now(), lasting };
-    this.#warn(messageOf(error));
-  }
-
-  #warn(what: string): void {
-    if (this.#warned) return;
-    this.#warned = true;
-    console.warn(`agent-rewind: the trace file ${this.path}: ${what}. The run goes on; this is shown once.`);
-  }
-
-  #writeAtExit(): void {
-    if (this.#pendingBytes === 0 && this.#dropped === 0) return;
-    if (this.#write(true) && this.#sync === "batch") this.#attempt(() => this.#file.syncNow(), true);
-  }
 }

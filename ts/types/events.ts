@@ -1,4 +1,4 @@
-// What a run tells about itself. Fields marked "own" are additions that older readers skip.
+// The trace events of a run. Fields marked "own" are additions that readers of the base format skip.
 
 import type { Message, ToolCall, ToolChoice } from "./messages.js";
 import type { TokenUsage, ToolSchema } from "./model.js";
@@ -14,13 +14,13 @@ import type {
 } from "./snapshot.js";
 import type { ReplayReport } from "./report.js";
 
-/** Place of an event in the tree of spans. */
+/** Position of an event in the tree of spans. */
 export interface TraceRef {
   /** 32 hex digits. */
   traceId: string;
   /** 16 hex digits. */
   spanId: string;
-  /** "" for none. */
+  /** Span of the caller; "" if the event has no parent. */
   parentSpanId: string;
   attributes?: Record<string, unknown>;
 }
@@ -33,7 +33,7 @@ interface EventBase<Type extends string> {
   /** Milliseconds since 1970. */
   timestamp: number;
   trace: TraceRef;
-  /** Own: place in the run's order of events. */
+  /** Own: position in the run's order of events. */
   _seq?: number;
 }
 
@@ -45,7 +45,7 @@ interface Ended {
   error?: ErrorInfo;
 }
 
-/** Own: type tags by JSON pointer, for what JSON lacks in the field of that name without "Types". */
+/** Own: type tags by JSON pointer, for values in the field without "Types" that JSON cannot represent. */
 type Types = Record<string, string>;
 
 interface Result {
@@ -58,9 +58,9 @@ interface RunWithFields {
   dependencies: { hasEventBus: boolean; hasGlobalModel: boolean; registeredModels: string[] };
   props?: unknown;
   propsTypes?: Types;
-  /** Own: the rules that requests were normalized by. */
+  /** Own: the rules that normalized the requests. */
   normalize?: RecordedRule[];
-  /** Own: the rules that the run was redacted by. */
+  /** Own: the rules that redacted the run. */
   redact?: RecordedRedaction;
   restoration?: {
     isRestored: boolean;
@@ -71,16 +71,16 @@ interface RunWithFields {
   };
 }
 
-/** What a frame over a recording starts with, so that its trace alone tells the whole. */
+/** The initial state of a frame that continues a recording, so that its trace is complete without that recording. */
 interface Continued {
   /** Own: the usage of the recording. */
   budgetState?: BudgetState;
 }
 
 export interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields, Continued {
-  /** Own: what records the run, and the rules by which its recording answers. */
+  /** Own: the program that records the run, and its replay flags. */
   recorder?: Recorder;
-  /** Own, over a recording: the memory at the start. */
+  /** Own: the memory at the start, if the run continues a recording. */
   memory?: Record<string, unknown>;
 }
 
@@ -91,7 +91,7 @@ export interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields
     totalTokens: number;
     costs: Record<string, number>;
   };
-  /** Own. */
+  /** Own: the memory at the end. */
   memory?: Record<string, unknown>;
 }
 
@@ -106,7 +106,7 @@ interface AgentFields {
 }
 
 export interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {
-  /** Own, of an agent that was called outside of runs: as in `runWith:start`. */
+  /** Own, only of an agent that is called without a run: as in `runWith:start`. */
   recorder?: Recorder;
 }
 
@@ -114,7 +114,7 @@ export interface AgentEndEvent extends EventBase<"agent:end">, AgentFields, Ende
   generationCount: number;
 }
 
-/** A span of its own, without an end. */
+/** An agent starts over with new props. The event is a span of its own, without an end. */
 export interface AgentRebornEvent extends EventBase<"agent:reborn"> {
   generationId: number;
   newProps?: unknown;
@@ -149,11 +149,11 @@ export interface PromptAgentEndEvent extends EventBase<"promptAgent:end">, Promp
   totalSteps: number;
 }
 
-/** What a turn in a trace file adds to the conversation of the turns before it. */
+/** The messages that a turn in a trace file adds to those of the turns before it. */
 export interface MessagesDelta {
-  /** How many messages there were. */
+  /** Number of messages before. */
   count: number;
-  /** SHA-256 over their JSON texts, each with a newline: 64 hex digits. */
+  /** SHA-256 of the JSON texts of the messages before, each followed by a newline: 64 hex digits. */
   prefixHash: string;
   add: Message[];
 }
@@ -161,26 +161,26 @@ export interface MessagesDelta {
 interface TurnFields {
   /** From 0. */
   step: number;
-  /** In a trace file only the first turn of a prompt has them; the others have `messagesDelta`. */
+  /** In a trace file, only the first turn of a prompt has `messages`; the others have `messagesDelta`. */
   messages: Message[];
   messageCount: number;
   /** JSON schema of the answer. */
   schema?: Record<string, unknown>;
   toolConfig?: { tools: ToolSchema[]; toolChoice?: ToolChoice };
-  /** Own: path of the prompt's call. */
+  /** Own: path of the prompt in the journal. */
   callId?: string;
 }
 
 export interface TurnStartEvent extends EventBase<"turn:start">, TurnFields {
-  /** Own. */
+  /** Own: hash of the request. */
   contentHash?: string;
 }
 
-/** How the call of a model or a tool, or any other, ended. */
+/** How a call ended. */
 interface CallEnd extends Ended {
-  /** Whether the answer came from a recording. */
+  /** True if the answer is from a recording. */
   cache: boolean;
-  /** Own: the failure came from a recording, in which the program had gone on after it. */
+  /** Own: the failure is from a recording in which the program continued after it. */
   handled?: true;
 }
 
@@ -188,9 +188,9 @@ export interface TurnEndEvent extends EventBase<"turn:end">, TurnFields, CallEnd
   contentHash: string;
   resultType?: "content" | "tool_calls";
   message?: Message;
-  /** Own: why the answer could not be recorded. */
+  /** Own: the reason why the answer could not be recorded. */
   tombstone?: string;
-  /** Own: what is known of the answer beside the message; of a replayed one, as it was recorded. */
+  /** Own: data about the answer apart from the message; as recorded, if the answer was replayed. */
   meta?: CallMeta;
 }
 
@@ -219,11 +219,11 @@ interface ToolsExecuteFields {
   toolNames: string[];
 }
 
-/** Start of the tool calls of a turn, which run in parallel. */
+/** The tool calls of a turn start. They run in parallel. */
 export interface ToolsExecuteStartEvent extends EventBase<"tools:execute:start">, ToolsExecuteFields {}
 
 export interface ToolExecution {
-  /** The model's id of the call. */
+  /** The id that the model gave the call. */
   callId: string;
   toolName: string;
   input: unknown;
@@ -233,10 +233,10 @@ export interface ToolExecution {
   duration: number;
   success: boolean;
   error?: ErrorInfo;
-  /** Whether the output came from a recording. */
+  /** True if the output is from a recording. */
   cache?: boolean;
   contentHash?: string;
-  /** Own: why the output could not be recorded. */
+  /** Own: the reason why the output could not be recorded. */
   tombstone?: string;
   /** Own: the span of the `tool:call` events. */
   spanId?: string;
@@ -250,7 +250,7 @@ export interface ToolsExecuteEndEvent extends EventBase<"tools:execute:end">, To
 
 interface ToolCallFields {
   toolName: string;
-  /** The model's id of the call. */
+  /** The id that the model gave the call. */
   callId: string;
   /** Path of the call in the journal. */
   journalCallId: string;
@@ -261,16 +261,16 @@ interface ToolCallFields {
 interface CallEnded extends CallEnd {
   output?: unknown;
   outputTypes?: Types;
-  /** Why the output could not be recorded. */
+  /** The reason why the output could not be recorded. */
   tombstone?: string;
-  /** What else is known of the call. */
+  /** Further data about the call. */
   meta?: CallMeta;
 }
 
-/** Own: one tool has started. */
+/** Own: one tool of a batch has started. */
 export interface ToolCallStartEvent extends EventBase<"tool:call:start">, ToolCallFields {}
 
-/** Own: one tool has finished; the batch may still run. */
+/** Own: one tool of a batch has finished; the others may still run. */
 export interface ToolCallEndEvent extends EventBase<"tool:call:end">, ToolCallFields, CallEnded {}
 
 interface CallFields {
@@ -280,37 +280,37 @@ interface CallFields {
   contentHash: string;
 }
 
-/** Own: a call of a kind of the program's own has started. */
+/** Own: a call of a custom kind has started. */
 export interface CallStartEvent extends EventBase<"call:start">, CallFields {
-  /** How often its client had tried before, where it had: the call is that of the same callId. */
+  /** Number of earlier attempts of the client, if there were any. All attempts have the same callId. */
   attempt?: number;
 }
 
 /**
- * Own: a call has handed out its answer, and goes on, as streams do; with what had come of the answer. A second one
- * tells of the first that came after that.
+ * Own: a call has returned its answer but has not ended, as streams do. Contains the part of the answer that had
+ * arrived. A second event reports the first data that arrived after that.
  */
 export interface CallAnswerEvent extends EventBase<"call:answer">, CallFields, CallEnded {}
 
-/** Own: a call of a kind of the program's own has finished. */
+/** Own: a call of a custom kind has finished. */
 export interface CallEndEvent extends EventBase<"call:end">, CallFields, CallEnded {}
 
-/** A span of its own. */
+/** A frame used tokens, calls or tools. The event is a span of its own. */
 export interface BudgetUpdateEvent extends EventBase<"budget:update"> {
-  /** What was used, such as "model:openai:gpt-5". */
+  /** Names of the used models and tools, such as "model:openai:gpt-5". */
   identifiers: string[];
   delta: UsageStats;
   aggregate: UsageStats;
   own: UsageStats;
 }
 
-/** Own: an agent has set up a key of its memory, with this first value; a span of its own. */
+/** Own: an agent has set the initial value of a key of its memory. The event is a span of its own. */
 export interface MemoryInitEvent extends EventBase<"memory:init"> {
   key: string;
   value: unknown;
 }
 
-/** What was replayed and what was made; at the end of a run, in a span of its own. */
+/** The numbers of replayed and live calls, at the end of a run. The event is a span of its own. */
 export interface ReplayReportEvent extends EventBase<"replay:report"> {
   report: ReplayReport;
 }
@@ -386,10 +386,10 @@ export type TraceEventType = TraceEvent["type"];
 /** The event of a type. */
 export type TraceEventOf<Type extends TraceEventType> = Extract<TraceEvent, { type: Type }>;
 
-/** A line of a trace file that stands for events that were dropped, for their buffer was full. */
+/** A line of a trace file in place of events that were dropped because their buffer was full. */
 export interface TraceGap {
   type: "gap";
-  /** How many events are missing. */
+  /** Number of missing events. */
   count: number;
   schemaVersion: 1;
   /** Milliseconds since 1970. */

@@ -1,4 +1,4 @@
-// What models are sent, and what they answer.
+// Messages to and from models.
 
 export interface TextPart {
   type: "text";
@@ -17,13 +17,13 @@ export interface VideoPart {
 
 export type ContentPart = TextPart | ImagePart | VideoPart;
 
-/** A call of a tool that a model asks for. */
+/** A tool call that a model requests. */
 export interface ToolCall {
   id: string;
   name: string;
-  /** JSON text, as the model wrote it. */
+  /** Arguments as JSON text, as the model wrote them. */
   arguments: string;
-  /** What the adapter has to get back with this call. */
+  /** Data of the adapter, which gets it back with this call. */
   extra?: Record<string, unknown>;
 }
 
@@ -32,10 +32,10 @@ export interface Message {
   content: string | ContentPart[] | null;
   reasoning_content?: string;
   tool_calls?: ToolCall[];
-  /** In a message of the role "tool": the call that it answers. */
+  /** In a message of the role "tool": id of the call that it answers. */
   tool_call_id?: string;
   name?: string;
-  /** What the adapter has to get back with this message. */
+  /** Data of the adapter, which gets it back with this message. */
   extra?: Record<string, unknown>;
 }
 

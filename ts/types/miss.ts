@@ -1,44 +1,44 @@
-/** Why a recording has no answer for a call. */
+/** The reason why a recording has no answer for a call. */
 export type MissReason =
   /** The frame has no recording. */
   | "no-recording"
-  /** No entry for this request, or all of them used up. */
+  /** No unused entry of the frame matches the request. */
   | "not-recorded"
-  /** It had started but not ended. */
+  /** The call had started but not ended. */
   | "in-flight"
-  /** It ended with a value that could not be recorded. */
+  /** The result could not be recorded. */
   | "tombstone"
-  /** It failed, and the failure is to be tried again. */
+  /** The call failed, and the failure is retried instead of replayed. */
   | "retry"
   /** The request has content that its hash does not cover, so an equal hash does not mean an equal request. */
   | "inexact";
 
-/** A place in which a request differs from a recorded one. */
+/** One difference between a request and a recorded one. */
 export interface Difference {
-  /** JSON pointer into the request; for what was removed, into the recorded one. */
+  /** JSON pointer into the request; if the change is "removed", into the recorded request. */
   pointer: string;
   change: "changed" | "added" | "removed" | "reordered";
-  /** Part of the request that the place is in. */
+  /** Part of the request that `pointer` points into. */
   part: "messages" | "tools" | "schema" | "options" | "model" | "input" | "other";
-  /** What kind of value differs, such as "date", "uuid", "whitespace" or "text". */
+  /** Kind of the value that differs, such as "date", "uuid", "whitespace" or "text". */
   nature: string;
-  /** Short excerpts. */
+  /** Short excerpts of the two values. */
   recorded?: string;
   actual?: string;
 }
 
-/** Where a request differs from the nearest one that was recorded. */
+/** The differences between a request and the most similar recorded one. */
 export interface MissExplanation {
-  /** The recorded call whose request is nearest. */
+  /** The recorded call with the most similar request. */
   nearest: { callId: string; contentHash: string };
   differences: Difference[];
-  /** How many further differences there are. */
+  /** Number of further differences. */
   more: number;
-  /** The same in words. */
+  /** The explanation as text. */
   text: string;
 }
 
-/** A call that the recording has no answer for. */
+/** A call without a recorded answer. */
 export interface Miss {
   readonly kind: string;
   readonly name: string;
@@ -47,6 +47,6 @@ export interface Miss {
   readonly reason: MissReason;
   /** With the reason "inexact": JSON pointer and kind of that content. */
   readonly inexact?: string | undefined;
-  /** Absent where requests were not kept. */
+  /** Absent if requests were not recorded. */
   readonly explanation?: MissExplanation | undefined;
 }

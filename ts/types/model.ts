@@ -9,12 +9,12 @@ export interface TokenUsage {
   details?: Record<string, unknown>;
 }
 
-/** A piece of a tool call; pieces of one call have the same `index`, and their `arguments` are joined. */
+/** A part of a tool call. Parts of one call have the same `index`, and their `arguments` are concatenated. */
 export interface ToolCallDelta {
   index: number;
   id?: string;
   name?: string;
-  /** Next piece of the JSON text. */
+  /** Next part of the JSON text. */
   arguments?: string;
   extra?: Record<string, unknown>;
 }
@@ -28,7 +28,7 @@ export type StreamEvent =
   | { type: "error"; error: unknown }
   | { type: "finish"; finishReason: string; usage?: TokenUsage };
 
-/** A tool, as a model is told of it. */
+/** The description of a tool that a model gets. */
 export interface ToolSchema {
   name: string;
   description: string;
@@ -38,23 +38,23 @@ export interface ToolSchema {
 }
 
 export interface StreamOptions {
-  /** JSON schema (draft-07) that the answer has to fit. */
+  /** JSON schema (draft-07) of the answer. */
   schema?: Record<string, unknown>;
   tools?: ToolSchema[];
   toolChoice?: ToolChoice;
-  /** Aborts when the agent is to stop. */
+  /** Aborts when the agent must stop. */
   signal?: AbortSignal;
-  /** Model options such as temperature or seed; part of the request's hash. */
+  /** Model options, such as temperature or seed. They are part of the request's hash. */
   additionalOptions?: Record<string, unknown>;
 }
 
 export interface ModelAdapter {
   readonly id: string;
   readonly provider?: string;
-  /** Options for every call, which those of a prompt override; part of the request's hash. JSON. */
+  /** Default options of all calls, as JSON. Options of a prompt override them. They are part of the request's hash. */
   readonly modelOptions?: Readonly<Record<string, unknown>>;
-  /** Sends the messages and gives the answer as it comes. */
+  /** Sends the messages, and yields the answer as it arrives. */
   stream(messages: Message[], options?: StreamOptions): AsyncGenerator<StreamEvent>;
-  /** Costs of a call by unit, in whole numbers. */
+  /** Costs of a call by unit, as integers. */
   calculateCost?(usage: TokenUsage): Record<string, number>;
 }

@@ -1,48 +1,48 @@
 import type { Miss } from "./miss.js";
 
-/** What became of the calls of a frame. */
+/** Statistics of the calls of a frame. */
 export interface FrameReport {
   readonly callId: string;
   readonly agentId: string;
-  /** "own": the frame continued a recorded one; "lent": it was answered from one with other props; "none". */
+  /** "own": the frame continued its recorded one. "lent": it used a recorded frame with other props. */
   readonly recording: "own" | "lent" | "none";
   /** Calls answered from the recording. */
   replayed: number;
-  /** Calls that were made. */
+  /** Live calls. */
   live: number;
-  /** Calls that the recording had no entry for. */
+  /** Calls without a recorded entry. */
   missed: number;
-  /** Replayed ends that came before an earlier recorded start or end. */
+  /** Replayed ends that happened before a start or end that precedes them in the recording. */
   overtaken: number;
-  /** The recorded result was taken, and the handler not run. */
+  /** True if the recorded result was returned without running the handler. */
   reused: boolean;
-  /** The first call that the recording had no entry for. */
+  /** The first call without a recorded entry. */
   firstDivergence?: Miss;
-  /** What was recorded and not asked for. */
+  /** Numbers of recorded calls and frames that were not requested. */
   unused?: { calls: number; frames: number };
 }
 
 /** A recorded answer that may belong to another request. */
 export interface InexactAnswer {
   readonly callId: string;
-  /** JSON pointer and kind of the content that the hash of the request does not cover, such as "/query: instance of Query". */
+  /** JSON pointer and kind of the content that the hash does not cover, such as "/query: instance of Query". */
   readonly reason: string;
 }
 
-/** What became of the calls of a run. */
+/** Statistics of the calls of a run. The numbers count as in {@link FrameReport}. */
 export interface ReplayReport {
   readonly mode: "live" | "resume" | "replay";
   replayed: number;
   live: number;
   missed: number;
   overtaken: number;
-  /** The frames of a run that replayed, in order of their starts. */
+  /** The frames, in the order of their starts; empty if the run had no recording. */
   frames: FrameReport[];
   /**
    * Calls that were answered although their request has content that its hash does not cover. Only recordings without
    * the replay flag 1 answer such calls.
    */
   inexact: InexactAnswer[];
-  /** What the replayed calls had cost when they were made. */
+  /** Time and tokens that the replayed calls used when they were recorded. */
   saved: { milliseconds: number; promptTokens: number; completionTokens: number; totalTokens: number };
 }

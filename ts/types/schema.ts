@@ -1,4 +1,4 @@
-/** The part of Standard Schema that is used: any library that speaks it can validate. */
+/** The part of Standard Schema that this package uses. Schemas of all libraries that implement it are accepted. */
 export interface StandardSchemaLike<Output = unknown> {
   readonly "~standard": {
     readonly version: 1;
@@ -8,7 +8,7 @@ export interface StandardSchemaLike<Output = unknown> {
   };
 }
 
-/** What a schema gives. */
+/** The type of the values that a schema returns. */
 export type InferOutput<S> = S extends {
   readonly "~standard": { readonly types?: { readonly output: infer Output } | undefined };
 }

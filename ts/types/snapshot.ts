@@ -1,4 +1,4 @@
-// The documented shape of snapshots. Fields marked "own" are additions that older readers skip.
+// The snapshot format. Fields marked "own" are additions that readers of the base format skip.
 
 import type { TokenUsage } from "./model.js";
 
@@ -12,9 +12,9 @@ export interface ErrorInfo {
   errors?: ErrorInfo[];
   /** Further fields of the error, such as `code`. */
   details?: Record<string, unknown>;
-  /** Own: type tags by JSON pointer, for what JSON lacks in `details`. */
+  /** Own: type tags by JSON pointer, for values in `details` that JSON cannot represent. */
   detailsTypes?: Record<string, string>;
-  /** Own: `String(error)`, where it is not made of name and message. */
+  /** Own: `String(error)`, if it is not "name: message". */
   text?: string;
 }
 
@@ -22,7 +22,7 @@ export interface ModelUsageItem {
   type: "model";
   name: string;
   provider?: string;
-  /** By unit, in whole numbers. */
+  /** By unit, as integers. */
   costs: Record<string, number>;
   tokens: { prompt: number; completion: number; total: number; details?: Record<string, unknown> };
 }
@@ -30,7 +30,7 @@ export interface ModelUsageItem {
 export interface ToolUsageItem {
   type: "tool";
   name: string;
-  /** By unit, in whole numbers. */
+  /** By unit, as integers. */
   costs: Record<string, number>;
   quantity: number;
   unit: string;
@@ -40,30 +40,30 @@ export interface ToolUsageItem {
 export type UsageItem = ModelUsageItem | ToolUsageItem;
 
 export interface UsageStats {
-  /** By unit, in whole numbers. */
+  /** By unit, as integers. */
   costs: Record<string, number>;
   totalTokens: number;
   promptTokens: number;
   completionTokens: number;
-  /** Calls of models. */
+  /** Number of model calls. */
   callCount: number;
   details?: Record<string, unknown>;
   items: UsageItem[];
 }
 
 export interface BudgetState {
-  /** Of the frame alone. */
+  /** Usage of the frame itself. */
   own: UsageStats;
-  /** Of the frame and all frames under it. */
+  /** Usage of the frame and all frames below it. */
   aggregate: UsageStats;
 }
 
-/** The last output that a request got. */
+/** The last output of a request. */
 export interface JournalEntry {
-  /** An assistant message for a prompt, JSON for a tool; `null` in a tombstone. */
+  /** An assistant message for a prompt, otherwise JSON; `null` in a tombstone. */
   output: unknown;
   contentHash: string;
-  /** A tombstone: where and why the output could not be recorded. Its call goes live on replay. */
+  /** A tombstone: where and why the output could not be recorded. A replay executes the call again. */
   error?: string;
 }
 
@@ -78,45 +78,45 @@ export interface Journal {
 
 /** Own: one occurrence of a request. */
 export interface CallRecord {
-  /** "prompt", "tool" or a kind of the program's own. */
+  /** "prompt", "tool" or a custom kind. */
   kind: string;
   callId: string;
   contentHash: string;
-  /** Place of the start in the run's order of starts and ends. */
+  /** Position of the start in the run's order of starts, answers and ends. */
   startOrder: number;
-  /** Place of the answer in the same order, where the call handed it out before its end, as streams are. */
+  /** Position of the answer in the same order, if the call returned it before its end, as streams do. */
   answerOrder?: number;
-  /** Place of the end in the same order; absent while the call has not ended. */
+  /** Position of the end in the same order; absent if the call has not ended. */
   endOrder?: number;
-  /** The output of this occurrence stands in the journal's row. */
+  /** The output is in the journal row of `contentHash`. */
   row?: true;
-  /** The output, where it does not stand in the row. */
+  /** The output, if it is not in the row. */
   output?: unknown;
-  /** What JSON lacks in the output: type tags by JSON pointer. */
+  /** Type tags by JSON pointer, for values in the output that JSON cannot represent. */
   types?: Record<string, string>;
   /** Where and why the output could not be recorded. */
   tombstone?: string;
   /** The failure. */
   error?: ErrorInfo;
-  /** The frame ended with this failure: resuming makes the call again. */
+  /** The frame ended with this failure, so resuming executes the call again. */
   stopped?: true;
-  /** The program went on after this failure: resuming replays it. */
+  /** The program continued after this failure, so resuming replays it. */
   handled?: true;
-  /** Recorded by an earlier run, and not reached yet by the resumed one that was dumped. */
-  unreached?: true;
-  /** What was asked. */
+  /** Copied from the earlier recording; this run has not requested it yet. */
+  carriedOver?: true;
+  /** The request, if requests were recorded. */
   request?: KeptRequest;
-  /** What else is known of the call. */
+  /** Further data about the call. */
   meta?: CallMeta;
 }
 
-/** Own: a request, by places in the root's `requestTexts`. */
+/** Own: a request. The numbers are indexes into `requestTexts` of the root, except `base`. */
 export type KeptRequest =
   | { document: number }
   | {
-      /** Index in `calls` of the prompt that this one continues. */
+      /** Index in `calls` of the prompt whose messages precede `add`. */
       base?: number;
-      /** The messages that come after those of `base`. */
+      /** The messages after those of `base`. */
       add: number[];
       model?: number;
       options?: number;
@@ -124,47 +124,47 @@ export type KeptRequest =
       tools?: number;
     };
 
-/** Own: what is known of a call beside its output. */
+/** Own: data about a call, apart from its output. */
 export interface CallMeta {
   /** Milliseconds. */
   durationMs?: number;
-  /** Of a model. */
+  /** Tokens that a model used. */
   usage?: TokenUsage;
-  /** The model reported its usage in the event that ended its answer. */
+  /** The model reported its usage in the event that finished its answer. */
   usageInFinish?: true;
-  /** Why the model ended its answer, where it said so. */
+  /** The reason for the end of the answer, if the model reported it. */
   finishReason?: string;
-  /** Of an answer that came in pieces. */
+  /** Timing of a streamed answer. */
   stream?: StreamMeta;
-  /** contentHash of the request as it was sent, where what is kept of it was redacted. */
+  /** contentHash of the request as it was sent, if the recorded request is redacted. */
   wireHash?: string;
 }
 
-/** Own: how an answer came, beside what it said. */
+/** Own: timing and headers of a streamed answer. */
 export interface StreamMeta {
   /** Milliseconds from the call to the start of the answer. */
   startMs?: number;
-  /** The pieces: bytes of a body or parts of a stream, and milliseconds from the call. */
+  /** The chunks: bytes of a body or parts of a stream, and milliseconds from the call. */
   chunks?: [size: number, atMs: number][];
-  /** How often its client had tried before, if it had. */
+  /** Number of earlier attempts of the client, if there were any. */
   attempt?: number;
-  /** Headers of a response that differ from time to time, such as `date` and `x-request-id`. */
+  /** Headers that differ between equal responses, such as `date` and `x-request-id`. */
   headers?: [name: string, value: string][];
 }
 
 export interface FrameState {
   status: "running" | "completed" | "failed";
-  /** Of a completed frame. */
+  /** Result of a completed frame. */
   output?: unknown;
-  /** Of a failed frame: an ErrorInfo. */
+  /** An ErrorInfo, if the frame failed. */
   error?: unknown;
 }
 
-/** Own: with what a generation started. */
+/** Own: the initial state of a generation. */
 export interface GenerationStart {
   id: number;
   props?: unknown;
-  /** What JSON lacks in the props: type tags by JSON pointer. */
+  /** Type tags by JSON pointer, for values in the props that JSON cannot represent. */
   propsTypes?: Record<string, string>;
   memory?: Record<string, unknown>;
 }
@@ -181,56 +181,56 @@ export interface AgentFrameSnapshot {
   callId: string;
   /** "" for the frame of `runWith`. */
   agentId: string;
-  /** At the moment of the dump. */
+  /** The memory at the time of the dump. */
   memory: Record<string, unknown>;
-  /** Of the last generation. */
+  /** Journal of the last generation. */
   journal: Journal;
-  /** Of the last generation, by callId. */
+  /** Frames below the last generation, by callId. */
   children: Record<string, AgentFrameSnapshot>;
   state: FrameState;
   budgetState: BudgetState;
-  /** Own: hash of the props, by which the frame is found again. */
+  /** Own: hash of the props. A replay finds the frame by it. */
   inputHash?: string;
-  /** Own: place of the start in the run's order of starts and ends. */
+  /** Own: position of the start in the run's order of starts, answers and ends. */
   startOrder?: number;
-  /** Own: place of the end in the same order. */
+  /** Own: position of the end in the same order. */
   endOrder?: number;
-  /** Own: the calls of the last generation, in order of their starts. */
+  /** Own: the calls of the last generation, in the order of their starts. */
   calls?: CallRecord[];
   /** Own: the last generation. */
   generation?: GenerationStart;
   /** Own: earlier generations, in order. */
   generations?: GenerationRecord[];
-  /** Own: hash of each key of the memory; a value that does not match it any more was edited. */
+  /** Own: hash of the value of each memory key. A value that does not match its hash was edited. */
   memoryHashes?: Record<string, string>;
-  /** Own: what JSON lacks in `state.output`: type tags by JSON pointer. */
+  /** Own: type tags by JSON pointer, for values in `state.output` that JSON cannot represent. */
   outputTypes?: Record<string, string>;
   /** Own: the parent frame ended with the failure of this one. */
   stopped?: true;
-  /** Own: this frame failed, and its parent went on after that. */
+  /** Own: this frame failed, and its parent continued. */
   handled?: true;
-  /** Own: recorded by an earlier run, and not reached yet by the resumed one that was dumped. */
-  unreached?: true;
-  /** Own, of the root: messages, schemas, tool lists and documents that were asked, each once. */
+  /** Own: copied from the earlier recording; this run has not requested it yet. */
+  carriedOver?: true;
+  /** Own, in the root only: the messages, schemas, tool lists, options, models and documents of requests, each once. */
   requestTexts?: unknown[];
 }
 
-/** Where a snapshot comes from. */
+/** The origin of a snapshot. */
 export interface Provenance {
   traceId: string;
   spanId?: string;
   anchor?: "before" | "after";
   source?: "dump" | "restore";
-  /** Own, of a fork: the snapshot that it was made of. */
+  /** Own, in a fork: the snapshot that was changed. */
   forkedFrom?: { processId: string; timestamp: number };
 }
 
-/** What was missing, doubled or unreadable in a trace, and what was made of it. */
+/** Lost, duplicated or unreadable events of a trace, and how restoring handled them. */
 export interface SnapshotWarning {
   /** Stable identifier, such as "order-uncertain". */
   code: string;
   message: string;
-  /** Line of the trace file, or place in the list of events; from 1. */
+  /** Line of the trace file, or position in the list of events, from 1. */
   line?: number;
   spanId?: string;
 }
@@ -243,27 +243,27 @@ export interface AgentSnapshot {
   root: AgentFrameSnapshot;
   provenance: Provenance;
   version: number;
-  /** Own: what recorded it, and the rules by which it answers. */
+  /** Own: the program that made the recording, and its replay flags. */
   recorder?: Recorder;
-  /** The user's own tags. */
+  /** Tags of the user. */
   metadata?: Record<string, unknown>;
-  /** Own: what restoring had to repair. */
+  /** Own: the repairs that restoring made. */
   warnings?: SnapshotWarning[];
-  /** Own: the rules that requests were normalized by before they were hashed. */
+  /** Own: the rules that normalized requests before they were hashed. */
   normalize?: RecordedRule[];
-  /** Own: the rules that the run was redacted by before it was recorded. */
+  /** Own: the rules that redacted the run before it was recorded. */
   redact?: RecordedRedaction;
 }
 
-/** Own: what made a recording. */
+/** Own: the program that made a recording, and the rules by which the recording answers. */
 export interface Recorder {
   /** Version of agent-rewind. */
   version: string;
-  /** Numbers of the replay flags that were in force, in ascending order. A recording without a recorder has none. */
+  /** Numbers of the replay flags, in ascending order. A recording without a recorder has none. */
   flags: number[];
 }
 
-/** Own: what `runWith({ redact })` was given. */
+/** Own: the settings of `runWith({ redact })`. */
 export interface RecordedRedaction {
   /** Version of the built-in rules. */
   builtIn: number;
@@ -271,24 +271,24 @@ export interface RecordedRedaction {
   without?: string[];
   /** The rules of the user. */
   rules: RecordedRule[];
-  /** Names the key of the digests without telling it: 16 hex digits; absent without a key. */
+  /** Identifies the key of the digests without revealing it: 16 hex digits; absent without a key. */
   keyId?: string;
 }
 
 /** A rule of `runWith({ normalize })` or `runWith({ redact })`. */
 export interface RecordedRule {
   id: string;
-  /** Changes when the rule does. */
+  /** A text that changes whenever the rule changes. */
   definition: string;
 }
 
 export interface RestoreOptions {
-  /** The span to restore to; by default the end of the trace. */
+  /** The span to restore to. Default: the end of the trace. */
   spanId?: string;
-  /** Before the span's start, or after its end (the default). */
+  /** "before" the span's start, or "after" its end (default). */
   anchor?: "before" | "after";
-  /** Own tags of the snapshot. */
+  /** Tags for the snapshot. */
   metadata?: Record<string, unknown>;
-  /** The run to restore, where the events are of several. Default: the one that started last, with a warning. */
+  /** The run to restore, if the trace has several. Default: the run that started last, with a warning. */
   traceId?: string;
 }

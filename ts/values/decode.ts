@@ -1,16 +1,15 @@
-// Values on their way back from a recording.
+// Reads values from a recording.
 
+import { hasMember, memberOf, setMember } from "./members.js";
 import { pointerTokens } from "./pointer.js";
 
 /**
- * Gives the value back that `encodeValue` wrote.
- *
- * A tag whose pointer leads nowhere, or that does not fit what stands there, is ignored: the user may have edited
- * the recording.
+ * Restores the value that `encodeValue` wrote. Ignores a tag whose pointer leads nowhere or whose value does not fit,
+ * because the user may have edited the recording.
  *
  * @param text JSON text.
  * @param types JSON text of `{ "<JSON pointer>": "<tag>" }`, or `null`.
- * @throws SyntaxError when `text` or `types` is not JSON.
+ * @throws SyntaxError if `text` or `types` is not JSON.
  */
 export function decodeValue(text: string, types: string | null): unknown {
   const value: unknown = JSON.parse(text);
@@ -19,36 +18,25 @@ export function decodeValue(text: string, types: string | null): unknown {
   return typeof tags === "object" && tags !== null ? decodeParsed(value, tags as Record<string, unknown>) : value;
 }
 
-/** Like `decodeValue`, for what is parsed already. Changes `value` in place and gives the root. */
+/** Like `decodeValue`, for a parsed value. Changes `value` in place and returns the root. */
 export function decodeParsed(value: unknown, types: Readonly<Record<string, unknown>>): unknown {
-  // The root is a member too.
+  // In a holder, the root is replaced like any member.
   const holder = [value];
   const places = Object.entries(types).flatMap(([pointer, tag]) => {
     const tokens = pointerTokens(pointer);
     return tokens === undefined ? [] : [{ keys: ["0", ...tokens], tag }];
   });
-  // Inner values first, for what stands in a Map or Set is out of a pointer's reach.
+  // Inner values first, because pointers cannot reach into a Map or Set.
   places.sort((left, right) => right.keys.length - left.keys.length);
   for (const { keys, tag } of places) {
     const key = keys.pop() as string;
-    const parent = keys.reduce<unknown>(member, holder);
-    if (typeof parent === "object" && parent !== null) revive(parent as Members, key, tag);
+    const parent = keys.reduce<unknown>(memberOf, holder);
+    if (typeof parent === "object" && parent !== null) revive(parent, key, tag);
   }
   return holder[0];
 }
 
-type Members = Record<string, unknown>;
-
-function member(parent: unknown, key: string): unknown {
-  return typeof parent === "object" && parent !== null && hasMember(parent, key) ? (parent as Members)[key] : undefined;
-}
-
-function hasMember(parent: object, key: string): boolean {
-  if (Array.isArray(parent) && !/^(?:0|[1-9]\d*)$/.test(key)) return false;
-  return Object.hasOwn(parent, key);
-}
-
-function revive(parent: Members, key: string, tag: unknown): void {
+function revive(parent: object, key: string, tag: unknown): void {
   if (tag === "undefined") {
     reviveUndefined(parent, key);
     return;
@@ -58,21 +46,13 @@ function revive(parent: Members, key: string, tag: unknown): void {
   if (revived !== undefined) setMember(parent, key, revived);
 }
 
-function reviveUndefined(parent: Members, key: string): void {
-  // Only where nothing else was put meanwhile: an array has null there, an object nothing.
+function reviveUndefined(parent: object, key: string): void {
+  // Only if the place was not edited: an array has null there, an object has no member.
   const inPlace = Array.isArray(parent) ? hasMember(parent, key) && parent[key] === null : !hasMember(parent, key);
   if (inPlace) setMember(parent, key, undefined);
 }
 
-function setMember(parent: Members, key: string, value: unknown): void {
-  if (key === "__proto__") {
-    Object.defineProperty(parent, key, { value, writable: true, enumerable: true, configurable: true });
-  } else {
-    parent[key] = value;
-  }
-}
-
-/** Gives `undefined` where the tag does not fit the value, or is not known. */
+/** Returns `undefined` if the tag is unknown or does not fit the value. */
 function reviveValue(value: unknown, tag: unknown): unknown {
   switch (tag) {
     case "date":
@@ -127,7 +107,7 @@ function reviveBytes(value: unknown, tag: "bytes" | "buffer" | "arraybuffer"): U
   if (typeof value !== "string" || !isBase64(value)) return undefined;
   const buffer = Buffer.from(value, "base64");
   if (tag === "buffer") return buffer;
-  // A copy of its own: small Buffers share a pool.
+  // A copy, because small Buffers share a pool.
   const bytes = new Uint8Array(buffer);
   return tag === "bytes" ? bytes : bytes.buffer;
 }

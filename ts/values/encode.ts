@@ -1,29 +1,29 @@
-// Values on their way into a recording: JSON text, and beside it what JSON cannot say.
+// Writes values for a recording: as JSON text, with tags for the types that JSON lacks.
 
 import { type Encoded, Encoder, Refused, type RefusedAt, TOO_LARGE } from "./encoder.js";
 import { isPlainJson } from "./plain.js";
 
 export type { Encoded, RefusedAt } from "./encoder.js";
 
-/** Stands for a value that could not be brought back from a recording. */
+/** Replaces a value that a recording could not restore. */
 export interface Tombstone {
   tombstone: RefusedAt;
 }
 
 /** An input for hashing. */
 export interface EncodedInput extends Encoded {
-  /** `false` when something in it is only known by a type tag. */
+  /** False if a type tag replaces a part of the value. */
   exact: boolean;
   /** These parts of it; absent if it is exact. */
   inexact?: readonly RefusedAt[];
 }
 
 /**
- * Writes a value as JSON text, so that `decodeValue` gives an equal value back.
+ * Writes a value as JSON text, from which `decodeValue` restores an equal value.
  *
  * `undefined`, Date, BigInt, NaN, the infinities, -0, Map, Set, Uint8Array, Buffer, ArrayBuffer and URL get a tag
- * in `types`. Functions, symbols, instances of classes, cycles, sparse arrays, accessors that throw and more than
- * 1,000 levels give a tombstone. Symbol keys are left out, as in JSON. Never throws.
+ * in `types`. Functions, symbols, class instances, cycles, sparse arrays, accessors that throw and more than 1,000
+ * levels result in a tombstone. Symbol keys are left out, as in JSON. Never throws.
  */
 export function encodeValue(value: unknown): Encoded | Tombstone {
   const plain = stringifyPlain(value);
@@ -39,9 +39,9 @@ export function encodeValue(value: unknown): Encoded | Tombstone {
 }
 
 /**
- * Writes an input (props of an agent) for hashing. Never fails: what cannot be recorded is `null` in the text and a
- * tag in `types` ("function", "symbol", "cycle", "deep", "class:<name>", "sparse", "array-property", "toJSON",
- * "throws", "large"), and `exact` is false. `undefined` and `{}` are the same input.
+ * Writes an input (the props of an agent) for hashing. Never fails: a value that cannot be recorded becomes `null` in
+ * the text and a tag in `types` ("function", "symbol", "cycle", "deep", "class:<name>", "sparse", "array-property",
+ * "toJSON", "throws", "large"), and `exact` is false. `undefined` and `{}` are the same input.
  */
 export function encodeInput(value: unknown): EncodedInput {
   if (value === undefined) return { text: "{}", types: null, exact: true };
@@ -61,7 +61,7 @@ export function encodeInput(value: unknown): EncodedInput {
   }
 }
 
-/** Writes a value for a log: what cannot be recorded becomes a text such as "[function]" in its place. Never fails. */
+/** Writes a value for a log. Values that cannot be recorded become texts such as "[function]". Never fails. */
 export function encodeMarked(value: unknown): Encoded {
   const plain = stringifyPlain(value);
   if (plain !== undefined) return { text: plain, types: null };
@@ -76,7 +76,7 @@ function stringifyPlain(value: unknown): string | undefined {
   try {
     return isPlainJson(value) ? JSON.stringify(value) : undefined;
   } catch {
-    // An accessor or a Proxy threw, or the text would be too long: the slow path names the place.
+    // An accessor or a Proxy threw, or the text would be too long. The slow path finds the place.
     return undefined;
   }
 }

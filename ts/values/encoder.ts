@@ -1,25 +1,26 @@
-// The slow path of recording: copies a value into plain JSON and notes the types that JSON lacks.
+// The slow path of recording: copies a value to plain JSON and collects tags for the types that JSON lacks.
 
-import { isError } from "../errors/base.js";
+import { messageOf } from "../errors/base.js";
 import { classify, type Refusal, type TypeTag } from "./kinds.js";
+import { setMember } from "./members.js";
 import { MAX_DEPTH } from "./plain.js";
 import { appendToken } from "./pointer.js";
 
 /** A value as JSON text. */
 export interface Encoded {
   text: string;
-  /** JSON text of `{ "<JSON pointer>": "<tag>" }`; `null` when the text says it all. */
+  /** JSON text of `{ "<JSON pointer>": "<tag>" }`; `null` if the value has only types of JSON. */
   types: string | null;
 }
 
 /** Where and why a value cannot be recorded. */
 export interface RefusedAt {
-  /** JSON pointer to what is in the way; "" is the value itself. */
+  /** JSON pointer to the part that cannot be recorded; "" is the value itself. */
   path: string;
   reason: string;
 }
 
-// A value that shares its parts over and over is small in memory; its copy must not fill the heap.
+// A value that contains the same part many times is small in memory. These bounds keep its copy from filling the heap.
 const MAX_CONTAINERS = 2 ** 20;
 const MAX_MEMBERS = 2 ** 24;
 const MAX_TYPES_LENGTH = 2 ** 26;
@@ -28,7 +29,7 @@ export const TOO_LARGE = "too large to be written as JSON";
 const CYCLE: Refusal = { tag: "cycle", reason: "reference to an object that it is part of" };
 const DEEP: Refusal = { tag: "deep", reason: "nested deeper than 1,000 levels" };
 
-/** Thrown out of an encoder: the value cannot be recorded. */
+/** An encoder throws it if the value cannot be recorded. */
 export class Refused extends Error {
   readonly #at: RefusedAt;
 
@@ -37,19 +38,19 @@ export class Refused extends Error {
     this.#at = { path, reason };
   }
 
-  /** Where and why, if that is what was thrown. Unlike instanceof, it is safe with whatever an accessor throws. */
+  /** Where and why, if `error` is a Refused. Unlike instanceof, this is safe for all values that accessors throw. */
   static of(error: unknown): RefusedAt | undefined {
     return typeof error === "object" && error !== null && #at in error ? error.#at : undefined;
   }
 }
 
-/** Says what is written in place of a value that cannot be recorded. */
+/** Returns the replacement for a value that cannot be recorded. */
 export type OnRefusal = (path: string, refusal: Refusal) => unknown;
 
 /** A container whose members are being copied. */
 interface OpenContainer {
   source: object;
-  /** Keys of an object; `undefined` for what is written as an array. */
+  /** Keys of an object; `undefined` if the container is written as an array. */
   keys: readonly string[] | undefined;
   members: Readonly<Record<string | number, unknown>>;
   copy: Record<string | number, unknown>;
@@ -59,7 +60,7 @@ interface OpenContainer {
 
 const NOTHING: unique symbol = Symbol("no member is written");
 
-/** Copies a value into plain JSON, without recursion, and notes the types on the way. */
+/** Copies a value to plain JSON without recursion, and collects type tags. */
 export class Encoder {
   readonly #onRefusal: OnRefusal;
   readonly #types: string[] = [];
@@ -73,7 +74,7 @@ export class Encoder {
     this.#onRefusal = onRefusal;
   }
 
-  /** Copies and writes the value. An encoder does it once. */
+  /** Copies and writes the value. Each encoder is used once. */
   encode(value: unknown): Encoded {
     const written = this.#write(value);
     const root = written === NOTHING ? null : written;
@@ -89,7 +90,7 @@ export class Encoder {
     return { text: stringify(root), types };
   }
 
-  /** Notes a tag for a pointer. */
+  /** Adds a tag for a pointer. */
   tag(path: string, tag: string): void {
     const entry = `${JSON.stringify(path)}:${JSON.stringify(tag)}`;
     this.#typesLength += entry.length;
@@ -104,10 +105,8 @@ export class Encoder {
     const written = this.#writeMember(members, key);
     if (written === NOTHING) {
       if (container.keys === undefined) copy[key] = null;
-    } else if (key === "__proto__") {
-      Object.defineProperty(copy, key, { value: written, enumerable: true });
     } else {
-      copy[key] = written;
+      setMember(copy, key, written);
     }
   }
 
@@ -121,7 +120,7 @@ export class Encoder {
     return this.#write(member);
   }
 
-  /** Gives what is written for a value. A container is opened and filled later. */
+  /** Returns the JSON value that is written. A container is opened here and filled later. */
   #write(value: unknown): unknown {
     switch (typeof value) {
       case "string":
@@ -217,7 +216,7 @@ function stringify(copy: unknown): string {
   try {
     return JSON.stringify(copy);
   } catch {
-    // Plain data fails only by the length of the text.
+    // For plain data, only the length of the text can be the reason.
     throw tooLarge();
   }
 }
@@ -226,17 +225,11 @@ function tooLarge(): Refused {
   return new Refused("", TOO_LARGE);
 }
 
-/** Key of the member that was taken up last. */
+/** Key of the member that is being copied. */
 function currentKey({ keys, next }: OpenContainer): string | number {
   return keys === undefined ? next - 1 : (keys[next - 1] as string);
 }
 
 function throwing(error: unknown): Refusal {
-  let message = "";
-  try {
-    message = `: ${isError(error) ? error.message : String(error)}`;
-  } catch {
-    // The thrown value cannot be read either.
-  }
-  return { tag: "throws", reason: `reading it threw${message}` };
+  return { tag: "throws", reason: `reading it threw: ${messageOf(error)}` };
 }

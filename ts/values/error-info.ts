@@ -1,4 +1,4 @@
-// Errors as data, and back.
+// Converts errors to data and back.
 
 import { isError } from "../errors/base.js";
 import * as ours from "../errors/index.js";
@@ -7,21 +7,21 @@ import { decodeParsed, decodeValue } from "./decode.js";
 import { encodeValue } from "./encode.js";
 import { appendToken } from "./pointer.js";
 
-/** Longest chain of causes that is kept. */
+/** Longest chain of causes that is recorded. */
 const MAX_CAUSES = 16;
-/** Most errors that are kept in all, counting causes and the errors of AggregateErrors. */
+/** Largest number of recorded errors, including causes and the errors of AggregateErrors. */
 const MAX_ERRORS = 128;
-/** Longest JSON text of a field of an error that is kept; clients hang whole responses on their errors. */
+/** Longest JSON text of a recorded field. Clients attach whole responses to their errors. */
 const MAX_DETAIL_LENGTH = 16_384;
 
-/** `name` of what was thrown without being an error. */
+/** `name` of a thrown value that is not an error. */
 const NOT_AN_ERROR = "NonError";
 
 /**
- * Describes whatever was thrown as data. Never throws.
+ * Describes any thrown value as data. Never throws.
  *
- * Of an error it keeps name, message, stack, up to 16 causes, the errors of an AggregateError, and in `details` its own
- * fields that can be recorded (`code`, `status`). What is not an error becomes `{ name: "NonError", details: { value } }`.
+ * For an error, the result has name, message, stack, up to 16 causes, the errors of an AggregateError, and in `details`
+ * its own fields that can be recorded, such as `code`. Other values become `{ name: "NonError", details: { value } }`.
  */
 export function toErrorInfo(error: unknown): ErrorInfo {
   return describe(error, [], { errors: MAX_ERRORS });
@@ -33,15 +33,15 @@ export function errorInfoText(error: unknown): string {
 }
 
 /**
- * Gives back what `toErrorInfo` described: an Error with its name, message, stack, cause and fields, or the value that
- * was thrown without being an error. Errors of JavaScript and of this package get their class back; others are Errors
- * with the name of their class.
+ * Restores the value that `toErrorInfo` described: an Error with its name, message, stack, cause and fields, or a thrown
+ * value that is not an error. Errors of JavaScript and of this package get their class; others are Errors with the name
+ * of their class.
  */
 export function fromErrorInfo(info: unknown): unknown {
   return revive(info, { errors: MAX_ERRORS }, 1);
 }
 
-/** What may still be described or revived. */
+/** Number of errors that may still be described or restored. */
 interface Budget {
   errors: number;
 }
@@ -61,12 +61,12 @@ function describe(error: unknown, above: readonly unknown[], budget: Budget): Er
   if (typeof stack === "string") info.stack = stack;
 
   const path = [...above, error];
-  const goesOn = (inner: unknown): boolean => path.length <= MAX_CAUSES && budget.errors > 0 && !path.includes(inner);
+  const fits = (inner: unknown): boolean => path.length <= MAX_CAUSES && budget.errors > 0 && !path.includes(inner);
   const cause = read(error, "cause");
-  if (cause !== undefined && goesOn(cause)) info.cause = describe(cause, path, budget);
+  if (cause !== undefined && fits(cause)) info.cause = describe(cause, path, budget);
   const errors = isAggregate(info.name, error) ? read(error, "errors") : undefined;
   if (Array.isArray(errors)) {
-    info.errors = errors.flatMap((inner) => (goesOn(inner) ? [describe(inner, path, budget)] : []));
+    info.errors = errors.flatMap((inner) => (fits(inner) ? [describe(inner, path, budget)] : []));
   }
   return { ...info, ...detailsOf(error, info.errors === undefined ? STANDARD_FIELDS : [...STANDARD_FIELDS, "errors"]) };
 }
@@ -82,13 +82,13 @@ function describeValue(value: unknown): ErrorInfo {
   return { ...info, details };
 }
 
-/** Own enumerable fields that can be brought back. */
+/** Own enumerable fields that can be restored. */
 function detailsOf(error: Error, except: readonly string[]): Pick<ErrorInfo, "details" | "detailsTypes"> {
   const details: Record<string, unknown> = {};
   const types: Record<string, string> = {};
   for (const key of keysOf(error)) {
     const value = read(error, key);
-    // One that is not there reads the same.
+    // A restored error without the field reads the same.
     if (value === undefined || except.includes(key)) continue;
     const encoded = encodeValue(value);
     if ("tombstone" in encoded || encoded.text.length > MAX_DETAIL_LENGTH) continue;
@@ -101,7 +101,7 @@ function detailsOf(error: Error, except: readonly string[]): Pick<ErrorInfo, "de
   return Object.keys(types).length === 0 ? { details } : { details, detailsTypes: types };
 }
 
-/** What String gives for the error, if it is not made of name and message. */
+/** The result of String(error), if it is not "name: message". */
 function ownText(error: Error, { name, message }: ErrorInfo): string | undefined {
   const text = asText(error);
   const usual = name === "" ? message : message === "" ? name : `${name}: ${message}`;
@@ -127,17 +127,17 @@ function revive(info: unknown, budget: Budget, depth: number): unknown {
   const error = new Error(asText(message));
   const prototype = prototypeOf(name, details);
   if (prototype !== undefined) Object.setPrototypeOf(error, prototype);
-  // The stack was made by the line above, not by what went wrong.
+  // The line above made a stack that does not show where the failure happened.
   define(error, "stack", typeof stack === "string" ? stack : `${asText(name)}: ${asText(message)}`);
   if (error.name !== name) define(error, "name", asText(name));
   if (text !== undefined) define(error, "toString", () => asText(text));
-  const goesOn = (): boolean => depth <= MAX_CAUSES && budget.errors > 0;
-  if (cause !== undefined && goesOn()) define(error, "cause", revive(cause, budget, depth + 1));
+  const fits = (): boolean => depth <= MAX_CAUSES && budget.errors > 0;
+  if (cause !== undefined && fits()) define(error, "cause", revive(cause, budget, depth + 1));
   if (Array.isArray(errors)) {
     define(
       error,
       "errors",
-      errors.flatMap((inner) => (goesOn() ? [revive(inner, budget, depth + 1)] : [])),
+      errors.flatMap((inner) => (fits() ? [revive(inner, budget, depth + 1)] : [])),
     );
   }
   if (isRecord(details)) {
@@ -169,7 +169,7 @@ const ourPrototypes = new Map<string, object>(
 );
 
 function prototypeOf(name: string, details: unknown): object | undefined {
-  // Other packages have an AbortError or a LimitError too.
+  // Other packages have an AbortError or a LimitError too, so the name is not enough.
   const code = isRecord(details) ? details["code"] : undefined;
   if (typeof code === "string" && code.startsWith("ERR_REWIND_")) return ourPrototypes.get(name);
   return nativePrototypes.get(name);

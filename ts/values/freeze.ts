@@ -1,4 +1,4 @@
-/** Freezes a JSON value of the package's own, and all in it. */
+/** Freezes a JSON value and everything in it. */
 export function deepFreeze<T>(value: T): T {
   const open: unknown[] = [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -1,11 +1,11 @@
-// What an object is, also across realms: by brand and prototype chain, never by instanceof.
+// Classifies objects by brand and prototype chain, because instanceof fails for objects of other realms.
 
 import { types as brands } from "node:util";
 
-/** On snapshots, of all copies of the package: they hold recordings and are not recorded themselves. */
+/** Marks snapshots of all copies of the package. A snapshot contains a recording and is not recorded itself. */
 export const SNAPSHOT: unique symbol = Symbol.for("agent-rewind.snapshot");
 
-/** Marks in `types` what a JSON value stands for. */
+/** The type of a value that JSON cannot represent, in `types`. */
 export type TypeTag =
   | "undefined"
   | "date"
@@ -22,7 +22,7 @@ export type TypeTag =
   | "arraybuffer"
   | "url";
 
-/** Why a value cannot be recorded: a short tag for hashing, and the words for people. */
+/** Why a value cannot be recorded: a short tag for hashing, and a text for people. */
 export interface Refusal {
   tag: string;
   reason: string;
@@ -30,7 +30,7 @@ export interface Refusal {
 
 export type ObjectKind = "object" | "array" | "date" | "map" | "set" | "bytes" | "buffer" | "arraybuffer" | "url";
 
-/** Names what an object is, or says why it cannot be recorded. Throws what a Proxy throws. */
+/** Returns the kind of an object, or why it cannot be recorded. Throws what a Proxy throws. */
 export function classify(value: object): ObjectKind | Refusal {
   if (Array.isArray(value)) return classifyArray(value);
   const prototype: object | null = Object.getPrototypeOf(value);
@@ -65,7 +65,10 @@ function classifyArray(value: unknown[]): ObjectKind | Refusal {
   if (keys.length < value.length) return { tag: "sparse", reason: "sparse array" };
   const extra = keys[value.length];
   if (extra !== undefined) {
-    return { tag: "array-property", reason: `array with the property ${JSON.stringify(extra)} beside its elements` };
+    return {
+      tag: "array-property",
+      reason: `array with the property ${JSON.stringify(extra)} in addition to its elements`,
+    };
   }
   return "array";
 }
@@ -77,7 +80,7 @@ function isObjectPrototype(prototype: object): boolean {
   );
 }
 
-/** Whether this is the prototype of that built-in class, of any realm, and not of a class derived from it. */
+/** True for the prototype of that built-in class in any realm, but not of a class derived from it. */
 function isPrototypeOf(prototype: object, name: string, chainLength: number): boolean {
   const { constructor } = prototype;
   if (!Object.hasOwn(prototype, "constructor") || typeof constructor !== "function" || constructor.name !== name)

@@ -2,28 +2,29 @@ import { createHash } from "node:crypto";
 
 import { NormalizeError } from "../errors/index.js";
 import type { RecordedRule } from "../types/snapshot.js";
+import { setMember } from "./members.js";
 
-/** What is left out of the hash of a request. What is sent, and what is kept, stays as it is. */
+/** Leaves values out of the hash of a request. The request that is sent and recorded does not change. */
 export type NormalizeRule = {
-  /** Name of the rule; part of what a snapshot records. */
+  /** Name of the rule. Snapshots contain it. */
   id: string;
 } & (
   | {
       /**
-       * JSON pointers into the request document (`/messages/0/content`, `/input/requestId`; `*` stands for any
-       * key or index): what stands there is blanked.
+       * JSON pointers into the request document, such as `/messages/0/content` or `/input/requestId`. `*` matches any
+       * key or index. The values there are replaced by `[id]`.
        */
       pointer: string | readonly string[];
     }
   | {
-      /** What matches in any text of the document is replaced, by `[id]` or by `replacement`. */
+      /** Matches in all texts of the document are replaced by `replacement`, or by `[id]`. */
       pattern: RegExp;
       replacement?: string;
     }
   | {
       /**
-       * Gives the document to be hashed; called with a copy. It has to give the same for equal documents.
-       * Reads the whole conversation at every turn, which the other rules do not.
+       * Returns the document to hash. Gets a copy of the request document and its kind. Equal documents must have equal
+       * results. Unlike the other rules, it processes the whole conversation in every turn.
        */
       apply: (document: Record<string, unknown>, kind: string) => unknown;
     }
@@ -32,30 +33,31 @@ export type NormalizeRule = {
 /** Applies the rules of a run. */
 export class Normalizer {
   readonly #rules: readonly NormalizeRule[];
-  /** The rules as a snapshot records them. */
+  /** The rules as snapshots contain them. */
   readonly recorded: readonly RecordedRule[];
-  /** Whether each message can be normalized by itself, so that the hash of a conversation can go on. */
+  /** True if each message is normalized separately, so that the hash of a conversation can be continued. */
   readonly byMessage: boolean;
 
-  /** @throws TypeError for a rule that is none, or an id that is given twice. */
+  /** @throws TypeError for an invalid rule or a duplicate id. */
   constructor(rules: readonly NormalizeRule[]) {
     rules.forEach(checkRule);
     const ids = rules.map(({ id }) => id);
     const twice = ids.find((id, index) => ids.indexOf(id) !== index);
-    if (twice !== undefined) throw new TypeError(`runWith: options.normalize has two rules with the id "${twice}"`);
+    if (twice !== undefined)
+      throw new TypeError(`runWith: options.normalize has two rules with the id "${twice}"; rename one of them`);
     this.#rules = rules;
     this.recorded = rules.map((rule) => ({ id: rule.id, definition: definitionOf(rule) }));
     this.byMessage = rules.every((rule) => !("apply" in rule));
   }
 
-  /** The document to be hashed, as JSON text. */
+  /** The document to hash, as JSON text. */
   document(text: string, kind: string): string {
     let document: unknown = JSON.parse(text);
     for (const rule of this.#rules) document = this.#applied(rule, document, kind, []);
     return JSON.stringify(document);
   }
 
-  /** Messages of a conversation from index `first` on, to be hashed: a JSON array. */
+  /** Messages of a conversation from index `first`, as a JSON array to hash. */
   messages(text: string, first: number): string {
     const messages = (JSON.parse(text) as unknown[]).map((message, index) => {
       let normalized = message;
@@ -66,7 +68,7 @@ export class Normalizer {
     return JSON.stringify(messages);
   }
 
-  /** `path`: where in the document the value is. */
+  /** `path`: keys that lead to the value in the document. */
   #applied(rule: NormalizeRule, value: unknown, kind: string, path: readonly string[]): unknown {
     if ("pattern" in rule)
       return mapTexts(value, (text) => text.replaceAll(globally(rule.pattern), rule.replacement ?? `[${rule.id}]`));
@@ -77,7 +79,7 @@ export class Normalizer {
     try {
       return rule.apply(value as Record<string, unknown>, kind);
     } catch (cause) {
-      throw new NormalizeError(`the rule "${rule.id}" of options.normalize threw`, { cause });
+      throw new NormalizeError(`the rule "${rule.id}" of options.normalize threw an error; see its cause`, { cause });
     }
   }
 }
@@ -85,7 +87,7 @@ export class Normalizer {
 function checkRule(rule: NormalizeRule, index: number): void {
   const at = `runWith: options.normalize.${index}`;
   if (typeof rule !== "object" || rule === null) throw new TypeError(`${at} must be an object`);
-  if (typeof rule.id !== "string" || rule.id === "") throw new TypeError(`${at}.id must be a string that is not empty`);
+  if (typeof rule.id !== "string" || rule.id === "") throw new TypeError(`${at}.id must be a non-empty string`);
   const kinds = ["pointer", "pattern", "apply"].filter((kind) => kind in rule);
   if (kinds.length !== 1) throw new TypeError(`${at} ("${rule.id}") must have exactly one of pointer, pattern, apply`);
   if ("pattern" in rule && Object.prototype.toString.call(rule.pattern) !== "[object RegExp]") {
@@ -112,7 +114,7 @@ function globally(pattern: RegExp): RegExp {
   return pattern.global ? pattern : new RegExp(pattern.source, `${pattern.flags}g`);
 }
 
-/** Changes all texts in a JSON value of our own; keys stay. */
+/** Changes all texts in a JSON value in place, but no keys. */
 function mapTexts(value: unknown, change: (text: string) => string): unknown {
   const holder: Record<string, unknown> = { value };
   const open: Record<string, unknown>[] = [holder];
@@ -133,7 +135,7 @@ function tokensOf(pointer: string): string[] {
     .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** Blanks what stands at the pointer in a document, of which `value` is the part at `path`. */
+/** Replaces the values at the pointer by `blank`. `value` is the part of the document at `path`. */
 function blankAt(value: unknown, tokens: readonly string[], path: readonly string[], blank: string): unknown {
   if (tokens.length < path.length || !path.every((token, index) => tokens[index] === "*" || tokens[index] === token))
     return value;
@@ -150,9 +152,4 @@ function blankAt(value: unknown, tokens: readonly string[], path: readonly strin
   }
   for (const [container, key] of parents) setMember(container, key, blank);
   return holder["value"];
-}
-
-/** Also where the key is `__proto__`. */
-function setMember(container: Record<string, unknown>, key: string, value: unknown): void {
-  Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -1,17 +1,17 @@
-// The hot path of recording: is a value plain JSON, so that JSON.stringify writes all of it?
+// The hot path of recording: finds out if JSON.stringify can write a value without loss.
 
-/** Deepest nesting of a recorded value, in levels; the core refuses JSON text beyond it. */
+/** Deepest nesting of a recorded value, in levels. The core rejects deeper JSON text. */
 export const MAX_DEPTH = 1_000;
 
-// A value that shares its parts over and over is small in memory and endless as text: the walk stops in time.
+// A value that contains the same part many times is small in memory and huge as text. These bounds end the walk.
 const MAX_CONTAINERS = 2 ** 22;
 const MAX_MEMBERS = 2 ** 26;
 
 /**
- * Whether `JSON.parse(JSON.stringify(value))` gives the value back: plain objects and arrays of strings,
- * finite numbers (without -0), booleans and null, at most 1,000 levels deep. Without recursion.
+ * True if `JSON.parse(JSON.stringify(value))` equals the value: plain objects and arrays of strings, finite numbers
+ * (without -0), booleans and null, at most 1,000 levels deep. Works without recursion.
  *
- * Errs on the side of `false`; a cycle shows as too deep. Throws what an accessor or a Proxy throws.
+ * Returns `false` in doubt. A cycle counts as too deep. Throws what an accessor or a Proxy throws.
  */
 export function isPlainJson(value: unknown): boolean {
   if (typeof value !== "object") return isPlainScalar(value);
@@ -29,7 +29,7 @@ export function isPlainJson(value: unknown): boolean {
 
     if (Array.isArray(container)) {
       const { length } = container;
-      // Fewer keys are holes, more are properties that JSON drops.
+      // Fewer keys: the array has holes. More keys: it has properties that JSON drops.
       if (Object.getPrototypeOf(container) !== Array.prototype || Object.keys(container).length !== length)
         return false;
       members += length;
@@ -48,7 +48,7 @@ export function isPlainJson(value: unknown): boolean {
 
     const prototype: unknown = Object.getPrototypeOf(container);
     if (prototype !== Object.prototype && prototype !== null) return false;
-    // for-in also yields inherited keys; looking at too much is only slower.
+    // for-in also yields inherited keys, which costs only time.
     for (const key in container) {
       members++;
       const item = container[key];
@@ -70,7 +70,7 @@ function isPlainScalar(value: unknown): boolean {
     case "boolean":
       return true;
     case "number":
-      // x - x is NaN for NaN and the infinities.
+      // `value - value` is NaN for NaN and the infinities.
       return value - value === 0 && (value !== 0 || 1 / value > 0);
     default:
       return false;

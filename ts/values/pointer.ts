@@ -7,7 +7,7 @@ export function appendToken(pointer: string, key: string | number): string {
   return `${pointer}/${plain ? key : key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-/** Splits a pointer into keys; `undefined` when the text is no pointer. */
+/** Splits a pointer into keys. Returns `undefined` if the text is not a pointer. */
 export function pointerTokens(pointer: string): string[] | undefined {
   if (pointer === "") return [];
   if (!pointer.startsWith("/")) return undefined;

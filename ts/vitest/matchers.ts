@@ -7,20 +7,20 @@ type MatcherState = ReturnType<typeof expect.getState>;
 type MatchersObject = Parameters<typeof expect.extend>[0];
 
 export interface CalledToolOptions {
-  /** How often; by default at least once. */
+  /** The exact number of calls. Default: at least one. */
   readonly times?: number;
 }
 
-/** Expectations of a test's recording. */
+/** Matchers for the fixture `recording` of a test. */
 export interface RecordingMatchers<R = void> {
-  /** Every call was answered from the recording. */
+  /** Expects that every call was answered from the recording. */
   toBeReplayed(): R;
   /**
-   * A tool was called: with any input, or with one that equals `input`, which may hold asymmetric matchers.
-   * Give `expect.anything()` for any input where `options` follow.
+   * Expects a call of a tool. `input` may contain asymmetric matchers; if it is absent, any input matches. To pass
+   * `options` and match any input, pass `expect.anything()`.
    */
   toHaveCalledTool(tool: string | RegExp, input?: unknown, options?: CalledToolOptions): R;
-  /** The tool calls were these, in this order and no others; `"..."` stands for any number of calls. */
+  /** Expects exactly these tool calls in this order. `"..."` matches any number of calls. */
   toHaveTrajectory(steps: readonly TrajectoryStep[]): R;
 }
 
@@ -31,19 +31,19 @@ interface Result {
   expected?: unknown;
 }
 
-/** For `expect.extend`; importing `agent-rewind/vitest` does it. */
+/** The matchers for `expect.extend`. Importing `agent-rewind/vitest` registers them. */
 export const matchers: MatchersObject = {
   toBeReplayed(this: MatcherState, received: unknown): Result {
     const { calls } = recordingFrom(received, "toBeReplayed");
-    const made = calls.filter(({ replayed }) => !replayed);
+    const live = calls.filter(({ replayed }) => !replayed);
     const hint = this.utils.matcherHint("toBeReplayed", "recording", "", { isNot: this.isNot });
     return {
-      pass: made.length === 0,
+      pass: live.length === 0,
       message: () => {
-        const list = made.map((call) => `\n  ${call.kind} ${inOneLine(call, this)}`).join("");
-        return made.length === 0
+        const list = live.map((call) => `\n  ${call.kind} ${inOneLine(call, this)}`).join("");
+        return live.length === 0
           ? `${hint}\n\nAll ${calls.length} calls were replayed.`
-          : `${hint}\n\n${made.length} of ${calls.length} calls were made:${list}`;
+          : `${hint}\n\n${live.length} of ${calls.length} calls were live:${list}`;
       },
     };
   },
@@ -68,13 +68,13 @@ export const matchers: MatchersObject = {
       pass,
       message: () => {
         const wanted = hasInput ? ` with ${green(stringify(input, DEPTH, { min: true }))}` : "";
-        const often = times === undefined ? "" : ` ${times} times`;
-        const found = matching.length === 0 ? "never" : `${matching.length} times`;
+        const wantedTimes = times === undefined ? "" : `, ${plural(times)}`;
         const list = toolCalls.map((call) => `\n  ${red(inOneLine(call, this))}`).join("");
-        const expected = `Expected ${this.isNot ? "not " : ""}a call of ${green(stringify(tool))}${wanted}${often}`;
-        return `${hint}\n\n${expected}, was called so ${found}. Tool calls:${list === "" ? " none" : list}`;
+        const expected = `Expected ${this.isNot ? "no" : "a"} call of ${green(stringify(tool))}${wanted}${wantedTimes}`;
+        const found = `Matching calls: ${matching.length}`;
+        return `${hint}\n\n${expected}. ${found}. Tool calls:${list === "" ? " none" : list}`;
       },
-      // Where only the input differs, the difference is shown.
+      // If only the input differs, vitest prints a diff.
       ...(hasInput && nearest !== undefined && matching.length === 0 ? { actual: nearest.input, expected: input } : {}),
     };
   },
@@ -87,7 +87,7 @@ export const matchers: MatchersObject = {
     return {
       pass: followsTrajectory(toolCalls, steps, equalsOf(this)),
       message: () =>
-        `${hint}\n\nExpected the tool calls ${this.isNot ? "not " : ""}to follow the trajectory, "..." being any number of calls.`,
+        `${hint}\n\nExpected the tool calls ${this.isNot ? "not " : ""}to follow the trajectory. "..." matches any number of calls.`,
       actual: withInputs ? shown(toolCalls) : toolCalls.map(({ name }) => name),
       expected: steps,
     };
@@ -100,6 +100,10 @@ function equalsOf({ equals, customTesters, utils }: MatcherState): Equals {
 
 const DEPTH = 10;
 
+function plural(times: number): string {
+  return times === 1 ? "once" : `${times} times`;
+}
+
 function inOneLine({ name, input }: TestCall, { utils }: MatcherState): string {
   return `${name}(${utils.stringify(input, DEPTH, { min: true })})`;
 }
@@ -110,5 +114,5 @@ function shown(calls: readonly TestCall[]): { tool: string; input: unknown }[] {
 
 function recordingFrom(received: unknown, matcher: string): Recording {
   if (typeof received === "object" && received !== null && "toolCalls" in received) return received as Recording;
-  throw new TypeError(`${matcher}: expected the fixture \`recording\` of the test, received ${typeof received}`);
+  throw new TypeError(`${matcher}: expected the fixture \`recording\` of a test, received ${typeof received}`);
 }

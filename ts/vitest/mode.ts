@@ -1,22 +1,22 @@
-/** What is done with recordings. */
+/** How a test uses its recording. */
 export type RecordingMode =
-  /** A recording that is missing is made; one that is there is replayed, and nothing is made. vitest's default. */
+  /** Replays the recording without live calls, or creates it if it is missing. vitest's default. */
   | "once"
-  /** Replayed, and nothing is made. vitest's default under CI. */
+  /** Replays the recording without live calls. vitest's default in CI. */
   | "replay"
-  /** All calls are made, and recorded anew. With `vitest -u`. */
+  /** Makes all calls live and replaces the recording. The mode of `vitest -u`. */
   | "record"
-  /** What is recorded is replayed, what is missing is made and recorded. */
+  /** Replays recorded calls; makes missing ones live and records them. */
   | "auto"
-  /** All calls are made, and nothing is recorded. */
+  /** Makes all calls live and records nothing. */
   | "live";
 
 const FORCED = ["replay", "record", "auto", "live", "once"] as const;
 
-/** What vitest does with snapshots: `all` for -u, `none` under CI. */
+/** The setting of vitest for snapshots: `all` with `-u`, `none` in CI. */
 export type SnapshotUpdate = "all" | "new" | "none";
 
-/** @throws TypeError if AGENT_REWIND_MODE is no mode. */
+/** @throws TypeError if AGENT_REWIND_MODE is not a mode. */
 export function recordingMode(
   update: SnapshotUpdate,
   forced: string | undefined = process.env["AGENT_REWIND_MODE"],
@@ -24,7 +24,7 @@ export function recordingMode(
   if (forced !== undefined && forced !== "") {
     const mode = FORCED.find((name) => name === forced);
     if (mode === undefined) {
-      throw new TypeError(`AGENT_REWIND_MODE must be one of ${FORCED.join(", ")}, is ${JSON.stringify(forced)}`);
+      throw new TypeError(`AGENT_REWIND_MODE must be one of ${FORCED.join(", ")}, received ${JSON.stringify(forced)}`);
     }
     return mode;
   }

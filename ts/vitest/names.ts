@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 
 import type { RecordingPaths } from "../recording/files.js";
 
-/** What is needed of vitest's tasks. */
+/** The used part of vitest's tasks. */
 export interface TaskLike {
   readonly name: string;
   readonly type: string;
@@ -26,11 +26,10 @@ const EXTENSION = ".jsonl";
 const TIMING = ".timing.jsonl";
 const MAX_NAME = 60;
 
-/** The names of all tests of a file, each once: of those that are equal, the later ones are numbered. */
+/** Unique names of all tests of a file. Repeated names are numbered. */
 export function testNames(file: FileLike): Map<TaskLike, string> {
   const names = new Map<TaskLike, string>();
   const counts = new Map<string, number>();
-  // Suites are as deep as somebody wrote them.
   const collect = (tasks: FileLike["tasks"], prefix: string): void => {
     for (const task of tasks) {
       const name = prefix === "" ? task.name : `${prefix} > ${task.name}`;
@@ -47,7 +46,7 @@ export function testNames(file: FileLike): Map<TaskLike, string> {
   return names;
 }
 
-/** Folder of the recordings of a test file. */
+/** The folder of the recordings of a test file. */
 export function recordingsOf(filepath: string): string {
   return join(dirname(filepath), FOLDER, basename(filepath));
 }
@@ -58,7 +57,7 @@ export function recordingPaths(filepath: string, testName: string): RecordingPat
   return { main: join(folder, name + EXTENSION), timing: join(folder, name + TIMING), blobs: join(folder, "files") };
 }
 
-/** A name for a file, told apart from all others also where letters are not told apart from capitals. */
+/** A file name that stays unique on case-insensitive file systems. */
 function fileName(testName: string): string {
   if (testName.length <= MAX_NAME && /^[a-z0-9]+(?: [a-z0-9]+)*$/.test(testName)) return testName.replaceAll(" ", "-");
   const words = testName
@@ -69,13 +68,13 @@ function fileName(testName: string): string {
   return `${Array.from(words).slice(0, MAX_NAME).join("")}-${hash}`;
 }
 
-/** The name of a recording by that of one of its files; `undefined` for other files. */
+/** The name of the recording that a file belongs to; `undefined` for other files. */
 export function recordingOfFile(file: string): string | undefined {
   const extension = [TIMING, EXTENSION].find((end) => file.endsWith(end));
   return extension === undefined ? undefined : file.slice(0, -extension.length);
 }
 
-/** Names of the recordings that the tests of a file have. */
+/** The names of the recordings of all tests of a file. */
 export function wantedRecordings(file: FileLike): Set<string> {
   return new Set([...testNames(file).values()].map(fileName));
 }

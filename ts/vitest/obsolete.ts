@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 
 import { FOLDER, recordingOfFile, recordingsOf, wantedRecordings, type FileLike } from "./names.js";
 
-/** Files of recordings whose tests are gone, and folders of test files that are gone. */
+/** Recordings whose test no longer exists, and folders whose test file no longer exists. */
 export function obsoleteFiles(file: FileLike): string[] {
   const folder = recordingsOf(file.filepath);
   const wanted = wantedRecordings(file);
@@ -16,28 +16,27 @@ export function obsoleteFiles(file: FileLike): string[] {
   return [...files.map((name) => join(folder, name)), ...folders.map((name) => join(all, name))];
 }
 
-/** Removes what is obsolete, and the files beside recordings that no recording names any more. */
 export function removeObsolete(file: FileLike): void {
   for (const path of obsoleteFiles(file)) rmSync(path, { recursive: true, force: true });
 }
 
-/** Removes the files beside the recordings of a test file that none of them names any more. */
+/** Removes the binary files of a test file's recordings that no recording refers to any more. */
 export function removeUnnamed(filepath: string): void {
   const folder = recordingsOf(filepath);
-  const beside = join(folder, "files");
-  const names = namesIn(beside);
+  const blobs = join(folder, "files");
+  const names = namesIn(blobs);
   if (names.length === 0) return;
   const texts = namesIn(folder)
     .filter((name) => recordingOfFile(name) !== undefined)
     .map((name) => readFileSync(join(folder, name), "utf8"));
   for (const name of names) {
-    if (!texts.some((text) => text.includes(name))) rmSync(join(beside, name), { force: true });
+    if (!texts.some((text) => text.includes(name))) rmSync(join(blobs, name), { force: true });
   }
 }
 
 const noticed = new WeakSet<FileLike>();
 
-/** Reports what is obsolete, or removes it, once for each test file. All its tests are known when the first one runs. */
+/** Reports or removes obsolete recordings, once per test file. vitest knows all tests when the first one starts. */
 export function noticeObsolete(file: FileLike, remove: boolean): void {
   if (noticed.has(file)) return;
   noticed.add(file);
@@ -48,9 +47,7 @@ export function noticeObsolete(file: FileLike, remove: boolean): void {
   const obsolete = obsoleteFiles(file);
   if (obsolete.length === 0) return;
   const list = obsolete.map((path) => `\n  ${path}`).join("");
-  console.warn(
-    `agent-rewind: obsolete recordings beside ${basename(file.filepath)}, which \`vitest -u\` removes:${list}`,
-  );
+  console.warn(`agent-rewind: obsolete recordings of ${basename(file.filepath)} (\`vitest -u\` removes them):${list}`);
 }
 
 function namesIn(folder: string): string[] {

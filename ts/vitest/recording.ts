@@ -1,29 +1,29 @@
-import type { SeenCall } from "../integration/index.js";
+import type { SeenCall } from "../integration/session/index.js";
 import { decodeParsed } from "../values/decode.js";
 import type { RecordingMode } from "./mode.js";
 
-/** A call that a test made: by an agent, a tool, a client, or `journalCall`. */
+/** A call of a test: by an agent, a tool, a client, or `journalCall`. */
 export interface TestCall {
   /** "prompt", "tool", "fetch", … */
   readonly kind: string;
-  /** Name of the model, tool or host. */
+  /** The name of the model, tool or host. */
   readonly name: string;
-  /** What was asked: for a prompt the whole request, for all others the input. */
+  /** The whole request of a prompt; the input of all other calls. */
   readonly input: unknown;
-  /** Whether the answer came from the recording. */
+  /** True if the answer came from the recording. */
   readonly replayed: boolean;
   readonly output?: unknown;
   readonly error?: unknown;
 }
 
-/** What a test asked so far, and what became of it. */
+/** The recording of a test, with its calls so far. */
 export interface Recording {
   readonly mode: RecordingMode;
-  /** The file, which is there once the test has passed. */
+  /** The path of the file. It is written when the test passes. */
   readonly path: string;
-  /** Those that have ended, in the order in which they were started. */
+  /** The calls that have ended, in the order of their starts. */
   readonly calls: readonly TestCall[];
-  /** Those of tools. */
+  /** The tool calls among `calls`. */
   readonly toolCalls: readonly TestCall[];
 }
 
@@ -32,7 +32,7 @@ export function testCall(call: SeenCall): TestCall | undefined {
   if (ended === undefined) return undefined;
   const replayed = ended.cached;
   if ("error" in ended) return { kind, name, input: inputOf(call), replayed, error: ended.error };
-  // Most of a test's calls are only counted.
+  // Decoded on first use: most tests only count their calls.
   return {
     kind,
     name,

@@ -1,22 +1,22 @@
 import { createRedactor, type Redactor } from "../redact/redactor.js";
 import type { BuiltinRedactRule } from "../redact/rules.js";
 
-/** A secret in a recording: the rule that found it, and the line, from 1. */
+/** A secret in a recording: the rule that found it, and the line number, from 1. */
 export interface FoundSecret {
   readonly rule: string;
   readonly line: number;
 }
 
-/** Finds what redaction would replace, but for images and files, which are no secrets. */
+/** Finds the values that redaction would replace, except images and files. */
 export class SecretFinder {
   readonly #redactor: Redactor;
 
-  /** @throws TypeError, RedactError for a rule that there is none of. */
+  /** @throws TypeError, RedactError if `allowed` names an unknown rule. */
   constructor(allowed: readonly BuiltinRedactRule[] = []) {
     this.#redactor = createRedactor({ without: [...new Set<BuiltinRedactRule>(["base64", ...allowed])] });
   }
 
-  /** In JSON lines. */
+  /** Searches JSON lines. */
   inLines(text: string): FoundSecret[] {
     return text.split("\n").flatMap((line, index) => {
       if (line === "") return [];
@@ -24,7 +24,7 @@ export class SecretFinder {
     });
   }
 
-  /** The rules that find something in bytes or text. */
+  /** Searches binary content or text. Returns the matching rules. */
   inBytes(content: Uint8Array): string[] {
     const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString("latin1");
     return this.#redactor.findInText(text).map(({ rule }) => rule);

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { relative } from "node:path";
 
+import { MISS_ADVICE } from "../errors/snapshot.js";
 import { RecordingMissingError, RecordingStaleError, SecretInRecordingError } from "../errors/index.js";
 import {
   readRecording,
@@ -11,7 +12,8 @@ import {
 } from "../recording/files.js";
 import { fromLines } from "../recording/from-lines.js";
 import type { BuiltinRedactRule } from "../redact/rules.js";
-import { RecordingSession, Normalizer, sessionContexts, type NormalizeRule } from "../integration/index.js";
+import { RecordingSession, sessionContexts } from "../integration/session/index.js";
+import { Normalizer, type NormalizeRule } from "../values/normalize.js";
 import { recordingMode, type RecordingMode, type SnapshotUpdate } from "./mode.js";
 import { recordingPaths, testNames, type TaskLike } from "./names.js";
 import { noticeObsolete, removeUnnamed } from "./obsolete.js";
@@ -19,11 +21,11 @@ import { testCall, type Recording, type TestCall } from "./recording.js";
 import { SecretFinder } from "./secrets.js";
 
 export interface RecordingOptions {
-  /** What is left out of the hashes of requests, as in `runWith`: times, ids, ports. */
+  /** Rules for values that change between runs, such as times, ids and ports. Same as in `runWith`. */
   readonly normalize?: readonly NormalizeRule[];
-  /** Overrides vitest's rule, as AGENT_REWIND_MODE does, which comes first. */
+  /** Overrides the mode that vitest implies. AGENT_REWIND_MODE overrides this option. */
   readonly mode?: RecordingMode;
-  /** Rules of redaction whose findings may stand in a recording: `["card-number"]` for numbers that are made up. */
+  /** Redaction rules whose findings are allowed in the recording, such as `["card-number"]` for invented numbers. */
   readonly allowSecrets?: readonly BuiltinRedactRule[];
 }
 
@@ -38,7 +40,7 @@ export class TestSession implements Recording {
   readonly #run: RecordingSession;
   readonly #found: boolean;
 
-  /** @throws InvalidRecordingError, InvalidSnapshotError, TypeError for a mode that is none. */
+  /** @throws InvalidRecordingError, InvalidSnapshotError, and TypeError for an unknown mode. */
   constructor(task: TaskLike, update: SnapshotUpdate, options: RecordingOptions) {
     this.#task = task;
     this.#options = options;
@@ -69,8 +71,8 @@ export class TestSession implements Recording {
   }
 
   /**
-   * Runs the test in the recording, and keeps the recording if the test passes.
-   * @throws RecordingMissingError, RecordingStaleError, SecretInRecordingError, and what the test throws.
+   * Runs the test inside the recording, and writes the recording if the test passes.
+   * @throws RecordingMissingError, RecordingStaleError, SecretInRecordingError, and the errors of the test.
    */
   async run<R>(test: () => R | Promise<R>): Promise<R> {
     const { context } = this.#run;
@@ -82,7 +84,7 @@ export class TestSession implements Recording {
       this.#keep(snapshot);
       return result;
     } catch (error) {
-      // What the test failed with came of the call that was refused.
+      // The refused call is the reason for the failure of the test.
       this.#throwIfRefused(error);
       throw error;
     } finally {
@@ -99,16 +101,16 @@ export class TestSession implements Recording {
       const call = `the ${refused.kind} call "${refused.calledName}" (${refused.callId})`;
       throw new RecordingMissingError(this.#name, this.path, call, options);
     }
-    const why = refused.message.replace(/ Record it anew, or run with mode "resume".*$/s, "");
+    const why = refused.message.replace(` ${MISS_ADVICE}`, "");
     throw new RecordingStaleError(this.#name, this.path, why, options);
   }
 
   #keep(snapshot: Parameters<typeof recordingText>[0]): void {
     this.#reportUnused();
-    const madeSome = this.#run.calls.some(({ ended }) => ended?.cached !== true);
+    const madeLiveCalls = this.#run.calls.some(({ ended }) => ended?.cached !== true);
     const writes =
-      this.mode === "record" || (this.mode === "once" && !this.#found) || (this.mode === "auto" && madeSome);
-    // It may have failed by its time limit, or by soft expectations.
+      this.mode === "record" || (this.mode === "once" && !this.#found) || (this.mode === "auto" && madeLiveCalls);
+    // A test can fail without an error: by its timeout or a soft assertion.
     if (!writes || this.#task.result?.state === "fail") return;
     if (this.#run.calls.length === 0) {
       for (const path of [this.#paths.main, this.#paths.timing]) rmSync(path, { force: true });
@@ -133,8 +135,8 @@ export class TestSession implements Recording {
     if (calls + frames === 0) return;
     const counts = [calls === 0 ? "" : plural(calls, "call"), frames === 0 ? "" : plural(frames, "sub-agent")];
     console.warn(
-      `agent-rewind: ${counts.filter(Boolean).join(" and ")} of the recording ${this.path} not asked for; ` +
-        "`vitest -u` records it anew.",
+      `agent-rewind: the test did not request ${counts.filter(Boolean).join(" and ")} of ${this.path}. ` +
+        "`vitest -u` records the test again.",
     );
   }
 

@@ -6,13 +6,14 @@ import type { RecordingOptions } from "./session.js";
 import { readAs, recorded, recordingOf, withRecording } from "./with-recording.js";
 
 export interface RecordingFixtures {
-  /** What the test asked so far, and what became of it. */
+  /** The recording of the test, with its calls so far. */
   recording: Recording;
 }
 
 /**
- * vitest's `test`, or one of your own, each of whose tests has its own recording.
- * @param options for all tests of it.
+ * Returns a `test` that gives each test its own recording.
+ * @param base vitest's `test` or an extended one.
+ * @param options apply to all its tests.
  */
 export function recordingTest<Context = object>(
   base: TestAPI<Context> = plainTest as unknown as TestAPI<Context>,
@@ -27,10 +28,10 @@ export function recordingTest<Context = object>(
 type Handler = (...args: unknown[]) => unknown;
 type Callable = ((...args: unknown[]) => unknown) & Record<string, unknown>;
 
-/** What gives another `test`. */
+/** The members of `test` that return another `test`. */
 const CHAINED = new Set(["concurrent", "sequential", "skip", "only", "todo", "fails", "skipIf", "runIf", "extend"]);
 
-/** The same `test`, with the functions of tests wrapped; hooks and suites stay as they are. */
+/** Wraps the functions of tests. Hooks and suites are not changed. */
 function wrapped(api: Callable, options: RecordingOptions): Callable {
   const withHandler = (args: unknown[]): unknown[] =>
     args.map((arg) => (typeof arg === "function" ? withRecording(arg as Handler, options) : arg));
@@ -57,7 +58,7 @@ function wrapped(api: Callable, options: RecordingOptions): Callable {
   });
 }
 
-/** `test.each` gives no context to its tests; `test.for` does. */
+/** Implements `test.each` with `test.for`, because only `test.for` passes the context to its tests. */
 function each(target: Callable, options: RecordingOptions): (...cases: unknown[]) => Handler {
   return (...cases) => {
     const define = Reflect.apply(target["for"] as Handler, target, cases) as Handler;
@@ -72,11 +73,11 @@ function each(target: Callable, options: RecordingOptions): (...cases: unknown[]
   };
 }
 
-/** How a test of `each` reads to vitest: it wants no fixtures. */
+/** The source text that vitest reads from a test of `each`: it requests no fixtures. */
 const EACH = (_item: unknown, { task }: { task: unknown }): unknown => task;
 
 /**
- * vitest's `test`, each of whose tests has its own recording.
+ * vitest's `test` with a recording for each test.
  *
  * @example
  * ```ts

@@ -1,24 +1,24 @@
 import type { TestCall } from "./recording.js";
 
-/** A tool call as a test expects it. */
+/** An expected tool call. */
 export interface ExpectedToolCall {
   readonly tool: string | RegExp;
-  /** What the tool was called with; may hold asymmetric matchers. */
+  /** The input of the tool. May contain asymmetric matchers. Absent: any input. */
   readonly input?: unknown;
 }
 
-/** A tool call by its name, a pattern of it, or with its input; `"..."` stands for any number of calls. */
+/** A tool name, a pattern, or a tool with an input. `"..."` matches any number of calls. */
 export type TrajectoryStep = string | RegExp | ExpectedToolCall;
 
 export type Equals = (actual: unknown, expected: unknown) => boolean;
 
-/** Whether the calls are what the steps say, all of them and in order. */
+/** True if the steps match all calls, in order. */
 export function followsTrajectory(
   calls: readonly TestCall[],
   steps: readonly TrajectoryStep[],
   equals: Equals,
 ): boolean {
-  // reached[i]: the first i calls can be what the steps so far say.
+  // reached[i]: the steps so far can match exactly the first i calls.
   let reached = Array.from({ length: calls.length + 1 }, (_, index) => index === 0);
   for (const step of steps) {
     const next = reached.map(() => false);
@@ -33,7 +33,7 @@ export function followsTrajectory(
 
 export function isStep(call: TestCall, step: TrajectoryStep, equals: Equals): boolean {
   if (typeof step === "string") return call.name === step;
-  // Also a pattern of another realm.
+  // True for patterns of other realms too.
   if (Object.prototype.toString.call(step) === "[object RegExp]") return matches(step as RegExp, call.name);
   const { tool, input } = step as ExpectedToolCall;
   const named = typeof tool === "string" ? call.name === tool : matches(tool, call.name);

@@ -8,8 +8,8 @@ import { TestSession, type RecordingOptions } from "./session.js";
 const sessions = new WeakMap<TaskLike, TestSession>();
 
 /**
- * Gives a test a recording of its own: `test("answers", withRecording(async () => { … }))`. Runs, agents and wrapped
- * clients in it are recorded into it, and replayed from it. With `test` of this module all tests have one.
+ * Wraps the function of a test to give it its own recording: `test("answers", withRecording(async () => { … }))`. Runs,
+ * agents and wrapped clients in the test are recorded and replayed. The `test` of this module does this for all tests.
  */
 export function withRecording<Args extends unknown[]>(
   fn: (...args: Args) => unknown,
@@ -21,7 +21,7 @@ export function withRecording<Args extends unknown[]>(
   return readAs(wrapped, fn);
 }
 
-/** vitest reads from a function's text which fixtures it wants. */
+/** vitest reads the fixtures that a test requests from the source text of its function. */
 export function readAs<F extends (...args: never[]) => unknown>(wrapped: F, original: object): F {
   Object.defineProperty(wrapped, "toString", { value: () => Function.prototype.toString.call(original) });
   return wrapped;
@@ -33,12 +33,14 @@ export async function recorded(task: TaskLike, options: RecordingOptions, fn: ()
   await session.run(fn);
 }
 
-/** The recording of a test, for its body; it begins with the body. */
+/** The fixture `recording` of a test. The recording starts with the test's function, after the fixtures. */
 export function recordingOf(task: TaskLike): Recording {
   const session = (): TestSession => {
     const found = sessions.get(task);
     if (found === undefined)
-      throw new Error(`the recording of the test "${task.name}" begins with the test's function`);
+      throw new Error(
+        `The recording of the test "${task.name}" has not started. Use it in the test's function, not in a hook or fixture.`,
+      );
     return found;
   };
   return {
@@ -57,16 +59,16 @@ export function recordingOf(task: TaskLike): Recording {
   };
 }
 
-/** The context that vitest gives a test comes last; a case of `test.for` may look like one. */
+/** Finds the context of the test. It is the last argument; a case of `test.for` before it may look like one. */
 function taskOf(args: readonly unknown[]): TaskLike {
   for (const arg of args.toReversed()) {
-    // The context is a function, which says so when it is called like the `done` of others.
+    // vitest passes the context as a function, which throws when called like a `done` callback.
     const isObject = (typeof arg === "object" && arg !== null) || typeof arg === "function";
     const task = isObject ? (arg as { task?: TaskLike }).task : undefined;
     if (task?.type === "test" || task?.type === "custom") return task;
   }
   throw new TypeError(
-    "withRecording: vitest gave the test no context. For test.each, take test.for, or test of agent-rewind/vitest.",
+    "withRecording: vitest passed no context to the test. Replace test.each by test.for, or use test of agent-rewind/vitest.",
   );
 }
 

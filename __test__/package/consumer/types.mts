@@ -1,6 +1,6 @@
 import { callTool, runWith } from "agent-rewind";
 import { dumpSnapshot, restoreSnapshot } from "agent-rewind/debugger";
-import { ContextManager, type SnapshotHookData } from "agent-rewind/context";
+import { ContextManager, type BoundaryCapture } from "agent-rewind/context";
 import { z } from "zod";
 
 const add = {
@@ -16,4 +16,4 @@ export const snapshot = await runWith(async () => {
 });
 export const replayed: number = await runWith(async () => snapshot.version, { snapshot });
 export const restored: typeof snapshot = restoreSnapshot([], { anchor: "before" });
-export const captured: SnapshotHookData = new ContextManager().captureLlmBoundary([{ role: "user", content: "hi" }]);
+export const captured: BoundaryCapture = new ContextManager().captureLlmBoundary([{ role: "user", content: "hi" }]);

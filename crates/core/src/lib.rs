@@ -13,5 +13,6 @@ pub mod record;
 pub mod redact;
 pub mod replay;
 pub mod restore;
+mod retry_rule;
 pub mod snapshot;
 pub mod util;

@@ -1,4 +1,4 @@
-//! The number of allocations on the hot paths. Every additional one fails a test.
+//! The number of allocations on the hot paths. Every additional allocation fails a test.
 #![allow(
     clippy::unwrap_used,
     unsafe_code,
@@ -10,8 +10,8 @@ use std::cell::Cell;
 
 use agent_rewind_core::hash::{ContentHash, content_hash, content_hash_any};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{Flags, Kind, Outcome, Value};
-use agent_rewind_core::record::{Asked, Ended, FrameInput, LiveFrame, RunOptions};
+use agent_rewind_core::model::{CallData, Flags, Kind, Outcome, Value};
+use agent_rewind_core::record::{CallInput, Ended, FrameInput, LiveFrame, RunOptions};
 use agent_rewind_core::replay::{Failures, MemoryChoice, ReplaySource};
 use agent_rewind_core::snapshot::{Provenance, Snapshot};
 
@@ -68,8 +68,8 @@ fn start(source: Option<ReplaySource>) -> LiveFrame {
     LiveFrame::start_run(root, source, options)
 }
 
-fn asked(index: usize) -> Asked {
-    Asked {
+fn call_input(index: usize) -> CallInput {
+    CallInput {
         kind: Kind::Tool,
         call_id: JsonStr::from_plain("t"),
         hash: hash_of(index),
@@ -78,13 +78,13 @@ fn asked(index: usize) -> Asked {
     }
 }
 
-fn record(frame: &LiveFrame, asked: Asked, output: JsonText) {
-    let begun = frame.begin_call(asked, None);
+fn record(frame: &LiveFrame, call: CallInput, output: JsonText) {
+    let started = frame.begin_call(call, None);
     let ended = Ended {
         outcome: Outcome::Output(Value::plain(output)),
-        meta: None,
+        data: CallData::default(),
     };
-    assert!(frame.end_call(begun.slot.unwrap(), ended));
+    assert!(frame.end_call(started.slot.unwrap(), ended));
 }
 
 fn output() -> JsonText {
@@ -104,7 +104,7 @@ fn dumped(frame: &LiveFrame) -> Snapshot {
 fn recorded(calls: usize) -> LiveFrame {
     let frame = start(None);
     for index in 0..calls {
-        record(&frame, asked(index), output());
+        record(&frame, call_input(index), output());
     }
     frame
 }
@@ -121,10 +121,10 @@ fn hashing_a_document_in_order_allocates_no_more_for_a_long_one() {
 }
 
 #[test]
-fn recording_a_call_allocates_hardly_more_at_10_000_entries() {
+fn recording_a_call_allocates_at_most_a_little_more_at_10_000_entries() {
     let [few, many] = [10, 10_000].map(|calls| {
         let frame = recorded(calls);
-        let (call, text) = (asked(calls), output());
+        let (call, text) = (call_input(calls), output());
         allocations(|| record(&frame, call, text)).0
     });
     // The list of calls is a tree, which is one level deeper at 10,000 calls.
@@ -149,9 +149,9 @@ fn replaying_a_call_copies_no_output() {
     let snapshot = dumped(&recorded(100));
     let run = start(Some(ReplaySource::of_tree(snapshot.tree(), Flags::CURRENT)));
     // The first call builds the index.
-    run.begin_call(asked(0), None);
-    let call = asked(1);
-    let (count, begun) = allocations(|| run.begin_call(call, None));
-    assert!(begun.answer.call.is_some());
+    run.begin_call(call_input(0), None);
+    let call = call_input(1);
+    let (count, started) = allocations(|| run.begin_call(call, None));
+    assert!(started.answer.call.is_some());
     assert_eq!(count, 2);
 }

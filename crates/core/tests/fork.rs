@@ -1,4 +1,4 @@
-//! Forks of recorded trees: the source stays as it is, and the fork shares what no change touches.
+//! Forks of recorded trees: the source is not changed, and the fork shares all unchanged frames with it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use agent_rewind_core::fork::{Change, NewOutcome, Target, fork};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{Call, Frame, Generation, Kind, Outcome, RequestHash, State, Value};
+use agent_rewind_core::model::{
+    Call, CallData, Frame, Generation, Kind, Outcome, RequestHash, State, Value,
+};
 
 fn call(call_id: &str, start: u64) -> Arc<Call> {
     let output = Value::plain(JsonText::trusted("1".into()));
@@ -22,7 +24,7 @@ fn call(call_id: &str, start: u64) -> Arc<Call> {
         end: Some(start + 1),
         outcome: Outcome::Output(output),
         request: None,
-        meta: None,
+        data: CallData::default(),
         replays: None,
         carried_over: false,
     })
@@ -114,7 +116,7 @@ fn deep_trees_are_forked_without_recursion() {
 }
 
 #[test]
-fn a_misfit_names_the_change_and_the_known_names() {
+fn an_error_names_the_change_and_the_known_names() {
     let error = fork(&three_agents(), &[change("root/x"), change("root/w")]).unwrap_err();
     assert_eq!((error.change, error.field), (1, "at"));
     assert!(error.known.listed);

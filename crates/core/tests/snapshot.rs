@@ -1,4 +1,4 @@
-//! Snapshots as text: what is written is read again, and every fault is named by its path.
+//! Snapshots as text: writing and reading are inverse, and every fault is reported with its path.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -46,7 +46,7 @@ fn faults(value: &Value) -> Vec<(String, String)> {
 }
 
 #[test]
-fn old_dumps_are_accepted_and_written_back_whole() {
+fn dumps_of_other_recorders_are_read_and_written_without_loss() {
     let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../__test__/fixtures/traces");
     let mut read_files = 0;
     for scenario in fs::read_dir(traces).unwrap() {
@@ -57,7 +57,7 @@ fn old_dumps_are_accepted_and_written_back_whole() {
             let again = read(&written).unwrap();
             assert_eq!(written, write_snapshot(&again));
             if !text.contains("\\ud83d\"") && !text.contains("\\ud83d\\\"") {
-                // serde_json cannot hold lone surrogates; the rest is compared value by value.
+                // serde_json does not support lone surrogates. The rest is compared value by value.
                 if let (Ok(original), Ok(mut copy)) = (
                     serde_json::from_str::<Value>(&text),
                     serde_json::from_str::<Value>(&written),
@@ -72,7 +72,7 @@ fn old_dumps_are_accepted_and_written_back_whole() {
     assert_eq!(read_files, 16);
 }
 
-/// Takes out what this recorder writes beside the documented fields.
+/// Removes the fields that this recorder writes in addition to the documented ones.
 fn strip_additions(frame: &mut Value) {
     if let Some(fields) = frame.as_object_mut() {
         fields.remove("memoryHashes");
@@ -83,7 +83,7 @@ fn strip_additions(frame: &mut Value) {
 }
 
 #[test]
-fn a_place_leaves_room_for_what_comes_after_it() {
+fn the_largest_order_can_be_continued() {
     let mut root = frame("root", "");
     root["startOrder"] = json!(1_u64 << 52);
     root["generation"] = json!({"id": u64::MAX});
@@ -97,7 +97,7 @@ fn a_place_leaves_room_for_what_comes_after_it() {
 }
 
 #[test]
-fn all_faults_are_listed_at_once_with_dotted_paths() {
+fn all_faults_are_reported_at_once_with_dotted_paths() {
     let mut root = frame("root", "");
     root["children"]["x"] = frame("root/agent:x:0", "x");
     root["children"]["x"]["state"]["status"] = json!("done");
@@ -138,7 +138,7 @@ fn all_faults_are_listed_at_once_with_dotted_paths() {
 }
 
 #[test]
-fn missing_fields_are_named() {
+fn missing_fields_are_reported() {
     let found = faults(&json!({"root": {}}));
     let paths: Vec<&str> = found.iter().map(|(path, _)| path.as_str()).collect();
     for path in [
@@ -163,7 +163,7 @@ fn missing_fields_are_named() {
 }
 
 #[test]
-fn what_callers_rely_on_is_accepted() {
+fn unknown_fields_and_foreign_hashes_are_accepted() {
     let mut root = frame("anything goes", "main");
     root["journal"]["prompt"]["not a hash"] =
         json!({"output": {"role": "assistant"}, "contentHash": "x"});
@@ -175,7 +175,7 @@ fn what_callers_rely_on_is_accepted() {
 }
 
 #[test]
-fn depth_is_bounded_by_errors() {
+fn exceeding_a_depth_limit_is_an_error() {
     let nested = |levels: usize| {
         let open = r#"{"callId":"c","agentId":"a","memory":{},"journal":{"prompt":{},"tool":{}},"state":{"status":"running"},"budgetState":{"own":{"items":[]},"aggregate":{"items":[]}},"children":{"c":"#;
         let leaf = r#"{"callId":"c","agentId":"a","memory":{},"journal":{"prompt":{},"tool":{}},"state":{"status":"running"},"budgetState":{"own":{"items":[]},"aggregate":{"items":[]}},"children":{}}"#;
@@ -214,7 +214,7 @@ fn depth_is_bounded_by_errors() {
 }
 
 #[test]
-fn text_that_is_not_json_is_refused_with_its_place() {
+fn text_that_is_not_json_is_an_error_with_its_position() {
     let text = snapshot(frame("root", ""))
         .to_string()
         .replace("\"memory\":{}", "\"memory\":{oops}");
@@ -225,7 +225,7 @@ fn text_that_is_not_json_is_refused_with_its_place() {
 }
 
 #[test]
-fn occurrences_and_edits_of_rows() {
+fn edited_rows_change_the_calls_that_refer_to_them() {
     let mut root = frame("root", "");
     root["journal"]["tool"]["h"] = json!({"output": "last", "contentHash": "h"});
     root["journal"]["tool"]["hand-made"] = json!({"output": 1, "contentHash": "hand-made"});
@@ -245,7 +245,7 @@ fn occurrences_and_edits_of_rows() {
         .map(|call| (call.call_id.to_string(), &call.outcome))
         .collect();
     let ids: Vec<&str> = calls.iter().map(|(id, _)| id.as_str()).collect();
-    // In order of start; the call whose row was taken out is gone.
+    // In order of start. The call whose row was removed is gone.
     assert_eq!(ids, ["a", "b", "d", "e"]);
     assert!(matches!(calls[1].1, Outcome::Output(value) if value.text.as_str() == "\"last\""));
     assert_eq!(*calls[2].1, Outcome::Pending);
@@ -257,7 +257,7 @@ fn occurrences_and_edits_of_rows() {
 }
 
 #[test]
-fn edited_memory_wins_over_the_memory_at_the_start() {
+fn edited_memory_overrides_the_memory_at_the_start() {
     let text = |memory: Value, at_start: Value| {
         let mut root = frame("root", "");
         root["memory"] = memory;
@@ -271,7 +271,7 @@ fn edited_memory_wins_over_the_memory_at_the_start() {
         ))
         .unwrap(),
     );
-    // As read, nothing has hashes, so all of it counts as edited.
+    // The text has no hashes, so every key counts as edited.
     let mut value: Value = serde_json::from_str(&written).unwrap();
     value["root"]["generation"]["memory"] = json!({"n": 0, "gone": 0});
     value["root"]["memory"]["kept"] = json!("edited");
@@ -290,7 +290,7 @@ fn edited_memory_wins_over_the_memory_at_the_start() {
     assert_eq!(
         get("n").as_deref(),
         Some("0"),
-        "untouched since the dump: that of the start"
+        "unchanged since the dump: the memory at the start"
     );
     assert_eq!(get("kept").as_deref(), Some("\"edited\""));
     assert_eq!(get("gone"), None);
@@ -318,7 +318,7 @@ fn proto_keys_are_data() {
 }
 
 #[test]
-fn a_missing_output_was_undefined() {
+fn a_missing_output_is_undefined() {
     let mut root = frame("root", "");
     root["journal"]["tool"]["h"] = json!({"contentHash": "h"});
     root["state"] = json!({"status": "completed"});
@@ -340,7 +340,7 @@ fn the_warnings_of_a_restore_are_kept() {
 }
 
 #[test]
-fn numbers_that_no_double_holds_come_out_as_numbers() {
+fn numbers_outside_the_range_of_a_double_stay_numbers() {
     let text = snapshot(frame("root", "")).to_string();
     let of_budget = text.replacen("\"totalTokens\":0", "\"totalTokens\":1e400", 1);
     assert!(matches!(read(&of_budget), Err(SnapshotError::Invalid(_))));

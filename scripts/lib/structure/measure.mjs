@@ -17,7 +17,7 @@ const FIELD = "handled";
 
 /** Definitions of the rule which failure is tried again: functions that are named after a part of it. */
 const RETRY_RULE =
-  /\b(?:fn|function)\s+\w*(?:[hH]andled|[rR]etry|ended_the_run|is_followed|go_on|goOn|note_failed)\w*|\bgoOn\(\)\s*:/;
+  /\b(?:fn|function)\s+\w*(?:[hH]andled|[rR]etry|ended_the_run|is_followed|note_failed)\w*|\bmarkPendingFailuresHandled\(\)\s*:/;
 
 /** Code that joins calls with rows of the journal, or prompts with their texts, from a snapshot's JSON. */
 const SNAPSHOT_READER = /\brequestTexts\b|\bjournal\.other\b|\bother = \{\}/;

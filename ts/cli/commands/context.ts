@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import type { AuditHead } from "../../audit/log.js";
+import type { AuditHead } from "../../audit/line.js";
 import { verifyLog, type AuditReport, type VerifiedLine } from "../../audit/verify.js";
 import { messageOf } from "../../errors/base.js";
 import { differingItems, readBoundaries, sameContent, type Boundary } from "../boundaries.js";
@@ -24,7 +24,7 @@ async function boundariesOf(path: string, { err }: Outputs): Promise<Boundary[]>
   return boundaries;
 }
 
-/** Lists what was sent, one boundary a line. */
+/** Prints the requests in logs, one boundary per line. */
 export async function showContext(paths: readonly string[], outputs: Outputs, json: boolean): Promise<ExitCode> {
   const { out } = outputs;
   const all: Boundary[] = [];
@@ -60,7 +60,7 @@ export async function showContext(paths: readonly string[], outputs: Outputs, js
 }
 
 function faultText({ field, expected, actual }: HashFault): string {
-  return `${field} is ${visible(expected)}, that of what is there ${actual}`;
+  return `${field} is ${visible(expected)}, but the content has ${actual}`;
 }
 
 export interface VerifyFlags {
@@ -75,7 +75,7 @@ interface ContentFault extends HashFault {
   line: number;
 }
 
-/** Checks audit logs: that no line was changed since it was written, and that its hashes are those of its content. */
+/** Checks audit logs: the chain of lines, and the hashes in the records against their content. */
 export async function verifyContext(
   paths: readonly string[],
   flags: VerifyFlags,
@@ -108,7 +108,7 @@ export async function verifyContext(
   return reports.every(({ ok }) => ok) ? EXIT.ok : EXIT.found;
 }
 
-/** Logs consist of files: what comes through standard input becomes one. */
+/** `verifyLog` reads files, so standard input is copied to a temporary file. */
 async function withFile<T>(path: string, use: (file: string) => Promise<T>): Promise<T> {
   if (path !== "-") return use(path);
   const folder = await mkdtemp(join(tmpdir(), "agent-rewind-"));
@@ -133,16 +133,17 @@ async function printReport(
   const parts = [`${records} records`, `${files.length} ${files.length === 1 ? "file" : "files"}`];
   if (head !== undefined) parts.push(`head ${head.seq}:${head.hash}`);
   if (keyed) parts.push("keyed");
-  if (torn !== undefined) parts.push(`${torn.bytes} bytes of a killed process at the end`);
+  if (torn !== undefined) parts.push(`an incomplete line of ${torn.bytes} bytes at the end`);
   await out.line(`${state}  ${visible(log)}  ${parts.join(", ")}`);
 }
 
-/** A key is not given on the command line, where everybody on the machine could read it. */
+/** Reads the key from a variable or file. On the command line, every user of the machine could read it. */
 async function keyOf({ keyFile, keyEnv }: VerifyFlags): Promise<string | undefined> {
-  if (keyFile !== undefined && keyEnv !== undefined) throw new UsageError("give one of --key-file and --key-env");
+  if (keyFile !== undefined && keyEnv !== undefined)
+    throw new UsageError("--key-file and --key-env exclude each other");
   if (keyEnv !== undefined) {
     const key = process.env[keyEnv];
-    if (!key) throw new UsageError(`--key-env: there is no environment variable ${keyEnv}`);
+    if (!key) throw new UsageError(`--key-env: the environment variable ${keyEnv} is not set`);
     return key;
   }
   if (keyFile === undefined) return undefined;
@@ -161,17 +162,17 @@ function headOf(text: string): AuditHead {
 
 interface ContextChange {
   agent: string;
-  /** Number of the boundary of that agent, from 0. */
+  /** Number of the boundary among those of the agent, from 0. */
   index: number;
   change: "added" | "removed" | "messages" | "tools";
   before?: { file: string; line: number; hash?: string };
   after?: { file: string; line: number; hash?: string };
-  /** Places of the messages or tools that differ, where they are known. */
+  /** Indices of the messages or tools that differ, if known. */
   items?: number[];
   differences?: Difference[];
 }
 
-/** Prints where the contexts of two releases differ, agent by agent; times and sessions do not count. */
+/** Prints the differences between the contexts in two logs, agent by agent. Times and sessions are ignored. */
 export async function diffContext(paths: readonly string[], outputs: Outputs, json: boolean): Promise<ExitCode> {
   const [first, ...others] = paths as [string, ...string[]];
   const before = byAgent(await boundariesOf(first, outputs));

@@ -67,27 +67,27 @@ const STYLES: Readonly<Record<string, Style>> = {
 };
 
 function describeCall(row: CallRow, out: Output): string {
-  const { kind, name, contentHash, status, unreached, reason, durationMs, tokens } = row;
+  const { kind, name, contentHash, status, carriedOver, reason, durationMs, tokens } = row;
   return [
     out.style("cyan", visible(name ?? `${kind} ${contentHash.slice(0, 12)}`, 120)),
     out.style(STYLES[status] as Style, status),
-    ...notReached(unreached, out),
+    ...carriedOverMark(carriedOver, out),
     ...(durationMs === undefined ? [] : [time(durationMs)]),
     ...(tokens === undefined ? [] : [`${tokens} tokens`]),
     ...(reason === undefined ? [] : [visible(reason, 200)]),
   ].join("  ");
 }
 
-function notReached(unreached: true | undefined, out: Output): string[] {
-  return unreached === true ? [out.style("yellow", "not reached")] : [];
+function carriedOverMark(carriedOver: true | undefined, out: Output): string[] {
+  return carriedOver === true ? [out.style("yellow", "carried over")] : [];
 }
 
 function describeFrame(row: FrameRow, out: Output): string {
-  const { name, status, unreached, reason, generation, calls, tokens } = row;
+  const { name, status, carriedOver, reason, generation, calls, tokens } = row;
   return [
     out.style("bold", visible(name, 120)),
     out.style(STYLES[status] ?? "dim", visible(status)),
-    ...notReached(unreached, out),
+    ...carriedOverMark(carriedOver, out),
     `${calls} ${calls === 1 ? "call" : "calls"}`,
     ...(tokens === 0 ? [] : [`${tokens} tokens`]),
     ...(generation === 0 ? [] : [`generation ${generation}`]),

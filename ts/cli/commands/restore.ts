@@ -5,7 +5,7 @@ import { EXIT, InputError, type ExitCode } from "../exit.js";
 import { readTrace } from "../input.js";
 import { visible, type Output } from "../output.js";
 
-/** Restores a snapshot from a trace, and writes it to a file, or prints it. */
+/** Restores a snapshot from a trace. Writes it to a file or prints it. */
 export async function restore(
   path: string,
   target: string | undefined,

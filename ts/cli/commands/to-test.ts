@@ -22,7 +22,7 @@ export interface ToTestFlags {
   readonly trace: string | undefined;
 }
 
-/** Writes a vitest file and its recording, which make the run of a trace again. */
+/** Writes a vitest file and its recording, which replay the run of a trace. */
 export async function toTest(
   path: string,
   flags: ToTestFlags,
@@ -30,11 +30,13 @@ export async function toTest(
   json: boolean,
 ): Promise<ExitCode> {
   const { output: target, agent, call, model } = flags;
-  if (target === undefined) throw new UsageError("to-test: -o names the test file that is to be written");
+  if (target === undefined) throw new UsageError("to-test: -o <file> is missing. It names the test file to write");
   if ((agent === undefined) === (call === undefined)) {
-    throw new UsageError("to-test: one of --agent and --call names what the test calls, such as ./agents.ts#writer");
+    throw new UsageError(
+      "to-test: pass either --agent or --call. It names the function that the test calls, such as ./agents.ts#writer",
+    );
   }
-  if (model !== undefined && agent === undefined) throw new UsageError("to-test: --model goes with --agent");
+  if (model !== undefined && agent === undefined) throw new UsageError("to-test: --model needs --agent");
   const called =
     agent === undefined
       ? ({ kind: "call", reference: reference("--call", call as string) } as const)
@@ -43,7 +45,7 @@ export async function toTest(
   const options: RestoreOptions = flags.trace === undefined ? {} : { traceId: flags.trace };
   const snapshot = await readTrace(path, options);
   for (const { file } of [called.reference, ...(ownModel === undefined ? [] : [ownModel])])
-    if (!existsSync(file)) throw new InputError(`${file}: there is no such file`);
+    if (!existsSync(file)) throw new InputError(`${file}: file not found`);
   for (const { code, message } of snapshot.warnings ?? [])
     await err.line(err.style("yellow", `${code}: ${visible(message)}`));
   const {
@@ -51,12 +53,10 @@ export async function toTest(
     provenance: { traceId },
   } = snapshot;
   if (root.state.status === "running")
-    throw new InputError(
-      `${nameOf(path)}: the run had not ended, so that a test of it could not pass; resume it first`,
-    );
+    throw new InputError(`${nameOf(path)}: the run has not ended, so a test of it cannot pass. Resume the run first`);
   if (agent !== undefined && root.agentId === "") {
     throw new InputError(
-      `${nameOf(path)}: the run is not that of one agent. Give --call, a function that makes the whole run`,
+      `${nameOf(path)}: the run has no single root agent. Pass --call with a function that starts the whole run`,
     );
   }
   if (path !== "-") await addRequests(snapshot, path);
@@ -86,7 +86,7 @@ function refuseSecrets(input: string, { main, timing, blobs }: RecordingText, so
   ];
   if (found.length === 0) return;
   throw new InputError(
-    `${input}: the test would hold secrets (${[...new Set(found)].join(", ")}), and was not written. ` +
-      "Trace runs with `redact`, or take them out of the trace.",
+    `${input}: the test was not written, because it would contain secrets (${[...new Set(found)].join(", ")}). ` +
+      "Trace runs with `redact`, or remove the secrets from the trace.",
   );
 }

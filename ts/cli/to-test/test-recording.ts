@@ -1,6 +1,7 @@
 import { RecordingSession } from "../../runtime/run/recording-session.js";
 import { runWith } from "../../runtime/run/run-with.js";
-import type { AgentFrameSnapshot, AgentSnapshot, UsageStats } from "../../types/snapshot.js";
+import type { AgentFrameSnapshot, AgentSnapshot } from "../../types/snapshot.js";
+import { emptyFrame } from "../../values/empty-frame.js";
 
 /** What a test would have recorded that makes this run: the run's frame stands in that of the test. */
 export async function testRecording(snapshot: AgentSnapshot): Promise<AgentSnapshot> {
@@ -15,7 +16,7 @@ export async function testRecording(snapshot: AgentSnapshot): Promise<AgentSnaps
     ...(run.inputHash === undefined && inputHash !== undefined ? { inputHash } : {}),
     ...(whole.outputTypes === undefined ? {} : { outputTypes: whole.outputTypes }),
   };
-  return { ...snapshot, root: { ...emptyFrame(), children: { [callId]: frame }, requestTexts } };
+  return { ...snapshot, root: { ...emptyFrame(), startOrder: 0, children: { [callId]: frame }, requestTexts } };
 }
 
 /** The frame that the first run in a test has. */
@@ -26,25 +27,3 @@ async function frameOfRun(): Promise<AgentFrameSnapshot> {
   test.close();
   return Object.values(root.children)[0] as AgentFrameSnapshot;
 }
-
-const noUsage = (): UsageStats => ({
-  costs: {},
-  totalTokens: 0,
-  promptTokens: 0,
-  completionTokens: 0,
-  callCount: 0,
-  items: [],
-});
-
-const emptyFrame = (): AgentFrameSnapshot => ({
-  callId: "root",
-  agentId: "",
-  memory: {},
-  journal: { prompt: {}, tool: {} },
-  children: {},
-  state: { status: "running" },
-  budgetState: { own: noUsage(), aggregate: noUsage() },
-  startOrder: 0,
-  calls: [],
-  generation: { id: 0, memory: {} },
-});

@@ -1,42 +1,42 @@
-// What is told of a boundary, and how it is kept.
+// The facts about a captured boundary, and the forms in which a capture is stored.
 
 import type { BudgetAllocation, ContextLedger } from "../window/ledger.js";
 
-/** Where a boundary was captured: by a call of the user's, at the model call of a run, or at the network. */
+/** The place of the capture: a call by the user (`call`), a model call of a run (`model`), or the network (`wire`). */
 export type BoundarySource = "call" | "model" | "wire";
 
-/** The request that was sent over the network. Values of headers and of the URL that are secret are left out. */
+/** The request that was sent over the network, without secret headers and secret parts of the URL. */
 export interface WireRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What is known of a boundary beside its content. */
+/** Everything known about a boundary except its content. */
 export interface BoundaryFacts {
   readonly source: BoundarySource;
   readonly sessionId: string;
-  /** Name of the agent that sends. */
+  /** Name of the agent that sends the request. */
   readonly agentName: string;
   readonly model: string;
-  /** Path of the journaled call, such as `root/agent:writer:0/prompt:gpt:0`; absent outside of runs. */
+  /** Path of the journaled call, such as `root/agent:writer:0/prompt:gpt:0`. Absent outside of runs. */
   readonly callId?: string | undefined;
   readonly traceId?: string | undefined;
-  /** Span of the call: that of the trace events `turn:start` and `turn:end`, or `call:start` and `call:end`. */
+  /** Span of the call, as in the trace events `turn:start` and `turn:end`, or `call:start` and `call:end`. */
   readonly spanId?: string | undefined;
-  /** Key of the journal entry, where there is one. */
+  /** Key of the journal entry, if there is one. */
   readonly journalHash?: string | undefined;
-  /** From 1; each retry of a request is one more. */
+  /** Starts at 1 and increases with each retry of the request. */
   readonly attempt: number;
-  /** Whether the answer comes from a recording: nothing leaves. */
+  /** True if the answer comes from a recording, so nothing is sent. */
   readonly replayed: boolean;
-  /** Of a snapshot that `process` keeps. */
+  /** Set on captures made by `process`. */
   readonly timing?: "pre_optimization" | "post_optimization" | undefined;
   readonly wire?: WireRequest | undefined;
 }
 
-/** A snapshot as JSON. */
-export interface SnapshotRecord {
+/** A capture as JSON. */
+export interface CaptureRecord {
   readonly timestamp: string;
   readonly source: BoundarySource;
   readonly sessionId: string;
@@ -56,15 +56,15 @@ export interface SnapshotRecord {
   readonly budget: BudgetAllocation;
   readonly messages: readonly unknown[];
   readonly tools: readonly unknown[];
-  /** The whole request as it was sent or hashed, where more than messages and tools is known. */
+  /** The whole request as it was sent or hashed. Present if more than messages and tools is known. */
   readonly request?: string;
   readonly wire?: WireRequest;
-  /** Where JSON values alone do not give the hashes again: the texts, and whether their number tokens count. */
+  /** Texts for hashes that JSON values cannot reproduce. `source` is true if the number tokens of the texts count. */
   readonly exact?: { readonly messages: string; readonly tools: string; readonly source: boolean };
 }
 
-/** A snapshot in the names of the source. */
-export interface SnapshotDict {
+/** The short form of a capture, with snake_case names. */
+export interface CaptureDict {
   readonly timestamp: string;
   readonly message_count: number;
   readonly tools_count: number;

@@ -1,9 +1,7 @@
-// What was sent to a model, at one moment.
-
 import { inspect } from "node:util";
 
 import { budgetDict, ledgerDict, type BudgetAllocation, type ContextLedger, type Tracked } from "../window/ledger.js";
-import type { BoundaryFacts, BoundarySource, SnapshotDict, SnapshotRecord, WireRequest } from "./boundary-types.js";
+import type { BoundaryFacts, BoundarySource, CaptureDict, CaptureRecord, WireRequest } from "./boundary-types.js";
 import type { RequestContent } from "../request/content.js";
 import { bytesSha256, canonicalSha256, documentSha256, elementSha256, pythonSha256, SHORT } from "../request/hashes.js";
 import type { JsonText } from "../request/json-text.js";
@@ -11,9 +9,9 @@ import { measure, type Measured } from "../window/measure.js";
 import { utcText } from "./timestamp.js";
 import type { CountTokens } from "../window/tokens.js";
 
-/** SHA-256, 64 hex digits each, of the parts of a request, as Python's `json.dumps` writes them with sorted keys. */
+/** SHA-256 (64 hex digits) of each part of a request, as written by Python's `json.dumps` with sorted keys. */
 export interface SegmentHashes {
-  /** Of `null` where the system prompt is among the messages. */
+  /** The hash of `null` if the system prompt is one of the messages. */
   readonly system: string;
   readonly tools: string;
   readonly messages: string;
@@ -21,9 +19,9 @@ export interface SegmentHashes {
   readonly parameters: string;
 }
 
-/** What a snapshot is made of. @internal */
+/** @internal */
 export interface BoundaryParts {
-  /** Since 1970. */
+  /** Since 1970-01-01 UTC. */
   readonly microseconds: number;
   readonly content: RequestContent;
   readonly facts: BoundaryFacts;
@@ -33,10 +31,10 @@ export interface BoundaryParts {
 }
 
 /**
- * The exact messages and tools of one request to a model. It never changes and shares nothing with the caller. Hashes
- * and counts are made at the first access.
+ * The exact messages and tools of one request to a model. It is immutable and shares nothing with the caller. Hashes and
+ * counts are computed on first access.
  */
-export class SnapshotHookData {
+export class BoundaryCapture {
   readonly source: BoundarySource;
   readonly sessionId: string;
   readonly agentName: string;
@@ -47,9 +45,9 @@ export class SnapshotHookData {
   readonly attempt: number;
   readonly replayed: boolean;
   readonly timing: "pre_optimization" | "post_optimization" | undefined;
-  /** How it was sent; absent where it was not captured at the network. */
+  /** How the request was sent. Absent if it was not captured at the network. */
   readonly wire: WireRequest | undefined;
-  /** How the model's context window is allotted. */
+  /** How the context window of the model is divided. */
   readonly budget: BudgetAllocation;
   readonly #parts: BoundaryParts;
   #measured: Measured | undefined;
@@ -77,17 +75,17 @@ export class SnapshotHookData {
     Object.freeze(this);
   }
 
-  /** When it was captured: UTC, in microseconds. */
+  /** Time of the capture in UTC, with microseconds. */
   get timestamp(): string {
     return utcText(this.#parts.microseconds);
   }
 
-  /** The messages as they are sent; frozen. */
+  /** The messages as they are sent, frozen. */
   get messages(): readonly unknown[] {
     return this.#parts.content.messages.value as readonly unknown[];
   }
 
-  /** The tool schemas as they are sent; frozen. */
+  /** The tool schemas as they are sent, frozen. */
   get tools(): readonly unknown[] {
     return this.#parts.content.tools.value as readonly unknown[];
   }
@@ -102,7 +100,7 @@ export class SnapshotHookData {
     return this.toolsSha256.slice(0, SHORT);
   }
 
-  /** SHA-256 of what Python's `json.dumps(messages, sort_keys=True, default=str)` gives. */
+  /** SHA-256 of the text that Python's `json.dumps(messages, sort_keys=True, default=str)` returns. */
   get messageSha256(): string {
     return this.#measure().messageSha256;
   }
@@ -111,20 +109,20 @@ export class SnapshotHookData {
     return this.#measure().toolsSha256;
   }
 
-  /** What the context holds, in tokens. */
+  /** The tokens of the model context, by segment. */
   get ledger(): ContextLedger {
     return this.#measure().ledger;
   }
 
-  /** Text of the request's body, byte for byte; absent where it was not captured at the network. */
+  /** The body of the request, byte for byte. Absent if it was not captured at the network. */
   get body(): string | undefined {
     const { content, facts } = this.#parts;
     return facts.wire === undefined ? undefined : content.document.bytes.toString("utf8");
   }
 
   /**
-   * The key of the journal entry, where the request is journaled; else SHA-256 of the RFC 8785 form of the request:
-   * of the body, or of `{"messages":…,"tools":…}`.
+   * The key of the journal entry if the request is journaled. Otherwise SHA-256 of the RFC 8785 form of the body, or of
+   * `{"messages":…,"tools":…}` if there is no body.
    */
   get contentHash(): string {
     const { content, facts } = this.#parts;
@@ -132,14 +130,14 @@ export class SnapshotHookData {
     return this.#contentHash;
   }
 
-  /** SHA-256 of the bytes that are sent, the order of the keys kept. */
+  /** SHA-256 of the bytes that are sent. The order of keys counts. */
   get wireHash(): string {
     const { document } = this.#parts.content;
     this.#wireHash ??= documentSha256(document);
     return this.#wireHash;
   }
 
-  /** SHA-256 of each message, as `messageSha256`. */
+  /** SHA-256 of each message, computed like `messageSha256`. */
   get messageHashes(): readonly string[] {
     this.#messageHashes ??= Object.freeze(elementSha256(this.#parts.content.messages));
     return this.#messageHashes;
@@ -156,18 +154,18 @@ export class SnapshotHookData {
     return this.#segmentHashes;
   }
 
-  /** The request as text and parts. @internal */
-  static contentOf(data: SnapshotHookData): RequestContent {
+  /** @internal */
+  static contentOf(data: BoundaryCapture): RequestContent {
     return data.#parts.content;
   }
 
-  /** Characters or bytes of text that it holds. @internal */
-  static sizeOf(data: SnapshotHookData): number {
+  /** Size of the captured text in characters or bytes. @internal */
+  static sizeOf(data: BoundaryCapture): number {
     return data.#parts.content.size;
   }
 
-  /** All of it, to be kept as JSON: `verifySnapshot`, `detectDrift` and `requestOf` take it too. */
-  toJSON(): SnapshotRecord {
+  /** The full capture as JSON, for storage. `verifyCapture`, `detectDrift` and `requestOf` accept this form too. */
+  toJSON(): CaptureRecord {
     const { content, facts } = this.#parts;
     const { document, messages, tools } = content;
     const isPlain = messages.isPlain && tools.isPlain;
@@ -198,8 +196,8 @@ export class SnapshotHookData {
     };
   }
 
-  /** The short form, in the names of the source. */
-  toDict(): SnapshotDict {
+  /** The short form, with snake_case names. */
+  toDict(): CaptureDict {
     return {
       timestamp: this.timestamp,
       message_count: this.ledger.messageCount,
@@ -223,7 +221,7 @@ export class SnapshotHookData {
   }
 }
 
-function exactTexts(messages: JsonText, tools: JsonText): NonNullable<SnapshotRecord["exact"]> {
+function exactTexts(messages: JsonText, tools: JsonText): NonNullable<CaptureRecord["exact"]> {
   const text = ({ bytes }: JsonText): string => bytes.toString("utf8");
   return { messages: text(messages), tools: text(tools), source: messages.source };
 }

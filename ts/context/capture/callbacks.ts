@@ -1,43 +1,44 @@
-// Who is told of a boundary. Watching must not change what is watched.
+// Callbacks for boundaries. Observing a request must not change it.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 
-import type { SnapshotHookData } from "./boundary.js";
+import { isThenable } from "../../values/thenable.js";
+import type { BoundaryCapture } from "./boundary.js";
 
 /**
- * Takes a snapshot. It is called before the request leaves, once for each attempt. What it returns is not waited for,
- * unless it was registered as blocking.
+ * Receives a capture. Called before the request is sent, once per attempt. A returned promise is awaited only if the
+ * callback was registered as blocking.
  */
-export type SnapshotCallback = (data: SnapshotHookData) => unknown;
+export type CaptureCallback = (data: BoundaryCapture) => unknown;
 
 export interface CallbackOptions {
   /**
-   * The request waits for the callback, and is not sent if it throws: the call fails with its error. What
-   * `captureLlmBoundary` captures waits only for what a callback does at once.
+   * The request waits for the callback. If the callback throws, the request is not sent and the call fails with that
+   * error. `captureLlmBoundary` waits only for the synchronous part of a callback.
    * @default false
    */
   blocking?: boolean;
 }
 
-/** Takes what a callback threw, or its promise was rejected with. */
-export type OnCallbackError = (error: unknown, data: SnapshotHookData | undefined) => void;
+/** Receives an error that a callback threw, or the reason for which its promise was rejected. */
+export type OnCallbackError = (error: unknown, data: BoundaryCapture | undefined) => void;
 
-/** So many snapshots wait for an asynchronous callback that is still at work; what comes then is not told to it. */
+/** Maximum number of captures queued for an asynchronous callback that is still running. Further ones are dropped. */
 export const MAX_WAITING = 1_000;
 
-/** Which registrations the code runs in: a callback is not told of what it causes itself. */
+/** The registrations whose callbacks are running here. A callback is not called for boundaries that it causes itself. */
 const inside = new AsyncLocalStorage<ReadonlySet<Registration>>();
 
 class Registration {
   readonly blocking: boolean;
-  readonly #callback: SnapshotCallback;
+  readonly #callback: CaptureCallback;
   readonly #onError: OnCallbackError;
-  readonly #waiting: SnapshotHookData[] = [];
+  readonly #waiting: BoundaryCapture[] = [];
   #working: Promise<void> | undefined;
   #dropped = 0;
   #ended = false;
 
-  constructor(callback: SnapshotCallback, blocking: boolean, onError: OnCallbackError) {
+  constructor(callback: CaptureCallback, blocking: boolean, onError: OnCallbackError) {
     this.#callback = callback;
     this.blocking = blocking;
     this.#onError = onError;
@@ -47,13 +48,13 @@ class Registration {
     return inside.getStore()?.has(this) === true;
   }
 
-  /** Calls a callback whose errors stop the request. */
-  demand(data: SnapshotHookData): unknown {
+  /** Calls a blocking callback, whose errors stop the request. */
+  callBlocking(data: BoundaryCapture): unknown {
     return this.#invoke(data);
   }
 
-  /** Tells the callback, or has the snapshot wait until it is done with those before. */
-  tell(data: SnapshotHookData): void {
+  /** Calls the callback, or queues the capture until the callback has finished with earlier ones. */
+  notify(data: BoundaryCapture): void {
     if (this.#ended) return;
     if (this.#working === undefined) {
       this.#start(data);
@@ -63,25 +64,25 @@ class Registration {
       this.#dropped += 1;
       if (this.#dropped === 1) {
         const error = new RangeError(
-          `A snapshot callback has not come to an end while ${MAX_WAITING} snapshots wait for it: it is not told of further ones.`,
+          `A capture callback is still running while ${MAX_WAITING} captures wait for it. Further captures are not passed to it.`,
         );
         this.#onError(error, data);
       }
     }
   }
 
-  /** What is told is over with it. */
+  /** Stops the delivery of captures, including queued ones. */
   end(): void {
     this.#ended = true;
     this.#waiting.length = 0;
   }
 
-  /** Until nothing waits any more. */
+  /** Resolves when no capture is being handled or queued. */
   async idle(): Promise<void> {
     while (this.#working !== undefined) await this.#working;
   }
 
-  #start(data: SnapshotHookData): void {
+  #start(data: BoundaryCapture): void {
     let result: unknown;
     try {
       result = this.#invoke(data);
@@ -92,8 +93,8 @@ class Registration {
     if (isThenable(result)) this.#working = this.#work(result, data);
   }
 
-  async #work(first: PromiseLike<unknown>, data: SnapshotHookData): Promise<void> {
-    let [result, of]: [unknown, SnapshotHookData] = [first, data];
+  async #work(first: PromiseLike<unknown>, data: BoundaryCapture): Promise<void> {
+    let [result, of]: [unknown, BoundaryCapture] = [first, data];
     for (;;) {
       try {
         await result;
@@ -114,14 +115,14 @@ class Registration {
     this.#working = undefined;
   }
 
-  #invoke(data: SnapshotHookData): unknown {
+  #invoke(data: BoundaryCapture): unknown {
     const outer = inside.getStore();
     return inside.run(new Set([...(outer ?? []), this]), () => this.#callback(data));
   }
 }
 
 /** The callbacks of a manager. */
-export class SnapshotCallbacks {
+export class CaptureCallbacks {
   readonly #registrations = new Set<Registration>();
   readonly #warned = new WeakSet<object>();
   readonly #onError: OnCallbackError | undefined;
@@ -134,8 +135,8 @@ export class SnapshotCallbacks {
     return this.#registrations.size;
   }
 
-  /** Gives the undoing. */
-  register(callback: SnapshotCallback, { blocking = false }: CallbackOptions): () => void {
+  /** Returns a function that removes the registration. */
+  register(callback: CaptureCallback, { blocking = false }: CallbackOptions): () => void {
     const registration = new Registration(callback, blocking, (error, data) => this.#fail(error, data, registration));
     this.#registrations.add(registration);
     return () => {
@@ -145,43 +146,44 @@ export class SnapshotCallbacks {
   }
 
   /**
-   * Tells all callbacks, the blocking ones first: whom they stop, nobody else hears of. Gives a promise if one of them
-   * has to be waited for. @throws what a blocking one throws.
+   * Calls all callbacks, the blocking ones first: if one of them stops the request, the others are not called. Returns a
+   * promise if a callback has to be awaited.
+   * @throws the error of a blocking callback.
    */
-  tell(data: SnapshotHookData): Promise<void> | undefined {
-    // Those registered meanwhile begin with the next boundary.
-    const told = [...this.#registrations].filter((registration) => !registration.isCausing);
-    const demanded = told.filter(({ blocking }) => blocking);
-    for (const [index, registration] of demanded.entries()) {
-      const result = registration.demand(data);
-      if (isThenable(result)) return this.#tellAfter(result, demanded.slice(index + 1), told, data);
+  notify(data: BoundaryCapture): Promise<void> | undefined {
+    // Callbacks registered during this loop start with the next boundary.
+    const called = [...this.#registrations].filter((registration) => !registration.isCausing);
+    const blocking = called.filter((registration) => registration.blocking);
+    for (const [index, registration] of blocking.entries()) {
+      const result = registration.callBlocking(data);
+      if (isThenable(result)) return this.#notifyAfter(result, blocking.slice(index + 1), called, data);
     }
-    for (const registration of told) if (!registration.blocking) registration.tell(data);
+    for (const registration of called) if (!registration.blocking) registration.notify(data);
     return undefined;
   }
 
-  async #tellAfter(
+  async #notifyAfter(
     first: PromiseLike<unknown>,
-    demanded: readonly Registration[],
-    told: readonly Registration[],
-    data: SnapshotHookData,
+    blocking: readonly Registration[],
+    called: readonly Registration[],
+    data: BoundaryCapture,
   ): Promise<void> {
     await first;
-    for (const registration of demanded) await registration.demand(data);
-    for (const registration of told) if (!registration.blocking) registration.tell(data);
+    for (const registration of blocking) await registration.callBlocking(data);
+    for (const registration of called) if (!registration.blocking) registration.notify(data);
   }
 
-  /** Until all asynchronous callbacks have come to an end. */
+  /** Resolves when all asynchronous callbacks have finished. */
   async idle(): Promise<void> {
     await Promise.all([...this.#registrations].map((registration) => registration.idle()));
   }
 
-  /** Reports an error that no callback of the manager's made. */
+  /** Reports an error that did not come from a callback. */
   report(error: unknown): void {
     this.#fail(error, undefined, undefined);
   }
 
-  #fail(error: unknown, data: SnapshotHookData | undefined, registration: Registration | undefined): void {
+  #fail(error: unknown, data: BoundaryCapture | undefined, registration: Registration | undefined): void {
     if (this.#onError !== undefined) {
       try {
         this.#onError(error, data);
@@ -193,16 +195,12 @@ export class SnapshotCallbacks {
     this.#warn(error, registration);
   }
 
-  /** Once for each callback. */
+  /** Warns once per callback. */
   #warn(error: unknown, registration: Registration | undefined): void {
     const key = registration ?? this;
     if (this.#warned.has(key)) return;
     this.#warned.add(key);
-    const what = registration === undefined ? "capturing a boundary" : "a snapshot callback";
-    console.warn(`agent-rewind: ${what} failed; the run goes on, its further errors are not shown.`, error);
+    const what = registration === undefined ? "capturing a boundary" : "a capture callback";
+    console.warn(`agent-rewind: ${what} failed. The run continues; further errors of this kind are not shown.`, error);
   }
-}
-
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }

@@ -1,4 +1,4 @@
-// A fetch that shows every request to a model before it leaves.
+// A fetch that captures every request to a model before it is sent.
 
 import { getContext } from "../../runtime/scope/run-context.js";
 import type { ModelCall } from "../../runtime/call/observers.js";
@@ -11,8 +11,8 @@ export type Fetch = typeof globalThis.fetch;
 
 export interface CaptureFetchOptions {
   /**
-   * Whether a request with a JSON body goes to a model; by default one with `messages` (or `contents`, or, to a path
-   * that ends in `/responses`, `input`), unless it only counts tokens.
+   * Returns true if a request with a JSON body goes to a model. By default: a body with `messages`, with `contents`, or
+   * with `input` if the path ends in `/responses`. Requests that only count tokens are excluded.
    */
   readonly isBoundary?: (request: { readonly url: URL; readonly method: string; readonly body: string }) => boolean;
 }
@@ -23,7 +23,7 @@ interface Capturing {
   readonly report: (error: unknown) => void;
 }
 
-/** How often a client says that it has tried before. */
+/** Header in which OpenAI and Anthropic clients send the number of earlier attempts. */
 const RETRY_HEADER = "x-stainless-retry-count";
 
 export function capturingFetch(capturing: Capturing, fetch: Fetch | undefined, options: CaptureFetchOptions): Fetch {
@@ -34,13 +34,13 @@ export function capturingFetch(capturing: Capturing, fetch: Fetch | undefined, o
     try {
       seen = await see(input, init, options);
     } catch (error) {
-      // A request that cannot be read is for the client to fail with.
+      // If the request is invalid, the client's own fetch reports the error.
       capturing.report(error);
     }
     if (seen === undefined) return send(input, init);
     const { call, facts } = currentFacts();
     if (call !== undefined) capturing.captured(call);
-    const told = capturing.capture(seen.content, {
+    const waiting = capturing.capture(seen.content, {
       ...contextFacts(),
       ...facts,
       source: "wire",
@@ -48,12 +48,12 @@ export function capturingFetch(capturing: Capturing, fetch: Fetch | undefined, o
       attempt: attempts.next(call, seen.headers, seen.content.document.bytes),
       wire: seen.wire,
     });
-    if (told !== undefined) await told;
+    if (waiting !== undefined) await waiting;
     return send(input, init);
   };
 }
 
-/** Outside of model calls, the agent that the code runs in. */
+/** The agent that the code runs in, for requests outside of model calls. */
 function contextFacts(): Partial<BoundaryFacts> {
   const context = getContext();
   if (context === undefined) return {};
@@ -98,7 +98,7 @@ function isModelRequest({ pathname }: URL, content: DocumentContent): boolean {
   return name === "messages" || name === "contents" || (name === "input" && pathname.endsWith("/responses"));
 }
 
-/** None of what is not JSON. */
+/** `undefined` if the document is not JSON. */
 function messagesName(content: DocumentContent): string | undefined {
   try {
     return content.messagesName;
@@ -107,7 +107,7 @@ function messagesName(content: DocumentContent): string | undefined {
   }
 }
 
-/** The bytes that a body is sent as; `undefined` for one that comes as a stream, or is no text. */
+/** The bytes of a body as they are sent. `undefined` for streams, forms and URL parameters. */
 async function bodyBytes(request: Request | undefined, body: unknown): Promise<Buffer | undefined> {
   if (body === undefined || body === null) {
     return request?.body == null ? undefined : Buffer.from(await request.clone().arrayBuffer());
@@ -126,7 +126,7 @@ function looksLikeObject(bytes: Buffer): boolean {
   return bytes[bytes.findIndex((byte) => !WHITE_SPACE.has(byte))] === 0x7b;
 }
 
-/** Tells the attempts at one request apart: by the client's own count, else by the same body in the same model call. */
+/** Numbers the attempts at one request: by the client's own count, else by equal bodies in the same model call. */
 class Attempts {
   readonly #last = new WeakMap<ModelCall, { readonly body: Buffer; readonly attempt: number }>();
 
@@ -141,11 +141,11 @@ class Attempts {
   }
 }
 
-/** Headers that a request needs to be understood, and none of them holds a secret. */
+/** Headers that are needed to understand a request and never contain a secret. */
 const KEPT = ["accept", "anthropic-beta", "anthropic-version", "content-type", "openai-beta"];
 const SECRET = /key|token|secret|sig|password|code|credential/i;
 
-export function publicHeaders(headers: Headers): Readonly<Record<string, string>> {
+function publicHeaders(headers: Headers): Readonly<Record<string, string>> {
   const kept: Record<string, string> = {};
   for (const name of KEPT) {
     const value = headers.get(name);
@@ -154,8 +154,8 @@ export function publicHeaders(headers: Headers): Readonly<Record<string, string>
   return Object.freeze(kept);
 }
 
-/** Without the user, the password, and parameters that by their name hold a secret. */
-export function publicUrl(url: URL): string {
+/** Removes the user, the password, and parameters whose names suggest a secret. */
+function publicUrl(url: URL): string {
   const copy = new URL(url);
   copy.username = "";
   copy.password = "";

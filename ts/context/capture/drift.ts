@@ -1,41 +1,36 @@
-// What changed from one request to another.
-
 import { calling, native } from "../../native.js";
 import type { Difference } from "../../types/miss.js";
-import type { SnapshotRecord } from "./boundary-types.js";
-import { SnapshotHookData } from "./boundary.js";
+import type { CaptureRecord } from "./boundary-types.js";
+import { BoundaryCapture } from "./boundary.js";
 import type { RequestContent } from "../request/content.js";
 import { pythonSha256, withLastKeys } from "../request/hashes.js";
 import { JsonText } from "../request/json-text.js";
 import { comparePrefix, type CachePrefix } from "../request/prefix.js";
-import { snapshotContent } from "./verify.js";
+import { captureContent } from "./verify.js";
 
 export interface Drift {
-  /** Whether anything is not the same. */
+  /** True if anything differs. */
   readonly changed: boolean;
   readonly messagesChanged: boolean;
   readonly toolsChanged: boolean;
-  /** Whether the system prompt (where it is given apart) or another member of the request changed. */
+  /** True if a separate system prompt or another member of the request changed. */
   readonly othersChanged: boolean;
-  /** JSON pointer to the first place that differs. */
+  /** JSON pointer to the first difference. */
   readonly first?: string;
-  /** The first differences; `recorded` is of the earlier request. */
+  /** The first differences. `recorded` is the value in the earlier request. */
   readonly differences: readonly Difference[];
-  /** How many further differences there are. */
+  /** The number of further differences. */
   readonly more: number;
-  /** What is left of the beginning that a provider's prompt cache goes by. */
+  /** The common prefix of both requests, which a provider's prompt cache can reuse. */
   readonly cache: CachePrefix;
 }
 
 /**
- * Compares two snapshots, or their JSON.
- * @throws CaptureError for what is no snapshot.
+ * Compares two captures, or their JSON.
+ * @throws CaptureError if an argument is not a capture.
  */
-export function detectDrift(
-  earlier: SnapshotHookData | SnapshotRecord,
-  later: SnapshotHookData | SnapshotRecord,
-): Drift {
-  const [before, after] = [snapshotContent(earlier), snapshotContent(later)];
+export function detectDrift(earlier: BoundaryCapture | CaptureRecord, later: BoundaryCapture | CaptureRecord): Drift {
+  const [before, after] = [captureContent(earlier), captureContent(later)];
   const { differences, more } = differencesOf(before, after);
   const first = differences[0]?.pointer;
   const differs = (part: (content: RequestContent) => JsonText | undefined): boolean =>

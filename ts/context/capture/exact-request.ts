@@ -1,26 +1,24 @@
-// The exact request of a snapshot, for sending it again.
+import type { CaptureRecord } from "./boundary-types.js";
+import { BoundaryCapture } from "./boundary.js";
+import { captureContent } from "./verify.js";
 
-import type { SnapshotRecord } from "./boundary-types.js";
-import { SnapshotHookData } from "./boundary.js";
-import { snapshotContent } from "./verify.js";
-
-/** A request to a model. */
+/** A request to a model, ready to be sent again. */
 export interface ExactRequest {
-  /** JSON text: byte for byte what was sent, where the network was captured; else the document that was hashed. */
+  /** JSON text: the exact bytes that were sent if captured at the network, otherwise the document that was hashed. */
   readonly body: string;
-  /** Where it was sent; absent where the network was not captured. Secret parameters are left out. */
+  /** The URL without secret parameters. Absent if not captured at the network. */
   readonly url?: string;
   readonly method?: string;
-  /** Without those that hold a secret: add the authorization. */
+  /** The headers without secrets. Add the authorization before sending. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * The request that a snapshot, or its JSON, was captured from.
- * @throws CaptureError for what is no snapshot.
+ * Returns the request that a capture, or its JSON, was made from.
+ * @throws CaptureError if the argument is not a capture.
  */
-export function requestOf(record: SnapshotHookData | SnapshotRecord): ExactRequest {
-  const { document } = snapshotContent(record);
+export function requestOf(record: BoundaryCapture | CaptureRecord): ExactRequest {
+  const { document } = captureContent(record);
   const body = document.source ? document.bytes.toString("utf8") : document.wire;
   const { wire } = record;
   return wire === undefined ? { body } : { body, url: wire.url, method: wire.method, headers: { ...wire.headers } };

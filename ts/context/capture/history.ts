@@ -1,10 +1,8 @@
-// What a manager has seen, as far as it is kept.
+import { BoundaryCapture } from "./boundary.js";
 
-import { SnapshotHookData } from "./boundary.js";
-
-/** A request to a model, or an optimization by `process`. */
+/** A request to a model, or a change of messages by `process`. */
 export type ContextEvent =
-  | { readonly kind: "boundary"; readonly snapshot: SnapshotHookData }
+  | { readonly kind: "boundary"; readonly snapshot: BoundaryCapture }
   | {
       readonly kind: "optimization";
       readonly timestamp: string;
@@ -16,10 +14,10 @@ export type ContextEvent =
       readonly messagesAfter: number;
     };
 
-/** Text of snapshots that is kept, in characters. */
+/** Maximum text of all stored captures, in characters. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
-/** The latest events: so many, and not more than 64 Mi characters of snapshots; the last one is always kept. */
+/** The latest events, limited by their number and by 64 Mi characters of captures. The last event is always kept. */
 export class History {
   readonly #limit: number;
   readonly #events: ContextEvent[] = [];
@@ -44,5 +42,5 @@ export class History {
 }
 
 function size(event: ContextEvent): number {
-  return event.kind === "boundary" ? SnapshotHookData.sizeOf(event.snapshot) : 0;
+  return event.kind === "boundary" ? BoundaryCapture.sizeOf(event.snapshot) : 0;
 }

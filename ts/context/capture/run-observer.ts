@@ -1,13 +1,12 @@
-// Sees the model calls of runs.
-
 import { currentModelCall, observeModelCalls, type ModelCall } from "../../runtime/call/observers.js";
 import type { BoundaryFacts } from "./boundary-types.js";
 import { DocumentContent, type RequestContent } from "../request/content.js";
 import { isObject, JsonText } from "../request/json-text.js";
 
-/** Takes what is about to be sent; gives a promise where the request has to wait. */
+/** Captures a request before it is sent. Returns a promise if the request has to wait for a callback. */
 export type Capture = (content: RequestContent, facts: Partial<BoundaryFacts>) => Promise<void> | undefined;
 
+/** Captures the model calls of runs. */
 export class RunObserver {
   readonly #capture: Capture;
   readonly #report: (error: unknown) => void;
@@ -32,23 +31,23 @@ export class RunObserver {
     this.#stop = undefined;
   }
 
-  /** What is made is captured where it leaves, byte for byte; what is replayed, here. */
+  /** From now on `captureFetch` captures live calls, byte for byte; only replayed calls are captured here. */
   leaveLiveCallsToFetch(): void {
     this.#fetchCaptures = true;
   }
 
-  /** The request of a call has been captured where it left. */
+  /** Notes that `captureFetch` captured the request of a call. */
   captured(call: ModelCall): void {
     this.#capturedByFetch.add(call);
   }
 
-  /** A boundary is not lost because its model goes past the captured fetch. */
+  /** Captures a call after the fact if its model did not use the captured fetch, so that no boundary is lost. */
   #after(call: ModelCall): void {
     if (!this.#fetchCaptures || this.#capturedByFetch.has(call)) return;
     this.#report(
       new Error(
-        `The model call ${call.callId} did not go through captureFetch: it was captured after it was made. ` +
-          "Give the model's client the captured fetch, or have another manager for this model.",
+        `The model call ${call.callId} did not go through captureFetch, so it was captured only after it was made. ` +
+          "Pass the captured fetch to the model's client, or use another manager for this model.",
       ),
     );
     void this.#captureCall(call)?.catch(this.#report);
@@ -62,7 +61,7 @@ export class RunObserver {
       model = call.kind === "prompt" ? call.name : (modelName(document.parameters.value) ?? call.name);
       content = document;
     } catch (error) {
-      // What cannot be captured is not captured; the call is made all the same.
+      // A failed capture must not stop the call.
       this.#report(error);
       return undefined;
     }
@@ -70,7 +69,7 @@ export class RunObserver {
   }
 }
 
-/** Where in a run the code stands. */
+/** The model call that the code runs in, and its facts. */
 export function currentFacts(): { call: ModelCall | undefined; facts: Partial<BoundaryFacts> } {
   const call = currentModelCall();
   return { call, facts: call === undefined ? {} : factsOf(call) };
@@ -86,7 +85,7 @@ function factsOf(call: ModelCall): Partial<BoundaryFacts> {
   };
 }
 
-/** Of a request: a model is named by a string, or by an object with an id. */
+/** The name of the model in a request: a string, or the `id` of an object. */
 export function modelName(parameters: unknown): string | undefined {
   const model = isObject(parameters) ? parameters["model"] : undefined;
   const name = isObject(model) ? model["id"] : model;

@@ -1,6 +1,6 @@
 // Wall-clock time in microseconds.
 
-/** Beyond this the two clocks have drifted apart (the machine slept, or its clock was set). */
+/** A larger difference means that the two clocks drifted apart: the machine slept, or its clock was set. */
 const MAX_DRIFT_MS = 5;
 
 let anchor = { wall: Date.now(), steady: performance.now() };
@@ -17,7 +17,7 @@ export function microsecondsNow(): number {
   return Math.floor(milliseconds * 1000);
 }
 
-/** In UTC, as `2026-11-29T17:51:48.011766Z`. */
+/** Formats a time in UTC, such as `2026-11-29T17:51:48.011766Z`. */
 export function utcText(microseconds: number): string {
   const date = new Date(Math.floor(microseconds / 1000));
   return `${date.toISOString().slice(0, -1)}${String(microseconds % 1000).padStart(3, "0")}Z`;

@@ -1,15 +1,13 @@
-// Whether a snapshot is what it says, and whether a payload is what was captured.
-
 import { CaptureError } from "../../errors/index.js";
-import type { SnapshotRecord } from "./boundary-types.js";
-import { SnapshotHookData } from "./boundary.js";
+import type { CaptureRecord } from "./boundary-types.js";
+import { BoundaryCapture } from "./boundary.js";
 import { contentOf, DocumentContent, type RequestContent } from "../request/content.js";
 import { canonicalSha256, documentSha256, pythonSha256, SHORT } from "../request/hashes.js";
 import { isObject, JsonText } from "../request/json-text.js";
 
 /**
- * Whether messages have a hash: the 16 digits of `messageHash`, or the 64 of `messageSha256`.
- * @throws TypeError if `expectedHash` is no such hash, CaptureError if the messages cannot be written as JSON.
+ * Returns true if messages have the expected hash: the 16 digits of `messageHash`, or the 64 of `messageSha256`.
+ * @throws TypeError if `expectedHash` is not such a hash, CaptureError if the messages cannot be written as JSON.
  */
 export function verifyPayload(messages: unknown, expectedHash: string): boolean {
   if (typeof expectedHash !== "string" || !/^(?:[0-9a-f]{16}|[0-9a-f]{64})$/.test(expectedHash)) {
@@ -18,7 +16,7 @@ export function verifyPayload(messages: unknown, expectedHash: string): boolean 
   return pythonSha256(JsonText.of(messages)).startsWith(expectedHash);
 }
 
-/** A hash that is not that of the content. */
+/** A hash that does not match the content. */
 export interface HashFault {
   readonly field: "messageHash" | "toolsHash" | "contentHash" | "wireHash";
   readonly expected: string;
@@ -31,12 +29,12 @@ export interface Verification {
 }
 
 /**
- * Computes the hashes of a snapshot, or of its JSON, anew from what it holds. The `contentHash` of a journaled call is
- * the key of its journal entry, and is not computed anew.
- * @throws CaptureError for what is no snapshot.
+ * Recomputes the hashes of a capture, or of its JSON, from its content and compares them. The `contentHash` of a
+ * journaled call is the key of its journal entry and is not checked.
+ * @throws CaptureError if the argument is not a capture.
  */
-export function verifySnapshot(data: SnapshotHookData | SnapshotRecord): Verification {
-  const content = snapshotContent(data);
+export function verifyCapture(data: BoundaryCapture | CaptureRecord): Verification {
+  const content = captureContent(data);
   const faults: HashFault[] = [];
   const check = (field: HashFault["field"], actual: string): void => {
     const expected = data[field];
@@ -44,29 +42,29 @@ export function verifySnapshot(data: SnapshotHookData | SnapshotRecord): Verific
   };
   check("messageHash", pythonSha256(content.messages).slice(0, SHORT));
   check("toolsHash", pythonSha256(content.tools).slice(0, SHORT));
-  // Digits that JSON values cannot hold are not in the text that is put together again.
+  // A record with `exact` has numbers that JSON values cannot represent, so the original document cannot be rebuilt.
   if (!("exact" in data)) check("wireHash", documentSha256(content.document));
-  // The key of a journal entry may be the hash of another document: without what `normalize` leaves out, for one.
+  // The key of a journal entry may be the hash of another document, such as one without the fields that `normalize` drops.
   if (data.callId === undefined) check("contentHash", canonicalSha256(content.document));
   return { valid: faults.length === 0, faults };
 }
 
-/** The texts of a snapshot or of its JSON. @internal */
-export function snapshotContent(data: SnapshotHookData | SnapshotRecord): RequestContent {
-  if (data instanceof SnapshotHookData) return SnapshotHookData.contentOf(data);
-  // One of the package's other copy.
-  const record: unknown = "toJSON" in Object(data) ? (data as SnapshotHookData).toJSON() : data;
-  const content = recordContent(record as SnapshotRecord);
+/** The content of a capture or of its JSON. @internal */
+export function captureContent(data: BoundaryCapture | CaptureRecord): RequestContent {
+  if (data instanceof BoundaryCapture) return BoundaryCapture.contentOf(data);
+  // An instance from another copy of the package.
+  const record: unknown = "toJSON" in Object(data) ? (data as BoundaryCapture).toJSON() : data;
+  const content = recordContent(record as CaptureRecord);
   if (content === undefined) {
     throw new CaptureError(
-      "This is no snapshot: it has neither a request nor messages. Give what a capture gave, or its JSON.",
+      "Not a capture: `request` and `messages` are both missing. Pass the result of a capture, or its JSON.",
     );
   }
   return content;
 }
 
-/** The texts in a snapshot's JSON; `undefined` for what is none. */
-export function recordContent(record: SnapshotRecord): RequestContent | undefined {
+/** The content in the JSON of a capture; `undefined` if the value is not a capture. */
+export function recordContent(record: CaptureRecord): RequestContent | undefined {
   const fields: unknown = record;
   if (!isObject(fields)) return undefined;
   const { request, messages, tools, exact } = fields;

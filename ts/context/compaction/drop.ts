@@ -1,13 +1,11 @@
-// Strategies that drop the oldest messages.
-
 import { unitsOf, type Item, type Unit } from "./units.js";
 
-/** Drops the oldest units until the rest fits, or nothing is left that may go. */
+/** Drops the oldest units until the rest fits, or only pinned units are left. */
 export function truncate(items: readonly Item[], target: number): Item[] {
   return dropWhile(items, (_unit, tokens) => tokens > target);
 }
 
-/** Keeps the latest turns, and of those what fits. */
+/** Keeps the latest turns, and drops the oldest units of those until the rest fits. */
 export function slidingWindow(items: readonly Item[], target: number, turns: number): Item[] {
   const lastTurn = Math.max(0, ...unitsOf(messagesOf(items)).map(({ turn }) => turn));
   const recent = dropWhile(items, ({ turn }) => turn <= lastTurn - turns);
@@ -31,7 +29,6 @@ export function messagesOf(items: readonly Item[]): unknown[] {
   return items.map(({ message }) => message);
 }
 
-/** Tokens of a list. */
 export function sum(items: readonly Item[]): number {
   return items.reduce((total, { tokens }) => total + tokens, 0);
 }

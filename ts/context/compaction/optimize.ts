@@ -7,8 +7,8 @@ export type { Counters } from "./prune.js";
 export type { Item } from "./units.js";
 
 /**
- * Makes a conversation fit into so many tokens, where that is possible. What is kept is never empty, and no tool call
- * is parted from its results. Instructions and the end of the conversation always stay.
+ * Makes a conversation fit into `target` tokens, if possible. Instructions and the end of the conversation always stay,
+ * so the result is never empty. A tool call is never separated from its results.
  */
 export function optimize(items: readonly Item[], target: number, config: ManagerConfig, count: Counters): Item[] {
   const { keepRecentTurns, toolOutputMax } = config;
@@ -26,7 +26,7 @@ export function optimize(items: readonly Item[], target: number, config: Manager
   }
 }
 
-/** What costs least first: long outputs, old turns, old messages, and at last the outputs at the end. */
+/** Drops the least valuable content first: long outputs, old turns, old messages, then the outputs at the end. */
 function smart(items: readonly Item[], target: number, config: ManagerConfig, count: Counters): Item[] {
   const { keepRecentTurns, toolOutputMax } = config;
   const pruned = pruneTools(items, target, toolOutputMax, count, false);

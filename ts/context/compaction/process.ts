@@ -1,48 +1,48 @@
 // Keeps a conversation within its budget before it is sent.
 
 import { utilizationOf, warningsOf, type Tracked } from "../window/ledger.js";
-import type { SnapshotHookData } from "../capture/boundary.js";
+import type { BoundaryCapture } from "../capture/boundary.js";
 import type { ManagerConfig, OptimizerStrategy } from "../window/config.js";
 import { JsonText } from "../request/json-text.js";
 import { optimize, type Counters, type Item } from "./optimize.js";
 import { estimateTokens, messageTokens, PER_LIST, type CountTokens } from "../window/tokens.js";
 
 export interface ProcessOptions {
-  /** A system prompt that is given apart from the messages; counted, not changed. */
+  /** A system prompt that is separate from the messages. It is counted, not changed. */
   readonly systemPrompt?: string;
   readonly tools?: readonly unknown[];
-  /** What led to this. @default "turn" */
+  /** The reason for the call, which `monitorFrequency` filters by. @default "turn" */
   readonly trigger?: "turn" | "tool_call" | "manual";
 }
 
 export interface ProcessResult<Message> {
-  /** The messages to send: those that were given, or fewer, or shorter ones. The given list is not changed. */
+  /** The messages to send: possibly fewer or shorter than the input. The input list is not changed. */
   readonly messages: Message[];
   readonly optimized: boolean;
   readonly strategy: OptimizerStrategy;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   readonly tokensSaved: number;
-  /** Share of the usable budget that the result takes. */
+  /** Share of the usable budget that the result uses. */
   readonly utilization: number;
   readonly warnings: readonly string[];
-  /** Before anything was changed; where `snapshotTiming` is "pre_optimization" or "both". */
-  readonly pre?: SnapshotHookData;
-  /** As it is to be sent; where `snapshotTiming` is "post_optimization" or "both". */
-  readonly post?: SnapshotHookData;
+  /** Capture of the input. Present if `snapshotTiming` is "pre_optimization" or "both". */
+  readonly pre?: BoundaryCapture;
+  /** Capture of the result. Present if `snapshotTiming` is "post_optimization" or "both". */
+  readonly post?: BoundaryCapture;
 }
 
-/** What a manager gives for it. */
+/** The state of the manager that processing depends on. */
 export interface ProcessContext {
   readonly config: ManagerConfig;
   readonly countTokens: CountTokens | undefined;
   readonly tracked: Tracked;
-  /** Takes a snapshot of the messages as they are at that moment. */
-  snapshot(
+  /** Captures the messages as they are now. */
+  capture(
     messages: readonly unknown[],
     tracked: Tracked,
     timing: "pre_optimization" | "post_optimization",
-  ): SnapshotHookData;
+  ): BoundaryCapture;
 }
 
 export function processMessages<Message>(
@@ -53,7 +53,7 @@ export function processMessages<Message>(
   const { config, countTokens } = context;
   const count = countTokens ?? estimateTokens;
   const tracked = systemPrompt === "" ? context.tracked : { ...context.tracked, systemPrompt: count(systemPrompt) };
-  const pre = context.snapshot(messages, tracked, "pre_optimization");
+  const pre = context.capture(messages, tracked, "pre_optimization");
   let sent: readonly Message[] = messages;
   if (config.autoCompact && utilizationOf(pre.ledger, pre.budget) >= config.compactThreshold) {
     const others = pre.ledger.total - pre.ledger.history;
@@ -61,7 +61,7 @@ export function processMessages<Message>(
     sent = fit(messages, Math.max(0, target), config, countTokens);
   }
   const optimized = sent.length !== messages.length || sent.some((message, index) => message !== messages[index]);
-  const post = context.snapshot(sent, tracked, "post_optimization");
+  const post = context.capture(sent, tracked, "post_optimization");
   const { ledger, budget } = post;
   return {
     messages: [...sent],

@@ -1,22 +1,21 @@
-// Shortens the outputs of tools; the calls and the results stay.
+// Shortens tool outputs. The calls and the result messages stay.
 
 import { isObject } from "../request/json-text.js";
 import type { CountTokens } from "../window/tokens.js";
 import { messagesOf, sum } from "./drop.js";
 import { unitsOf, type Item } from "./units.js";
 
-/** Counts a text, and a whole message. */
 export interface Counters {
   readonly text: CountTokens;
   readonly message: (message: unknown) => number;
 }
 
-/** Tokens that are left of an output that is pruned to make room. */
+/** Tokens that remain of an output that is cut to make room. */
 const STUB_TOKENS = 16;
 
 /**
- * Shortens each output of more than `most` tokens to that, and then the oldest ones to a stub until the rest fits; those
- * of the conversation's end last, and only if `all`.
+ * Shortens each output to at most `most` tokens. Then cuts the oldest outputs to stubs until the rest fits. Outputs at
+ * the end of the conversation are cut last, and only if `all` is true.
  */
 export function pruneTools(
   items: readonly Item[],
@@ -43,7 +42,7 @@ export function pruneTools(
   return pruned;
 }
 
-/** The item with its outputs cut to so many tokens each; itself if that makes nothing shorter. */
+/** Cuts each output of an item to `most` tokens. Returns the same item if that does not make it shorter. */
 function shortened(item: Item, most: number, count: Counters): Item {
   const message = withOutputs(item.message, (output) => cutOutput(output, most, count.text));
   if (message === item.message) return item;
@@ -51,7 +50,7 @@ function shortened(item: Item, most: number, count: Counters): Item {
   return tokens < item.tokens ? { message, tokens } : item;
 }
 
-/** A message with its tool outputs put through a function; itself if none changes. */
+/** Applies a function to the tool outputs of a message. Returns the same message if nothing changes. */
 function withOutputs(message: unknown, change: (output: unknown) => unknown): unknown {
   if (!isObject(message)) return message;
   if (message["role"] === "tool") return withMember(message, "content", change);
@@ -78,7 +77,7 @@ function withMember(
   return after === before ? holder : { ...holder, [name]: after };
 }
 
-/** Text is cut; of a list of parts, its text is, and other parts are named. */
+/** Cuts text. A list of parts that is too long becomes one text, with other parts replaced by their type. */
 function cutOutput(output: unknown, most: number, count: CountTokens): unknown {
   if (typeof output === "string") return cutText(output, most, count);
   if (!Array.isArray(output)) return output;
@@ -93,7 +92,7 @@ function cutOutput(output: unknown, most: number, count: CountTokens): unknown {
   return cut === text ? output : [{ type: "text", text: cut }];
 }
 
-/** The beginning of a text, with a note of how much is gone; the text itself if it has no more tokens than that. */
+/** Keeps the beginning of a text and adds a note with the original length. Returns the same text if it is short enough. */
 function cutText(text: string, most: number, count: CountTokens): string {
   const tokens = count(text);
   if (tokens <= most) return text;
@@ -105,7 +104,7 @@ function cutText(text: string, most: number, count: CountTokens): string {
     if (count(text.slice(0, middle)) <= room) low = middle;
     else high = middle - 1;
   }
-  // Not in the middle of a pair of surrogates.
+  // Do not cut in the middle of a surrogate pair.
   const end = /[\uD800-\uDBFF]/.test(text.charAt(low - 1)) ? low - 1 : low;
   return text.slice(0, end) + note;
 }

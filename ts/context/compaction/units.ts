@@ -1,26 +1,26 @@
-// Messages that stand or fall together: a tool call and the results that answer it.
+// Groups of messages that must be kept or dropped together: a tool call and its results.
 
 import { isObject } from "../request/json-text.js";
 
-/** A message on its way through a strategy. */
+/** A message with its token count. */
 export interface Item {
   readonly message: unknown;
   readonly tokens: number;
 }
 
-/** Messages that are kept or dropped as one. */
+/** Messages that are kept or dropped together. */
 export interface Unit {
   readonly indices: number[];
-  /** Number of the turn, from 0, that it begins in; a turn begins with a message of the user. */
+  /** Number of the turn in which the unit begins, from 0. A turn begins with a user message. */
   readonly turn: number;
-  /** Kept whatever happens: instructions, and the end of the conversation. */
+  /** Never dropped: instructions, and the end of the conversation. */
   pinned: boolean;
 }
 
-/** Cuts a conversation into units, in the order in which they begin. */
+/** Splits a conversation into units, in the order in which they begin. */
 export function unitsOf(messages: readonly unknown[]): Unit[] {
   const units: Unit[] = [];
-  /** The unit of the latest call with an id: some servers use an id again. */
+  /** The unit of the latest call with an id. Some servers reuse ids. */
   const calls = new Map<string, Unit>();
   let turn = 0;
   let last: Unit | undefined;
@@ -58,7 +58,7 @@ function isUserTurn(message: unknown, answered: readonly string[]): boolean {
   return isObject(message) && message["role"] === "user" && answered.length === 0;
 }
 
-/** Ids of the tool calls that a message makes, in the forms of OpenAI (both APIs) and Anthropic. */
+/** Ids of the tool calls in a message, in the formats of OpenAI (both APIs) and Anthropic. */
 export function callIds(message: unknown): string[] {
   if (!isObject(message)) return [];
   const ids: unknown[] = [];
@@ -70,7 +70,7 @@ export function callIds(message: unknown): string[] {
   return ids.filter((id): id is string => typeof id === "string");
 }
 
-/** Ids of the tool calls that a message answers. */
+/** Ids of the tool calls whose results a message contains. */
 export function resultIds(message: unknown): string[] {
   if (!isObject(message)) return [];
   const ids: unknown[] = [];
@@ -80,7 +80,6 @@ export function resultIds(message: unknown): string[] {
   return ids.filter((id): id is string => typeof id === "string");
 }
 
-/** Blocks of a message's content. */
 export function blocks(message: Record<string, unknown>): Record<string, unknown>[] {
   const { content } = message;
   return Array.isArray(content) ? (content as unknown[]).filter(isObject) : [];

@@ -1,11 +1,11 @@
 import { budgetDict, ledgerDict, utilizationOf, warningsOf } from "../window/ledger.js";
-import { SnapshotHookData } from "../capture/boundary.js";
+import { BoundaryCapture } from "../capture/boundary.js";
 import { redactJson, type MonitorRedactor } from "./redactor.js";
 
-/** What the monitor writes of a snapshot: the JSON text of which the core makes both formats. */
-export function monitorDocument(data: SnapshotHookData, redactor: MonitorRedactor | undefined): Buffer {
+/** The JSON text of a capture from which the core renders both monitor formats. */
+export function monitorDocument(data: BoundaryCapture, redactor: MonitorRedactor | undefined): Buffer {
   const { ledger, budget } = data;
-  const { messages } = SnapshotHookData.contentOf(data);
+  const { messages } = BoundaryCapture.contentOf(data);
   const history = redactJson(messages.wire, redactor);
   const head = JSON.stringify({
     timestamp: data.timestamp,
@@ -25,7 +25,7 @@ export function monitorDocument(data: SnapshotHookData, redactor: MonitorRedacto
   );
 }
 
-/** A float stays one for readers that tell 1 from 1.0. */
+/** Writes 1 as `1.0`, for readers that distinguish floats from integers. */
 function float(value: number): string {
   const text = JSON.stringify(value);
   return /^-?\d+$/.test(text) ? `${text}.0` : text;

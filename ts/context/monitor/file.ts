@@ -1,20 +1,20 @@
-// A file that always holds one whole state, the last one.
+// A file that always contains one complete state, the latest one.
 
-import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
-import { mkdir, open, rm } from "node:fs/promises";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 
 import { temporaryFor } from "../../files/temporary.js";
 import { calling, native } from "../../native.js";
-import { writeAtExit } from "../../trace/at-exit.js";
+import { writeAtExit } from "../../files/at-exit.js";
 
-/** Only the owner may read what was sent to a model. */
-const MODE = 0o600;
+/** Requests to a model may be confidential, so only the owner may read the file. */
+const NEW_FILE = { flag: "wx", mode: 0o600 } as const;
 
-// Taken at load: fake timers of a test must not stop the monitor.
+// Saved at load time, so that fake timers of a test do not stop the monitor.
 const { setImmediate } = globalThis;
 
-/** A state to be written: the monitor's document. It is made when its turn comes. */
+/** Builds the document to write. Called only when it is written, because a newer state may replace it first. */
 export type State = () => Buffer;
 
 export class MonitorFile {
@@ -23,7 +23,7 @@ export class MonitorFile {
   readonly #onError: (error: unknown) => void;
   #next: State | undefined;
   #writing: Promise<void> | undefined;
-  /** Counts the states, so that a slow write does not put an old one over a new one. */
+  /** Number of states so far, so that a slow write does not replace a newer state. */
   #version = 0;
   #cancelExit: (() => void) | undefined;
 
@@ -33,7 +33,7 @@ export class MonitorFile {
     this.#onError = onError;
   }
 
-  /** Has the state written soon, if no newer one comes first. */
+  /** Schedules a write of the state. A newer state replaces it if it comes first. */
   put(state: State): void {
     this.#next = state;
     this.#version += 1;
@@ -41,14 +41,14 @@ export class MonitorFile {
     this.#writing ??= this.#work();
   }
 
-  /** Writes the state at once. */
+  /** Writes the state synchronously. */
   putNow(state: State): void {
     this.#next = undefined;
     this.#version += 1;
     this.#try(() => this.#writeNow(state));
   }
 
-  /** Until the last state is written, or could not be. */
+  /** Resolves when the last state is written, or its write has failed. */
   async idle(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
   }
@@ -62,7 +62,7 @@ export class MonitorFile {
       } catch (error) {
         this.#onError(error);
       }
-      // At an exit during the write this state is still to be written.
+      // Kept until here: if the process exits during the write, the exit handler writes this state.
       if (this.#version === version) this.#next = undefined;
     }
     this.#cancelExit?.();
@@ -72,17 +72,13 @@ export class MonitorFile {
 
   async #write(state: State, version: number): Promise<void> {
     const text = await native.formatMonitorBytes(state(), this.#human);
-    if (text == null) throw new TypeError("the monitor's document cannot be formatted: a redactor left no messages");
+    if (text == null)
+      throw new TypeError("The monitor document cannot be formatted: the redactor returned no list of messages");
     await mkdir(dirname(this.path), { recursive: true });
     const temporary = temporaryFor(this.path);
     try {
-      const file = await open(temporary, "wx", MODE);
-      try {
-        await file.writeFile(text);
-      } finally {
-        await file.close();
-      }
-      // At once, so that nothing newer can come in between this look and the rename.
+      await writeFile(temporary, text, NEW_FILE);
+      // Synchronous, so that no newer state can be written between this check and the rename.
       if (this.#version === version) renameSync(temporary, this.path);
       else await rm(temporary, { force: true });
     } catch (error) {
@@ -92,19 +88,11 @@ export class MonitorFile {
   }
 
   #writeNow(state: State): void {
-    const text = Buffer.from(
-      calling(() => native.formatMonitor(state(), this.#human)),
-      "utf8",
-    );
+    const text = calling(() => native.formatMonitor(state(), this.#human));
     mkdirSync(dirname(this.path), { recursive: true });
     const temporary = temporaryFor(this.path);
     try {
-      const fd = openSync(temporary, "wx", MODE);
-      try {
-        for (let at = 0; at < text.length;) at += writeSync(fd, text, at);
-      } finally {
-        closeSync(fd);
-      }
+      writeFileSync(temporary, text, NEW_FILE);
       renameSync(temporary, this.path);
     } catch (error) {
       rmSync(temporary, { force: true });

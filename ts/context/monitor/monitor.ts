@@ -1,20 +1,20 @@
-import type { SnapshotHookData } from "../capture/boundary.js";
+import type { BoundaryCapture } from "../capture/boundary.js";
 import type { ManagerConfig } from "../window/config.js";
 import { utilizationOf } from "../window/ledger.js";
 import { createRedactor } from "../../redact/index.js";
 import type { MonitorRedactor } from "./redactor.js";
 import { monitorDocument } from "./document.js";
 import { MonitorFile } from "./file.js";
-import { AgentPaths, beside } from "./paths.js";
+import { AgentPaths, withSuffix } from "./paths.js";
 
-/** What led to a boundary. */
+/** The reason for a boundary. */
 export type Trigger = "turn" | "tool_call" | "manual";
 
-/** By the rules of `agent-rewind/redact`; made when it is first needed. */
+/** Applies the rules of `agent-rewind/redact`. The redactor is created on first use. */
 const BY_RULES: MonitorRedactor = { value: (messages) => (ofRules ??= createRedactor()).value(messages) };
 let ofRules: ReturnType<typeof createRedactor> | undefined;
 
-/** Writes the latest snapshot of each agent to the agent's file. */
+/** Writes the latest capture of each agent to the file of that agent. */
 export class Monitor {
   readonly #config: ManagerConfig;
   readonly #ownName: string;
@@ -23,7 +23,7 @@ export class Monitor {
   readonly #paths: AgentPaths;
   readonly #files = new Map<string, MonitorFile>();
 
-  /** The agent `ownName` writes to the configured path itself; others beside it. */
+  /** The agent `ownName` writes to the configured path itself, other agents next to it. */
   constructor(
     config: ManagerConfig,
     ownName: string,
@@ -37,12 +37,12 @@ export class Monitor {
     this.#paths = new AgentPaths(config.monitorPath);
   }
 
-  /** Writes if the configured frequency asks for it. */
-  see(data: SnapshotHookData, trigger: Trigger): void {
-    if (this.#config.monitorEnabled && this.#isAsked(data, trigger)) this.write(data);
+  /** Writes the capture if the configured frequency requires it. */
+  observe(data: BoundaryCapture, trigger: Trigger): void {
+    if (this.#config.monitorEnabled && this.#isDue(data, trigger)) this.write(data);
   }
 
-  #isAsked(data: SnapshotHookData, trigger: Trigger): boolean {
+  #isDue(data: BoundaryCapture, trigger: Trigger): boolean {
     if (trigger === "manual") return true;
     switch (this.#config.monitorFrequency) {
       case "turn":
@@ -56,8 +56,8 @@ export class Monitor {
     }
   }
 
-  /** Has a snapshot written, whatever the frequency. Gives the path. */
-  write(data: SnapshotHookData): string {
+  /** Writes a capture regardless of the frequency. Returns the path. */
+  write(data: BoundaryCapture): string {
     const file = this.#file(this.#pathOf(data));
     const state = (): Buffer => monitorDocument(data, this.#redactor);
     if (this.#config.monitorWriteMode === "sync") file.putNow(state);
@@ -69,9 +69,9 @@ export class Monitor {
     await Promise.all([...this.#files.values()].map((file) => file.idle()));
   }
 
-  #pathOf({ agentName, timing }: SnapshotHookData): string {
+  #pathOf({ agentName, timing }: BoundaryCapture): string {
     const path = this.#paths.of(agentName === this.#ownName ? "" : agentName);
-    return timing === "pre_optimization" ? beside(path, ".pre_optimization") : path;
+    return timing === "pre_optimization" ? withSuffix(path, ".pre_optimization") : path;
   }
 
   #file(path: string): MonitorFile {

@@ -3,7 +3,7 @@ import { format, parse } from "node:path";
 
 const MAX_NAME = 60;
 
-/** The files of the agents that write beside one path: each has its own. */
+/** Assigns each agent its own file next to one base path. */
 export class AgentPaths {
   readonly #base: string;
   readonly #owners = new Map<string, string>();
@@ -12,23 +12,23 @@ export class AgentPaths {
     this.#base = base;
   }
 
-  /** The path for an agent; the base for one without a name. */
+  /** The path for an agent. An agent without a name gets the base path. */
   of(agentName: string): string {
     if (agentName === "") return this.#base;
     const slug = slugOf(agentName);
     const owner = this.#owners.get(slug) ?? agentName;
     this.#owners.set(slug, owner);
-    return beside(this.#base, `_${owner === agentName ? slug : `${slug}_${digest(agentName)}`}`);
+    return withSuffix(this.#base, `_${owner === agentName ? slug : `${slug}_${digest(agentName)}`}`);
   }
 }
 
-/** `context.txt` and `_a` make `context_a.txt`. */
-export function beside(path: string, suffix: string): string {
+/** Adds a suffix to a file name: `context.txt` and `_a` become `context_a.txt`. */
+export function withSuffix(path: string, suffix: string): string {
   const { dir, name, ext } = parse(path);
   return format({ dir, name: `${name}${suffix}`, ext });
 }
 
-/** `Agent A` → `agent_a`: letters and digits, so that no name leads out of the folder. */
+/** `Agent A` → `agent_a`. Only letters and digits remain, so no name can lead out of the folder. */
 function slugOf(agentName: string): string {
   const slug = agentName
     .toLowerCase()

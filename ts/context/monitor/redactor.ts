@@ -1,9 +1,7 @@
-// Where redaction of what is written plugs in. What is captured and hashed is never redacted.
-
-/** Takes what must not be written out of a text, or out of a value. */
+/** Removes secrets from a text or a value before it is written. Captures and their hashes are never redacted. */
 export type MonitorRedactor = ((text: string) => string) | { readonly value: (value: unknown) => unknown };
 
-/** A JSON value, given as text, as it may be written: JSON text. */
+/** Redacts JSON text. */
 export function redactJson(text: string, redactor: MonitorRedactor | undefined): string {
   if (redactor === undefined) return text;
   const redacted =
@@ -12,6 +10,3 @@ export function redactJson(text: string, redactor: MonitorRedactor | undefined):
       : redactor.value(JSON.parse(text));
   return JSON.stringify(redacted) ?? "null";
 }
-
-/** @deprecated Use {@link MonitorRedactor}. */
-export type Redactor = MonitorRedactor;

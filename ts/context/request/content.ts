@@ -1,19 +1,17 @@
-// What a captured request holds, by its parts.
-
 import { calling, native } from "../../native.js";
 import { JsonText } from "./json-text.js";
 
-/** The parts of a request. */
+/** The parts of a captured request. */
 export interface RequestContent {
   readonly messages: JsonText;
   readonly tools: JsonText;
-  /** A system prompt that is given apart from the messages. */
+  /** A system prompt that is separate from the messages. */
   readonly system: JsonText | undefined;
   /** All other members of the request, as one object. */
   readonly parameters: JsonText;
   /** The whole request, as it was sent or as it was hashed. */
   readonly document: JsonText;
-  /** Characters or bytes of its text. */
+  /** Size of the text in characters or bytes. */
   readonly size: number;
 }
 
@@ -25,7 +23,7 @@ type Parts = Omit<RequestContent, "document" | "size"> & {
 const EMPTY_LIST = JsonText.ofStringified("[]");
 const EMPTY_OBJECT = JsonText.ofStringified("{}");
 
-/** Of messages and tools given as values. */
+/** The content of messages and tools that are given as values. */
 export function contentOf(messages: unknown, tools: unknown): RequestContent {
   return new ValueContent(JsonText.of(messages), JsonText.of(tools));
 }
@@ -50,7 +48,7 @@ class ValueContent implements RequestContent {
   }
 }
 
-/** Of a request document; its parts are found when they are asked for. */
+/** The content of a request document. Its parts are found on first access. */
 export class DocumentContent implements RequestContent {
   readonly document: JsonText;
   #parts: Parts | undefined;
@@ -63,12 +61,12 @@ export class DocumentContent implements RequestContent {
     return this.document.size;
   }
 
-  /** Whether it is a JSON object at all. */
+  /** True if the document is a JSON object. */
   get isObject(): boolean {
     return this.#found.isObject;
   }
 
-  /** What the messages are called in it. */
+  /** The name of the member that contains the messages, such as `messages` or `input`. */
   get messagesName(): string | undefined {
     return this.#found.messagesName;
   }

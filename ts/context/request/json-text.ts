@@ -1,18 +1,18 @@
-// JSON as text: what is captured shares nothing with the caller, and crosses to the core once.
+// Captured JSON is kept as text, so that it shares nothing with the caller and crosses to the core in one piece.
 
 import { CaptureError } from "../../errors/index.js";
 import { newTraceId } from "../../runtime/scope/ids.js";
 import { deepFreeze } from "../../values/freeze.js";
 import { isPlainJson } from "../../values/plain.js";
 
-/** Tokens that stand for what JSON lacks; JSON.stringify never writes them, and the core knows them. */
+/** Tokens for numbers that JSON lacks. `JSON.stringify` never writes them, and the core recognizes them. */
 const CORE_TOKENS: Readonly<Record<string, string>> = { NaN: "0e1", Infinity: "0e2", "-Infinity": "-0e2", "-0": "-0" };
 
-/** A value as text, kept in the form that it came in. */
+/** A JSON value as text, in its original form: a string or UTF-8 bytes. */
 export class JsonText {
-  /** Whether the number tokens of the text count (`1.0` is not `1`). */
+  /** True if the number tokens of the text count, so that `1.0` differs from `1`. */
   readonly source: boolean;
-  /** Before the name of each value that JSON lacks; absent where there is none. */
+  /** Prefix of the strings that replace values JSON lacks. Absent if the text has no such values. */
   readonly #marker: string | undefined;
   #text: string | undefined;
   #bytes: Buffer | undefined;
@@ -26,8 +26,8 @@ export class JsonText {
   }
 
   /**
-   * Of a value, as `JSON.stringify` writes it. BigInt, NaN, the infinities and -0 are kept as they are.
-   * @throws CaptureError for a cycle, or what an accessor or `toJSON` throws.
+   * Converts a value as `JSON.stringify` does, but preserves BigInt, NaN, the infinities and -0.
+   * @throws CaptureError for a cycle, or if an accessor or `toJSON` throws.
    */
   static of(value: unknown): JsonText {
     try {
@@ -51,17 +51,17 @@ export class JsonText {
     }
   }
 
-  /** Of text that `JSON.stringify` made. */
+  /** Wraps text that `JSON.stringify` returned. */
   static ofStringified(text: string): JsonText {
     return new JsonText(false, { text });
   }
 
-  /** Of the UTF-8 bytes of JSON text; `source` as the field. The bytes must not change any more. */
+  /** Wraps the UTF-8 bytes of JSON text, which must not change afterwards. `source`: see the field. */
   static ofBytes(bytes: Buffer, source: boolean): JsonText {
     return new JsonText(source, { bytes });
   }
 
-  /** For the core. */
+  /** The form that the core reads. */
   get bytes(): Buffer {
     this.#bytes ??= Buffer.from(
       this.#unmarked((name) => CORE_TOKENS[name] ?? `${name}e0`),
@@ -70,12 +70,12 @@ export class JsonText {
     return this.#bytes;
   }
 
-  /** As it goes over the wire: BigInt by its digits, NaN and the infinities as `null`. */
+  /** The text as sent over the wire: BigInt as digits, NaN and the infinities as `null`. */
   get wire(): string {
     return this.#unmarked((name) => (name === "-0" ? "0" : /^-?\d/.test(name) ? name : "null"));
   }
 
-  /** The value, frozen; made at the first access. */
+  /** The value, frozen. Parsed on first access. */
   get value(): unknown {
     this.#value ??= { frozen: deepFreeze(this.#parse()) };
     return this.#value.frozen;
@@ -102,12 +102,12 @@ export class JsonText {
     return this.#whole.replaceAll(new RegExp(`"${marker}([^"]*)"`, "g"), (_all, name: string) => write(name));
   }
 
-  /** Characters or bytes that it holds. */
+  /** Size in characters or bytes. */
   get size(): number {
     return this.#text?.length ?? this.#bytes?.length ?? 0;
   }
 
-  /** Whether `JSON.stringify` of the value gives a text with the same hash. */
+  /** True if `JSON.stringify` of the value returns a text with the same hash. */
   get isPlain(): boolean {
     return this.#marker === undefined && !this.source;
   }

@@ -1,21 +1,21 @@
-// Providers keep the state of a model after the beginning of a request: tools, then the system prompt, then messages.
-// It is of use again as long as that beginning stays the same, to the letter.
+// Providers cache the state of a model for the prefix of a request: tools, then the system prompt, then messages. The
+// cache is reusable only while that prefix stays exactly the same.
 
 import type { Difference } from "../../types/miss.js";
 import type { RequestContent } from "./content.js";
 import { isObject, type JsonText } from "./json-text.js";
 
-/** Whether the beginning of a request that a prompt cache goes by is still the same. */
+/** How much of the prefix of a request a prompt cache can reuse. */
 export interface CachePrefix {
-  /** Whether something differs before the first message that is new. */
+  /** True if something before the first new message differs. */
   readonly broken: boolean;
-  /** Leading messages that both requests have, if nothing before them differs. */
+  /** Number of leading messages that both requests share. 0 if something before the messages differs. */
   readonly reusableMessages: number;
-  /** Where the beginning breaks. */
+  /** The segment with the first difference. */
   readonly segment?: "model" | "tools" | "system" | "messages";
-  /** JSON pointer into the request. */
+  /** JSON pointer to the first difference in the request. */
   readonly pointer?: string;
-  /** What kind of value broke it: as in `Difference`; `"key-order"` where the values are the same. Absent if it is beyond the differences that are listed. */
+  /** The kind of difference, as in `Difference`, or `"key-order"` if only the order of keys differs. Absent if the difference is not among the listed ones. */
   readonly nature?: string;
 }
 
@@ -43,7 +43,7 @@ function broken(
   reusableMessages: number,
   { differences, more }: Listed,
 ): CachePrefix {
-  // Some APIs have other names for the parts.
+  // Some APIs use other names for the parts.
   const names = segment === "messages" ? ["messages", "input", "contents"] : OTHER_NAMES[segment];
   const places = names.map((name) => place.replace(segment, name));
   const cause = differences.find(({ pointer }) =>
@@ -86,7 +86,7 @@ function layer(part: JsonText): string {
   return text(part.value);
 }
 
-/** In the order of its keys. The marks that say up to where to cache are no part of what is cached. */
+/** JSON text in the given order of keys. `cache_control` markers are not part of the cached content. */
 function text(value: unknown): string {
   return (
     JSON.stringify(value, (key, item: unknown) => {

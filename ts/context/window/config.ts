@@ -1,12 +1,10 @@
-// What a context manager can be told.
-
-/** When `process` keeps snapshots: before the messages are optimized, after it, or both. */
+/** When `process` captures the messages: before they are optimized, after, or both. */
 export type SnapshotTiming = "pre_optimization" | "post_optimization" | "both";
 
-/** At which boundaries the monitor writes: at each, after tool results, when the budget overflows, or only when asked. */
+/** The boundaries at which the monitor writes: all, after tool results, when the budget overflows, or only on demand. */
 export type MonitorFrequency = "turn" | "tool_call" | "overflow" | "manual";
 
-/** How `process` makes messages fit; `non_destructive` leaves them as they are. */
+/** How `process` makes messages fit. `non_destructive` does not change them. */
 export type OptimizerStrategy = "truncate" | "sliding_window" | "prune_tools" | "non_destructive" | "smart";
 
 export interface ManagerConfig {
@@ -22,19 +20,19 @@ export interface ManagerConfig {
   readonly monitorFrequency: MonitorFrequency;
   /** `"sync"` writes before the capture returns. @default "async" */
   readonly monitorWriteMode: "sync" | "async";
-  /** Whether secrets are kept out of what is written: by the manager's redactor, else by the rules of `agent-rewind/redact`. @default true */
+  /** Removes secrets from the monitor files, with the manager's redactor or else the rules of `agent-rewind/redact`. @default true */
   readonly redactSensitive: boolean;
-  /** Whether `process` may change messages. @default true */
+  /** Lets `process` change messages. @default true */
   readonly autoCompact: boolean;
-  /** Share of the usable budget from which `process` optimizes, and to which it comes back. @default 0.8 */
+  /** Share of the usable budget at which `process` starts to optimize, and to which it reduces the messages. @default 0.8 */
   readonly compactThreshold: number;
   /** @default "smart" */
   readonly strategy: OptimizerStrategy;
-  /** Tokens kept free for the answer. @default 8000 */
+  /** Tokens reserved for the answer. @default 8000 */
   readonly outputReserve: number;
   /** @default 5 */
   readonly keepRecentTurns: number;
-  /** Tokens of one tool output beyond which `prune_tools` shortens it. @default 10000 */
+  /** Maximum tokens of one tool output. `prune_tools` shortens longer ones. @default 10000 */
   readonly toolOutputMax: number;
 }
 
@@ -63,8 +61,8 @@ const CHOICES: { readonly [Key in keyof ManagerConfig]?: readonly string[] } = {
 };
 
 /**
- * A whole configuration, frozen, with the defaults for what is left out.
- * @throws TypeError for an unknown field or a wrong type, RangeError for a value out of its range.
+ * Returns a complete, frozen configuration. Missing fields get their defaults.
+ * @throws TypeError for an unknown field or a wrong type, RangeError for a value out of range.
  */
 export function createManagerConfig(config: Partial<ManagerConfig> = {}): ManagerConfig {
   for (const [key, value] of Object.entries(config)) check(key, value);
@@ -75,7 +73,7 @@ export function createManagerConfig(config: Partial<ManagerConfig> = {}): Manage
 function check(key: string, value: unknown): void {
   if (!Object.hasOwn(DEFAULTS, key)) {
     throw new TypeError(
-      `createManagerConfig: there is no field ${JSON.stringify(key)}; there are ${Object.keys(DEFAULTS).join(", ")}`,
+      `createManagerConfig: unknown field ${JSON.stringify(key)}; known fields: ${Object.keys(DEFAULTS).join(", ")}`,
     );
   }
   if (value === undefined) return;
@@ -101,7 +99,7 @@ type Read = (text: string) => ManagerConfig[keyof ManagerConfig];
 const asIs: Read = (text) => text;
 const toNumber: Read = (text) => (text.trim() === "" ? Number.NaN : Number(text));
 
-/** `AGENT_REWIND_CONTEXT_…`, and what it sets. */
+/** The variables, without the prefix `AGENT_REWIND_CONTEXT_`, and the fields that they set. */
 const VARIABLES: readonly (readonly [name: string, field: keyof ManagerConfig, read: Read])[] = [
   ["MONITOR", "monitorEnabled", toBoolean],
   ["MONITOR_PATH", "monitorPath", asIs],
@@ -116,10 +114,10 @@ const VARIABLES: readonly (readonly [name: string, field: keyof ManagerConfig, r
 ];
 
 /**
- * A configuration from the variables `AGENT_REWIND_CONTEXT_MONITOR`, `…_MONITOR_PATH`, `…_MONITOR_FORMAT`,
+ * Reads a configuration from the variables `AGENT_REWIND_CONTEXT_MONITOR`, `…_MONITOR_PATH`, `…_MONITOR_FORMAT`,
  * `…_MONITOR_FREQUENCY`, `…_MONITOR_WRITE_MODE`, `…_REDACT`, `…_AUTO_COMPACT`, `…_THRESHOLD`, `…_STRATEGY` and
- * `…_OUTPUT_RESERVE`. What `config` sets wins.
- * @throws RangeError that names the variable, for a value that it cannot have; as `createManagerConfig` for `config`.
+ * `…_OUTPUT_RESERVE`. Fields of `config` take precedence.
+ * @throws RangeError that names the variable if its value is invalid. Errors of `createManagerConfig` for `config`.
  */
 export function managerConfigFromEnv(
   config: Partial<ManagerConfig> = {},
@@ -135,7 +133,7 @@ export function managerConfigFromEnv(
       check(field, value);
       found[field] = value;
     } catch (cause) {
-      throw new RangeError(`managerConfigFromEnv: ${variable}=${text} cannot be used`, { cause });
+      throw new RangeError(`managerConfigFromEnv: ${variable}=${text} is not a valid value`, { cause });
     }
   }
   return createManagerConfig({ ...found, ...config });
@@ -145,5 +143,5 @@ function toBoolean(text: string): boolean {
   const lower = text.toLowerCase();
   if (["1", "true", "yes", "on"].includes(lower)) return true;
   if (["0", "false", "no", "off"].includes(lower)) return false;
-  throw new RangeError(`${text} is neither true nor false`);
+  throw new RangeError(`${text} is not a boolean; use 1, true, yes, on, 0, false, no or off`);
 }

@@ -1,37 +1,30 @@
-// What a context may hold, and what it holds, in tokens.
+// The token budget of a model context, and the tokens that it uses.
 
-/** How the tokens of a model's context window are allotted. */
-export interface BudgetAllocation {
+/** The segments whose tokens `track` can set. */
+export type Segment = "systemPrompt" | "rules" | "skills" | "memory" | "buffer";
+
+/** Tokens of each segment of a model context. */
+export type SegmentTokens = Readonly<Record<Segment | "toolsSchema" | "history" | "toolOutputs", number>>;
+
+/** How the tokens of a context window are divided. */
+export interface BudgetAllocation extends SegmentTokens {
   readonly modelLimit: number;
-  /** Kept free for the answer. */
+  /** Reserved for the answer. */
   readonly outputReserve: number;
-  readonly systemPrompt: number;
-  readonly rules: number;
-  readonly skills: number;
-  readonly memory: number;
-  readonly toolsSchema: number;
-  /** -1: what the others leave, `historyBudget`. */
+  /** Always -1: the history may use the rest, `historyBudget`. */
   readonly history: number;
-  readonly toolOutputs: number;
-  readonly buffer: number;
-  /** The limit without the reserve. */
+  /** `modelLimit` minus `outputReserve`. */
   readonly usable: number;
   readonly historyBudget: number;
 }
 
-/** What a context holds. */
-export interface ContextLedger {
-  readonly systemPrompt: number;
-  readonly rules: number;
-  readonly skills: number;
-  readonly memory: number;
-  readonly toolsSchema: number;
+/** The tokens of a model context. */
+export interface ContextLedger extends SegmentTokens {
   /** All messages. */
   readonly history: number;
-  /** Outputs that were told by `trackToolOutput`. */
+  /** Outputs that were added by `trackToolOutput`. */
   readonly toolOutputs: number;
-  readonly buffer: number;
-  /** Messages of the role "user". */
+  /** Number of messages with the role "user". */
   readonly turnCount: number;
   readonly messageCount: number;
   readonly toolCallCount: number;
@@ -39,19 +32,8 @@ export interface ContextLedger {
   readonly total: number;
 }
 
-/** The parts of a context that have a budget of their own. */
-export type Segment = "systemPrompt" | "rules" | "skills" | "memory" | "buffer";
-
-/** What was counted apart from the messages. */
-export interface Tracked {
-  readonly systemPrompt: number;
-  readonly rules: number;
-  readonly skills: number;
-  readonly memory: number;
-  readonly toolOutputs: number;
-  readonly buffer: number;
-  readonly toolCallCount: number;
-}
+/** Counts that were set by `track` and `trackToolOutput`. */
+export type Tracked = Pick<ContextLedger, Segment | "toolOutputs" | "toolCallCount">;
 
 export const NOTHING_TRACKED: Tracked = Object.freeze({
   systemPrompt: 0,
@@ -63,35 +45,24 @@ export const NOTHING_TRACKED: Tracked = Object.freeze({
   toolCallCount: 0,
 });
 
-const SEGMENTS = {
+/** In the order in which the monitor writes them. */
+const SEGMENTS: SegmentTokens = {
   systemPrompt: 2000,
   rules: 500,
   skills: 500,
   memory: 1000,
   toolsSchema: 2000,
+  history: -1,
   toolOutputs: 20_000,
   buffer: 1000,
-} as const;
+};
 
-const FIXED = Object.values(SEGMENTS).reduce((sum, tokens) => sum + tokens, 0);
+const WITHOUT_HISTORY = Object.values(SEGMENTS).reduce((sum, tokens) => sum + Math.max(0, tokens), 0);
 
 export function allocate(modelLimit: number, outputReserve: number): BudgetAllocation {
-  const { systemPrompt, rules, skills, memory, toolsSchema, toolOutputs, buffer } = SEGMENTS;
   const usable = modelLimit - outputReserve;
-  return Object.freeze({
-    modelLimit,
-    outputReserve,
-    systemPrompt,
-    rules,
-    skills,
-    memory,
-    toolsSchema,
-    history: -1,
-    toolOutputs,
-    buffer,
-    usable,
-    historyBudget: Math.max(0, usable - FIXED),
-  });
+  const historyBudget = Math.max(0, usable - WITHOUT_HISTORY);
+  return Object.freeze({ modelLimit, outputReserve, ...SEGMENTS, usable, historyBudget });
 }
 
 export function ledgerOf(
@@ -116,12 +87,12 @@ export function ledgerOf(
   });
 }
 
-/** Share of the usable budget that is taken; 0 where there is none. */
+/** Share of the usable budget that is used; 0 if there is no usable budget. */
 export function utilizationOf(ledger: ContextLedger, budget: BudgetAllocation): number {
   return budget.usable > 0 ? ledger.total / budget.usable : 0;
 }
 
-/** What there is to say about a context that fills up. */
+/** Returns warnings about a context that is nearly full or overflows, and about tool outputs near their budget. */
 export function warningsOf(ledger: ContextLedger, budget: BudgetAllocation): string[] {
   const warnings: string[] = [];
   const used = utilizationOf(ledger, budget);
@@ -134,37 +105,17 @@ export function warningsOf(ledger: ContextLedger, budget: BudgetAllocation): str
   return warnings;
 }
 
-/** As the source writes it. */
-export function ledgerDict(ledger: ContextLedger): Record<string, number> {
-  return {
-    system_prompt: ledger.systemPrompt,
-    rules: ledger.rules,
-    skills: ledger.skills,
-    memory: ledger.memory,
-    tools_schema: ledger.toolsSchema,
-    history: ledger.history,
-    tool_outputs: ledger.toolOutputs,
-    buffer: ledger.buffer,
-    turn_count: ledger.turnCount,
-    message_count: ledger.messageCount,
-    tool_call_count: ledger.toolCallCount,
-  };
+/** The ledger without the total, with snake_case names. */
+export function ledgerDict({ total: _total, ...ledger }: ContextLedger): Record<string, number> {
+  return snakeCase(ledger);
 }
 
-/** As the source writes it. */
+/** With snake_case names. */
 export function budgetDict(budget: BudgetAllocation): Record<string, number> {
-  return {
-    model_limit: budget.modelLimit,
-    output_reserve: budget.outputReserve,
-    system_prompt: budget.systemPrompt,
-    rules: budget.rules,
-    skills: budget.skills,
-    memory: budget.memory,
-    tools_schema: budget.toolsSchema,
-    history: budget.history,
-    tool_outputs: budget.toolOutputs,
-    buffer: budget.buffer,
-    usable: budget.usable,
-    history_budget: budget.historyBudget,
-  };
+  return snakeCase({ ...budget });
+}
+
+function snakeCase(counts: Readonly<Record<string, number>>): Record<string, number> {
+  const name = (key: string): string => key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(counts).map(([key, count]) => [name(key), count]));
 }

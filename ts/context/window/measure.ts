@@ -3,7 +3,7 @@
 import { calling, native } from "../../native.js";
 import { ledgerOf, type ContextLedger, type Tracked } from "./ledger.js";
 import type { RequestContent } from "../request/content.js";
-import { isDoubledKey, lastKeysOnly } from "../request/hashes.js";
+import { isInvalidJson, lastKeysOnly } from "../request/hashes.js";
 import type { JsonText } from "../request/json-text.js";
 import {
   estimateTokens,
@@ -55,12 +55,12 @@ function count(messages: JsonText, tools: JsonText): [messageSha256: string, too
 }
 
 function measured(messages: JsonText, tools: JsonText): string {
-  // A list that is empty because there is none has no number tokens: it is of either form.
+  // A missing list is an empty one without number tokens, so it fits either form.
   const source = messages.source || tools.source;
   try {
     return calling(() => native.measureBoundary(messages.bytes, tools.bytes, source));
   } catch (error) {
-    if (!isDoubledKey(error)) throw error;
+    if (!isInvalidJson(error)) throw error;
     const [{ bytes }, toolsText] = [lastKeysOnly(messages), lastKeysOnly(tools)];
     return calling(() => native.measureBoundary(bytes, toolsText.bytes, false));
   }

@@ -1,11 +1,9 @@
-// How many tokens models take.
-
-/** Tokens of a model's context window, by the beginning of its name. */
+/** Context windows in tokens, by the prefix of a model's name. */
 export type ModelLimits = Readonly<Record<string, number>>;
 
 export const DEFAULT_MODEL_LIMIT = 128_000;
 
-/** The limits that are known here; a manager's `models` extends and overrides them. */
+/** The built-in limits. The option `models` of a manager extends and overrides them. */
 export const MODEL_LIMITS: ModelLimits = Object.freeze({
   "gpt-5": 400_000,
   "gpt-5-chat": 128_000,
@@ -33,17 +31,16 @@ export const MODEL_LIMITS: ModelLimits = Object.freeze({
 });
 
 /**
- * The context window of a model, in tokens: that of the longest name in the tables that the model's name begins with,
- * up to a separator. A provider before a slash (`openai/gpt-4o`), and upper case, do not count. 128,000 for a name that
- * is not known.
+ * Returns the context window of a model in tokens. The longest prefix of the model's name that ends at a separator
+ * decides. A provider before a slash (`openai/gpt-4o`) and upper case are ignored. Unknown names get 128,000.
  *
- * @param own names that come before those known here.
+ * @param own limits that take precedence over the built-in ones.
  */
 export function modelLimit(model: string, own: ModelLimits = {}): number {
   const whole = model.toLowerCase();
   const bare = whole.slice(whole.lastIndexOf("/") + 1).replace(/^(?:[a-z]+\.)*anthropic\./, "");
   let best = { length: 0, limit: DEFAULT_MODEL_LIMIT };
-  // Later ones win where two are equally long.
+  // With equal lengths the later entry wins, so that `own` overrides the built-in limits.
   for (const [name, limit] of [...Object.entries(MODEL_LIMITS), ...Object.entries(own)]) {
     const prefix = name.toLowerCase();
     if (prefix.length < best.length) continue;
@@ -52,7 +49,7 @@ export function modelLimit(model: string, own: ModelLimits = {}): number {
   return best.limit;
 }
 
-/** Whether a name begins with another, and not in the middle of a word: `o3` is no beginning of `o30`. */
+/** True if a name starts with a prefix that ends at a separator: `o3` is not a prefix of `o30`. */
 function isPrefix(prefix: string, name: string): boolean {
   return name.startsWith(prefix) && (name.length === prefix.length || /[-:@._/]/.test(name.charAt(prefix.length)));
 }

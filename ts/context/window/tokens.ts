@@ -1,24 +1,24 @@
-// Counting with a function of the user's own; the rule of thumb is counted in the core.
+// Counts tokens with a function of the user. Without one, the core estimates them.
 
 import { native } from "../../native.js";
 import { isObject, type JsonText } from "../request/json-text.js";
 
-/** Tokens of a text. */
+/** Returns the number of tokens in a text. */
 export type CountTokens = (text: string) => number;
 
 const PER_MESSAGE = 4;
 const PER_TOOL_CALL = 10;
 const TOOL_CALL_ID = 10;
 const IMAGE = 85;
-/** Added once to a list of messages that is not empty. */
+/** Added once to a non-empty list of messages. */
 export const PER_LIST = 3;
 
-/** The rule of thumb, for plain text: a quarter of a token for an ASCII character, 1.3 for any other. */
+/** Estimates the tokens of plain text: 0.25 per ASCII character and 1.3 per other character. */
 export function estimateTokens(text: string): number {
   return native.textTokens(Buffer.from(text, "utf8"));
 }
 
-/** Tokens of each message; none for what is no list. */
+/** Tokens of each message. Returns an empty list if the messages are not a list. */
 export function messageTokens(messages: JsonText, count: CountTokens | undefined): readonly number[] {
   if (count === undefined) return native.messageTokens(messages.bytes, messages.source);
   const list = messages.value;
@@ -50,7 +50,7 @@ export function tokensOfContent(content: unknown, count: CountTokens): number {
   return tokens;
 }
 
-/** A text by itself, nothing for nothing, all else by its JSON text. */
+/** Counts a string directly and any other value by its JSON text. Absent and empty values count 0. */
 function tokensOf(value: unknown, count: CountTokens): number {
   if (value === undefined || value === null || value === "") return 0;
   if (typeof value === "string") return count(value);

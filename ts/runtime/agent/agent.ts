@@ -21,28 +21,28 @@ export interface AgentConfig<Props, Result> {
   /** Name of the agent; part of the callId. */
   id: string;
   /**
-   * The model, or its id in the run's registry; by default the model of the run. An agent whose model id is not
+   * The model, or its id in the run's registry. Default: the model of the run. An agent whose model id is not
    * registered fails with a ModelRegistryNotFoundError when it starts.
    */
   model?: string | ModelAdapter;
-  /** How often a wrong answer is asked again. Default 3. */
+  /** Maximal number of retries if an answer does not fit the schema. Default: 3. */
   maxRetries?: number;
-  /** How many turns a prompt may take. Default 10. */
+  /** Maximal number of turns of a prompt. Default: 10. */
   maxTurnSteps?: number;
-  /** How often the agent may be reborn. Default 100. */
+  /** Maximal number of rebirths. Default: 100. */
   maxReborns?: number;
-  /** What the agent does: equips its prompt, prompts, calls tools and other agents. */
+  /** The agent's code: equips the prompt, prompts, calls tools and other agents. */
   handler: (props: Props) => Promise<Result | RebornSignal> | Result | RebornSignal;
   middlewares?: readonly AgentMiddleware[];
-  /** Takes the answers to the agent's prompts as they come; on replay, as recorded. */
+  /** Receives the answers to the agent's prompts while they arrive; on replay, as recorded. */
   onStream?: StreamConsumer;
 }
 
-/** Calls the agent; in a run or another agent as its sub-agent, elsewhere as a run of its own. */
+/** A call runs the agent: in a run or another agent as a sub-agent, elsewhere as a run of its own. */
 export interface Agent<Props, Result> {
   (...args: undefined extends Props ? [props?: Props] : [props: Props]): Promise<Result>;
   readonly id: string;
-  /** A new agent with some of the configuration changed. */
+  /** Creates an agent with a changed configuration. */
   fork(changes: Partial<AgentConfig<Props, Result>>): Agent<Props, Result>;
 }
 
@@ -58,7 +58,7 @@ const CONFIG_NAMES: OptionNames<AgentConfig<unknown, unknown>> = {
 };
 
 /**
- * Makes an agent: a function whose calls are frames, recorded and replayed.
+ * Creates an agent: a function whose calls are frames that are recorded and replayed.
  *
  * @example
  * ```ts
@@ -89,7 +89,7 @@ export function createAgent<Props = undefined, Result = unknown>(
     streamWatchers: streamWatchers(`createAgent("${config.id}")`, config.onStream),
   };
   if (typeof config.id !== "string" || config.id === "") {
-    throw new TypeError("createAgent: config.id must be a string that is not empty");
+    throw new TypeError("createAgent: config.id must be a non-empty string");
   }
   if (typeof config.handler !== "function")
     throw new TypeError(`createAgent("${config.id}"): config.handler must be a function`);
@@ -106,13 +106,13 @@ function limit(config: { id: string }, name: "maxRetries" | "maxTurnSteps" | "ma
   const value: unknown = (config as Record<string, unknown>)[name] ?? fallback;
   if (typeof value !== "number" || Number.isNaN(value) || value < 0) {
     throw new RangeError(
-      `createAgent("${config.id}"): config.${name} must be a number from 0, received ${String(value)}`,
+      `createAgent("${config.id}"): config.${name} must be a number of at least 0, received ${String(value)}`,
     );
   }
   return value;
 }
 
-/** A misspelled model fails when the agent starts, not after the work that comes before its first prompt. */
+/** Fails for an unknown model when the agent starts, not after the work before its first prompt. */
 function withKnownModel<Props, Result>(
   { model }: AgentConfig<Props, Result>,
   handler: AgentConfig<Props, Result>["handler"],

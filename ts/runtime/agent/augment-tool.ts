@@ -1,14 +1,14 @@
 import type { Tool } from "../../types/tool.js";
 
-/** What a tool is to have instead; its middlewares are added, inside those that it has. */
+/** Changed fields of a tool. Middlewares are added inside the existing ones. */
 export type ToolChanges<Input, Output> = Partial<Tool<Input, Output>>;
 
 /**
- * Makes a new tool from another one, which stays as it is.
+ * Creates a tool from another one, which stays unchanged.
  *
- * @param changes fields that take the place of the tool's own. `middlewares` alone are added to it: they run inside
- * those that it has, and around the journal. A function gives the fields of the new tool from the old one; what it
- * gives takes the place of the tool's own, `middlewares` too.
+ * @param changes fields that replace those of the tool, except for `middlewares`: they are added, and run inside the
+ * existing ones and around the journal. A function computes the changed fields from the old tool; they replace its
+ * fields, including `middlewares`.
  */
 export function augmentTool<Input, Output>(
   tool: Tool<Input, Output>,

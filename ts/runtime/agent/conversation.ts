@@ -1,4 +1,4 @@
-import type { NativeBegun, NativeConversation, NativeRequestTail } from "../../native.js";
+import type { NativeStartedCall, NativeConversation, NativeRequestTail } from "../../native.js";
 import { calling } from "../../native.js";
 import { foreignToolSchemas, toolSchemas } from "../../schema/tools.js";
 import type { Message, ToolChoice } from "../../types/messages.js";
@@ -6,22 +6,23 @@ import type { ModelAdapter, ToolSchema } from "../../types/model.js";
 import type { Tool } from "../../types/tool.js";
 import type { Redaction } from "../../redact/redaction.js";
 import { deepFreeze } from "../../values/freeze.js";
+import { CallEntry, StartedCall } from "../call/started-call.js";
 import type { Normalizer } from "../../values/normalize.js";
 import type { Scope } from "../scope/scope.js";
 import type { StreamWatcher } from "../scope/watcher.js";
 
-/** What a prompt asks beside its messages. */
+/** The parts of a prompt other than its messages. */
 export interface PromptRequest {
   readonly model: ModelAdapter;
   readonly schema: Record<string, unknown> | undefined;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly toolChoice: ToolChoice | undefined;
   readonly modelOptions: Readonly<Record<string, unknown>> | undefined;
-  /** Who takes the answers as they come. */
+  /** Receive the answers while they arrive. */
   readonly watchers: readonly StreamWatcher[];
 }
 
-/** The messages of a prompt, hashed as they grow: each is read once. */
+/** The messages of a prompt. Their hash is incremental: each message is read once. */
 export class Conversation {
   readonly tools: readonly ToolSchema[];
   readonly #scope: Scope;
@@ -33,9 +34,9 @@ export class Conversation {
   readonly #tailText: string;
   readonly #normalizer: Normalizer | undefined;
   readonly #redaction: Redaction | undefined;
-  /** What is sent, where what is recorded of it is redacted. */
+  /** The request as it is sent. Only if its recording is redacted. */
   readonly #wire: { readonly hasher: NativeConversation; readonly tail: NativeRequestTail } | undefined;
-  /** The messages as they are recorded, as JSON texts of lists. */
+  /** The redacted messages: JSON texts of lists. */
   readonly #recorded: string[] = [];
 
   constructor(scope: Scope, request: PromptRequest, messages: readonly Message[]) {
@@ -58,17 +59,17 @@ export class Conversation {
     this.append(messages);
   }
 
-  /** All messages so far; frozen, so that the hash stays true. */
+  /** All messages so far. They are frozen, so that the hash stays valid. */
   get messages(): readonly Message[] {
     return this.#messages;
   }
 
-  /** All messages so far in a list that stays as it is: made once a turn, and shared by all who are told of it. */
+  /** An immutable list of all messages so far. Created once per turn, and shared by all events. */
   get listed(): readonly Message[] {
     return (this.#listed ??= Object.freeze(this.#messages.slice()));
   }
 
-  /** Appends messages that are the package's own: they are frozen, not copied. */
+  /** Appends messages. They are frozen, not copied, so the caller must own them. */
   append(messages: readonly Message[]): void {
     const sent = JSON.stringify(messages);
     const text = this.#redaction?.json(sent) ?? sent;
@@ -82,21 +83,27 @@ export class Conversation {
   }
 
   /** Starts the call that sends all messages so far. */
-  begin(callId: string): NativeBegun {
-    const foreign = this.#scope.frame.hasForeignHashes ? this.#foreignText() : undefined;
-    const { frame } = this.#scope;
-    const id = JSON.stringify(callId);
-    if (this.#normalizer === undefined || this.#normalizer.byMessage) {
-      return calling(() => frame.beginPrompt(id, this.#hasher, this.#tail, foreign));
-    }
-    // A rule that reads the whole document: there is no hash to go on from.
-    const text = this.document();
-    const normalized = this.#normalizer.document(text, "prompt");
-    return calling(() => frame.begin('"prompt"', id, text, foreign, normalized));
+  begin(): StartedCall {
+    const name = this.#request.model.id;
+    const callId = this.#scope.nextCallId("prompt", name);
+    const request = (): string => this.#document();
+    const entry = new CallEntry(callId, this.#beginNative(JSON.stringify(callId)));
+    return new StartedCall(this.#scope, { kind: "prompt", name, request, wireHash: this.#wireHash }, entry);
   }
 
-  /** The request as one document, as it is recorded: JSON text. */
-  document(): string {
+  #beginNative(callId: string): NativeStartedCall {
+    const { frame } = this.#scope;
+    const foreign = frame.hasForeignHashes ? this.#foreignText() : undefined;
+    if (this.#normalizer === undefined || this.#normalizer.byMessage) {
+      return calling(() => frame.beginPrompt(callId, this.#hasher, this.#tail, foreign));
+    }
+    // A rule reads the whole document, so the hash cannot be incremental.
+    const text = this.#document();
+    const normalized = this.#normalizer.document(text, "prompt");
+    return calling(() => frame.begin('"prompt"', callId, text, foreign, normalized));
+  }
+
+  #document(): string {
     const messages =
       this.#redaction === undefined
         ? JSON.stringify(this.#messages)
@@ -107,8 +114,7 @@ export class Conversation {
     return `{"messages":${messages},${this.#tailText.slice(1)}`;
   }
 
-  /** Hash of the request as it is sent, where what is recorded of it is redacted. */
-  get wireHash(): (() => string) | undefined {
+  get #wireHash(): (() => string) | undefined {
     const wire = this.#wire;
     return wire === undefined ? undefined : () => calling(() => wire.hasher.hash(wire.tail));
   }
@@ -131,7 +137,7 @@ function tailText(request: PromptRequest, tools: readonly ToolSchema[]): string 
   };
   return JSON.stringify({
     model: modelName(request.model),
-    // Without a member for what was not set, so that a later version may add options.
+    // Options that are not set have no member, so that a later version can add options.
     options: Object.keys(options).length === 0 ? undefined : options,
     schema: request.schema,
     tools,

@@ -3,15 +3,15 @@ import { AfterPromptAgentError } from "../../errors/index.js";
 import { EVENTS } from "../../events/names.js";
 import type { ContentPart } from "../../types/messages.js";
 import type { Tool, ToolMiddleware } from "../../types/tool.js";
-import { newSpanId } from "../scope/ids.js";
 import type { Generation } from "../scope/generation.js";
+import { emitEvent } from "../scope/span.js";
 import { Watcher, type BudgetUpdate } from "../scope/watcher.js";
 
 export interface BudgetOptions {
   /**
-   * Told of every use in the current frame and under it, in the context in which it was equipped; `own` and
-   * `aggregate` are those of that frame. It can stop the agent with `getAbortHandle().abort()`; what it throws goes
-   * to `console.warn`, once.
+   * Called for every use in the current frame and below it, in the context in which it was equipped. `own` and
+   * `aggregate` are the budget of that frame. It can stop the agent with `getAbortHandle().abort()`. The first error
+   * that it throws is printed with `console.warn`.
    */
   onUpdate: (update: BudgetUpdate) => unknown;
 }
@@ -36,19 +36,19 @@ export function equipSystem(text: string): void {
  */
 export function equipInstruction(content: string | readonly ContentPart[]): void {
   const { instructions } = generationBeforePrompt("equipInstruction");
-  // A copy: nobody can change what was equipped, and so what is hashed.
+  // A copy, so that later changes do not change the hash.
   instructions.push(typeof content === "string" ? [{ type: "text", text: content }] : structuredClone([...content]));
 }
 
 /**
- * Lets the model call a tool. A second tool of the same name takes the place of the first.
+ * Lets the model call a tool. A second tool with the same name replaces the first.
  * @throws AfterPromptAgentError once the agent has been prompted in this generation.
- * @throws TypeError if the tool is none.
+ * @throws TypeError if the tool is invalid.
  */
 export function equipTool(tool: Tool, options: { middleware?: ToolMiddleware | readonly ToolMiddleware[] } = {}): void {
   const { tools } = generationBeforePrompt("equipTool");
   if (typeof tool?.name !== "string" || tool.name === "") {
-    throw new TypeError("equipTool: tool.name must be a string that is not empty");
+    throw new TypeError("equipTool: tool.name must be a non-empty string");
   }
   if (typeof tool.handler !== "function")
     throw new TypeError(`equipTool("${tool.name}"): tool.handler must be a function`);
@@ -57,7 +57,7 @@ export function equipTool(tool: Tool, options: { middleware?: ToolMiddleware | r
 }
 
 /**
- * Watches what the agent and its sub-agents use, until its generation ends. Replayed calls use nothing.
+ * Watches the usage of the agent and its sub-agents until its generation ends. Replayed calls have no usage.
  * @throws AfterPromptAgentError once the agent has been prompted in this generation.
  */
 export function equipBudget({ onUpdate }: BudgetOptions): void {
@@ -69,12 +69,12 @@ export function equipBudget({ onUpdate }: BudgetOptions): void {
 }
 
 /**
- * A value that lives as long as the agent, over its generations, and that snapshots keep. Values are
- * copies: changing one changes nothing until it is set.
+ * A value that all generations of the agent share, and that snapshots contain. Values are copies: changing one has no
+ * effect until it is set.
  *
- * @param initial what the key holds at first; ignored where it holds something already.
- * @returns the value, and a function that sets it to a new one or to what a function makes of the latest.
- * @throws TypeError if the key is no string, or a value is not JSON.
+ * @param initial the first value of the key. Ignored if the key already has a value.
+ * @returns the value, and a function that sets a new value, or computes it from the latest one.
+ * @throws TypeError if the key is not a string, or a value is not JSON.
  */
 export function equipMemory<T>(key: string, initial: T): [T, (value: T | ((previous: T) => T)) => void] {
   const context = requireContext("equipMemory");
@@ -82,10 +82,10 @@ export function equipMemory<T>(key: string, initial: T): [T, (value: T | ((previ
   if (typeof key !== "string") throw new TypeError(`equipMemory: the key must be a string, received ${typeof key}`);
   if (!memory.has(key) && !context.isStale) {
     memory.set(key, initial, true);
-    tellInitial(context, key);
+    emitInitial(context, key);
   }
   const set = (value: T | ((previous: T) => T)): void => {
-    // A replay begins with the last generation: what an earlier one still did would be lost.
+    // A replay starts with the last generation, so it would lose what an earlier one sets now.
     if (context.isStale) return;
     const next = typeof value === "function" ? (value as (previous: T) => T)(memory.get(key) as T) : value;
     memory.set(key, next, false);
@@ -93,11 +93,10 @@ export function equipMemory<T>(key: string, initial: T): [T, (value: T | ((previ
   return [memory.has(key) ? (memory.get(key) as T) : initial, set];
 }
 
-/** The value may vary from run to run: with its event a trace alone brings it back. */
-function tellInitial(context: RunContext, key: string): void {
+/** The initial value may differ from run to run. This event lets a restore from a trace find it. */
+function emitInitial(context: RunContext, key: string): void {
   const { scope } = context;
-  // What is set in a frame that has ended is not journaled, even if a call still holds the frame open.
-  if (!scope.run.observed || scope.closed) return;
-  const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
-  scope.emit(EVENTS.MEMORY_INIT, span, { key, value: scope.memory.get(key) });
+  // Memory of an ended frame is not journaled, even if a call keeps the frame open.
+  if (scope.closed) return;
+  emitEvent(scope, EVENTS.MEMORY_INIT, context.trace.spanId, () => ({ key, value: scope.memory.get(key) }));
 }

@@ -4,7 +4,7 @@ import type { ModelAdapter } from "../../types/model.js";
 import type { Scope } from "../scope/scope.js";
 
 /**
- * The model of an agent: its own, the one its id names in the registry, or that of the run.
+ * The model of an agent: its own, the registered model with its id, or the model of the run.
  * @throws ModelRegistryNotFoundError, ModelNotFoundError
  */
 export function modelOf(scope: Scope): ModelAdapter {
@@ -21,11 +21,11 @@ export function modelOf(scope: Scope): ModelAdapter {
   return adapter(found, `runWith: options.modelRegistry["${model}"]`);
 }
 
-function adapter(model: ModelAdapter, place: string): ModelAdapter {
-  // Of another kind if the caller is JavaScript, such as the name of a model or a client.
+function adapter(model: ModelAdapter, where: string): ModelAdapter {
+  // A JavaScript caller may pass something else, such as the name of a model or a client.
   if (typeof (model as ModelAdapter | null)?.stream === "function") return model;
   throw new TypeError(
-    `${place} must be a model adapter, an object with id and stream(), received ${received(model)}. ` +
-      'createOpenAIModel({ model: "…" }) of agent-rewind/openai makes one.',
+    `${where} must be a model adapter, an object with id and stream(), received ${received(model)}. ` +
+      'Create one with createOpenAIModel({ model: "…" }) of agent-rewind/openai.',
   );
 }

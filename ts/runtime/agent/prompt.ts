@@ -9,27 +9,28 @@ import type { Message, ToolChoice } from "../../types/messages.js";
 import type { ModelAdapter } from "../../types/model.js";
 import type { InferOutput, StandardSchemaLike } from "../../types/schema.js";
 import { encodeValue, type Encoded } from "../../values/encode.js";
-import { toErrorInfo } from "../../values/error-info.js";
 import { Conversation, type PromptRequest } from "./conversation.js";
 import { deepFreeze } from "../../values/freeze.js";
-import { newSpanId } from "../scope/ids.js";
 import { modelOf } from "./model-choice.js";
 import { shown } from "../call/event-fields.js";
 import type { Generation } from "../scope/generation.js";
+import { Span, emitEvent } from "../scope/span.js";
 import type { StreamConsumer } from "../scope/watcher.js";
 import { streamWatchers } from "./stream.js";
 import { answerToolCalls } from "./tools.js";
 import { hasToolCalls, takeTurn } from "./turn.js";
 
 export interface PromptOptions {
-  /** Which tools the model may or must call. Part of the request's hash. */
+  /** Restricts the tools that the model may or must call. Part of the request's hash. */
   toolChoice?: ToolChoice;
-  /** Options for the model, such as `{ temperature: 0, seed: 7 }`; given to the adapter as
-   * `additionalOptions`, and part of the request's hash. JSON; members that are `undefined` are left out. */
+  /**
+   * Options for the model, such as `{ temperature: 0, seed: 7 }`. The adapter receives them as `additionalOptions`.
+   * Part of the request's hash. They must be JSON; `undefined` members are ignored.
+   */
   modelOptions?: Readonly<Record<string, unknown>>;
-  /** JSON schema of the answer, for a schema whose library gives none; by default what the library gives. */
+  /** JSON schema of the answer, for a schema library that cannot create one. Default: created by the library. */
   jsonSchema?: Readonly<Record<string, unknown>>;
-  /** Takes the model's answers as they come, those of its turns with tool calls too; on replay, as recorded. */
+  /** Receives the model's answers of all turns while they arrive; on replay, as recorded. */
   onStream?: StreamConsumer;
 }
 
@@ -43,16 +44,16 @@ const POLICY_ID = "standard-structure";
 const SCHEMA_PLACE = { owner: "promptAgent", remedy: "promptAgent(schema, { jsonSchema })" };
 
 /**
- * Prompts the model with what was equipped, lets it call tools until it answers, and checks the answer
- * with the schema; a wrong answer is asked again, with its faults listed.
+ * Prompts the model with the equipped messages and tools, lets it call tools until it answers, and validates the answer
+ * with the schema. If the answer is invalid, the model gets a list of its faults and answers again.
  *
- * @param schema of zod 3.25+, zod 4, or another library that speaks Standard Schema, such as valibot or ArkType.
- * @throws AfterPromptAgentError when called twice in a generation.
- * @throws AttemptsExhaustedError when `maxRetries` further answers did not fit the schema.
- * @throws TurnBudgetExceededError when the model still calls tools after `maxTurnSteps` turns.
- * @throws JsonSchemaNotFoundError when the schema's, or a tool's, library gives no JSON schema, and none was given.
+ * @param schema of zod 3.25+, zod 4, or another library that supports Standard Schema, such as valibot or ArkType.
+ * @throws AfterPromptAgentError if called twice in a generation.
+ * @throws AttemptsExhaustedError if `maxRetries` further answers did not fit the schema.
+ * @throws TurnBudgetExceededError if the model still calls tools after `maxTurnSteps` turns.
+ * @throws JsonSchemaNotFoundError if no JSON schema was given, and the library of the schema or of a tool has none.
  * @throws ModelCallError, ModelNotFoundError, ModelRegistryNotFoundError, AbortError
- * @throws TypeError if the schema is none, or the options are not JSON.
+ * @throws TypeError if the schema is invalid, or the options are not JSON.
  *
  * @example
  * ```ts
@@ -95,26 +96,17 @@ export async function promptAgent<S extends StandardSchemaLike>(
     modelOptions: ownOption("modelOptions", allModelOptions(model, options)),
     watchers: [...scope.settings.streamWatchers, ...streamWatchers("promptAgent", options.onStream)],
   };
-  const span = { spanId: newSpanId(), parentSpanId: outer.trace.spanId };
+  const about = { generationId: generation.id, policyId: POLICY_ID };
+  const span = new Span(scope, "PROMPT_AGENT", outer.trace.spanId, () => about);
   const prompt = new Prompt(new RunContext(scope, span.spanId), request, firstMessages(generation));
   generation.prompted = true;
-  const about = { generationId: generation.id, policyId: POLICY_ID };
-  const startedAt = performance.now();
-  scope.emit(EVENTS.PROMPT_AGENT_START, span, about);
+  span.start();
   try {
     const result = await prompt.run(schema);
-    if (scope.run.observed) {
-      const duration = performance.now() - startedAt;
-      const ended = { result: shown(result), totalSteps: prompt.steps, duration, success: true };
-      scope.emit(EVENTS.PROMPT_AGENT_END, span, { ...about, ...ended });
-    }
+    span.end(() => ({ result: shown(result), totalSteps: prompt.steps, success: true }));
     return result as InferOutput<S>;
   } catch (error) {
-    if (scope.run.observed) {
-      const duration = performance.now() - startedAt;
-      const ended = { totalSteps: prompt.steps, duration, success: false, error: toErrorInfo(error) };
-      scope.emit(EVENTS.PROMPT_AGENT_END, span, { ...about, ...ended });
-    }
+    span.endFailed(error, () => ({ totalSteps: prompt.steps }));
     throw error;
   }
 }
@@ -124,21 +116,21 @@ function allModelOptions(model: ModelAdapter, { modelOptions }: PromptOptions): 
   return { ...model.modelOptions, ...modelOptions };
 }
 
-/** A copy of an option, so that every turn sends what was hashed. */
+/** A copy of an option, so that every turn sends the hashed value. */
 function ownOption<T>(name: keyof PromptOptions, option: T): T {
   if (option === undefined) return option;
   const encoded = encodeValue(option);
-  const refused = "tombstone" in encoded ? encoded.tombstone : firstThatIsNotJson(encoded.types);
+  const refused = "tombstone" in encoded ? encoded.tombstone : firstNonJson(encoded.types);
   if (refused !== undefined) {
     const path = `options.${name}${refused.path.replaceAll("/", ".")}`;
     throw new TypeError(
-      `promptAgent: ${path} cannot be hashed: ${refused.reason}. Options are JSON; convert the value first.`,
+      `promptAgent: ${path} cannot be hashed: ${refused.reason}. Options must be JSON. Convert the value first.`,
     );
   }
   return JSON.parse((encoded as Encoded).text) as T;
 }
 
-function firstThatIsNotJson(types: string | null): { path: string; reason: string } | undefined {
+function firstNonJson(types: string | null): { path: string; reason: string } | undefined {
   const tags = Object.entries(JSON.parse(types ?? "{}") as Record<string, string>);
   const found = tags.find(([, tag]) => tag !== "undefined");
   return found && { path: found[0], reason: `${found[1]} is not JSON` };
@@ -202,15 +194,14 @@ class Prompt {
   ): Promise<{ value: unknown } | { faults: string[] }> {
     const rawText = textOf(answer);
     const checked = await checkAnswer(schema, rawText);
-    const span = { spanId: newSpanId(), parentSpanId: this.#context.trace.spanId };
     const about = { rawText, parserId: "json", attempt };
-    const { scope } = this.#context;
-    if (!scope.run.observed) return checked;
-    if ("value" in checked) {
-      scope.emit(EVENTS.VALIDATION_SUCCESS, span, { ...about, data: shown(checked.value), success: true });
-    } else {
-      scope.emit(EVENTS.VALIDATION_FAIL, span, { ...about, errors: checked.faults, success: false });
-    }
+    const isValid = "value" in checked;
+    const type = isValid ? EVENTS.VALIDATION_SUCCESS : EVENTS.VALIDATION_FAIL;
+    emitEvent(this.#context.scope, type, this.#context.trace.spanId, () =>
+      isValid
+        ? { ...about, data: shown(checked.value), success: true }
+        : { ...about, errors: checked.faults, success: false },
+    );
     return checked;
   }
 }
@@ -220,7 +211,7 @@ async function checkAnswer(
   rawText: string,
 ): Promise<{ value: unknown } | { faults: string[] }> {
   const parsed = parseAnswer(rawText);
-  // A schema of plain text is met by the text itself.
+  // A schema for plain text accepts the text itself.
   const candidate = "ok" in parsed ? parsed.ok : rawText;
   const checked = await validateWith(schema, candidate);
   if ("value" in checked) return checked;

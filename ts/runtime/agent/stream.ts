@@ -4,7 +4,7 @@ import type { CallMeta } from "../../types/snapshot.js";
 import { encodeValue } from "../../values/encode.js";
 import { Watcher, type StreamConsumer, type StreamInfo, type StreamWatcher } from "../scope/watcher.js";
 
-/** @throws TypeError if there is a consumer that is no function; `owner` is whose it is. */
+/** @throws TypeError if the consumer is not a function. The message begins with `owner`. */
 export function streamWatchers(owner: string, consumer: StreamConsumer | undefined): StreamWatcher[] {
   if (consumer === undefined) return [];
   if (typeof consumer !== "function") throw new TypeError(`${owner}: onStream must be a function`);
@@ -15,7 +15,7 @@ export function deliver(watchers: readonly StreamWatcher[], event: StreamEvent, 
   for (const watcher of watchers) watcher.call(copyOf(event), info);
 }
 
-/** The pieces of one kind put together, else what the adapter gave when the answer was recorded. */
+/** The recorded answer as stream events. The pieces of each kind are joined. */
 export function* recordedStream(message: Message, meta: CallMeta = {}): Generator<StreamEvent> {
   const { content, reasoning_content: reasoning, tool_calls: toolCalls = [], extra } = message;
   if (typeof reasoning === "string" && reasoning !== "") yield { type: "reasoning", content: reasoning };
@@ -28,7 +28,7 @@ export function* recordedStream(message: Message, meta: CallMeta = {}): Generato
   yield { type: "finish", finishReason, ...(usage !== undefined && usageInFinish === true ? { usage } : {}) };
 }
 
-/** What the adapter said of the answer beside its content, to be recorded with it. */
+/** Collects the usage and finish reason of an answer, which are recorded as its meta. */
 export class StreamFacts {
   #meta: CallMeta = {};
 
@@ -46,7 +46,7 @@ export class StreamFacts {
   }
 }
 
-/** A copy as JSON; `undefined` for what is none. */
+/** A JSON copy; `undefined` if the value is not JSON. */
 function recordable(usage: TokenUsage): TokenUsage | undefined {
   const encoded = encodeValue(usage);
   return "tombstone" in encoded ? undefined : (JSON.parse(encoded.text) as TokenUsage);
@@ -67,7 +67,7 @@ function cloned<T extends object>(event: T): T {
   try {
     return structuredClone(event);
   } catch {
-    // An adapter may put what it likes into `extra`.
+    // `extra` of an adapter may contain values that cannot be cloned.
     return { ...event };
   }
 }

@@ -1,6 +1,5 @@
 import { RunContext, requireContext, storage } from "../scope/run-context.js";
 import { InvalidToolOutputError, isAbortError, isReplayMissError } from "../../errors/index.js";
-import { EVENTS } from "../../events/names.js";
 import { validateWith } from "../../schema/index.js";
 import type { Message, ToolCall } from "../../types/messages.js";
 import type { ErrorInfo } from "../../types/snapshot.js";
@@ -8,16 +7,18 @@ import type { Tool } from "../../types/tool.js";
 import { encodeInput, encodeValue } from "../../values/encode.js";
 import { toErrorInfo } from "../../values/error-info.js";
 import { beginCall } from "../call/request.js";
-import { CallFailure, answerOrCall, type Ended } from "../call/answer-or-call.js";
+import { answerOrCall } from "../call/answer-or-call.js";
+import type { CallFailure, Ended } from "../call/outcome.js";
 import { newSpanId } from "../scope/ids.js";
+import { Span } from "../scope/span.js";
 import { failureFields, metaFields, outputFields } from "../call/event-fields.js";
 
-/** One call of a batch: `id` is the model's own, where a model asked for it. */
+/** One call of a batch. `id` is the id that the model gave it, if a model requested it. */
 interface ToolRequest {
   readonly id: string;
   readonly toolName: string;
   readonly tool: Tool | undefined;
-  /** The input, or what is wrong with it. */
+  /** The input, or the reason why it is invalid. */
   readonly input: { readonly value: unknown } | { readonly error: Error };
 }
 
@@ -41,7 +42,7 @@ type Outcome = { readonly value: unknown; readonly text: string } | { readonly e
 
 /**
  * Calls a tool in the current context, journaled and traced as if a model had called it.
- * @throws whatever the tool throws, or the faults of the input.
+ * @throws the error of the tool, or a TypeError with the faults of the input.
  */
 export async function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output> {
   const context = requireContext("callTool");
@@ -52,7 +53,7 @@ export async function callTool<Input, Output>(tool: Tool<Input, Output>, args: I
   return outcome.value as Output;
 }
 
-/** Runs the tool calls of one model turn in parallel, and gives the messages that answer them. */
+/** Runs the tool calls of one model turn in parallel, and returns the messages that answer them. */
 export async function answerToolCalls(
   context: RunContext,
   calls: readonly ToolCall[],
@@ -65,7 +66,7 @@ export async function answerToolCalls(
   return outcomes.map((outcome, index) => {
     const request = requests[index] as ToolRequest;
     if (!("error" in outcome)) return { role: "tool", tool_call_id: request.id, content: outcome.text };
-    // Not the tool's failures: the agent is to stop, or to be told.
+    // These are not failures of the tool: the agent must stop.
     if (isReplayMissError(outcome.error) || (isAbortError(outcome.error) && context.signal.aborted))
       throw outcome.error;
     return { role: "tool", tool_call_id: request.id, content: failureText(request.toolName, outcome.error) };
@@ -86,26 +87,25 @@ function failureText(toolName: string, error: unknown): string {
 
 async function runBatch(context: RunContext, requests: readonly ToolRequest[]): Promise<Outcome[]> {
   const { scope } = context;
-  const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
-  const about = { toolCallsCount: requests.length, toolNames: requests.map((request) => request.toolName) };
-  const startedAt = performance.now();
-  // The calls start when their inputs have been checked, and their middlewares have let them pass.
-  scope.frame.goOn();
-  scope.emit(EVENTS.TOOLS_EXECUTE_START, span, about);
+  const span = new Span(scope, "TOOLS_EXECUTE", context.trace.spanId, () => ({
+    toolCallsCount: requests.length,
+    toolNames: requests.map((request) => request.toolName),
+  }));
+  // The calls begin only after input checks and middlewares, which await.
+  scope.frame.markPendingFailuresHandled();
+  span.start();
   const inside = new RunContext(scope, span.spanId);
   const ended = await Promise.all(requests.map((request) => runTool(inside, request)));
-  if (scope.run.observed) {
+  span.end(() => {
     const failureCount = ended.filter(({ outcome }) => "error" in outcome).length;
-    scope.emit(EVENTS.TOOLS_EXECUTE_END, span, {
-      ...about,
+    return {
       successCount: ended.length - failureCount,
       failureCount,
-      duration: performance.now() - startedAt,
       toolResults: ended.map(({ result }) => result),
       success: failureCount === 0,
       ...(failureCount === 0 ? {} : { error: toErrorInfo(new Error(`${failureCount} tool(s) failed`)) }),
-    });
-  }
+    };
+  });
   return ended.map(({ outcome }) => outcome);
 }
 
@@ -122,14 +122,14 @@ async function runTool(context: RunContext, request: ToolRequest): Promise<{ out
 
 function outputText({ tool }: ToolRequest, ended: Ended<unknown> | undefined, value: unknown): string {
   if (typeof value === "string") return value;
-  // A middleware may have changed the tool's output, or put another value in its place.
+  // A middleware may have changed or replaced the tool's output.
   const untouched = tool?.middlewares === undefined || tool.middlewares.length === 0;
   if (untouched && ended?.encoded !== undefined) return ended.encoded.text;
   const encoded = encodeValue(value);
   return "tombstone" in encoded ? String(value) : encoded.text;
 }
 
-/** A tool call on its way: through the middlewares to the journal, and to the handler if need be. */
+/** One tool call: through the middlewares to the journal, and to the handler if it is live. */
 class ToolRun {
   ended: Ended<unknown> | undefined;
   readonly #context: RunContext;
@@ -177,63 +177,39 @@ class ToolRun {
     };
   }
 
-  /** The innermost layer: answered from the recording, or made and journaled. */
+  /** The innermost layer: answered from the recording, or executed and journaled. */
   async #journaled(tool: Tool, input: unknown): Promise<unknown> {
     const { scope } = this.#context;
     this.#context.throwIfAborted();
-    const callId = scope.nextCallId("tool", tool.name);
-    const { begun, request, wireHash, inexact } = beginCall(scope, "tool", tool.name, callId, input);
-    const span = { spanId: newSpanId(), parentSpanId: this.#context.trace.spanId };
-    // What was hashed: the handler may change its input.
-    this.#input = scope.run.observed ? (JSON.parse(encodeInput(input).text) as unknown) : input;
-    this.#contentHash = begun.contentHash;
-    this.#spanId = span.spanId;
-    const about = {
+    const call = beginCall(scope, "tool", tool.name, input);
+    const { callId, contentHash } = call;
+    const span = new Span(scope, "TOOL_CALL", this.#context.trace.spanId, () => ({
       toolName: tool.name,
       callId: this.#request.id,
       journalCallId: callId,
-      contentHash: begun.contentHash,
+      contentHash,
       input: this.#input,
-    };
-    const startedAt = performance.now();
-    scope.emit(EVENTS.TOOL_CALL_START, span, about);
+    }));
+    // A copy of what was hashed: the handler may change its input.
+    this.#input = scope.run.observed ? (JSON.parse(encodeInput(input).text) as unknown) : input;
+    this.#contentHash = contentHash;
+    this.#spanId = span.spanId;
+    span.start();
     const inside = new RunContext(scope, span.spanId, { inCall: true });
     try {
-      this.ended = await answerOrCall(scope, begun, {
-        kind: "tool",
-        name: tool.name,
-        callId,
-        request,
-        wireHash,
-        inexact,
+      const ended = await answerOrCall(call, {
         make: () => storage.run(inside, () => tool.handler(input, { signal: scope.signal, callId })),
         refuse: ({ path, reason }) => new InvalidToolOutputError(tool.name, path, reason),
       });
-      this.#cached = this.ended.cached;
+      this.ended = ended;
+      this.#cached = ended.cached;
+      span.end(() => ({ ...outputFields(ended), ...metaFields(ended), success: true, cache: ended.cached }));
+      return ended.value;
     } catch (failure) {
       const { error, cached } = failure as CallFailure;
       this.#cached = cached;
-      if (scope.run.observed) {
-        const duration = performance.now() - startedAt;
-        scope.emit(EVENTS.TOOL_CALL_END, span, {
-          ...about,
-          ...failureFields(failure as CallFailure),
-          duration,
-        });
-      }
+      span.end(() => failureFields(failure as CallFailure));
       throw error;
     }
-    if (scope.run.observed) {
-      const duration = performance.now() - startedAt;
-      scope.emit(EVENTS.TOOL_CALL_END, span, {
-        ...about,
-        ...outputFields(this.ended),
-        ...metaFields(this.ended),
-        duration,
-        success: true,
-        cache: this.#cached,
-      });
-    }
-    return this.ended.value;
   }
 }

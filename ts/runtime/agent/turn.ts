@@ -1,22 +1,21 @@
 import { failureFields, metaFields } from "../call/event-fields.js";
 import { RunContext, storage } from "../scope/run-context.js";
 import { AbortError, isAbortError, ModelCallError } from "../../errors/index.js";
-import { EVENTS } from "../../events/names.js";
 import { collectStream, type CollectedStream } from "../../model/collect.js";
 import type { Message } from "../../types/messages.js";
 import type { ModelAdapter, StreamEvent, StreamOptions, ToolSchema } from "../../types/model.js";
-import { toErrorInfo } from "../../values/error-info.js";
 import { addModelUsage } from "../usage/budget.js";
-import { CallFailure, answerOrCall } from "../call/answer-or-call.js";
+import { answerOrCall } from "../call/answer-or-call.js";
+import { CallFailure } from "../call/outcome.js";
 import type { Conversation, PromptRequest } from "./conversation.js";
-import { newSpanId } from "../scope/ids.js";
-import { announceReplay, makeObserved, type ModelCall } from "../call/observers.js";
+import { announceReplay, makeObserved, modelCall, type ModelCall } from "../call/observers.js";
 import type { Scope } from "../scope/scope.js";
+import { Span } from "../scope/span.js";
 import { deliver, recordedStream, StreamFacts } from "./stream.js";
 import { costsOf } from "../usage/usage.js";
 
 /**
- * Sends the conversation to the model, or takes its answer from the recording.
+ * Sends the conversation to the model, or returns the recorded answer.
  * @throws AbortError, ModelCallError
  */
 export async function takeTurn(
@@ -27,80 +26,54 @@ export async function takeTurn(
 ): Promise<Message> {
   const { scope } = context;
   context.throwIfAborted();
-  const callId = scope.nextCallId("prompt", request.model.id);
-  const begun = conversation.begin(callId);
-  const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
-  // Nothing is built for nobody; the messages are the same at the turn's end.
-  const about = (): object =>
-    scope.run.observed
-      ? {
-          step,
-          callId,
-          contentHash: begun.contentHash,
-          messages: conversation.listed,
-          messageCount: conversation.messages.length,
-          ...(request.schema === undefined ? {} : { schema: request.schema }),
-          ...(conversation.tools.length === 0 ? {} : { toolConfig: toolConfig(request, conversation) }),
-        }
-      : {};
-  const startedAt = performance.now();
-  scope.emit(EVENTS.TURN_START, span, about());
+  const call = conversation.begin();
+  const { callId, contentHash } = call;
+  const span = new Span(scope, "TURN", context.trace.spanId, () => ({
+    step,
+    callId,
+    contentHash,
+    messages: conversation.listed,
+    messageCount: conversation.messages.length,
+    ...(request.schema === undefined ? {} : { schema: request.schema }),
+    ...(conversation.tools.length === 0 ? {} : { toolConfig: toolConfig(request, conversation) }),
+  }));
+  span.start();
   const inside = new RunContext(scope, span.spanId);
   const facts = new StreamFacts();
-  const tell = (event: StreamEvent, replayed: boolean): void => {
+  const notifyWatchers = (event: StreamEvent, replayed: boolean): void => {
     if (!scope.closed) deliver(request.watchers, event, { agentId: scope.agentId, callId, step, replayed });
   };
-  const called = (): Omit<ModelCall, "replayed"> => ({
-    kind: "prompt",
-    name: request.model.id,
-    callId,
-    contentHash: begun.contentHash,
-    traceId: scope.run.traceId,
-    spanId: span.spanId,
-    agentId: scope.agentId,
-    document: () => conversation.document(),
-  });
+  const called = (): Omit<ModelCall, "replayed"> => modelCall(call, span.spanId, call.request);
   try {
-    const ended = await answerOrCall<Message>(scope, begun, {
-      kind: "prompt",
-      name: request.model.id,
-      callId,
-      request: () => conversation.document(),
+    const ended = await answerOrCall<Message>(call, {
       beforeReplay: () => announceReplay(called),
       make: () =>
         makeObserved(called, () =>
           callModel(inside, request, conversation, (event) => {
             facts.see(event);
-            tell(event, false);
+            notifyWatchers(event, false);
           }),
         ),
       meta: () => facts.meta,
-      wireHash: conversation.wireHash,
     });
     const message = ended.value;
     if (ended.cached && request.watchers.length > 0) {
       inside.run(() => {
-        for (const event of recordedStream(message, ended.meta)) tell(event, true);
+        for (const event of recordedStream(message, ended.meta)) notifyWatchers(event, true);
       });
     }
-    scope.emit(EVENTS.TURN_END, span, {
-      ...about(),
+    span.end(() => ({
       message,
       ...(ended.tombstone === undefined ? {} : { tombstone: ended.tombstone }),
       ...metaFields(ended),
-      duration: performance.now() - startedAt,
       success: true,
       cache: ended.cached,
       resultType: hasToolCalls(message) ? "tool_calls" : "content",
-    });
+    }));
     return message;
   } catch (failure) {
     if (!(failure instanceof CallFailure)) throw failure;
-    scope.emit(EVENTS.TURN_END, span, {
-      ...about(),
-      ...failureFields(failure),
-      duration: performance.now() - startedAt,
-    });
+    span.end(() => failureFields(failure));
     throw failure.error;
   }
 }
@@ -122,50 +95,36 @@ async function callModel(
 ): Promise<Message> {
   const { scope } = context;
   const { model } = request;
-  const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
-  const about = {
+  const span = new Span(scope, "MODEL_CALL", context.trace.spanId, () => ({
     adapterId: model.id,
     ...(model.provider === undefined ? {} : { provider: model.provider }),
     messageCount: conversation.messages.length,
     usedTools: conversation.tools.length > 0,
-  };
-  const startedAt = performance.now();
-  scope.emit(EVENTS.MODEL_CALL_START, span, about);
+  }));
+  span.start();
   try {
     scope.throwIfAborted();
     const options = streamOptions(request, conversation, scope.signal);
     const inside = new RunContext(scope, span.spanId, { inCall: true });
     const collected = await storage.run(inside, () =>
       collectStream(model.stream(conversation.messages.slice(), options), (event) => {
-        // A stream that goes on after an abort is not read to its end.
+        // A stream that continues after an abort is not read to its end.
         scope.throwIfAborted();
         onEvent(event);
       }),
     );
     const costs = costsOf(model, collected.usage);
     addModelUsage(inside, model, collected.usage, costs);
-    scope.emit(EVENTS.MODEL_CALL_END, span, {
-      ...about,
-      ...callResult(collected),
-      ...(costs === undefined ? {} : { costs }),
-      duration: performance.now() - startedAt,
-      success: true,
-    });
+    span.end(() => ({ ...callResult(collected), ...(costs === undefined ? {} : { costs }), success: true }));
     return collected.message;
   } catch (cause) {
     const error = modelError(cause, scope, model);
-    scope.emit(EVENTS.MODEL_CALL_END, span, {
-      ...about,
-      rawText: "",
-      error: toErrorInfo(error),
-      duration: performance.now() - startedAt,
-      success: false,
-    });
+    span.endFailed(error, () => ({ rawText: "" }));
     throw error;
   }
 }
 
-/** Copies: adapters adapt schemas to what their servers take. */
+/** The options are copies, because adapters change schemas for their servers. */
 function streamOptions(request: PromptRequest, { tools }: Conversation, signal: AbortSignal): StreamOptions {
   const { schema, toolChoice, modelOptions } = request;
   return {

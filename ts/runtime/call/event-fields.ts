@@ -1,21 +1,21 @@
 import { encodeInput, encodeMarked } from "../../values/encode.js";
 import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
 import { toErrorInfo } from "../../values/error-info.js";
-import type { CallFailure, Ended } from "./answer-or-call.js";
+import type { CallFailure, Ended } from "./outcome.js";
 
-/** A value as events show it: a JSON copy. */
+/** A value in the form that events contain: a JSON copy. */
 export function shown(value: unknown): unknown {
   return JSON.parse(encodeMarked(value).text);
 }
 
-/** How events carry an input: as JSON, with its types beside it. */
+/** Event fields of an input: JSON, and the types that JSON lacks. */
 export function encodedFields(name: string, input: unknown): object {
   const { text, types } = encodeInput(input);
   const value = { [name]: JSON.parse(text) as unknown };
   return types === null ? value : { ...value, [`${name}Types`]: JSON.parse(types) as unknown };
 }
 
-/** How events carry a call's output: as JSON with its types beside it, or the reason why not. */
+/** Event fields of an output: JSON and the types that JSON lacks, or the reason for a tombstone. */
 export function outputFields(ended: Ended<unknown>): {
   output?: unknown;
   outputTypes?: Record<string, string>;
@@ -28,12 +28,12 @@ export function outputFields(ended: Ended<unknown>): {
   return types === null ? { output } : { output, outputTypes: JSON.parse(types) as Record<string, string> };
 }
 
-/** How events carry what was journaled beside an output or a failure. */
+/** Event field of the meta that was journaled with an output or a failure. */
 export function metaFields({ meta }: { readonly meta?: CallMeta | undefined }): { meta?: CallMeta } {
   return meta === undefined ? {} : { meta };
 }
 
-/** How events carry a call's failure. */
+/** Event fields of a failed call. */
 export function failureFields(failure: CallFailure): {
   error: ErrorInfo;
   meta?: CallMeta;

@@ -3,33 +3,35 @@ import { ContextNotFoundError } from "../../errors/index.js";
 import { kindOf } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
 import { beginAttempt } from "./request.js";
-import { answerOrCall, type CallFailure, type CallSpec, type Ended, type Progress } from "./answer-or-call.js";
-import { newSpanId } from "../scope/ids.js";
-import { announceReplay, makeObserved, type ModelCall } from "./observers.js";
+import { answerOrCall } from "./answer-or-call.js";
+import type { Scope } from "../scope/scope.js";
+import { Span } from "../scope/span.js";
+import { announceReplay, makeObserved, modelCall, type ModelCall } from "./observers.js";
+import type { CallFailure, CallSpec, Ended, Progress } from "./outcome.js";
 import { failureFields, metaFields, outputFields } from "./event-fields.js";
 
 /** A call to be journaled. */
 export interface JournaledCall {
-  /** What is called: `"prompt"`, `"tool"`, or a kind of your own such as `"embedding"`. Each kind has its own journal. */
+  /** `"prompt"`, `"tool"`, or your own kind, such as `"embedding"`. Each kind has its own journal. */
   kind: string;
-  /** Name of what is called (a tool, a model); part of the callId. */
+  /** Name of the tool, model or service; part of the callId. */
   name: string;
   /**
-   * What is asked. The answer is found again by the hash of it, so it must hold all that the answer
-   * depends on, and nothing that changes from run to run. For `"prompt"` it is the whole request
-   * document (`messages`, `model`, …); for all other kinds the document hashed is `{ input: request, name }`.
+   * The request. Its hash finds the recorded answer, so it must contain everything that the answer depends on, and
+   * nothing that changes from run to run. For `"prompt"` it is the whole request document (`messages`, `model`, …).
+   * For all other kinds the hashed document is `{ input: request, name }`.
    */
   request: unknown;
-  /** The context to journal in; by default the current one. */
+  /** The context in which the call is journaled. Default: the current one. */
   context?: RunContext;
   /**
-   * How often the client that calls had tried before: 0 or more for a client that says so. From 1 on, the call is the
-   * same one as the last with an equal request in its frame, and what it ends with replaces how that one had ended.
+   * Number of earlier attempts of a client that reports its retries. From 1 on, this is the same call as the last one
+   * with an equal request in its frame, and its outcome replaces the outcome of that one.
    */
   attempt?: number;
 }
 
-/** What is told to the function that makes a call. */
+/** Arguments of the function that executes a call. */
 export interface CallInfo {
   readonly callId: string;
   /** SHA-256 of the RFC 8785 form of the request document, 64 hex digits. */
@@ -38,12 +40,12 @@ export interface CallInfo {
 }
 
 /**
- * Journals one call in the current context: if the run replays a recording that holds the answer,
- * gives a copy of that; else makes the call with `make` and journals what it gives or fails with.
- * This is what prompts and tools are made of, and what an agent loop of your own can use.
+ * Journals one call in the current context. If the run replays a recording that contains the answer, the result is a
+ * copy of that answer. Otherwise `make` executes the call, and its result or error is journaled. Prompts and tools are
+ * built on this function, and your own agent loop can use it too.
  *
- * @throws ContextNotFoundError outside of runs and agents, when no `context` is given.
- * @throws whatever `make` throws, also when a failure is replayed.
+ * @throws ContextNotFoundError outside of runs and agents, if no `context` is given.
+ * @throws the error of `make`, also if a failure is replayed.
  *
  * @example
  * ```ts
@@ -65,28 +67,28 @@ export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo)
   return ended.value;
 }
 
-/** For a call whose answer is handed out before the call ends. */
+/** For a call whose answer is returned before the call ends. */
 export interface OpenCall<T> {
-  /** Journals what has arrived as the answer that the program gets. */
+  /** Journals what has arrived as the answer that the program receives. */
   headReceived(value: T): void;
   /** Journals and reports the first chunk after the head. */
   firstChunk(value: T): void;
   /** Journals what has arrived so far. */
   progress(value: T): void;
-  /** Journals what has arrived and reports it as the end of the call: the run ends before the call does. */
+  /** The run ends before the call: journals what has arrived, and emits it as the end of the call. */
   detach(value: T): void;
 }
 
 export interface EndedCall<T> extends Ended<T> {
-  /** Only of an answer that is handed out before its call ends: reports that the run ends before the call does. */
+  /** Only if the answer is returned before the call ends: the run ends before the call, so its end is emitted now. */
   readonly detach?: (() => void) | undefined;
   readonly continue?: (() => Promise<EndedCall<T>>) | undefined;
 }
 
 /**
- * As {@link journalCall}, with what else is known of the call.
- * @param more `meta` is asked once the call has been made; the others are as in `CallSpec`.
- * @throws also at once, where the call cannot be begun.
+ * Like {@link journalCall}, but also returns how the call ended.
+ * @param more `meta` is read after a live call; the others are as in `CallSpec`.
+ * @throws synchronously if the call cannot begin.
  */
 export function journaled<T>(
   call: JournaledCall,
@@ -98,91 +100,23 @@ export function journaled<T>(
   for (const field of ["kind", "name"] as const) {
     const value: unknown = call[field];
     if (typeof value !== "string" || value === "")
-      throw new TypeError(`journalCall: call.${field} must be a string that is not empty`);
+      throw new TypeError(`journalCall: call.${field} must be a non-empty string`);
   }
   const { scope } = context;
   context.throwIfAborted();
-  const { begun, request, wireHash, inexact, callId } = beginAttempt(scope, call);
-  const span = { spanId: newSpanId(), parentSpanId: context.trace.spanId };
-  const about = { kind: call.kind, name: call.name, callId, contentHash: begun.contentHash };
-  const startedAt = performance.now();
-  const { attempt = 0 } = call;
-  scope.emit(EVENTS.CALL_START, span, { ...about, ...(attempt > 0 ? { attempt } : {}) });
-  const inside = new RunContext(scope, span.spanId, { inCall: true });
-  let isTold = false;
-  const tell = (fields: () => object): void => {
-    if (isTold || !scope.run.observed) return;
-    isTold = true;
-    scope.emit(EVENTS.CALL_END, span, { ...about, ...fields(), duration: performance.now() - startedAt });
-  };
-  const tellEnd = (ended: Ended<T>): void =>
-    tell(() => ({ ...outcomeFields(ended), ...metaFields(ended), cache: ended.cached }));
-  const tellAnswer = (ended: Ended<T>): void => {
-    if (!scope.run.observed) return;
-    const fields = { ...outcomeFields(ended), ...metaFields(ended), cache: ended.cached };
-    scope.emit(EVENTS.CALL_ANSWER, span, { ...about, ...fields, duration: performance.now() - startedAt });
-  };
-  const makeInside = (progress: Progress<T>): T | Promise<T> => {
-    const info = { callId, contentHash: begun.contentHash, signal: scope.signal };
-    const { outerRecording } = scope;
-    const { recording } = scope.run;
-    const open: OpenCall<T> = {
-      headReceived: (value) => tellAnswer(progress(value, true)),
-      firstChunk(value) {
-        if (scope.run.observed && !isTold) tellAnswer(progress(value));
-      },
-      progress(value) {
-        if (recording || outerRecording !== undefined) progress(value);
-      },
-      detach: (value) => tellEnd(progress(value)),
-    };
-    return storage.run(inside, () => make(info, open));
-  };
-  const called = (): Omit<ModelCall, "replayed"> => ({
-    kind: call.kind,
-    name: call.name,
-    callId,
-    contentHash: begun.contentHash,
-    traceId: scope.run.traceId,
-    spanId: span.spanId,
-    agentId: scope.agentId,
-    document: () => JSON.stringify(call.request) ?? "null",
-  });
+  const started = beginAttempt(scope, call);
+  const { callId, contentHash } = started;
+  const about = { kind: call.kind, name: call.name, callId, contentHash };
+  const events = new CallEvents<T>(scope, context.trace.spanId, about, call.attempt ?? 0);
+  const { spanId } = events.span;
+  const inside = new RunContext(scope, spanId, { inCall: true });
+  const makeInside = (progress: Progress<T>): T | Promise<T> =>
+    storage.run(inside, () => make({ callId, contentHash, signal: scope.signal }, events.openCall(progress)));
+  const called = (): Omit<ModelCall, "replayed"> =>
+    modelCall(started, spanId, () => JSON.stringify(call.request) ?? "null");
   const asksModel = isModelRequest(call.kind, call.request);
-  const told = async (ending: Promise<Ended<T>>): Promise<EndedCall<T>> => {
-    try {
-      const ended = await ending;
-      const { continue: continueCall, end } = ended;
-      if (continueCall === undefined && end === undefined) {
-        tellEnd(ended);
-        return ended;
-      }
-      tellAnswer(ended);
-      return {
-        ...ended,
-        ...(continueCall === undefined ? {} : { continue: () => told(continueCall()) }),
-        end: end && {
-          inOrder: () => end.inOrder().then(() => tellEnd(ended)),
-          now: () => end.now(),
-        },
-        detach() {
-          end?.now();
-          tellEnd(ended);
-        },
-      };
-    } catch (failure) {
-      tell(() => failureFields(failure as CallFailure));
-      throw (failure as CallFailure).error;
-    }
-  };
-  return told(
-    answerOrCall(scope, begun, {
-      kind: call.kind,
-      name: call.name,
-      callId,
-      request,
-      wireHash,
-      inexact,
+  return events.follow(
+    answerOrCall(started, {
       ...(asksModel ? { beforeReplay: () => announceReplay(called) } : {}),
       make: asksModel ? (progress) => makeObserved(called, () => makeInside(progress)) : makeInside,
       ...more,
@@ -190,13 +124,84 @@ export function journaled<T>(
   );
 }
 
-function outcomeFields(ended: Ended<unknown>): object {
-  return ended.failure === undefined
-    ? { ...outputFields(ended), success: true }
-    : { error: ended.failure, success: false, ...(ended.handledWhenRecorded === true ? { handled: true } : {}) };
+/** The events of a call: its start, its answer if that is returned before the call ends, and its end, once. */
+class CallEvents<T> {
+  readonly span: Span;
+  readonly #scope: Scope;
+  #hasEnded = false;
+
+  constructor(scope: Scope, parentSpanId: string, about: object, attempt: number) {
+    this.#scope = scope;
+    this.span = new Span(scope, "CALL", parentSpanId, () => about);
+    this.span.start(() => (attempt > 0 ? { attempt } : {}));
+  }
+
+  openCall(progress: Progress<T>): OpenCall<T> {
+    const { run, outerRecording } = this.#scope;
+    return {
+      headReceived: (value) => this.#answer(progress(value, true)),
+      firstChunk: (value) => {
+        if (run.observed && !this.#hasEnded) this.#answer(progress(value));
+      },
+      progress(value) {
+        if (run.recording || outerRecording !== undefined) progress(value);
+      },
+      detach: (value) => this.#end(progress(value)),
+    };
+  }
+
+  /** Emits the outcome of the call, and resolves with it. */
+  async follow(ending: Promise<Ended<T>>): Promise<EndedCall<T>> {
+    try {
+      const ended = await ending;
+      const { continue: continueCall, end } = ended;
+      if (continueCall === undefined && end === undefined) {
+        this.#end(ended);
+        return ended;
+      }
+      this.#answer(ended);
+      return {
+        ...ended,
+        ...(continueCall === undefined ? {} : { continue: () => this.follow(continueCall()) }),
+        end: end && {
+          inOrder: () => end.inOrder().then(() => this.#end(ended)),
+          now: () => end.now(),
+        },
+        detach: () => {
+          end?.now();
+          this.#end(ended);
+        },
+      };
+    } catch (failure) {
+      this.#emitEnd(() => failureFields(failure as CallFailure));
+      throw (failure as CallFailure).error;
+    }
+  }
+
+  #answer(ended: Ended<T>): void {
+    this.span.event(EVENTS.CALL_ANSWER, () => endedFields(ended));
+  }
+
+  #end(ended: Ended<T>): void {
+    this.#emitEnd(() => endedFields(ended));
+  }
+
+  #emitEnd(fields: () => object): void {
+    if (this.#hasEnded || !this.#scope.run.observed) return;
+    this.#hasEnded = true;
+    this.span.end(fields);
+  }
 }
 
-/** A conversation with a model, whatever its kind is called. */
+function endedFields(ended: Ended<unknown>): object {
+  const outcome =
+    ended.failure === undefined
+      ? { ...outputFields(ended), success: true }
+      : { error: ended.failure, success: false, ...(ended.handledWhenRecorded === true ? { handled: true } : {}) };
+  return { ...outcome, ...metaFields(ended), cache: ended.cached };
+}
+
+/** True for a conversation with a model, of any kind. */
 function isModelRequest(kind: string, request: unknown): boolean {
   if (kind === "prompt") return true;
   if (kind === "tool" || typeof request !== "object" || request === null) return false;

@@ -1,8 +1,11 @@
-import { calling, type NativeBegun, type NativeFrameHandle } from "../../native.js";
+import { ReplayMissError } from "../../errors/index.js";
+import { calling } from "../../native.js";
 import type { Miss, MissExplanation, MissReason } from "../../types/miss.js";
+import { CallFailure } from "./outcome.js";
+import type { StartedCall } from "./started-call.js";
 
-/** A call that the recording has no answer for. It is explained when somebody asks why. */
-export class UnansweredCall implements Miss {
+/** A call without a recorded answer. Its explanation is computed on first access. */
+class UnansweredCall implements Miss {
   readonly kind: string;
   readonly name: string;
   readonly callId: string;
@@ -12,20 +15,16 @@ export class UnansweredCall implements Miss {
   readonly #explain: () => MissExplanation | undefined;
   #explanation: { readonly known: MissExplanation | undefined } | undefined;
 
-  constructor(
-    frame: NativeFrameHandle,
-    begun: NativeBegun,
-    call: { kind: string; name: string; callId: string; request: () => string; inexact?: string | undefined },
-  ) {
-    this.kind = call.kind;
-    this.name = call.name;
-    this.callId = call.callId;
-    this.contentHash = begun.contentHash;
-    this.reason = begun.answer as MissReason;
-    this.inexact = this.reason === "inexact" ? call.inexact : undefined;
+  constructor({ scope: { frame }, kind, name, callId, contentHash, request, answer, inexact }: StartedCall) {
+    this.kind = kind;
+    this.name = name;
+    this.callId = callId;
+    this.contentHash = contentHash;
+    this.reason = answer as MissReason;
+    this.inexact = this.reason === "inexact" ? inexact : undefined;
     this.#explain = () => {
       if (this.reason !== "not-recorded") return undefined;
-      const text = calling(() => frame.explain(JSON.stringify(call.kind), call.request()));
+      const text = calling(() => frame.explain(JSON.stringify(kind), request()));
       return text == null ? undefined : (JSON.parse(text) as MissExplanation);
     };
   }
@@ -35,10 +34,40 @@ export class UnansweredCall implements Miss {
     return this.#explanation.known;
   }
 
-  /** With the explanation, which is not a field. */
+  /** Includes the explanation, which is a getter. */
   toJSON(): Miss {
     const { kind, name, callId, contentHash, reason, inexact, explanation } = this;
     const miss = { kind, name, callId, contentHash, reason, ...(inexact === undefined ? {} : { inexact }) };
     return explanation === undefined ? miss : { ...miss, explanation };
   }
+}
+
+/**
+ * Reports a call without a recorded answer.
+ * @throws CallFailure around a ReplayMissError if it may not be executed.
+ */
+export function reportMiss(call: StartedCall): void {
+  const { scope } = call;
+  const { run, frameReport } = scope;
+  const miss = new UnansweredCall(call);
+  if (miss.reason === "not-recorded" || miss.reason === "no-recording") {
+    frameReport.missed += 1;
+    run.report.missed += 1;
+    if (miss.reason === "not-recorded") frameReport.firstDivergence ??= miss;
+  }
+  if (run.allowsMiss(miss)) return;
+  const error = new ReplayMissError(miss);
+  // A miss in a frame that already returned must not fail the run.
+  if (scope.isRunning) run.refuse(error);
+  throw new CallFailure(error, "made");
+}
+
+/**
+ * A strict replay executes no calls, but a call that nobody awaits is not a miss. A recorded call in flight had lost a
+ * race or was left behind, so an unchanged program continues without it while anything else is pending.
+ * @throws CallFailure around an AbortError if the agent was aborted meanwhile.
+ */
+export async function outlast({ scope }: StartedCall): Promise<void> {
+  await scope.run.releases.idle();
+  if (scope.signal.aborted) throw new CallFailure(scope.abortError(), "made");
 }

@@ -1,8 +1,10 @@
-// Who watches model calls as they are made, and the one that the code runs in. The runtime knows no more of them.
+// The observers of model calls, and the model call that the current code runs in.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** A call of a model, before its request leaves or its recorded answer is given. */
+import type { StartedCall } from "./started-call.js";
+
+/** A model call, before its request is sent or its recorded answer is returned. */
 export interface ModelCall {
   /** `"prompt"`, or the kind of a journaled call. */
   readonly kind: string;
@@ -14,14 +16,14 @@ export interface ModelCall {
   readonly spanId: string;
   readonly agentId: string;
   readonly replayed: boolean;
-  /** The document that the call is journaled by, as JSON text. */
+  /** The request document as JSON text. */
   readonly document: () => string;
 }
 
 export interface ModelCallObserver {
-  /** What it throws, or its promise is rejected with, is the call's failure. */
+  /** If it throws or its promise is rejected, the call fails with that error. */
   before(call: ModelCall): Promise<void> | undefined;
-  /** The call was made and has ended. */
+  /** Called at the end of a live call. */
   after(call: ModelCall): void;
 }
 
@@ -35,7 +37,13 @@ const KEY = Symbol.for("agent-rewind/model-calls@1");
 const holder = globalThis as { [KEY]?: Shared };
 const shared: Shared = (holder[KEY] ??= { observers: new Set(), current: new AsyncLocalStorage<ModelCall>() });
 
-/** Gives the undoing. */
+/** A call of a model, in the form that observers receive. */
+export function modelCall(call: StartedCall, spanId: string, document: () => string): Omit<ModelCall, "replayed"> {
+  const { kind, name, callId, contentHash, scope } = call;
+  return { kind, name, callId, contentHash, traceId: scope.run.traceId, spanId, agentId: scope.agentId, document };
+}
+
+/** Returns a function that removes the observer. */
 export function observeModelCalls(observer: ModelCallObserver): () => void {
   shared.observers.add(observer);
   return () => {
@@ -43,12 +51,12 @@ export function observeModelCalls(observer: ModelCallObserver): () => void {
   };
 }
 
-/** The model call that the code runs in. */
+/** The model call that the current code runs in. */
 export function currentModelCall(): ModelCall | undefined {
   return shared.current.getStore();
 }
 
-/** Tells all observers; gives a promise if one of them has to be waited for. */
+/** Calls all observers in turn. Returns a promise only if one of them must be awaited. */
 function announce(call: ModelCall): Promise<void> | undefined {
   let waiting: Promise<void> | undefined;
   for (const observer of shared.observers) {
@@ -58,12 +66,12 @@ function announce(call: ModelCall): Promise<void> | undefined {
   return waiting;
 }
 
-/** Tells of a call that is answered from a recording. */
+/** Announces a call that is answered from a recording. */
 export function announceReplay(call: () => Omit<ModelCall, "replayed">): Promise<void> | undefined {
   return shared.observers.size === 0 ? undefined : announce({ ...call(), replayed: true });
 }
 
-/** Tells of a call and makes it. */
+/** Announces a call and executes it. */
 export function makeObserved<T>(call: () => Omit<ModelCall, "replayed">, make: () => T | Promise<T>): T | Promise<T> {
   if (shared.observers.size === 0) return make();
   return observed({ ...call(), replayed: false }, make);

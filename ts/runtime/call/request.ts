@@ -1,60 +1,42 @@
-import { calling, native, type NativeBegun } from "../../native.js";
+import { calling, native } from "../../native.js";
 import { encodeInput, type RefusedAt } from "../../values/encode.js";
 import { valueAt } from "../../values/pointer.js";
 import type { Scope } from "../scope/scope.js";
+import { CallEntry, StartedCall, type CallRequest } from "./started-call.js";
 
-/** A call that has been started, and the document that it asks with. */
-export interface Started {
-  readonly begun: NativeBegun;
-  /** As it is recorded. */
-  readonly request: () => string;
-  /** Hash of the request as it is sent, where what is recorded of it is redacted. */
-  readonly wireHash: (() => string) | undefined;
-  /** Content of the request that its hash does not cover: where and what. */
-  readonly inexact: string | undefined;
+/** Begins a call whose request is a value. */
+export function beginCall(scope: Scope, kind: string, name: string, request: unknown): StartedCall {
+  const callId = scope.nextCallId(kind, name);
+  const document = documentOf(scope, kind, name, request);
+  return new StartedCall(scope, document, begin(scope, callId, document, request));
 }
 
-/** Starts a call whose request is given as a value. */
-export function beginCall(scope: Scope, kind: string, name: string, callId: string, request: unknown): Started {
-  return begin(scope, kind, callId, documentOf(scope, kind, name, request), () =>
-    foreignRequestText(kind, name, request),
-  );
-}
+/** The journal entries of requests whose clients report their retries. */
+const retriableEntries = new WeakMap<Scope, Map<string, CallEntry>>();
 
 /**
- * Starts a call of a client, or goes on with the one that its client tries again: that one's answer counts, if it was
- * recorded, and else how this attempt ends. Of an earlier attempt that still goes on nothing more is journaled.
+ * Begins a call of a client, or continues the call that its client retries. A recorded answer of that call answers the
+ * retry too. Otherwise the outcome of the last attempt is journaled; earlier attempts that still run journal nothing.
  */
 export function beginAttempt(
   scope: Scope,
   { kind, name, request, attempt }: { kind: string; name: string; request: unknown; attempt?: number },
-): Started & { readonly callId: string } {
+): StartedCall {
   const document = documentOf(scope, kind, name, request);
-  const start = (): Started & { readonly callId: string } => {
-    const callId = scope.nextCallId(kind, name);
-    return { ...begin(scope, kind, callId, document, () => foreignRequestText(kind, name, request)), callId };
-  };
-  if (attempt === undefined) return start();
-  const hash = calling(() => native.contentHash(document.normalized ?? document.text));
+  const start = (): CallEntry => begin(scope, scope.nextCallId(kind, name), document, request);
+  if (attempt === undefined) return new StartedCall(scope, document, start());
+  const hash = calling(() => native.contentHash(document.normalized ?? document.request()));
   const key = `${kind} ${hash}`;
-  const last = attempt > 0 ? scope.attempts.get(key) : undefined;
-  if (last === undefined) {
-    const started = start();
-    scope.attempts.set(key, started);
-    return started;
-  }
-  const again = { begun: { ...last.begun }, callId: last.callId };
-  delete last.begun.slot;
-  scope.attempts.set(key, again);
-  return { ...again, request: () => document.text, wireHash: document.wireHash, inexact: document.inexact };
+  const entries = retriableEntries.get(scope) ?? new Map<string, CallEntry>();
+  retriableEntries.set(scope, entries);
+  const entry = (attempt > 0 ? entries.get(key) : undefined) ?? start();
+  entries.set(key, entry);
+  return new StartedCall(scope, document, entry);
 }
 
-/** A request in the forms that are recorded of it. */
-interface RequestDocument {
-  readonly text: string;
+/** A request, and the document that is hashed for it if rules leave values out. */
+interface RequestDocument extends CallRequest {
   readonly normalized: string | undefined;
-  readonly wireHash: (() => string) | undefined;
-  readonly inexact: string | undefined;
 }
 
 function documentOf(scope: Scope, kind: string, name: string, request: unknown): RequestDocument {
@@ -63,7 +45,9 @@ function documentOf(scope: Scope, kind: string, name: string, request: unknown):
   const text = redaction?.json(sent) ?? sent;
   const normalized = normalizer?.document(text, kind);
   return {
-    text,
+    kind,
+    name,
+    request: () => text,
     normalized,
     inexact: inexact && uncovered(inexact, normalized),
     wireHash: redaction === undefined ? undefined : () => redaction.wireHash(sent),
@@ -72,21 +56,20 @@ function documentOf(scope: Scope, kind: string, name: string, request: unknown):
 
 function begin(
   scope: Scope,
-  kind: string,
   callId: string,
-  { text, normalized, wireHash, inexact }: RequestDocument,
-  foreign: () => string,
-): Started {
+  { kind, name, request, normalized, inexact }: RequestDocument,
+  value: unknown,
+): CallEntry {
   const { frame } = scope;
   const kindText = scope.recordable(JSON.stringify(kind));
-  const foreignText = frame.hasForeignHashes ? foreign() : undefined;
-  const begun = calling(() =>
-    frame.begin(kindText, JSON.stringify(callId), text, foreignText, normalized, inexact !== undefined),
+  const foreign = frame.hasForeignHashes ? foreignRequestText(kind, name, value) : undefined;
+  const recorded = calling(() =>
+    frame.begin(kindText, JSON.stringify(callId), request(), foreign, normalized, inexact !== undefined),
   );
-  return { begun, request: () => text, wireHash, inexact };
+  return new CallEntry(callId, recorded);
 }
 
-/** The document that a call is hashed by. */
+/** The document that is hashed for a call. */
 function requestText(
   kind: string,
   name: string,
@@ -108,7 +91,7 @@ function uncovered(parts: readonly RefusedAt[], normalized: string | undefined):
   return part && `${part.path === "" ? "the request" : part.path}: ${part.reason}`;
 }
 
-/** The document that recordings of `@rejelly/core` hash a call by. */
+/** The document that `@rejelly/core` hashes for a call. */
 function foreignRequestText(kind: string, name: string, request: unknown): string {
   const { text } = encodeInput(request);
   return kind === "prompt" ? text : `{"name":${JSON.stringify(name)},"input":${text}}`;

@@ -1,7 +1,7 @@
 import { getContext } from "../scope/run-context.js";
 import { ContextNotFoundError } from "../../errors/index.js";
 import type { CallMeta } from "../../types/snapshot.js";
-import type { CallSpec, IncompleteAnswer } from "./answer-or-call.js";
+import type { CallSpec, IncompleteAnswer } from "./outcome.js";
 import { journaled, type CallInfo, type EndedCall, type JournaledCall, type OpenCall } from "./journal-call.js";
 import { rejected } from "../scope/rejected.js";
 import type { OpenStream, RunState } from "../scope/run-state.js";
@@ -11,60 +11,60 @@ import type { Scope } from "../scope/scope.js";
 export interface AnswerRecorder<Recorded> {
   /** Resolves when the first chunk after the head has arrived. */
   readonly firstChunk?: Promise<void>;
-  /** All of it, at its end. */
+  /** Resolves at the end, with the whole answer. */
   readonly ended: Promise<Recorded>;
-  /** What has arrived, marked as incomplete; `undefined` if nothing has arrived since the last call. */
+  /** The part that has arrived, marked as incomplete; `undefined` if nothing has arrived since the last call. */
   takeProgress(): Recorded | undefined;
-  /** Ends the recording with what has arrived. */
+  /** Ends the recording with the part that has arrived. */
   abort(): void;
   readonly meta?: () => CallMeta;
 }
 
-/** A call whose answer is handed out before it has come to its end. */
+/** An answer that is returned to the program before it is complete. */
 export interface StreamedAnswer<Answer, Recorded> {
   readonly answer: Answer;
-  /** Must not refer to the answer, or nobody could see that the program has dropped it. */
+  /** Must not refer to the answer: otherwise the answer is never collected when the program drops it. */
   readonly recorder: AnswerRecorder<Recorded>;
-  /** There is nothing more to come: the answer is handed out when it has been journaled. */
+  /** True if the answer is already complete. It is then returned after it was journaled. */
   readonly whole?: boolean;
 }
 
 export interface StreamedCallInfo<Recorded> extends CallInfo {
-  /** What was recorded of the answer, and given to the program, which asks for the rest. */
+  /** The recorded part of the answer, which the program has read. It now reads the rest. */
   readonly before: Recorded | undefined;
-  /** Resolves when the end of the call stands in the journal: only then may the consumer see the end of its answer. */
+  /** Resolves when the end of the call is journaled. Only then may the consumer see the end of its answer. */
   readonly journaled: () => Promise<void>;
-  /** Whether what is recorded is redacted: then what breaks off must not end in half of a secret. */
+  /** True if the recording is redacted: a partial answer must not end in the middle of a secret. */
   readonly redacted: boolean;
 }
 
 export interface StreamReplay<Answer, Recorded> {
-  /** Makes the answer of what was recorded. */
+  /** Creates the answer from its recording. */
   answer(recorded: Recorded, meta: CallMeta, more: More<Answer>): Answer | Promise<Answer>;
   /** As in `CallSpec`. */
   incompleteAnswer(recorded: Recorded): IncompleteAnswer | undefined;
   readonly failureIn?: CallSpec<Recorded>["failureIn"];
 }
 
-/** What comes after the recorded part of an answer. */
+/** Callbacks for the end of a replayed answer. */
 export interface More<Answer> {
   /**
-   * Called when the reader reaches the end of an incomplete answer; makes the call again. Fails with a ReplayMissError
-   * where no call may be made.
+   * Called when the reader reaches the end of a partly recorded body; sends the request again. Fails with a
+   * ReplayMissError if no call may be executed.
    */
   readonly continue?: (() => Promise<Answer>) | undefined;
-  /** To be called at the end, before it is shown: resolves when the recorded order reaches it. */
+  /** Call it before the reader sees the end of the answer. Resolves when the recorded order reaches that end. */
   readonly ended?: (() => Promise<void>) | undefined;
-  /** To be called when nobody can read the answer any more. */
+  /** Call it when nobody can read the answer any more. */
   readonly dropped?: (() => void) | undefined;
 }
 
 /**
- * Journals a call as `journalCall` does, but gives its answer as soon as `make` has it; the entry ends when what is to
- * be recorded is there. A frame that has ended meanwhile stays open for it in the journal.
+ * Journals a call as `journalCall` does, but returns its answer as soon as `make` has it. The journal entry ends when
+ * the answer is complete. If the frame ends before, its journal stays open for the call.
  *
- * The promises of a call are few here and in what it is made of: where async contexts are kept by hooks, as in Node 20,
- * each is felt in what a replayed call costs.
+ * This path creates as few promises as possible. Where hooks track async contexts, as in Node 20, each promise makes a
+ * replayed call measurably slower.
  *
  * @throws as `journalCall` does.
  */
@@ -110,7 +110,7 @@ class StreamedCall<Answer, Recorded> {
           redacted: scope.run.redaction !== undefined,
         });
         this.#meta = recorder.meta;
-        // What was handed out before keeps its place.
+        // An answer that was returned before keeps its position in the order.
         const headReceived = whole !== true && this.#before === undefined;
         this.#hold(recorder, open, { settled: handOver.settled, headReceived });
         handOver.isMade = true;
@@ -130,7 +130,7 @@ class StreamedCall<Answer, Recorded> {
     return this.#follow(this.#ended);
   }
 
-  /** Gives the answer as soon as it is there. */
+  /** Returns the answer as soon as it is available. */
   #follow(ended: Promise<EndedCall<Recorded>>): Promise<Answer> {
     const handOver = this.#handOver;
     const fail = (error: unknown): void => handOver.fail(error);
@@ -161,7 +161,7 @@ class StreamedCall<Answer, Recorded> {
         this.#before = value;
         this.#handOver = new HandOver();
         const answer = this.#follow(continueCall());
-        // Until the call that is made now keeps the frame open.
+        // From then on the new live call keeps the frame open.
         void this.#handOver.settled.then(close);
         return answer;
       });
@@ -179,7 +179,7 @@ class StreamedCall<Answer, Recorded> {
     { settled, headReceived }: { settled: Promise<void>; headReceived: boolean },
   ): void {
     let last = recorder.takeProgress();
-    // At the place at which the answer is handed out.
+    // At the position at which the answer is returned.
     if (last !== undefined) {
       if (headReceived) open.headReceived(last);
       else open.progress(last);
@@ -190,22 +190,22 @@ class StreamedCall<Answer, Recorded> {
       last = now;
       open.progress(now);
     };
-    // Who resumes a killed run must know that it was on its way, and not only answered.
-    const tellMore = (): void => {
+    // A run that resumes a killed run must know that the body had started, not only the head.
+    const noteFirstChunk = (): void => {
       last = recorder.takeProgress() ?? last;
       if (last !== undefined) open.firstChunk(last);
     };
-    if (this.#scope.run.observed) void recorder.firstChunk?.then(tellMore);
+    if (this.#scope.run.observed) void recorder.firstChunk?.then(noteFirstChunk);
     const detach = (): void => {
       last = recorder.takeProgress() ?? last;
       if (last !== undefined) open.detach(last);
     };
     const close = this.#keepOpen({ abort: () => recorder.abort(), progress, detach, ended: settled });
-    // Only now may the frame end: the entry has been journaled.
+    // The frame may end only after the entry was journaled.
     void settled.then(close);
   }
 
-  /** The frame may not end before the entry has been journaled; in the place of what this has kept open before. */
+  /** Keeps the frame open until the entry is journaled. Replaces the previous stream of this call. */
   #keepOpen(stream: OpenStream): () => void {
     const hold = this.#scope.holdOpen();
     this.#close();
@@ -220,7 +220,7 @@ class StreamedCall<Answer, Recorded> {
 
   #register(stream: OpenStream): () => void {
     const { run, outerRecording } = this.#scope;
-    // A recording session also records the live calls of a run in it that has a snapshot of its own.
+    // A recording session also records the live calls of an inner run that has its own snapshot.
     const around = outerRecording?.run;
     const runs = new Set<RunState>([run, run.outermost, ...(around === undefined ? [] : [around])]);
     for (const { openStreams } of runs) openStreams.add(stream);
@@ -230,7 +230,7 @@ class StreamedCall<Answer, Recorded> {
   }
 }
 
-/** Hands an answer to the program, and refers to it no more: what the program drops can be collected. */
+/** Passes an answer to the program and drops its own reference, so that the answer can be collected. */
 class HandOver<Answer> {
   isMade: boolean = false;
   /** Resolves when the call has been journaled. */

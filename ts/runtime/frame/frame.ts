@@ -15,23 +15,23 @@ import { errorInfoText, fromErrorInfo, toErrorInfo } from "../../values/error-in
 import { budgetOf } from "../usage/budget.js";
 import { isProduction } from "../scope/environment.js";
 import type { Redaction } from "../../redact/redaction.js";
-import { newSpanId } from "../scope/ids.js";
 import { encodedFields } from "../call/event-fields.js";
 import type { Normalizer } from "../../values/normalize.js";
 import { isRebornSignal, type RebornSignal } from "./reborn.js";
-import { RunState, type SpanRef } from "../scope/run-state.js";
+import { RunState } from "../scope/run-state.js";
 import { Generation } from "../scope/generation.js";
 import { DEFAULT_SETTINGS, Scope, type AgentSettings } from "../scope/scope.js";
+import { Span, emitEvent } from "../scope/span.js";
 
 export const DEFAULT_MAX_DEPTH = 50;
 
-/** In `outputTypes` of a frame: its result could not be recorded. */
+/** `outputTypes` of a frame whose result could not be recorded. */
 const UNRECORDED = '{"":"tombstone"}';
 
-/** Handlers that are on the stack now, each inside the other. */
+/** Number of handlers on the stack, each inside the other. */
 let nestedCalls = 0;
 
-/** An agent's call, or a frame of an agent loop of one's own. */
+/** The call of an agent, or of `runFrame`. */
 export interface FrameSpec<Props, Result> {
   readonly id: string;
   readonly props: Props;
@@ -41,14 +41,14 @@ export interface FrameSpec<Props, Result> {
 }
 
 /**
- * Runs a function as a sub-agent: in a frame of its own, with its own journal, memory, budget and
- * abort signal, that is found again on replay by `id` and `input`. Outside of runs it is a run of its own.
- * This is what agents are made of, and what an agent loop of your own can use.
+ * Runs a function as a sub-agent: in its own frame, with its own journal, memory, budget and abort signal. A replay
+ * finds the frame by `id` and `input`. Outside of a run the frame is a run of its own. Agents are built on this
+ * function, and your own agent loop can use it too.
  *
- * @param frame.id what is run; part of the callId.
- * @param frame.input what it is run with. `undefined` and `{}` are the same input.
+ * @param frame.id the name of the sub-agent; part of the callId.
+ * @param frame.input the argument of `fn`. `undefined` and `{}` are the same input.
  * @param fn may return `reborn(newInput)` to be called again with its memory kept.
- * @throws MaxDepthExceededError, AbortError, and whatever `fn` throws.
+ * @throws MaxDepthExceededError, AbortError, and the errors of `fn`.
  *
  * @example
  * ```ts
@@ -81,7 +81,7 @@ export function enterFrame<Props, Result>(spec: FrameSpec<Props, Result>): Promi
   let opened: { scope: Scope; inputHash: string };
   try {
     if (typeof spec.id !== "string" || spec.id === "") {
-      throw new TypeError("runFrame: frame.id must be a string that is not empty");
+      throw new TypeError("runFrame: frame.id must be a non-empty string");
     }
     opened = openScope(spec, parent);
   } catch (error) {
@@ -89,7 +89,7 @@ export function enterFrame<Props, Result>(spec: FrameSpec<Props, Result>): Promi
   }
   const { scope, inputHash } = opened;
   const result = new FrameRun<Props, Result>(spec, scope, parent, inputHash).run();
-  // Who started it has ended without waiting for it: that it is aborted then must not end the process.
+  // If the caller ended without awaiting this frame, its abort must not end the process as an unhandled rejection.
   scope.onAbandon(() => void result.catch(() => {}));
   return result;
 }
@@ -136,7 +136,7 @@ function openScope(spec: FrameInput, parent: RunContext | undefined): { scope: S
 
 const NO_RULES = { normalizer: undefined, redaction: undefined };
 
-/** A frame's identity and input, as the core takes them. */
+/** The identity and the input of a frame, in the form that crosses the binding. */
 export function frameStart(
   callId: string,
   agentId: string,
@@ -160,24 +160,24 @@ class FrameRun<Props, Result> {
   readonly #spec: FrameSpec<Props, Result>;
   readonly #scope: Scope;
   readonly #parent: RunContext | undefined;
-  readonly #span: SpanRef;
-  readonly #inputHash: string;
-  readonly #startedAt = performance.now();
+  readonly #span: Span;
   #generations = 0;
-  #about: object | undefined;
 
   constructor(spec: FrameSpec<Props, Result>, scope: Scope, parent: RunContext | undefined, inputHash: string) {
     this.#spec = spec;
     this.#scope = scope;
     this.#parent = parent;
-    this.#span = { spanId: newSpanId(), parentSpanId: parent?.trace.spanId ?? "" };
-    this.#inputHash = inputHash;
-    if (scope.run.observed) {
-      const continued = scope.frameReport.recording === "own" ? { budgetState: budgetOf(scope) } : {};
-      // Without a run around it, the agent's events alone tell how the recording is replayed.
-      const recorder = parent === undefined ? { recorder: JSON.parse(scope.frame.recorder) as Recorder } : {};
-      scope.emit(EVENTS.AGENT_START, this.#span, { ...this.#describe(), ...recorder, ...continued });
-    }
+    this.#span = new Span(scope, "AGENT", parent?.trace.spanId ?? "", () => ({
+      ...propsFields(spec.props),
+      inputHash,
+      callId: scope.callId,
+      maxReborns: spec.settings.maxReborns,
+    }));
+    this.#span.start(() => ({
+      // Without a run, the trace names the recorder here.
+      ...(parent === undefined ? { recorder: JSON.parse(scope.frame.recorder) as Recorder } : {}),
+      ...(scope.frameReport.recording === "own" ? { budgetState: budgetOf(scope) } : {}),
+    }));
   }
 
   async run(): Promise<Result> {
@@ -197,13 +197,13 @@ class FrameRun<Props, Result> {
     }
   }
 
-  /** A failure that ended the run is tried again, unless nothing may be made. A result that was not recorded is made. */
+  /** A failure that ended the run is retried, if calls may be executed. So is a result that could not be recorded. */
   #mayReuse({ status, endedTheRun, types }: NativeRecordedState): boolean {
     if (status === "completed" && types === UNRECORDED) return false;
     return status === "completed" || !endedTheRun || this.#scope.run.mode === "replay";
   }
 
-  /** Takes the recorded result, without running the handler. */
+  /** Returns the recorded result without running the handler. */
   async #reuse({ status, text, types }: NativeRecordedState): Promise<Result> {
     const scope = this.#scope;
     await this.#waitForRelease();
@@ -211,14 +211,14 @@ class FrameRun<Props, Result> {
     scope.frameReport.reused = true;
     if (status === "completed") {
       const result = decodeValue(text ?? "null", types ?? null) as Result;
-      if (scope.run.observed) this.#emitEnd({ ...resultFields(result), success: true, cache: true });
+      this.#emitEnd(() => ({ ...resultFields(result), success: true, cache: true }));
       scope.close();
       return result;
     }
     const error = fromErrorInfo(JSON.parse(text ?? "{}") as ErrorInfo);
-    if (scope.run.observed) this.#emitEnd({ error: toErrorInfo(error), success: false, cache: true });
+    this.#emitEnd(() => ({ error: toErrorInfo(error), success: false, cache: true }));
     scope.close();
-    this.#parent?.scope.remember(error, () => scope.frame.markFrameStopped());
+    this.#parent?.scope.remember(error, () => scope.frame.markFramePropagated());
     throw error;
   }
 
@@ -229,14 +229,14 @@ class FrameRun<Props, Result> {
    */
   #reachEnd(): boolean {
     const { run, frame } = this.#scope;
-    const order = run.replaying ? frame.turn : null;
+    const order = run.replaying ? frame.releaseOrder : null;
     return order != null && (frame.reachEnd() || run.releases.holdsBefore(order));
   }
 
   /** Waits until the recorded order reaches the frame's end, so that a race between agents has the recorded winner. */
   async #waitForRelease(): Promise<void> {
     const { run, frame } = this.#scope;
-    const order = run.replaying ? frame.turn : null;
+    const order = run.replaying ? frame.releaseOrder : null;
     if (order == null) return;
     await run.releases.waitForRelease(order);
     if (frame.reachEnd()) {
@@ -248,7 +248,7 @@ class FrameRun<Props, Result> {
   async #generationsUntilReturn(): Promise<Result> {
     const scope = this.#scope;
     let props = this.#firstProps();
-    // One that is resumed has been reborn before.
+    // A resumed frame may have been reborn before.
     this.#generations = scope.generation.id;
     for (;;) {
       this.#generations += 1;
@@ -267,7 +267,7 @@ class FrameRun<Props, Result> {
     }
   }
 
-  /** A frame that goes on in a later generation has that one's props; in the first they are the call's. */
+  /** A frame that continues in a later generation starts with the props of that generation. */
   #firstProps(): Props {
     const entry = this.#scope.frame.entry();
     if (entry === null || entry === undefined || entry.generation === 0 || typeof entry.props !== "string") {
@@ -278,46 +278,34 @@ class FrameRun<Props, Result> {
 
   async #generation(props: Props): Promise<Result | RebornSignal> {
     const scope = this.#scope;
-    const span = { spanId: newSpanId(), parentSpanId: this.#span.spanId };
-    let about: object | undefined;
-    const describe = (): object => (about ??= { generationId: scope.generation.id, ...propsFields(props) });
-    const startedAt = performance.now();
-    if (scope.run.observed) scope.emit(EVENTS.GENERATION_START, span, { ...describe(), memory: this.#memory() });
+    const span = new Span(scope, "GENERATION", this.#span.spanId, () => ({
+      generationId: scope.generation.id,
+      ...propsFields(props),
+    }));
+    span.start(() => ({ memory: this.#memory() }));
     try {
       scope.throwIfAborted();
-      // On a stack of its own, where agents have called one another too often without a pause.
+      // A new stack, after too many nested agents without an await.
       if (nestedCalls >= DEFAULT_MAX_DEPTH) await Promise.resolve();
       const result = await storage.run(new RunContext(scope, span.spanId), () => this.#handle(props));
       scope.throwIfAborted();
-      if (scope.run.observed) {
-        const rebirth = isRebornSignal(result);
-        if (rebirth) this.#emitRebirth(span, result);
-        scope.emit(EVENTS.GENERATION_END, span, {
-          ...describe(),
-          endReason: rebirth ? "reborn" : "return",
-          ...(rebirth ? {} : resultFields(result)),
-          duration: performance.now() - startedAt,
-          success: true,
-          memory: this.#memory(),
-        });
+      if (isRebornSignal(result)) {
+        emitEvent(scope, EVENTS.AGENT_REBORN, span.spanId, () => ({
+          generationId: scope.generation.id,
+          ...("newProps" in result ? encodedFields("newProps", result.newProps) : {}),
+        }));
+        span.end(() => ({ endReason: "reborn", success: true, memory: this.#memory() }));
+      } else {
+        span.end(() => ({ endReason: "return", ...resultFields(result), success: true, memory: this.#memory() }));
       }
       return result;
     } catch (error) {
-      if (scope.run.observed) {
-        scope.emit(EVENTS.GENERATION_END, span, {
-          ...describe(),
-          endReason: "error",
-          error: toErrorInfo(error),
-          duration: performance.now() - startedAt,
-          success: false,
-          memory: this.#memory(),
-        });
-      }
+      span.endFailed(error, () => ({ endReason: "error", memory: this.#memory() }));
       throw error;
     }
   }
 
-  /** Calls the handler. What it does before its first pause is on the stack of who called the agent. */
+  /** Calls the handler. Until its first await it runs on the stack of the agent's caller. */
   async #handle(props: Props): Promise<Result | RebornSignal> {
     nestedCalls += 1;
     let result: Result | RebornSignal | Promise<Result | RebornSignal>;
@@ -329,12 +317,6 @@ class FrameRun<Props, Result> {
     return result;
   }
 
-  #emitRebirth(generation: SpanRef, signal: RebornSignal): void {
-    const span = { spanId: newSpanId(), parentSpanId: generation.spanId };
-    const newProps = "newProps" in signal ? encodedFields("newProps", signal.newProps) : {};
-    this.#scope.emit(EVENTS.AGENT_REBORN, span, { generationId: this.#scope.generation.id, ...newProps });
-  }
-
   #memory(): unknown {
     return JSON.parse(this.#scope.memory.text());
   }
@@ -344,12 +326,12 @@ class FrameRun<Props, Result> {
     const value = encodeValue(result);
     const encoded = scope.run.redaction?.encoded(value) ?? value;
     if ("tombstone" in encoded) {
-      // The agent has done its work; only its result cannot be brought back.
+      // The agent has succeeded; only its result cannot be replayed.
       scope.journalEnd("completed", () => scope.frame.complete("null", UNRECORDED));
     } else {
       scope.journalEnd("completed", () => scope.frame.complete(encoded.text, encoded.types ?? undefined));
     }
-    if (scope.run.observed) this.#emitEnd({ ...resultFields(result), success: true });
+    this.#emitEnd(() => ({ ...resultFields(result), success: true }));
     this.#close();
   }
 
@@ -358,27 +340,14 @@ class FrameRun<Props, Result> {
     scope.markPropagated(error);
     const info = scope.recordable(errorInfoText(error));
     scope.journalEnd("failed", () => scope.frame.endFailed(info));
-    if (scope.run.observed) this.#emitEnd({ error: toErrorInfo(error), success: false });
+    this.#emitEnd(() => ({ error: toErrorInfo(error), success: false }));
     this.#close();
     const { frame } = scope;
-    this.#parent?.scope.remember(error, () => frame.markFrameStopped());
+    this.#parent?.scope.remember(error, () => frame.markFramePropagated());
   }
 
-  #emitEnd(fields: object): void {
-    this.#scope.emit(EVENTS.AGENT_END, this.#span, {
-      ...this.#describe(),
-      ...fields,
-      duration: performance.now() - this.#startedAt,
-      generationCount: this.#generations,
-    });
-  }
-
-  /** What both events of the agent tell; made when somebody listens, who may have come late. */
-  #describe(): object {
-    const { props, settings } = this.#spec;
-    const { callId } = this.#scope;
-    this.#about ??= { ...propsFields(props), inputHash: this.#inputHash, callId, maxReborns: settings.maxReborns };
-    return this.#about;
+  #emitEnd(fields: () => object): void {
+    this.#span.end(() => ({ ...fields(), generationCount: this.#generations }));
   }
 
   #close(): void {

@@ -1,14 +1,14 @@
 const MARK = Symbol.for("agent-rewind/reborn@1");
 
-/** What a handler returns to be called again, in a new generation. */
+/** The value that a handler returns to be called again in a new generation. */
 export interface RebornSignal {
-  /** Props of the next generation; those of this one if absent. */
+  /** Props of the next generation. Default: the props of this one. */
   readonly newProps?: unknown;
 }
 
 /**
- * Makes the value that a handler returns to start again with an empty prompt and its memory kept.
- * @param newProps props of the next generation; by default those of this one.
+ * Creates the value that a handler returns to start over with an empty prompt and its memory kept.
+ * @param newProps props of the next generation. Default: the props of this one.
  */
 export function reborn(newProps?: unknown): RebornSignal {
   return Object.freeze(
@@ -16,7 +16,7 @@ export function reborn(newProps?: unknown): RebornSignal {
   );
 }
 
-/** Whether a handler's result asks for a new generation. */
+/** True if a handler's result requests a new generation. */
 export function isRebornSignal(value: unknown): value is RebornSignal {
   return typeof value === "object" && value !== null && (value as { [MARK]?: unknown })[MARK] === true;
 }

@@ -1,4 +1,4 @@
-// Taken at load: fake timers that a test installs later must not stop a replay.
+// Read at load, so that fake timers that a test installs later do not stop a replay.
 const nextMacrotask = setImmediate;
 
 interface Pending {
@@ -8,8 +8,8 @@ interface Pending {
 }
 
 /**
- * Lets replayed calls end in the order in which they ended when they were recorded, one per
- * macrotask. Nothing waits for a call that is not pending, so a changed program cannot hang on it.
+ * Releases replayed calls in the recorded order of their ends, one per macrotask. Nothing waits for a call that is not
+ * pending, so a changed program cannot hang.
  */
 export class ReleaseQueue {
   readonly #heap: Pending[] = [];
@@ -26,7 +26,7 @@ export class ReleaseQueue {
     return this.#wait(Number.POSITIVE_INFINITY);
   }
 
-  /** Whether something that ended before `order` is still pending. */
+  /** True if a call or frame with a recorded end before `order` is still pending. */
   holdsBefore(order: number): boolean {
     const first = this.#heap[0];
     return first !== undefined && first.order < order;

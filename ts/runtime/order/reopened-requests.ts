@@ -1,11 +1,11 @@
 /**
  * Requests sent again because only part of their body was recorded. A recorded abort that lost a race to one of them is
- * held back until that response is there again. Nothing else waits: the request may depend on it.
+ * held back until that response is there again. Nothing else waits, because the request may depend on it.
  */
 export class ReopenedRequests {
   readonly #reopened = new Set<{ order: number; answer: Promise<void> }>();
 
-  /** @param order the position at which the answer was handed out in the recording. */
+  /** @param order the recorded position at which the answer was returned. */
   begin(order: number | null | undefined): { answered: () => void } {
     let resolveAnswer = (): void => {};
     const answer = new Promise<void>((resolve) => (resolveAnswer = resolve));

@@ -10,13 +10,13 @@ import { metadataText } from "../../snapshot/metadata.js";
 const OPTION_NAMES = { metadata: true, context: true } as const;
 
 /**
- * The state of the current run: all its frames, with what was journaled in them so far. Costs the same
- * whatever the length of the run; what comes later does not change it.
+ * Returns a snapshot of the current run: all its frames, and everything journaled in them so far. The cost does not
+ * depend on the length of the run, and later events do not change the snapshot.
  *
- * @param options.metadata tags of your own; JSON.
- * @param options.context a context of the run, where the current one is not of it.
+ * @param options.metadata your own tags, as JSON values.
+ * @param options.context a context of the run. Default: the current context.
  * @throws ContextNotFoundError outside of runs and agents.
- * @throws SnapshotDisabledError when the run is not journaled.
+ * @throws SnapshotDisabledError if the run is not journaled.
  * @throws TypeError if the metadata is not JSON.
  *
  * @example
@@ -48,13 +48,13 @@ export function dumpSnapshot(
   const metadata = metadataText(options.metadata);
   for (const stream of run.outermost.openStreams) stream.progress();
   const kept = metadata === undefined ? undefined : (run.redaction?.json(metadata) ?? metadata);
-  // In a recorded test it is as it was when the test was recorded, and nothing of what came later.
+  // In a recorded test, a dump must be equal at record and replay: nothing that the run has not reached is in it.
   const isInside = run.frameCallId !== undefined;
   const handle = frame.dump(Date.now(), traceId, spanId, kept, rules, redact, isInside);
   return snapshotObject(isInside ? runAlone(handle, run.frameCallId) : handle);
 }
 
-/** The run at a path of a recording session, as if it had been started by itself. */
+/** The run at a path of a recording session, as if it had been started outside of the session. */
 function runAlone(handle: NativeSnapshotHandle, callId: string): NativeSnapshotHandle {
   const whole = snapshotObject(handle);
   const { children, requestTexts } = whole.root;

@@ -5,9 +5,9 @@ import { runWith } from "./run-with.js";
 type WithSnapshot<Props> = Omit<RunWithOptions<Props>, "mode" | "snapshot"> & { snapshot: AgentSnapshot };
 
 /**
- * Runs a function with every call answered from a snapshot, and none made: a call that the snapshot has no
- * answer for rejects with a ReplayMissError, and so does the whole, even if the agent catches it.
- * @throws ReplayMissError, and as `runWith` does.
+ * Runs a function with every call answered from a snapshot. No call is executed: a call without a recorded answer
+ * fails with a ReplayMissError, and so does the run, even if the agent catches the error.
+ * @throws ReplayMissError, and the errors of `runWith`.
  *
  * @example
  * ```ts
@@ -41,15 +41,15 @@ export function replay<Props, Result>(
 }
 
 /**
- * Runs a function with what a snapshot holds answered from it, and the rest made and journaled.
- * @throws as `runWith` does.
+ * Runs a function with its calls answered from a snapshot. Calls without a recorded answer are executed and journaled.
+ * @throws the errors of `runWith`.
  *
  * @example
  * ```ts
  * import { resume } from "agent-rewind";
  * import { restoreSnapshotFromFile } from "agent-rewind/debugger";
  *
- * export async function goOn(agent: () => Promise<string>): Promise<string> {
+ * export async function resumeRun(agent: () => Promise<string>): Promise<string> {
  *   const snapshot = await restoreSnapshotFromFile("run.jsonl");
  *   return resume(agent, {
  *     snapshot,
@@ -78,8 +78,8 @@ type WithoutSnapshot<Props> = Omit<
 >;
 
 /**
- * Runs a function with every call made.
- * @throws as `runWith` does.
+ * Runs a function with every call executed.
+ * @throws the errors of `runWith`.
  */
 export function live<Props, Result>(
   fn: (props: Props) => Promise<Result> | Result,

@@ -12,22 +12,22 @@ import { RunState, type SeenCall } from "../scope/run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";
 
 export interface RecordingSessionOptions {
-  /** What is replayed. */
+  /** The snapshot to replay. */
   readonly snapshot?: AgentSnapshot | undefined;
-  /** As for `runWith`: "live" makes all calls, "replay" none. */
+  /** As for `runWith`: "live" executes all calls, "replay" none. */
   readonly mode: "live" | "resume" | "replay";
   readonly normalize?: readonly NormalizeRule[] | undefined;
 }
 
 /**
- * A run whose end is controlled by the caller (a test), not by a function. It records what is called in its context.
- * Runs that are started there become frames of it.
+ * A run whose end is controlled by the caller (a test), not by a function. It records the calls in its context. Runs
+ * that are started there become frames of it.
  */
 export class RecordingSession {
   readonly context: RunContext;
   readonly #scope: Scope;
 
-  /** @throws as `runWith` does of a snapshot. */
+  /** @throws the errors of `runWith` for snapshots and rules. */
   constructor({ snapshot, mode, normalize = [] }: RecordingSessionOptions) {
     const normalizer = normalize.length === 0 ? undefined : new Normalizer(normalize);
     const opened = snapshot === undefined || mode === "live" ? undefined : openSnapshot(snapshot, normalizer);
@@ -37,14 +37,14 @@ export class RecordingSession {
       requests: true,
       replaying: opened !== undefined,
       mode: opened === undefined ? "live" : mode,
-      // Each run inside has events of its own; those between them are for nobody.
+      // Each run inside emits its own events. Nobody receives events of the session itself.
       eventBus: SILENT,
       normalizer,
       maxDepth: DEFAULT_MAX_DEPTH,
       isRecordingSession: true,
       reported: true,
     });
-    // What was recorded is what is tested: failures and memory are as they were.
+    // A test replays exactly what was recorded, including failures and memory.
     const settings = { recording: true, requests: true, failures: "replay", memory: "start" };
     const root = frameStart("root", "", undefined, { normalizer, redaction: undefined });
     this.#scope = new Scope({
@@ -58,22 +58,22 @@ export class RecordingSession {
     this.context = new RunContext(this.#scope, newSpanId());
   }
 
-  /** What was asked so far, in order. */
+  /** The calls so far, in order. */
   get calls(): readonly SeenCall[] {
     return this.#scope.run.calls;
   }
 
-  /** What became of the frames so far; empty where nothing is replayed. */
+  /** The replay report so far. Empty without a snapshot. */
   get report(): ReplayReport {
     return this.#scope.run.report;
   }
 
-  /** The first call that was not allowed to be made. */
+  /** The first call that was not allowed to be executed. */
   get refused(): ReplayMissError | undefined {
     return this.#scope.run.refused;
   }
 
-  /** Ends streams that nobody reads any more, with what has come, and gives all that was recorded. */
+  /** Ends the open streams with what has arrived, and returns everything that was recorded. */
   async finish(): Promise<AgentSnapshot> {
     const { openStreams } = this.#scope.run;
     while (openStreams.size > 0) {
@@ -87,7 +87,7 @@ export class RecordingSession {
     return dumpSnapshot({ context: this.context });
   }
 
-  /** Nothing is recorded any more, and what still runs is aborted. */
+  /** Stops recording, and aborts everything that still runs. */
   close(): void {
     const { frame } = this.#scope;
     this.#scope.journalEnd("completed", () => frame.complete("null"));

@@ -7,7 +7,7 @@ import type { RunWithOptions } from "./run-options.js";
 import type { Rules } from "../scope/run-state.js";
 import type { Scope } from "../scope/scope.js";
 
-/** What both events of a run tell of it. */
+/** Fields of both events of a run. */
 export function describe(
   options: RunWithOptions,
   recording: boolean,
@@ -38,7 +38,7 @@ export function describe(
   };
 }
 
-/** The tags of the snapshot that a run began with, as attributes of its span. */
+/** The metadata of the replayed snapshot, as attributes of the run's span. */
 export function restorationAttributes(snapshot: Pick<AgentSnapshot, "metadata">): Record<string, unknown> | undefined {
   const entries = Object.entries(snapshot.metadata ?? {});
   if (entries.length === 0) return undefined;

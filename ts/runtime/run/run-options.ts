@@ -10,55 +10,67 @@ import type { NormalizeRule } from "../../values/normalize.js";
 import type { EventSink } from "../scope/run-state.js";
 
 export interface RunWithOptions<Props = unknown> {
-  /** Given to the function. */
+  /** The argument of the function. */
   initialProps?: Props;
-  /** Replays from this snapshot: what had finished is not called again. */
+  /** The snapshot to replay: calls that have a recorded answer are not executed again. */
   snapshot?: AgentSnapshot;
   /** True if the run is journaled and can be dumped. Default: true, unless NODE_ENV is "production". */
   enableSnapshot?: boolean;
-  /** Takes the run's events, instead of the global bus. */
+  /** Receives the run's events, instead of the global bus. */
   eventBus?: EventSink;
-  /** The model of agents that have none of their own. */
+  /** The model of agents without a model of their own. */
   model?: ModelAdapter;
-  /** Models by the names that agents give. */
+  /** Models by the ids that agents use. */
   modelRegistry?: Record<string, ModelAdapter>;
   /** Joins the run to a trace. */
   trace?: { traceId?: string; parentSpanId?: string; attributes?: Record<string, unknown> };
   /** Aborts the run's agents. */
   signal?: AbortSignal;
-  /** How deep agents may call agents, at most 999. Default 50. */
+  /** Maximal depth of nested agents, from 1 to 999. Default: 50. */
   maxDepth?: number;
   /**
-   * What the snapshot is used for. "resume" (default with a snapshot): what it holds is replayed, the rest is
-   * made. "replay": nothing is made; a call that the snapshot has no answer for is a ReplayMissError. "live"
-   * (default without one): everything is made, and a snapshot is not looked at.
+   * - `"resume"` (default with a snapshot): calls with a recorded answer are replayed, all others are executed.
+   * - `"replay"`: no call is executed. A call without a recorded answer fails with a ReplayMissError.
+   * - `"live"` (default without a snapshot): all calls are executed, and a snapshot is ignored.
    */
   mode?: "live" | "resume" | "replay";
-  /** With "resume": decides for each call that the snapshot has no answer for. */
+  /** With "resume": decides for each call without a recorded answer if it is executed or fails. Default: executed. */
   onMiss?: (miss: Miss) => "live" | "error";
-  /** What is done with sub-agents that had ended: "rerun" runs their handlers against the recording, so that
-   * changed code takes effect; "reuse" takes their recorded result. Default "rerun". */
+  /**
+   * For sub-agents that ended in the recording: `"rerun"` runs their handlers against the recording, so that changed
+   * code takes effect; `"reuse"` returns their recorded result. Default: `"rerun"`.
+   */
   completedFrames?: "rerun" | "reuse";
-  /** Takes the report of what was replayed and what was made, when the run has ended. */
+  /** Receives the report of replayed and executed calls at the end of the run. */
   onReport?: (report: ReplayReport) => void;
-  /** What is left out of the hashes of requests and props: ids and times that change from run to run. A snapshot that
-   * was recorded under other rules is hashed anew, where it keeps what was asked. */
+  /**
+   * Leaves values that change from run to run, such as ids and times, out of the hashes of requests and props. If a
+   * snapshot was recorded with other rules, its hashes are computed again, which needs the recorded requests.
+   */
   normalize?: readonly NormalizeRule[];
-  /** Replaces secrets in all that is recorded: requests, outputs, failures, memory, events. What the agent sees, and
-   * what is sent, stays as it is. `true` for what is known by itself; options for rules and a key of one's own. A
-   * snapshot that was recorded under other rules is refused. */
+  /**
+   * Replaces secrets in everything that is recorded: requests, outputs, failures, memory, events. The agent's data and
+   * the sent requests stay unchanged. `true` uses the built-in rules; options set your own rules and key. A snapshot
+   * that was recorded with other rules is rejected.
+   */
   redact?: boolean | RedactOptions | Redactor;
-  /** Whether what was asked is kept in snapshots, for explaining a miss. Default true. */
+  /** True if snapshots contain the requests, which explain a miss. Default: true. */
   requests?: boolean;
-  /** What is done with recorded failures: "auto" makes the calls again whose failure ended the run and
-   * replays those that were handled. Default "auto". */
+  /**
+   * For recorded failures: `"replay"` replays them, `"retry"` executes their calls again. With `"auto"`, a call is
+   * executed again if its failure ended the run; handled failures are replayed. Default: `"auto"`, and `"replay"` with
+   * the mode "replay".
+   */
   failures?: "auto" | "replay" | "retry";
-  /** Which memory frames get back: "auto" is that of the start where there are calls to replay, else the
-   * dumped one; "dump" is always the dumped one. Default "auto", with mode "replay" "start". */
+  /**
+   * The memory that frames start with: `"start"` is their original memory, `"dump"` the memory at the time of the
+   * dump. `"auto"` is the original memory if the frame has calls to replay, otherwise the dumped one. Default:
+   * `"auto"`, and `"start"` with the mode "replay".
+   */
   memory?: "auto" | "start" | "dump";
 }
 
-/** As deep as a snapshot can hold frames, the root's included. */
+/** The maximal depth of frames in a snapshot, including the root. */
 const MAX_FRAMES_DEEP = 999;
 
 const CHOICES: { readonly [Name in "mode" | "completedFrames" | "failures" | "memory"]: readonly string[] } = {
@@ -89,7 +101,7 @@ const NAMES: OptionNames<RunWithOptions> = {
   memory: true,
 };
 
-/** @throws TypeError, RangeError for options that are none, or do not go together. */
+/** @throws TypeError, RangeError if an option is invalid, or options contradict each other. */
 export function checkOptions(options: RunWithOptions): void {
   if (typeof options !== "object" || options === null) {
     throw new TypeError(`runWith: options must be an object, received ${kindOf(options)}`);
@@ -132,8 +144,6 @@ export function checkOptions(options: RunWithOptions): void {
     throw new TypeError(`runWith: options.mode "${mode}" needs options.snapshot`);
   }
   if (onMiss !== undefined && mode !== undefined && mode !== "resume") {
-    throw new TypeError(
-      `runWith: options.onMiss goes with options.mode "resume"; with "${mode}" there is nothing to decide`,
-    );
+    throw new TypeError(`runWith: options.onMiss requires options.mode "resume", received "${mode}"`);
   }
 }

@@ -12,24 +12,24 @@ import { Redaction } from "../../redact/redaction.js";
 import { redactorOf } from "../../redact/redactor.js";
 import { isProduction } from "../scope/environment.js";
 import { DEFAULT_MAX_DEPTH, frameStart } from "../frame/frame.js";
-import { newSpanId } from "../scope/ids.js";
 import { Normalizer } from "../../values/normalize.js";
 import { reportData } from "../scope/replay-report.js";
 import { describe, metricsOf, restorationAttributes } from "./run-events.js";
 import type { Recorder } from "../../types/snapshot.js";
 import { checkOptions, type RunWithOptions } from "./run-options.js";
-import { RunState, type Rules, type SpanRef } from "../scope/run-state.js";
+import { RunState, type Rules } from "../scope/run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";
+import { Span, emitEvent } from "../scope/span.js";
 
 /**
- * Runs a function as the root of a run: recorded, and replayed from a snapshot if one is given.
+ * Runs a function as the root of a run. The run is recorded, and replayed from a snapshot if one is given.
  *
  * @throws NestedRunError inside a run or an agent.
  * @throws SnapshotDisabledError for a snapshot in production without `enableSnapshot: true`.
- * @throws InvalidSnapshotError with all faults of a snapshot; nothing has run then.
- * @throws NormalizeError for a snapshot that was recorded under other rules and does not keep what was asked.
- * @throws RedactError for a snapshot that was redacted by other rules, or by none, and for a rule that is not supported.
- * @throws whatever the function throws.
+ * @throws InvalidSnapshotError with all faults of a snapshot, before anything runs.
+ * @throws NormalizeError for a snapshot that was recorded with other rules and without requests.
+ * @throws RedactError for a snapshot that was redacted by other rules or not redacted, and for an unsupported rule.
+ * @throws the error of the function.
  *
  * @example
  * ```ts
@@ -48,7 +48,7 @@ export function runWith<Props, Result>(
   fn: (props: Props) => Promise<Result> | Result,
   options?: RunWithOptions<Props>,
 ): Promise<Result>;
-/** The same, for who writes out only the type of the result. */
+/** For callers that specify only the type of the result. */
 export function runWith<Result>(fn: () => Promise<Result> | Result, options?: RunWithOptions): Promise<Result>;
 export async function runWith<Props, Result>(
   fn: (props: Props) => Promise<Result> | Result,
@@ -71,7 +71,7 @@ export async function runWith<Props, Result>(
   return new Run<Props, Result>(options, opened, { normalizer, redaction }, around).run(fn);
 }
 
-/** Starts a run in a recording session, which records it. */
+/** Opens the frame of a run in the recording session around it. */
 function withinSession(options: RunWithOptions, around: Scope, own: Rules): SessionStart {
   const rules: Rules = {
     normalizer: own.normalizer ?? around.run.normalizer,
@@ -91,9 +91,7 @@ interface SessionStart {
 class Run<Props, Result> {
   readonly #options: RunWithOptions<Props>;
   readonly #scope: Scope;
-  readonly #span: SpanRef;
-  readonly #about: object;
-  readonly #attributes: Record<string, unknown> | undefined;
+  readonly #span: Span;
 
   /** `around`: the frame of the recording session that the run is started in. */
   constructor(
@@ -107,7 +105,7 @@ class Run<Props, Result> {
     const requests = recording && options.requests !== false;
     const session = around === undefined ? undefined : withinSession(options, around, ownRules);
     const rules = opened === undefined && session !== undefined ? session.rules : ownRules;
-    // A snapshot is what the run replays; the recording has what the snapshot lacks.
+    // A run with its own snapshot replays that. The recording of the session answers only what the snapshot lacks.
     const outer = opened === undefined ? around?.run : undefined;
     const outerRecording =
       opened === undefined || session === undefined || around === undefined
@@ -145,33 +143,21 @@ class Run<Props, Result> {
       outerRecording,
       signal: options.signal,
     });
-    this.#span = { spanId: newSpanId(), parentSpanId: options.trace?.parentSpanId ?? "" };
-    this.#about = describe(options, recording, opened, rules);
-    this.#attributes = opened === undefined ? undefined : restorationAttributes(opened.snapshot);
+    const about = describe(options, recording, opened, rules);
+    const attributes = opened === undefined ? undefined : restorationAttributes(opened.snapshot);
+    this.#span = new Span(this.#scope, "RUN_WITH", options.trace?.parentSpanId ?? "", () => about, attributes);
   }
 
   async run(fn: (props: Props) => Promise<Result> | Result): Promise<Result> {
     const scope = this.#scope;
-    const startedAt = performance.now();
-    if (scope.run.observed) {
-      const memory = (): unknown => JSON.parse(scope.memory.text());
-      const continued = scope.run.replaying ? { budgetState: budgetOf(scope), memory: memory() } : {};
-      const recorder = JSON.parse(scope.frame.recorder) as Recorder;
-      scope.emit(EVENTS.RUN_WITH_START, this.#span, { ...this.#about, recorder, ...continued }, this.#attributes);
-    }
-    const end = (fields: object): void => {
+    const memory = (): unknown => JSON.parse(scope.memory.text());
+    this.#span.start(() => ({
+      recorder: JSON.parse(scope.frame.recorder) as Recorder,
+      ...(scope.run.replaying ? { budgetState: budgetOf(scope), memory: memory() } : {}),
+    }));
+    const end = (fields: () => object): void => {
       this.#report();
-      if (scope.run.observed) {
-        const metrics = metricsOf(scope);
-        const duration = performance.now() - startedAt;
-        const memory = JSON.parse(scope.memory.text()) as unknown;
-        scope.emit(
-          EVENTS.RUN_WITH_END,
-          this.#span,
-          { ...this.#about, ...fields, duration, metrics, memory },
-          this.#attributes,
-        );
-      }
+      this.#span.end(() => ({ ...fields(), metrics: metricsOf(scope), memory: memory() }));
       scope.close();
     };
     const outcome = await this.#outcome(fn);
@@ -181,7 +167,7 @@ class Run<Props, Result> {
       scope.markPropagated(error);
       const info = scope.recordable(errorInfoText(error));
       scope.journalEnd("failed", () => scope.frame.endFailed(info));
-      end({ error: toErrorInfo(error), success: false });
+      end(() => ({ error: toErrorInfo(error), success: false }));
       throw error;
     }
     const { result } = outcome;
@@ -189,15 +175,15 @@ class Run<Props, Result> {
     const { text, types } = "tombstone" in encoded ? encodeMarked(result) : encoded;
     const kept = scope.run.redaction?.encoded({ text, types }) ?? { text, types };
     scope.journalEnd("completed", () => scope.frame.complete(kept.text, kept.types ?? undefined));
-    end({
+    end(() => ({
       result: JSON.parse(text) as unknown,
       ...(types === null ? {} : { resultTypes: JSON.parse(types) as unknown }),
       success: true,
-    });
+    }));
     return result;
   }
 
-  /** What the function gave or failed with; or the call that was not allowed, which the agent may have caught. */
+  /** The outcome of the function, or a refused miss, which the agent may have caught. */
   async #outcome(fn: (props: Props) => Promise<Result> | Result): Promise<{ result: Result } | { error: unknown }> {
     const scope = this.#scope;
     try {
@@ -212,16 +198,13 @@ class Run<Props, Result> {
     const { run } = this.#scope;
     const { onReport } = this.#options;
     this.#scope.countUnused();
-    if (run.observed) {
-      const span = { spanId: newSpanId(), parentSpanId: this.#span.spanId };
-      this.#scope.emit(EVENTS.REPLAY_REPORT, span, { report: reportData(run.report) });
-    }
+    emitEvent(this.#scope, EVENTS.REPLAY_REPORT, this.#span.spanId, () => ({ report: reportData(run.report) }));
     if (onReport === undefined) return;
     try {
       onReport(run.report);
     } catch (error) {
-      // Watching a run must not change it.
-      console.warn("agent-rewind: options.onReport threw; the run is not changed by it.", error);
+      // An observer must not change the run.
+      console.warn("agent-rewind: options.onReport threw an error. The run continues.", error);
     }
   }
 
@@ -233,7 +216,7 @@ class Run<Props, Result> {
   }
 }
 
-/** The frame of the recording session that answers what the snapshot of the run does not. */
+/** The frame of the recording session that answers what the run's own snapshot does not. */
 function outerRecordingOf(around: Scope, { frame }: SessionStart): Scope {
   const { run } = around;
   const settings = DEFAULT_SETTINGS;
@@ -247,9 +230,9 @@ function startFrame(
   rules: Rules,
 ): NativeFrameHandle {
   const root = frameStart("root", "", options.initialProps, rules);
-  // A strict replay makes nothing, so it makes no failed call again.
+  // A strict replay executes no calls, so it retries no failure.
   const failures = options.failures ?? (options.mode === "replay" ? "replay" : undefined);
-  // And it does again what was done, in frames that called nothing too.
+  // And it repeats the recorded run exactly, also in frames without calls.
   const memory = options.memory ?? (options.mode === "replay" ? "start" : undefined);
   const settings = {
     ...keeps,

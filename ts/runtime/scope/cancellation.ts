@@ -4,7 +4,7 @@ import { getContext } from "./run-context.js";
 export interface AbortHandle {
   /**
    * Aborts the agent and its sub-agents, but not its caller. Does nothing once the agent has ended.
-   * @param reason becomes `signal.reason`, as it is.
+   * @param reason becomes `signal.reason`.
    */
   (reason?: unknown): void;
   abort(reason?: unknown): void;
@@ -12,14 +12,14 @@ export interface AbortHandle {
   readonly signal: AbortSignal;
 }
 
-/** The signal that aborts when the current agent is to stop; `undefined` outside of runs and agents. */
+/** The signal that aborts when the current agent must stop; `undefined` outside of runs and agents. */
 export function getContextSignal(): AbortSignal | undefined {
   return getContext()?.signal;
 }
 
 /**
- * A function that aborts the current agent. Outside of runs and agents it does nothing, and its signal never aborts. The
- * handle stays that of the agent that got it, wherever it is called.
+ * Returns a function that aborts the current agent, from wherever it is called later. Outside of runs and agents the
+ * function does nothing, and its signal never aborts.
  */
 export function getAbortHandle(): AbortHandle {
   const scope = getContext()?.scope;

@@ -1,9 +1,9 @@
 type Mark = () => void;
 
-/** Which entries of a frame failed with which error: known by identity, and forgotten with the error. */
+/** Maps errors, by identity, to the journal entries of a frame that failed with them. */
 export class ErrorOrigins {
   #byError = new WeakMap<object, Mark[]>();
-  /** What is no object has no identity: the same text may have been thrown before, and handled. The last one counts. */
+  /** A primitive has no identity: an equal one may have been thrown and handled before. So the last entry counts. */
   #byValue = new Map<unknown, Mark>();
 
   remember(error: unknown, mark: Mark): void {
@@ -16,7 +16,7 @@ export class ErrorOrigins {
     else marks.push(mark);
   }
 
-  /** Marks the entries that failed with this error, or with one that it was caused by. */
+  /** Marks the entries that failed with this error, or with one of its causes. */
   mark(error: unknown): void {
     for (const cause of causes(error)) {
       const marks = isObject(cause) ? this.#byError.get(cause) : [this.#byValue.get(cause)];

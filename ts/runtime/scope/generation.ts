@@ -2,7 +2,7 @@ import type { ContentPart } from "../../types/messages.js";
 import type { Tool } from "../../types/tool.js";
 import type { BudgetWatcher } from "./watcher.js";
 
-/** What a handler has equipped its prompt with, in one generation. */
+/** The prompt that a handler assembles in one generation of its agent. */
 export class Generation {
   readonly id: number;
   readonly systems: string[] = [];
@@ -16,7 +16,7 @@ export class Generation {
     this.id = id;
   }
 
-  /** Number of the next call of this type and id, from 0. */
+  /** Number of the next call with this type and id, from 0. */
   next(type: string, id: string): number {
     const key = `${type}:${id}`;
     const seq = this.#counters.get(key) ?? 0;

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-// A pool: a call to the system for each span would cost more than the rest of an event.
+// Random bytes come from a pool: a system call per span would cost more than the rest of an event.
 const POOL_BYTES = 4096;
 let pool = Buffer.alloc(0);
 let used = 0;

@@ -1,11 +1,11 @@
 import { encodeValue } from "../../values/encode.js";
 
-/** An agent's memory: JSON texts by key, so that every value handed out is a copy. */
+/** An agent's memory. It stores JSON texts, so that every value it returns is a copy. */
 export class MemoryStore {
   readonly #texts = new Map<string, string>();
   readonly #onSet: (key: string, text: string, initial: boolean) => void;
 
-  /** `text`: JSON text of an object with what is there from the start. */
+  /** `text`: the initial values, as JSON text of an object. */
   constructor(text: string | undefined, onSet: (key: string, text: string, initial: boolean) => void) {
     this.#onSet = onSet;
     if (text === undefined) return;
@@ -33,7 +33,7 @@ export class MemoryStore {
     return new Map([...this.#texts].map(([key, text]) => [key, JSON.parse(text) as unknown]));
   }
 
-  /** JSON text of the whole. */
+  /** All values as JSON text of an object. */
   text(): string {
     const members = [...this.#texts].map(([key, text]) => `${JSON.stringify(key)}:${text}`);
     return `{${members.join(",")}}`;
@@ -53,8 +53,8 @@ function jsonText(key: string, value: unknown): string {
 }
 
 function notJson(key: string, path: string, reason: string): TypeError {
-  const place = path === "" ? "the value" : `the value at ${path}`;
+  const where = path === "" ? "the value" : `the value at ${path}`;
   return new TypeError(
-    `equipMemory("${key}"): ${place} cannot be kept: ${reason}. Memory holds JSON only; convert the value first.`,
+    `equipMemory("${key}"): ${where} cannot be kept: ${reason}. Memory stores only JSON. Convert the value first.`,
   );
 }

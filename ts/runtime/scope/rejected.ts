@@ -1,4 +1,4 @@
-/** For functions that give a promise without being async: whatever was thrown, as they would reject with it. */
+/** A promise that is rejected with any thrown value. For functions that return promises without being async. */
 export async function rejected(error: unknown): Promise<never> {
   throw error;
 }

@@ -16,7 +16,7 @@ export function emptyReport(mode: ReplayReport["mode"]): ReplayReport {
   };
 }
 
-/** Adds what a replayed call had cost. */
+/** Adds the cost that a replayed call had when it was recorded. */
 export function addSaved(saved: ReplayReport["saved"], { durationMs, usage }: CallMeta): void {
   saved.milliseconds += finite(durationMs);
   saved.promptTokens += finite(usage?.promptTokens);
@@ -24,12 +24,12 @@ export function addSaved(saved: ReplayReport["saved"], { durationMs, usage }: Ca
   saved.totalTokens += finite(usage?.totalTokens);
 }
 
-/** What a recording that somebody edited says may be anything. */
+/** A recording may have been edited, so its numbers may be anything. */
 function finite(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
-/** So many divergences are explained in an event; each costs a search among the recorded calls. */
+/** An event explains at most this many divergences. Each costs a search among the recorded calls. */
 const MAX_EXPLAINED = 10;
 
 /** The report as plain data, for an event. */

@@ -10,13 +10,13 @@ const shared = globalThis as { [KEY]?: AsyncLocalStorage<RunContext> };
 
 export const storage: AsyncLocalStorage<RunContext> = (shared[KEY] ??= new AsyncLocalStorage<RunContext>());
 
-/** Where in a run the code stands: the agent's frame, and the span that new spans hang on. */
+/** The position of the code in a run: its frame, and the span that is the parent of new spans. */
 export class RunContext {
   /** @internal */
   readonly scope: Scope;
-  /** @internal The agent's generation that the code belongs to. */
+  /** @internal The generation that the code belongs to. */
   readonly generation: Generation;
-  /** @internal Whether the code makes a journaled call: what it calls is part of that call's answer. */
+  /** @internal True if the code executes a journaled call. Its own calls are part of that call's answer. */
   readonly inCall: boolean;
   readonly #spanId: string;
 
@@ -32,7 +32,7 @@ export class RunContext {
     this.generation = generation;
   }
 
-  /** @internal Whether the agent was reborn: what an earlier generation has left running is none of the new one. */
+  /** @internal True if the agent was reborn: the code was left running by an earlier generation. */
   get isStale(): boolean {
     return this.generation !== this.scope.generation;
   }
@@ -56,12 +56,12 @@ export class RunContext {
     return this.scope.agentId;
   }
 
-  /** How many agents are around the code: 0 in the frame of `runWith`. */
+  /** Number of agents around the code: 0 in the frame of `runWith`. */
   get depth(): number {
     return this.scope.depth;
   }
 
-  /** Aborts when the agent is to stop. A model or tool that is still at work should listen to it. */
+  /** Aborts when the agent must stop. Pass it to models and tools, so that they stop too. */
   get signal(): AbortSignal {
     return this.scope.signal;
   }
@@ -71,7 +71,7 @@ export class RunContext {
     return { traceId: this.scope.run.traceId, spanId: this.#spanId };
   }
 
-  /** Whether the run is journaled and can be dumped. */
+  /** True if the run is journaled and can be dumped. */
   get enableSnapshot(): boolean {
     return this.scope.run.recording;
   }
@@ -81,13 +81,15 @@ export class RunContext {
     return this.scope.memory.copy();
   }
 
-  /** Calls `fn` in this context, from wherever. */
+  /** Calls `fn` in this context. */
   run<R>(fn: () => R): R {
     return storage.run(this, fn);
   }
 
-  /** A function that calls `fn` in this context. For callbacks that lose it: those of native code,
-   * `ReadableStream.pull`, generators that are iterated elsewhere. */
+  /**
+   * Returns a function that calls `fn` in this context. For callbacks that lose it: callbacks of native code,
+   * `ReadableStream.pull`, and generators that are iterated elsewhere.
+   */
   bind<A extends unknown[], R>(fn: (...args: A) => R): (...args: A) => R {
     return (...args) => storage.run(this, () => fn(...args));
   }
@@ -102,7 +104,7 @@ export function getContext(): RunContext | undefined {
 }
 
 /**
- * The context that the code runs in, to be kept for later.
+ * The context that the code runs in. Keep it to call functions in it later.
  * @throws ContextNotFoundError outside of runs and agents.
  */
 export function captureContext(): RunContext {

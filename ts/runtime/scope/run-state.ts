@@ -13,7 +13,7 @@ import { ReopenedRequests } from "../order/reopened-requests.js";
 import { ReleaseQueue } from "../order/release-queue.js";
 import { emptyReport } from "./replay-report.js";
 
-/** Whoever takes events: a bus, a trace writer. */
+/** A receiver of events, such as a bus or a trace writer. */
 export interface EventSink {
   emit(event: TraceEvent): void;
 }
@@ -22,11 +22,11 @@ export interface RunSettings {
   readonly native: Native;
   readonly recording: boolean;
   readonly replaying: boolean;
-  /** Keep what was asked with each call. */
+  /** True if the request of each call is kept. */
   readonly requests: boolean;
   readonly mode: "live" | "resume" | "replay";
   readonly onMiss?: ((miss: Miss) => "live" | "error") | undefined;
-  /** Whether somebody takes the report at the end. */
+  /** True if somebody reads the report at the end. */
   readonly reported?: boolean;
   readonly completedFrames?: "rerun" | "reuse" | undefined;
   readonly normalizer?: Normalizer | undefined;
@@ -39,7 +39,7 @@ export interface RunSettings {
   readonly attributes?: Readonly<Record<string, unknown>> | undefined;
   /** The run that this one is a frame of. */
   readonly outer?: RunState | undefined;
-  /** Where it stands there. */
+  /** The callId of that frame. */
   readonly frameCallId?: string | undefined;
   /** Runs started inside become frames of this one. */
   readonly isRecordingSession?: boolean | undefined;
@@ -50,57 +50,57 @@ export interface SeenCall {
   readonly kind: string;
   readonly name: string;
   readonly callId: string;
-  /** The document that was asked with, as JSON text. */
+  /** The request document as JSON text. */
   readonly request: () => string;
-  /** How it ended: absent until then. */
+  /** Absent until the call ends. */
   ended?: SeenEnd;
 }
 
 export type SeenEnd =
   | {
-      /** A value of its own, as it was when the call ended: the program may have changed what it got. */
+      /** Returns a copy of the output at the end of the call. The program may have changed the object it received. */
       readonly output: () => unknown;
       readonly cached: boolean;
     }
   | { readonly error: unknown; readonly cached: boolean };
 
-/** A call whose answer was handed out before it ended. */
+/** A call whose answer was returned to the program before the call ended. */
 export interface OpenStream {
-  /** Ends the call with what has arrived. */
+  /** Ends the call with the part of the answer that has arrived. */
   abort(): void;
-  /** Journals what has arrived since the last time. */
+  /** Journals the part that has arrived since the last time. */
   progress(): void;
-  /** Journals it and reports it as the end of the call: the run ends before the call does. */
+  /** The run ends before the call: journals what has arrived, and emits it as the end of the call. */
   detach(): void;
   readonly ended: Promise<unknown>;
 }
 
-/** The place of an event in the tree of spans. */
+/** A span and its parent. */
 export interface SpanRef {
   readonly spanId: string;
   readonly parentSpanId: string;
 }
 
-/** What is done to what a run records. */
+/** Rules that a run applies to everything it records. */
 export interface Rules {
   readonly normalizer: Normalizer | undefined;
   readonly redaction: Redaction | undefined;
 }
 
-/** What all frames of a run share. */
+/** The state that all frames of a run share. */
 export class RunState {
-  /** The addon that made the run's frames: with two copies of the package there are two. */
+  /** The addon that created the run's frames. Two copies of the package have two addons. */
   readonly native: Native;
   readonly recording: boolean;
   readonly replaying: boolean;
   readonly requests: boolean;
   readonly mode: "live" | "resume" | "replay";
-  /** Take the recorded results of frames that had ended, without running them. */
+  /** True if frames that ended in the recording return their recorded result without running. */
   readonly reusesFrames: boolean;
   readonly report: ReplayReport;
-  /** What is left out of hashes; absent where there are no rules. */
+  /** Leaves volatile values out of hashes. Absent without rules. */
   readonly normalizer: Normalizer | undefined;
-  /** Replaces secrets in what is recorded; absent where nothing is to be replaced. */
+  /** Replaces secrets in everything that is recorded. Absent without rules. */
   readonly redaction: Redaction | undefined;
   readonly maxDepth: number;
   readonly model: ModelAdapter | undefined;
@@ -108,16 +108,16 @@ export class RunState {
   readonly traceId: string;
   readonly releases: ReleaseQueue;
   readonly reopenedRequests: ReopenedRequests;
-  /** The run that this one is a frame of; itself for all others. */
+  /** The run that this one is a frame of, or this run itself. */
   readonly outermost: RunState;
   readonly isRecordingSession: boolean;
-  /** Path of the run's frame in the recording session that it was started in; absent for all others. */
+  /** The callId of the run's frame in the recording session around it. Absent without a session. */
   readonly frameCallId: string | undefined;
-  /** Those of the runs inside too. */
+  /** Includes the streams of runs inside this one. */
   readonly openStreams: Set<OpenStream> = new Set();
-  /** Ends of frames that wait for their streams. */
+  /** Ends of frames that wait for open streams. */
   readonly pendingEnds: Set<() => void> = new Set();
-  /** Kept for recording sessions only. */
+  /** Filled only in recording sessions. */
   readonly calls: SeenCall[] = [];
   readonly #sink: (EventSink & { readonly hasSubscribers?: boolean }) | undefined;
   readonly #attributes: Readonly<Record<string, unknown>> | undefined;
@@ -152,19 +152,19 @@ export class RunState {
     this.reopenedRequests = settings.outer?.reopenedRequests ?? new ReopenedRequests();
   }
 
-  /** Notes a call for the recording session. */
+  /** Lists a call in the recording session, if there is one. */
   seeCall(call: SeenCall): SeenCall {
     if (this.outermost.isRecordingSession) this.outermost.calls.push(call);
     return call;
   }
 
-  /** Whether a call that the recording has no answer for may be made. */
+  /** True if a call without a recorded answer may be executed. */
   allowsMiss(miss: Miss): boolean {
     if (this.mode === "replay") return false;
     return this.#onMiss === undefined || this.#onMiss(miss) !== "error";
   }
 
-  /** Remembers a call that was not allowed: the run fails with it, even if the agent catches it. */
+  /** Remembers a miss that was not allowed: the run fails with it, even if the agent catches the error. */
   refuse(error: ReplayMissError): void {
     this.#refused ??= error;
     if (this.outermost !== this) this.outermost.refuse(error);
@@ -174,19 +174,25 @@ export class RunState {
     return this.#refused;
   }
 
-  /** Whether anybody would see an event. Nothing is built for nobody. */
+  /** True if somebody receives events. Callers build no event otherwise. */
   get observed(): boolean {
     const sink = this.#sink ?? getGlobalEventBus();
     return sink.hasSubscribers !== false;
   }
 
-  /** Whether anybody would see the report. Nothing is counted for nobody. */
+  /** True if somebody reads the report. Callers count nothing otherwise. */
   get isReported(): boolean {
     return this.#reported || this.observed;
   }
 
-  /** Hands out an event. `fields` are its own fields; nothing is done when nobody listens. */
-  emit(type: string, agentId: string, span: SpanRef, fields: object, attributes?: Record<string, unknown>): void {
+  /** Emits an event with its own `fields`, if somebody receives events. */
+  emit(
+    type: string,
+    agentId: string,
+    span: SpanRef,
+    fields: object,
+    attributes?: Readonly<Record<string, unknown>>,
+  ): void {
     if (!this.observed) return;
     const given = attributes || this.#attributes ? { ...this.#attributes, ...attributes } : undefined;
     const allAttributes = given === undefined ? undefined : (this.redaction?.fields(given) ?? given);
@@ -207,10 +213,13 @@ export class RunState {
     try {
       (this.#sink ?? getGlobalEventBus()).emit(event);
     } catch (error) {
-      // Watching a run must not change it.
+      // An observer must not change the run.
       if (this.#sinkFailed) return;
       this.#sinkFailed = true;
-      console.warn("agent-rewind: the event bus threw; the run goes on, further errors of it are not shown.", error);
+      console.warn(
+        "agent-rewind: the event bus threw an error. The run continues; its further errors are not shown.",
+        error,
+      );
     }
   }
 }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 
 import { AbortError, isAbortError } from "../../errors/index.js";
-import type { NativeBegun, NativeFrameHandle } from "../../native.js";
+import type { NativeFrameHandle } from "../../native.js";
 import type { ModelAdapter } from "../../types/model.js";
 import type { FrameReport } from "../../types/report.js";
 import { ErrorOrigins } from "./error-origins.js";
@@ -18,7 +18,7 @@ export interface AgentSettings {
   readonly streamWatchers: readonly StreamWatcher[];
 }
 
-/** Settings of a frame that no agent was made for. */
+/** Settings of a frame that does not belong to an agent. */
 export const DEFAULT_SETTINGS: AgentSettings = {
   maxRetries: 3,
   maxTurnSteps: 10,
@@ -26,22 +26,15 @@ export const DEFAULT_SETTINGS: AgentSettings = {
   streamWatchers: [],
 };
 
-/** An attempt of a client at a call. */
-export interface Attempt {
-  readonly begun: NativeBegun;
-  readonly callId: string;
-}
-
 /**
- * The life of a frame.
- * - `running`: its handler runs.
- * - `returned`: its handler has returned or failed. The frame may still wait for the recorded order to reach its end.
- * - `closed`: it has ended.
- * - `abandoned`: a frame above ended without waiting for this one. What still ends in it is not journaled.
+ * - `running`: the handler runs.
+ * - `returned`: the handler returned or failed. The frame may still wait for the recorded order to reach its end.
+ * - `closed`: the frame ended.
+ * - `abandoned`: a frame above ended without waiting for this one. Calls that still end in it are not journaled.
  */
 type Lifecycle = "running" | "returned" | "closed" | "abandoned";
 
-/** A frame at run time: one for `runWith`, one for each call of an agent. */
+/** A frame of an active run: one for `runWith`, and one for each call of an agent. */
 export class Scope {
   readonly run: RunState;
   readonly parent: Scope | undefined;
@@ -59,8 +52,6 @@ export class Scope {
   readonly #controller = new AbortController();
   readonly #errorOrigins = new ErrorOrigins();
   readonly #unlinks: (() => void)[] = [];
-  /** The last attempt of each request that its client marks its retries of. */
-  readonly attempts: Map<string, Attempt> = new Map();
   #streams = 0;
   #ending: (() => void) | undefined;
   #lifecycle: Lifecycle = "running";
@@ -95,7 +86,7 @@ export class Scope {
       overtaken: 0,
       reused: false,
     };
-    // A live run may have any number of frames; nobody asks for a report on each.
+    // A live run may have any number of frames, and nobody reads a report on each.
     if (this.run.replaying) {
       this.run.report.frames.push(this.frameReport);
       if (this.run.outermost !== this.run) this.run.outermost.report.frames.push(this.frameReport);
@@ -105,7 +96,7 @@ export class Scope {
     this.memory = new MemoryStore(entry?.memory, (key, text, initial) => {
       if (!this.closed) this.frame.setMemory(this.recordable(JSON.stringify(key)), this.recordable(text), initial);
     });
-    // Any number of sub-agents and calls may listen at the same time; Node would warn of a leak.
+    // Many sub-agents and calls may listen at the same time. Without this, Node warns of a leak.
     setMaxListeners(0, this.#controller.signal);
     this.#follow(options.parent?.signal);
     this.#follow(options.signal);
@@ -147,12 +138,12 @@ export class Scope {
     this.#unlinks.push(() => signal.removeEventListener("abort", abort));
   }
 
-  /** The signal of a frame that has ended never changes again. */
+  /** Stops following other signals: the signal of an ended frame never changes. */
   #unlink(): void {
     for (const unlink of this.#unlinks.splice(0)) unlink();
   }
 
-  /** Aborts this frame, and those under it. */
+  /** Aborts this frame and the frames below it. Does nothing once the frame has ended. */
   abort(reason: unknown): void {
     if (!this.closed) this.#controller.abort(reason);
   }
@@ -162,21 +153,21 @@ export class Scope {
     if (this.signal.aborted) throw this.abortError();
   }
 
-  /** What is thrown under the aborted signal. */
+  /** The error to throw once the signal is aborted. */
   abortError(): AbortError {
     const reason: unknown = this.signal.reason;
     return isOwnAbortError(reason) ? reason : new AbortError(reason);
   }
 
   /**
-   * Hands out an event, as long as something can be journaled in the frame: what is not in a dump is not in the trace.
-   * Once one event is left out all later ones are, so no call is told to end that was not told to start.
+   * Emits an event while the frame can still journal, so that a trace never has more than a dump. After the first
+   * dropped event all later ones are dropped too, so no span ends that did not start.
    */
-  emit(type: string, span: SpanRef, fields: object, attributes?: Record<string, unknown>): void {
+  emit(type: string, span: SpanRef, fields: object, attributes?: Readonly<Record<string, unknown>>): void {
     if (this.isOpen) this.run.emit(type, this.agentId, span, fields, attributes);
   }
 
-  /** Whether something can still be journaled: the frame has not ended, or a call holds it open. */
+  /** True while the frame can journal: it has not ended, or an open call keeps it open. */
   get isOpen(): boolean {
     if (!this.closed) return true;
     return this.#streams > 0 && !this.abandoned && this.parent?.isOpen === true;
@@ -188,25 +179,25 @@ export class Scope {
     return `${this.callId}/${ownType}:${ownId}:${this.generation.next(ownType, ownId)}`;
   }
 
-  /** JSON text as it may be recorded. */
+  /** JSON text in the form to record: with secrets redacted. */
   recordable(json: string): string {
     return this.run.redaction?.json(json) ?? json;
   }
 
-  /** Remembers which entry an error came from, for the case that the frame ends with it. */
+  /** Remembers the journal entry that failed with an error, in case the frame ends with that error. */
   remember(error: unknown, mark: () => void): void {
     this.#errorOrigins.remember(error, mark);
   }
 
-  /** Marks the entries whose error, or one in whose cause chain, the frame ends with. */
+  /** The frame ends with this error: marks the entries that failed with it, or with an error in its cause chain. */
   markPropagated(error: unknown): void {
     this.#errorOrigins.mark(error);
   }
 
   /**
-   * A call of this frame has handed out its answer and goes on: until `release`, neither the frame's end nor that of
-   * one above it is journaled, for nothing could be journaled in them any more. A frame that has ended is not opened
-   * again by what its left-over code calls.
+   * A call of this frame returned its answer and continues. Until `release`, the end of this frame and of the frames
+   * above is not journaled, because nothing can be journaled in a frame after its end. Leftover code of an ended frame
+   * does not reopen it.
    */
   holdOpen(): { release: () => void } {
     if (this.parent === undefined || !this.isOpen) return { release() {} };
@@ -223,7 +214,7 @@ export class Scope {
     return { release };
   }
 
-  /** Journals the frame's end, once nothing under it is open; that of the outermost frame at once. */
+  /** Journals the end of the frame as soon as nothing below it is open. The outermost frame ends at once. */
   journalEnd(returned: "completed" | "failed", end: () => void): void {
     if (this.abandoned) return;
     const { pendingEnds } = this.run.outermost;
@@ -241,21 +232,21 @@ export class Scope {
     this.frame.returnNow(returned === "completed");
   }
 
-  /** Ends what still runs under this frame, in this generation. */
+  /** Abandons the frames below that still run in this generation. */
   closeChildren(): void {
     for (const child of this.#children) child.abandon(this.#ended());
     this.#children.clear();
     this.#errorOrigins.forget();
   }
 
-  /** Notes in the report what was recorded and not asked for. */
+  /** Reports the recorded entries that were not requested. */
   countUnused(): void {
     if (!this.run.replaying || !this.run.isReported) return;
     const unused = this.frameReport.reused ? null : this.frame.unused();
     if (unused != null) this.frameReport.unused = unused;
   }
 
-  /** The frame has ended: it journals nothing more and emits no further event. */
+  /** Ends the frame: afterwards it journals nothing and emits no events. */
   close(): void {
     this.countUnused();
     this.closeChildren();
@@ -264,32 +255,32 @@ export class Scope {
     if (!this.abandoned) this.#lifecycle = "closed";
   }
 
-  /** Why the frames under this one are aborted at its end; the core writes the same into the dump. */
+  /** The reason for aborting the frames below when this one ends. The core writes the same text into dumps. */
   #ended(): AbortError {
     const ended = this.agentId === "" ? "the run" : `its parent agent "${this.agentId}"`;
     return new AbortError(`${ended} ended before this agent did`);
   }
 
-  // A parent or child may be of the other copy of the package: private members are not seen across copies.
+  // A parent or child may belong to another copy of the package, which cannot access private members of this class.
 
-  /** Takes in a child. One that an ended agent's left-over code starts is abandoned at once. */
+  /** Adds a child. A child that leftover code of an ended frame starts is abandoned at once. */
   adopt(child: Scope): void {
     if (this.closed) child.abandon(this.#ended());
     else this.#children.add(child);
   }
 
-  /** Lets go of a child that has ended. */
+  /** Removes a child that has ended. */
   release(child: Scope): void {
     this.#children.delete(child);
   }
 
-  /** Calls a function when the frame is abandoned; at once if it is already. */
+  /** Calls a function when the frame is abandoned, or at once if it already was. */
   onAbandon(fn: () => void): void {
     if (this.abandoned) fn();
     else this.#onAbandon = fn;
   }
 
-  /** Aborts the frame, and those under it, and closes them. */
+  /** Aborts and ends this frame and the frames below it. */
   abandon(reason: AbortError): void {
     if (this.closed) return;
     this.#lifecycle = "abandoned";

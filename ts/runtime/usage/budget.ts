@@ -3,12 +3,12 @@ import { EVENTS } from "../../events/names.js";
 import { calling } from "../../native.js";
 import type { ModelAdapter, TokenUsage } from "../../types/model.js";
 import type { BudgetState, UsageItem, UsageStats } from "../../types/snapshot.js";
-import { newSpanId } from "../scope/ids.js";
 import type { Scope } from "../scope/scope.js";
+import { emitEvent } from "../scope/span.js";
 import { modelUsage, toolUsage, type ToolUsage } from "./usage.js";
 
 /**
- * Tokens, costs and calls used so far by the current frame alone (`own`), and with its sub-agents (`aggregate`).
+ * Tokens, costs and calls used so far by the current frame alone (`own`), and including its sub-agents (`aggregate`).
  * @throws ContextNotFoundError outside of runs and agents.
  */
 export function getUsageStats(): BudgetState {
@@ -16,8 +16,8 @@ export function getUsageStats(): BudgetState {
 }
 
 /**
- * Counts what a tool used in the budget of the current frame, and in the aggregates of the frames above it. Uses of
- * the same name, unit and details are one item. A call that is replayed is not made, and so counts nothing anew.
+ * Adds the usage of a tool to the budget of the current frame, and to the aggregates of the frames above it. Uses with
+ * the same name, unit and details are one item. A replayed call is not executed, so it adds nothing.
  * @throws ContextNotFoundError outside of runs and agents.
  * @throws TypeError if an amount is not a finite number, or the details are not JSON.
  */
@@ -26,7 +26,7 @@ export function recordToolUsage(usage: ToolUsage): void {
   addUsage(context.scope, toolUsage(usage), `tool:${usage.name}:${usage.unit}`, context.trace.spanId);
 }
 
-/** The budget as it stands now; what comes later does not change it. */
+/** The current budget. Later use does not change it. */
 export function budgetOf(scope: Scope): BudgetState {
   const budget = scope.frame.budget();
   return {
@@ -35,7 +35,7 @@ export function budgetOf(scope: Scope): BudgetState {
   };
 }
 
-/** Items are read when somebody looks: there may be many, and most who are told of a use want the sums. */
+/** Items are read on first access: there may be many, and most watchers need only the totals. */
 function usageStats(totals: string, itemsText: () => string): UsageStats {
   let items: UsageItem[] | undefined;
   return Object.defineProperty(JSON.parse(totals) as UsageStats, "items", {
@@ -48,7 +48,7 @@ function usageStats(totals: string, itemsText: () => string): UsageStats {
   });
 }
 
-/** Adds a model call to the budget of the frame and of those above it. */
+/** Adds a model call to the budget of the frame and of the frames above it. */
 export function addModelUsage(
   context: RunContext,
   model: ModelAdapter,
@@ -62,11 +62,10 @@ export function addModelUsage(
 function addUsage(scope: Scope, delta: UsageStats, identifier: string, parentSpanId: string): void {
   if (scope.closed) return;
   calling(() => scope.frame.addUsage(scope.recordable(JSON.stringify(delta))));
-  if (scope.run.observed) {
+  emitEvent(scope, EVENTS.BUDGET_UPDATE, parentSpanId, () => {
     const { own, aggregate } = budgetOf(scope);
-    const span = { spanId: newSpanId(), parentSpanId };
-    scope.emit(EVENTS.BUDGET_UPDATE, span, { identifiers: [identifier], delta, aggregate, own });
-  }
+    return { identifiers: [identifier], delta, aggregate, own };
+  });
   for (let at: Scope | undefined = scope; at !== undefined; at = at.parent) {
     for (const watcher of at.generation.budgetWatchers) watcher.call({ delta, ...budgetOf(at) });
   }

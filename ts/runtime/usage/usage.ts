@@ -1,25 +1,25 @@
-// What one call of a model or a tool adds to the budget.
+// The usage that one call of a model or a tool adds to the budget.
 
 import type { ModelAdapter, TokenUsage } from "../../types/model.js";
 import type { ToolUsageItem, UsageStats } from "../../types/snapshot.js";
 import { encodeValue } from "../../values/encode.js";
 import { deepFreeze } from "../../values/freeze.js";
 
-/** What a tool used, for the budget. */
+/** The usage of a tool, for the budget. */
 export interface ToolUsage {
-  /** Name of the tool, or of the service behind it. */
+  /** Name of the tool or its service. */
   readonly name: string;
-  /** By unit, such as `{ microdollars: 1200 }`, in whole numbers. */
+  /** Costs by unit, in whole numbers, such as `{ microdollars: 1200 }`. */
   readonly costs: Readonly<Record<string, number>>;
-  /** How much was used, in `unit`. */
+  /** Used quantity, in `unit`. */
   readonly quantity: number;
-  /** What `quantity` counts, such as "request" or "page". */
+  /** Unit of `quantity`, such as "request" or "page". */
   readonly unit: string;
-  /** What else tells this use from others, as JSON; uses that differ in it are counted apart. */
+  /** Other properties of this use, as JSON. Uses with different details are counted separately. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** The usage of a model call; what an adapter reports that is not a number counts as nothing. */
+/** The usage of a model call. Amounts from the adapter that are not numbers count as 0. */
 export function modelUsage(
   model: ModelAdapter,
   usage: TokenUsage | undefined,
@@ -50,8 +50,8 @@ export function modelUsage(
 }
 
 /**
- * What the adapter says that a call costs. An adapter that cannot tell must not cost the answer.
- * @returns `undefined` if it says nothing.
+ * The costs that the adapter calculates for a call. An error of the adapter must not lose the answer.
+ * @returns `undefined` if the adapter reports no costs.
  */
 export function costsOf(model: ModelAdapter, usage: TokenUsage | undefined): Record<string, number> | undefined {
   if (usage === undefined || model.calculateCost === undefined) return undefined;
@@ -62,7 +62,7 @@ export function costsOf(model: ModelAdapter, usage: TokenUsage | undefined): Rec
     if (!warned.has(model)) {
       warned.add(model);
       console.warn(
-        `agent-rewind: calculateCost of the model "${model.id}" threw; its calls are counted without costs.`,
+        `agent-rewind: calculateCost of the model "${model.id}" threw an error. Its calls are counted without costs.`,
         error,
       );
     }
@@ -72,9 +72,9 @@ export function costsOf(model: ModelAdapter, usage: TokenUsage | undefined): Rec
 
 const warned = new WeakSet<ModelAdapter>();
 
-/** @throws TypeError naming what is wrong. */
+/** @throws TypeError that names the invalid field. */
 export function toolUsage({ name, costs, quantity, unit, details }: ToolUsage): UsageStats {
-  check(typeof name === "string" && name !== "", "name", "a string that is not empty", name);
+  check(typeof name === "string" && name !== "", "name", "a non-empty string", name);
   check(typeof unit === "string", "unit", "a string", unit);
   check(Number.isFinite(quantity), "quantity", "a finite number", quantity);
   check(typeof costs === "object" && costs !== null, "costs", "an object of numbers by unit", costs);
@@ -99,8 +99,8 @@ export function toolUsage({ name, costs, quantity, unit, details }: ToolUsage): 
   });
 }
 
-function check(holds: boolean, field: string, expected: string, received: unknown): void {
-  if (holds) return;
+function check(isValid: boolean, field: string, expected: string, received: unknown): void {
+  if (isValid) return;
   const shown =
     typeof received === "number" ? String(received) : received === null ? "null" : `a value of type ${typeof received}`;
   throw new TypeError(`recordToolUsage: usage.${field} must be ${expected}, received ${shown}`);

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use agent_rewind_core::hash::{Conversation, RequestTail, content_hash};
 use agent_rewind_core::json::{JsonStr, JsonText, canonicalize};
-use agent_rewind_core::model::{Flags, Kind, Outcome, Value};
-use agent_rewind_core::record::{Asked, Ended, FrameInput, LiveFrame, RunOptions};
+use agent_rewind_core::model::{CallData, Flags, Kind, Outcome, Value};
+use agent_rewind_core::record::{CallInput, Ended, FrameInput, LiveFrame, RunOptions};
 use agent_rewind_core::replay::{Failures, MemoryChoice, ReplaySource};
 use agent_rewind_core::restore::{Origin, RestoreOptions, restore};
 use agent_rewind_core::snapshot::{Provenance, Snapshot, read_snapshot, write_frame};
@@ -90,10 +90,10 @@ fn replaying() {
     )));
     let calls = calls();
     measured(|| {
-        for (asked, _) in calls {
-            let begun = frame.begin_call(asked, None);
+        for (call, _) in calls {
+            let started = frame.begin_call(call, None);
             assert!(
-                black_box(begun).answer.call.is_some(),
+                black_box(started).answer.call.is_some(),
                 "the call is recorded"
             );
         }
@@ -140,33 +140,32 @@ fn start(source: Option<ReplaySource>) -> LiveFrame {
     LiveFrame::start_run(root, source, options)
 }
 
-fn calls() -> Vec<(Asked, JsonText)> {
+fn calls() -> Vec<(CallInput, JsonText)> {
     let text = "The quick brown fox says \\\"hello\\\". ".repeat(55);
     let call = |index: usize| {
-        let asked = Asked {
+        let call = CallInput {
             kind: Kind::Tool,
             call_id: JsonStr::from_plain(&format!("root/tool:search:{index}")),
             hash: content_hash(&index.to_string()).expect("a number"),
-            exact: true,
             request: None,
         };
         (
-            asked,
+            call,
             JsonText::trusted(format!(r#"{{"rank":{index},"text":"{text}"}}"#)),
         )
     };
     (0..CALLS).map(call).collect()
 }
 
-fn record(frame: &LiveFrame, calls: Vec<(Asked, JsonText)>) {
-    for (asked, output) in calls {
-        let begun = frame.begin_call(asked, None);
+fn record(frame: &LiveFrame, calls: Vec<(CallInput, JsonText)>) {
+    for (call, output) in calls {
+        let started = frame.begin_call(call, None);
         let ended = Ended {
             outcome: Outcome::Output(Value::plain(output)),
-            meta: None,
+            data: CallData::default(),
         };
         assert!(
-            frame.end_call(begun.slot.expect("recording"), ended),
+            frame.end_call(started.slot.expect("recording"), ended),
             "the call was open"
         );
     }

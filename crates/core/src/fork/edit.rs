@@ -1,4 +1,4 @@
-//! Other outcomes and other memory.
+//! New outcomes and memory values.
 
 use std::ptr;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::tree::{Entry, Subject, Tree, generation_at, generation_mut};
 use super::{Edit, MemoryEdits, NewOutcome, Outcomes};
 use crate::json::JsonStr;
-use crate::model::{Call, Outcome, State, with_edits};
+use crate::model::{Call, CallData, Outcome, State, with_edits};
 
 impl Tree<'_> {
-    /// Makes keys that were edited by hand since the recording count from the start of every generation.
+    /// Applies keys that were edited by hand since the recording to the start of every generation.
     pub(super) fn settle_memory(&mut self) {
         for id in 0..self.nodes.len() {
             let frame = self.frame(id);
@@ -54,7 +54,7 @@ impl Tree<'_> {
             if edit.change.outcome.is_none() && edit.change.memory.is_none() {
                 continue;
             }
-            // A frame whose result is replaced does not run again, but those above it do.
+            // A frame whose result is replaced is not executed again, but those above it are.
             let own_result = subject == Subject::Frame && edit.change.memory.is_none();
             let frames = self.up_from(node).skip(usize::from(own_result));
             // The frames keep their ends, so that races are decided as recorded.
@@ -88,15 +88,15 @@ impl Tree<'_> {
             Subject::Call { .. } => {
                 if let Some(call) = self.call_mut(entry) {
                     call.outcome = outcome.of_call();
-                    // Durations and usage were measured of the recorded answer.
-                    call.meta = None;
+                    // Durations and usage belong to the recorded answer.
+                    call.data = CallData::default();
                 }
             }
             Subject::Row { position, .. } => self.set_row(entry, position, outcome),
         }
     }
 
-    /// A row contains JSON only. Any other outcome becomes a call in its place, which answers once.
+    /// A row can contain only JSON. For any other outcome, a call that answers once replaces it.
     fn set_row(&mut self, entry: Entry, position: usize, outcome: &NewOutcome) {
         let body = &mut self.edit(entry.node).generation;
         let Some(row) = body.rows.get_mut(position) else {
@@ -111,7 +111,7 @@ impl Tree<'_> {
         let (kind, hash) = (row.kind.clone(), row.hash.clone());
         let same = body.calls.iter();
         let same = same.filter(|call| call.kind == kind && call.hash == hash);
-        // Its order is not known; it comes after the calls that the row came after.
+        // The order of a row is not known. The call comes after those with the same request.
         let (count, start) = same.fold((0, 0), |(count, start), call| {
             (count + 1, call.start.max(start))
         });
@@ -128,7 +128,7 @@ impl Tree<'_> {
             end: None,
             outcome: outcome.of_call(),
             request: None,
-            meta: None,
+            data: CallData::default(),
             replays: None,
             carried_over: false,
         };

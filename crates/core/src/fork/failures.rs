@@ -1,13 +1,13 @@
-//! Failures that stay handled. A resumed run retries the calls whose failure ended the recorded run, and replays the
-//! failures that the program had handled. It tells them apart by what was started after them, some of which a fork takes
-//! out.
+//! Failures that stay handled. The retry rule looks at the calls that were started after a failure, and a fork may
+//! remove them.
 
 use std::cell::OnceCell;
+use std::mem;
 
 use super::tree::{Entry, Subject, Tree};
 use super::{NewOutcome, Outcomes};
-use crate::model::{Frame, Outcome, State};
-use crate::replay::{Ancestor, Failed};
+use crate::model::{Frame, State};
+use crate::retry_rule::{Ancestor, Failed, Mark};
 
 /// The frames as they were recorded, or as they are now.
 struct View<'t> {
@@ -16,10 +16,11 @@ struct View<'t> {
     last_starts: Vec<OnceCell<Option<u64>>>,
 }
 
-/// A frame that a failure reaches.
+/// A frame of the view that a failure reaches.
 struct Seen<'t> {
     frame: &'t Frame,
     last_start: &'t OnceCell<Option<u64>>,
+    started_over: bool,
 }
 
 impl Ancestor for Seen<'_> {
@@ -31,6 +32,10 @@ impl Ancestor for Seen<'_> {
         *self
             .last_start
             .get_or_init(|| self.frame.generation.last_start())
+    }
+
+    fn started_over(&self) -> bool {
+        self.started_over
     }
 }
 
@@ -51,18 +56,15 @@ impl<'t> View<'t> {
     }
 
     /// True if the failure of an entry in this generation of the frame ended the run.
-    fn was_ended_by(&self, failed: Failed, id: usize, generation: usize) -> bool {
-        // A frame that started another generation had handled the failure.
-        let mut generation = generation;
-        for id in self.tree.up_from(id) {
-            if generation < self.frame(id).earlier.len() {
-                return false;
+    fn was_ended_by(&self, failed: Failed, id: usize, mut generation: usize) -> bool {
+        failed.ended_the_run(self.tree.up_from(id).map(|id| {
+            let frame = self.frame(id);
+            let reached = mem::replace(&mut generation, self.tree.nodes[id].generation);
+            Seen {
+                frame,
+                last_start: &self.last_starts[id],
+                started_over: reached < frame.earlier.len(),
             }
-            generation = self.tree.nodes[id].generation;
-        }
-        failed.ended_the_run(self.tree.up_from(id).map(|id| Seen {
-            frame: self.frame(id),
-            last_start: &self.last_starts[id],
         }))
     }
 }
@@ -85,9 +87,7 @@ impl Tree<'_> {
                     self.nodes[*id].generation,
                 )
             {
-                let frame = self.edit(*id);
-                frame.stopped = false;
-                frame.handled = true;
+                Mark::Kept.set_in_frame(self.edit(*id));
             }
         }
         let (before, now) = (View::new(self, true), View::new(self, false));
@@ -115,13 +115,8 @@ impl Tree<'_> {
             }
         }
         for entry in kept {
-            if let Some(call) = self.call_mut(entry)
-                && let Outcome::Failure {
-                    stopped, handled, ..
-                } = &mut call.outcome
-            {
-                *stopped = false;
-                *handled = true;
+            if let Some(call) = self.call_mut(entry) {
+                Mark::Kept.set_in(&mut call.outcome);
             }
         }
     }

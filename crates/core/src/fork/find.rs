@@ -1,4 +1,4 @@
-//! The entry that a change names.
+//! Finds the entry that a change names.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use crate::json::JsonStr;
 use crate::model::{Kind, RequestHash};
 use crate::util::IdHashing;
 
-/// Longest list of other places in a message.
+/// Longest list of matches elsewhere in a message.
 const SHOWN: usize = 5;
 
 pub(super) struct Finder<'t> {
@@ -18,7 +18,7 @@ pub(super) struct Finder<'t> {
 }
 
 impl<'t> Finder<'t> {
-    /// Reads the tree once, whatever the number of changes by callId.
+    /// Reads the tree once, even for many changes by callId.
     pub(super) fn new(tree: &'t Tree<'t>, changes: &'t [Change]) -> Self {
         let mut by_call_id: HashMap<_, Vec<_>, _> = HashMap::with_hasher(IdHashing::new());
         for change in changes {
@@ -49,10 +49,10 @@ impl<'t> Finder<'t> {
         let entry = found.get(occurrence).map(|listed| listed.entry);
         entry.ok_or_else(|| {
             let numbers = match found.len() {
-                1 => "only one, number 0".to_owned(),
-                count => format!("{count}, from 0 to {}", count.saturating_sub(1)),
+                1 => "is only one, number 0".to_owned(),
+                count => format!("are {count}, from 0 to {}", count.saturating_sub(1)),
             };
-            let message = format!("no number {occurrence}: there is {numbers}.");
+            let message = format!("there is no match number {occurrence}: there {numbers}.");
             Problem::new("at.occurrence", message)
         })
     }
@@ -65,7 +65,7 @@ impl<'t> Finder<'t> {
         }
         let has_rows = self.tree.entries().any(|listed| listed.call_id.is_none());
         let hint = if has_rows {
-            " Rows without a list of calls have none: give their contentHash."
+            " Rows without a list of calls have no callId: use their contentHash."
         } else {
             ""
         };
@@ -126,7 +126,7 @@ fn with_request<'a>(
         hash.push_to(&mut body);
         JsonStr::from_normalized_body(&body)
     };
-    let mut places = HashSet::new();
+    let mut matches = HashSet::new();
     let elsewhere: Vec<String> = requests()
         .filter(has_hash)
         .filter_map(|listed| {
@@ -134,7 +134,7 @@ fn with_request<'a>(
             let frame = listed.frame.call_id.body();
             Some(format!("kind \"{}\" in \"{frame}\"", kind.name()))
         })
-        .filter(|place| places.insert(place.clone()))
+        .filter(|found| matches.insert(found.clone()))
         .take(SHOWN)
         .collect();
     let wanted = written(hash);
@@ -144,7 +144,7 @@ fn with_request<'a>(
         if elsewhere.is_empty() {
             ".".to_owned()
         } else {
-            format!(" here, but of {}.", elsewhere.join(", "))
+            format!(" here. Other calls have it: {}.", elsewhere.join(", "))
         }
     );
     let known = tree.entries().filter(of_kind);
@@ -152,7 +152,8 @@ fn with_request<'a>(
     Err(Problem::new("at", message).listing(Some(&wanted), known))
 }
 
-/// In order of the starts. Entries without a recorded order stay in that of the tree, and the last of them is not known.
+/// Sorts entries by their starts. If some have no recorded order, all stay in tree order, and the last one in several
+/// frames is unknown.
 fn in_order(mut found: Vec<Listed<'_>>, wants_last: bool) -> Result<Vec<Listed<'_>>, Problem> {
     if found.iter().all(|listed| listed.start.is_some()) {
         found.sort_by_key(|listed| listed.start);
@@ -161,7 +162,7 @@ fn in_order(mut found: Vec<Listed<'_>>, wants_last: bool) -> Result<Vec<Listed<'
     let frames: HashSet<_> = found.iter().map(|listed| &listed.frame.call_id).collect();
     if wants_last && frames.len() > 1 {
         let message = format!(
-            "there are {}, and no order of them is known: give at.frame or at.occurrence.",
+            "{} entries match, and their order is not recorded: set at.frame or at.occurrence.",
             found.len()
         );
         let known = found.iter().map(|listed| listed.frame.call_id.clone());

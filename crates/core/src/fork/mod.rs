@@ -1,11 +1,11 @@
-//! Forks: a recorded tree with calls dropped, other outcomes or other memory. The source stays as it is, and the fork
-//! shares with it everything that no change touches.
+//! Forks: a recorded tree with calls dropped, or with new outcomes or memory values. The source is not changed. The fork
+//! shares all unchanged frames with it.
 
 mod edit;
 mod failures;
 mod find;
 mod rehash;
-mod take_out;
+mod remove;
 mod tree;
 
 use std::collections::{HashMap, HashSet};
@@ -15,16 +15,16 @@ use crate::json::{JsonStr, JsonText, Scanner};
 use crate::model::{Frame, Kind, Memory, Outcome, RequestHash, Value};
 use find::Finder;
 pub use rehash::rehash;
-use take_out::{Dropped, Routes};
+use remove::{Dropped, Routes};
 use tree::{Entry, Subject, Tree};
 
 /// A change of one call or frame.
 #[derive(Debug, Clone)]
 pub struct Change {
     pub target: Target,
-    /// Which of the matches, from 0 in order of the starts; the last one if `None`.
+    /// The number of the match, from 0, in the order of the starts. The last match if `None`.
     pub occurrence: Option<usize>,
-    /// Takes the target out, with everything that was started after its end. With an `outcome`, the target itself stays.
+    /// Removes the target and everything that was started after its end. With an `outcome`, the target itself stays.
     pub drop: bool,
     pub outcome: Option<NewOutcome>,
     pub memory: Option<MemoryEdits>,
@@ -34,7 +34,7 @@ pub struct Change {
 pub enum Target {
     /// A call or a frame.
     CallId(JsonStr),
-    /// A call, or a row that no call names.
+    /// A call, or a row without a list of calls.
     Request {
         hash: RequestHash,
         /// The callId of its frame.
@@ -53,23 +53,23 @@ pub enum NewOutcome {
 /// New values of memory keys.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryEdits {
-    /// All keys that are edited. One that `values` lacks is removed.
+    /// All keys that are edited. Keys that `values` lacks are removed.
     pub keys: Vec<JsonStr>,
     pub values: Memory,
 }
 
-/// A change that does not fit the recording.
+/// A change that cannot be applied to the recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForkError {
     /// Position of the change in the list.
     pub change: usize,
-    /// Path of the field in the change, such as `at.frame`; empty for the change itself.
+    /// Path of the field in the change, such as `at.frame`. Empty for the change itself.
     pub field: &'static str,
     pub message: String,
     pub known: Known,
 }
 
-/// The names that would fit.
+/// The names that the change could have used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
     pub names: Vec<JsonStr>,
@@ -79,18 +79,19 @@ pub struct Known {
     pub listed: bool,
 }
 
-/// A change, and the entry that it is for.
+/// A change and its target.
 struct Edit<'c> {
     index: usize,
     change: &'c Change,
     entry: Entry,
 }
 
-/// Applies all changes to a recorded tree. All of them name entries of the given tree, so their order does not matter;
-/// of several outcomes for one entry the last one counts.
+/// Applies all changes to a recorded tree. All of them name entries of the given tree, so their order does not matter.
+/// If several changes set an outcome of one entry, the last one counts.
 ///
 /// # Errors
-/// The first change that names no entry, does not fit its entry, or changes one that another change takes out.
+/// Returns the first change that names no entry, cannot be applied to its entry, or changes an entry that another change
+/// removes.
 pub fn fork(root: &Arc<Frame>, changes: &[Change]) -> Result<Arc<Frame>, ForkError> {
     let mut tree = Tree::load(root);
     tree.settle_memory();
@@ -121,7 +122,7 @@ pub fn fork(root: &Arc<Frame>, changes: &[Change]) -> Result<Arc<Frame>, ForkErr
         })
         .collect();
     let routes = Routes::to(&tree, edits.iter().map(|edit| edit.entry));
-    tree.take_out(&dropped, &routes);
+    tree.remove(&dropped, &routes);
     check_kept(&tree, &edits)?;
     tree.apply(&edits, &outcomes);
     tree.keep_handled(&outcomes);
@@ -131,7 +132,7 @@ pub fn fork(root: &Arc<Frame>, changes: &[Change]) -> Result<Arc<Frame>, ForkErr
 /// The last outcome that the changes set for an entry.
 type Outcomes<'c> = HashMap<Entry, &'c NewOutcome>;
 
-/// A fault of a change whose position is not known yet.
+/// A fault of a change, before its position in the list is known.
 struct Problem {
     field: &'static str,
     message: String,
@@ -147,7 +148,7 @@ impl Problem {
         }
     }
 
-    /// With the names that the message has to list.
+    /// Adds the names that the message has to list.
     fn listing(self, wanted: Option<&JsonStr>, names: impl IntoIterator<Item = JsonStr>) -> Self {
         let mut seen = HashSet::new();
         let names = names.into_iter().filter(|name| seen.insert(name.clone()));
@@ -172,14 +173,13 @@ impl Problem {
 fn check_fits(tree: &Tree<'_>, change: &Change, entry: Entry) -> Result<(), Problem> {
     let is_frame = entry.subject == Subject::Frame;
     if change.drop && is_frame && tree.parent(entry.node).is_none() {
-        let message =
-            "the root cannot be taken out: nothing would be left. Run without a snapshot instead.";
+        let message = "the root cannot be dropped, because nothing would be left. Run without a snapshot instead.";
         return Err(Problem::new("drop", message.to_owned()));
     }
     if change.memory.is_some() && !is_frame {
         let frame = &tree.frame(entry.node).call_id;
         let message = format!(
-            "a call has no memory. Its frame has: give at: \"{}\".",
+            "a call has no memory. To change the memory of its frame, set at: \"{}\".",
             frame.body()
         );
         let mut problem = Problem::new("memory", message);
@@ -191,7 +191,7 @@ fn check_fits(tree: &Tree<'_>, change: &Change, entry: Entry) -> Result<(), Prob
         && is_assistant_message(&recorded.text)
         && !is_assistant_message(&output.text)
     {
-        let message = r#"expected the assistant message, such as { role: "assistant", content: "…" }, as the prompt had given."#;
+        let message = r#"expected an assistant message, such as { role: "assistant", content: "…" }, like the recorded output of the prompt."#;
         return Err(Problem::new("output", message.to_owned()));
     }
     Ok(())
@@ -219,13 +219,13 @@ fn is_assistant_message(text: &JsonText) -> bool {
     is_assistant
 }
 
-/// Refuses a change of an entry that another change takes out.
+/// Rejects a change of an entry that another change removes.
 fn check_kept(tree: &Tree<'_>, edits: &[Edit<'_>]) -> Result<(), ForkError> {
     for edit in edits {
         let changes_it = edit.change.outcome.is_some() || edit.change.memory.is_some();
         if changes_it && !tree.is_kept(edit.entry) {
             let message = format!(
-                "{} is taken out by another of the changes, as part of it or since it came later. Leave one of them out.",
+                "{} is dropped by another change, directly or because it was started later. Remove one of the two changes.",
                 tree.name_of(edit.entry)
             );
             return Err(Problem::new("", message).of(edit.index));

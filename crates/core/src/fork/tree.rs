@@ -1,5 +1,5 @@
-//! The frames of a recorded tree while they are edited: a flat list in which each frame knows its parent, and is copied
-//! when it is changed.
+//! The frames of a recorded tree while they are edited: a flat list with links to parents. A frame is copied when it is
+//! changed.
 
 use std::collections::HashSet;
 use std::iter;
@@ -11,10 +11,10 @@ use crate::model::{Call, Frame, Generation, Kind, Outcome, RequestHash};
 /// Position of the root in the list.
 pub(super) const ROOT: usize = 0;
 
-/// Frames are listed before those in them, so ids grow from the root down.
+/// Parents are listed before their children, so ids grow from the root down.
 pub(super) struct Tree<'a> {
     pub(super) nodes: Vec<Node<'a>>,
-    /// Rows that are taken out when the tree is stored.
+    /// Rows that are removed when the tree is stored.
     pub(super) gone_rows: HashSet<Entry>,
     /// Calls that are added when the tree is stored, to the last generation of a frame.
     pub(super) new_calls: Vec<(usize, Call)>,
@@ -23,19 +23,19 @@ pub(super) struct Tree<'a> {
 pub(super) struct Node<'a> {
     /// The frame as it was recorded.
     pub(super) source: &'a Arc<Frame>,
-    /// The frame as it was changed; its children are replaced when the tree is stored.
+    /// The changed frame. Its children are replaced when the tree is stored.
     edited: Option<Box<Frame>>,
     pub(super) parent: Option<usize>,
-    /// The generation of the parent that the frame is in.
+    /// Index of the parent's generation that contains the frame.
     pub(super) generation: usize,
-    /// Ids of the children by generation, in the order of the frame's own list.
+    /// Ids of the children by generation, in the order of the frame's list.
     pub(super) children: Vec<Vec<usize>>,
 }
 
 /// A call, a row or a frame of the recorded tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Entry {
-    /// Of a call or a row, the frame that it is in.
+    /// The frame, or for a call or a row the frame that contains it.
     pub(super) node: usize,
     pub(super) subject: Subject,
 }
@@ -47,7 +47,7 @@ pub(super) enum Subject {
     Row { generation: usize, position: usize },
 }
 
-/// An entry with the fields that it is found by.
+/// An entry with the fields by which it is found.
 #[derive(Clone)]
 pub(super) struct Listed<'t> {
     pub(super) entry: Entry,
@@ -144,7 +144,7 @@ impl<'a> Tree<'a> {
         iter::successors(Some(id), |id| self.parent(*id))
     }
 
-    /// All entries as they were recorded, frames before the entries in them.
+    /// All recorded entries. Frames come before the entries in them.
     pub(super) fn entries(&self) -> impl Iterator<Item = Listed<'a>> {
         self.nodes.iter().enumerate().flat_map(|(id, node)| {
             let frame: &'a Frame = node.source;
@@ -192,7 +192,7 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// The call of an entry, as it is recorded.
+    /// The recorded call of an entry.
     pub(super) fn call(&self, entry: Entry) -> Option<&'a Call> {
         let Subject::Call {
             generation,
@@ -221,7 +221,7 @@ impl<'a> Tree<'a> {
         Some((&call.kind, &call.outcome))
     }
 
-    /// The place from which on the run had the outcome of an entry.
+    /// The order at which the run received the outcome of an entry.
     pub(super) fn end_of(&self, entry: Entry) -> Option<u64> {
         match entry.subject {
             Subject::Frame => self.nodes[entry.node].source.end,
@@ -276,7 +276,7 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// Puts the tree together again. Frames without a change are shared with the source.
+    /// Assembles the tree. Unchanged frames are shared with the source.
     pub(super) fn store(mut self) -> Arc<Frame> {
         self.store_rows();
         for id in (0..self.nodes.len()).rev() {
@@ -299,7 +299,7 @@ impl<'a> Tree<'a> {
             .map_or_else(|| Arc::clone(root.source), Arc::from)
     }
 
-    /// Takes rows out and adds calls. Done last, because the positions of entries change.
+    /// Removes rows and adds calls. This comes last, because it changes the positions of entries.
     fn store_rows(&mut self) {
         let frames: HashSet<usize> = self.gone_rows.iter().map(|entry| entry.node).collect();
         for node in frames {
@@ -319,7 +319,7 @@ impl<'a> Tree<'a> {
         }
         for (node, call) in std::mem::take(&mut self.new_calls) {
             let calls = &mut self.edit(node).generation.calls;
-            // Behind the calls that started at the same place.
+            // After the calls with the same start.
             let after: Vec<_> = calls
                 .iter()
                 .skip_while(|known| known.start <= call.start)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rpds::VectorSync;
 
-use super::journal::{Call, Outcome, Row, Value};
+use super::journal::{Call, Row, Value};
 use super::memory::Memory;
 use super::usage::Budget;
 use crate::hash::ContentHash;
@@ -17,7 +17,7 @@ pub struct Frame {
     pub agent_id: JsonStr,
     /// Hash of the input (props); `None` in recordings that lack it.
     pub input_hash: Option<ContentHash>,
-    /// Orders of its start and end in the run, where known.
+    /// Orders of its start and end in the run, if they are known.
     pub start: Option<u64>,
     pub end: Option<u64>,
     pub state: State,
@@ -33,7 +33,7 @@ pub struct Frame {
     pub generation: Generation,
     pub earlier: VectorSync<Arc<Generation>>,
     pub budget: Budget,
-    /// The recorded frame that this one replays. A dump carries over the part of it that was not asked for.
+    /// The recorded frame that this one replays. A dump carries over the part of it that was not requested.
     pub recorded: Option<Arc<Frame>>,
     /// Position of that frame in its recorded parent.
     pub replays: Option<usize>,
@@ -48,7 +48,7 @@ pub enum Divergence {
     None,
     /// Something in it or under it is not in the recording.
     Diverged,
-    /// Recorded by an earlier run. The run that replays it has not asked for it yet.
+    /// Copied from the earlier recording. This run has not requested it yet.
     NotReplayedYet,
 }
 
@@ -56,7 +56,7 @@ pub enum Divergence {
 pub enum State {
     Running,
     Completed(Value),
-    /// With an `ErrorInfo` object, where one is known.
+    /// With an `ErrorInfo` object, if the error is known.
     Failed(Option<JsonText>),
 }
 
@@ -64,7 +64,7 @@ pub enum State {
 #[derive(Debug, Clone)]
 pub struct Generation {
     pub id: u64,
-    /// What the handler was called with, where it is known and can be brought back.
+    /// The props of the handler, if they are known and can be restored from JSON.
     pub props: Option<Value>,
     /// The memory at the start; `None` in recordings that lack it.
     pub memory: Option<Memory>,
@@ -86,8 +86,8 @@ impl Generation {
         }
     }
 
-    /// Start of the last call or child. What is carried over from an earlier run does not count: its order comes after
-    /// everything else, but it was not started after it.
+    /// Start of the last call or child. Carried over entries do not count: their order is after everything else, but
+    /// they were not started after it.
     #[must_use]
     pub fn last_start(&self) -> Option<u64> {
         let calls = self.calls.iter().filter(|call| !call.carried_over);
@@ -102,34 +102,7 @@ impl Generation {
             .max()
     }
 
-    /// Marks the failures as handled after which the frame continued: all of them if it has completed. `continued`: the
-    /// order at which it last continued to something that may not have started.
-    pub fn mark_handled(&mut self, completed: bool, continued: Option<u64>) {
-        let last = self.last_start().max(continued);
-        let is_followed = |end: Option<u64>| completed || last > end && end.is_some();
-        for position in 0..self.calls.len() {
-            if let Some(call) = self.calls.get(position)
-                && matches!(call.outcome, Outcome::Failure { stopped: false, .. })
-                && is_followed(call.known_from())
-                && let Some(call) = self.calls.get_mut(position)
-                && let Outcome::Failure { handled, .. } = &mut Arc::make_mut(call).outcome
-            {
-                *handled = true;
-            }
-        }
-        for position in 0..self.children.len() {
-            if let Some(child) = self.children.get(position)
-                && matches!(child.state, State::Failed(_))
-                && !child.stopped
-                && is_followed(child.end)
-                && let Some(child) = self.children.get_mut(position)
-            {
-                Arc::make_mut(child).handled = true;
-            }
-        }
-    }
-
-    /// True if there is anything to replay.
+    /// True if there are entries to replay.
     #[must_use]
     pub fn has_records(&self) -> bool {
         !self.calls.is_empty() || !self.children.is_empty() || !self.rows.is_empty()

@@ -2,16 +2,17 @@
 
 use std::fmt;
 
+use super::call_data::CallData;
 use super::request::Request;
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
 
-/// What is called. Each kind has a journal of its own in a frame.
+/// The kind of a call. Each kind has its own journal in a frame.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Kind {
     Prompt,
     Tool,
-    /// A kind of the user's own, kept under `journal.other`.
+    /// A kind that the user defines, stored under `journal.other`.
     Other(JsonStr),
 }
 
@@ -36,7 +37,7 @@ impl Kind {
     }
 }
 
-/// The key of a journal row: a SHA-256 of ours, or whatever another recorder wrote.
+/// The key of a journal row: our SHA-256, or the key that another recorder wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RequestHash {
     Sha256(ContentHash),
@@ -52,7 +53,7 @@ impl RequestHash {
         }
     }
 
-    /// From the body of a JSON string, as `JSON.stringify` writes it.
+    /// Reads the body of a JSON string, as `JSON.stringify` writes it.
     #[must_use]
     pub fn read(body: &str) -> Self {
         match body.parse() {
@@ -60,9 +61,7 @@ impl RequestHash {
             Err(_) => Self::Foreign(JsonStr::from_normalized_body(body)),
         }
     }
-}
 
-impl RequestHash {
     /// Writes the hash as the body of a JSON string.
     pub fn push_to(&self, out: &mut String) {
         match self {
@@ -81,7 +80,7 @@ impl fmt::Display for RequestHash {
     }
 }
 
-/// A JavaScript value: its JSON text, and by pointer the types that JSON lacks.
+/// A JavaScript value: its JSON text, and the types that JSON lacks, by JSON pointer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
     pub text: JsonText,
@@ -104,10 +103,10 @@ impl Value {
     }
 }
 
-/// How a call stands.
+/// The state of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// Started, not ended: it has to be made again.
+    /// Started and not ended. A replay executes it.
     Pending,
     Output(Value),
     /// It ended with a value that cannot be recorded; the text names the path and the reason.
@@ -115,10 +114,10 @@ pub enum Outcome {
     Failure {
         /// An `ErrorInfo` object.
         error: JsonText,
-        /// The frame ended with this failure: resuming makes the call again.
+        /// The frame ended with this failure.
         stopped: bool,
-        /// The program went on after it. With `stopped` too, that is known from the recording that it was replayed
-        /// from: a frame further up went on, and if it has not come to that again, resuming still replays it.
+        /// The program continued after it. If `stopped` is set too, the replayed recording shows that a frame further
+        /// up continued. A resumed run replays the failure even if that frame has not continued in this run.
         handled: bool,
     },
 }
@@ -136,13 +135,12 @@ pub struct Call {
     /// Order of the end; `None` while it is unknown.
     pub end: Option<u64>,
     pub outcome: Outcome,
-    /// What was asked, where requests are kept.
+    /// The request, if the run keeps requests.
     pub request: Option<Request>,
-    /// What else is known of the call: an object with `durationMs`, and of a prompt `usage`.
-    pub meta: Option<JsonText>,
-    /// Position of the call of the recorded frame that this one replays.
+    pub data: CallData,
+    /// Position in the recorded frame of the call that this one replays.
     pub replays: Option<usize>,
-    /// Recorded by an earlier run. The run that replays it has not asked for it yet.
+    /// Copied from the earlier recording. This run has not requested it yet.
     pub carried_over: bool,
 }
 
@@ -153,15 +151,14 @@ impl Call {
         matches!(self.outcome, Outcome::Failure { handled: true, .. })
     }
 
-    /// The order from which on the program had the answer.
+    /// The order at which the program received the answer.
     #[must_use]
     pub fn known_from(&self) -> Option<u64> {
         self.answered.or(self.end)
     }
 }
 
-/// A row without a list of calls (an old recording, a snapshot made by hand): it answers any
-/// number of times.
+/// A row without a list of calls, from an old recording or a handmade snapshot. It answers any number of requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     pub kind: Kind,

@@ -1,5 +1,6 @@
 //! The data of a run: its frames, calls, requests, memory and usage, and the order of its starts and ends.
 
+mod call_data;
 mod flags;
 mod frame;
 mod journal;
@@ -9,6 +10,7 @@ mod ordered;
 mod request;
 mod usage;
 
+pub use call_data::CallData;
 pub use flags::{Flag, Flags, Recorder};
 pub use frame::{Divergence, Frame, Generation, State, orphaned_error};
 pub use journal::{Call, Kind, Outcome, RequestHash, Row, Value};

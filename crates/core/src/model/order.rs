@@ -6,7 +6,7 @@
 pub struct Clock {
     /// The next order.
     pub next: u64,
-    /// By how much recorded orders are moved.
+    /// The number that is added to recorded orders.
     pub moved: u64,
 }
 
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_call_moves_what_comes_after_it() {
+    fn a_new_call_moves_all_later_orders() {
         let mut clock = Clock::default();
         let recorded = [Some(0), Some(4), None, None, Some(5), Some(9), None];
         let orders: Vec<u64> = recorded.map(|order| clock.assign(order)).into();
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_that_comes_later_than_recorded_stays_later() {
+    fn a_start_later_than_recorded_stays_later() {
         let mut clock = Clock::default();
         let recorded = [Some(0), Some(4), Some(2), Some(5)];
         let orders: Vec<u64> = recorded.map(|order| clock.assign(order)).into();

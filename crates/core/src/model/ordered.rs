@@ -4,7 +4,7 @@ use std::hash::Hash;
 
 use rpds::{HashTrieMapSync, VectorSync};
 
-/// Cloning is O(1) and shares everything; a change copies only the path to what changed.
+/// Cloning is O(1) and shares all entries. A change copies only the path to the changed entry.
 #[derive(Debug, Clone)]
 pub struct OrderedMap<K: Eq + Hash + Clone, V: Clone> {
     entries: VectorSync<(K, V)>,
@@ -37,7 +37,7 @@ impl<K: Eq + Hash + Clone, V: Clone> OrderedMap<K, V> {
         self.entries.get(position).map(|(_, value)| value)
     }
 
-    /// Sets a key; an existing one keeps its place.
+    /// Sets a key. An existing key keeps its position.
     pub fn insert(&mut self, key: K, value: V) {
         if let Some(position) = self.positions.get(&key).copied() {
             self.entries.set_mut(position, (key, value));

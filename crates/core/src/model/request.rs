@@ -1,4 +1,4 @@
-//! Requests as they are kept: each message, schema and tool list once, however many requests hold it.
+//! Stored requests. Each message, schema and tool list is stored once, however many requests contain it.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,12 +7,12 @@ use rpds::VectorSync;
 use crate::hash::{ContentHash, Conversation, RequestTail, RequestTailError};
 use crate::json::{JsonError, JsonText, Scanner};
 
-/// What a call asked.
+/// The request of a call.
 #[derive(Debug, Clone)]
 pub enum Request {
     /// The whole document.
     Document(Text),
-    /// A prompt: its messages, and the rest.
+    /// A prompt: its messages, and the other members of the document.
     Prompt {
         conversation: Arc<ConversationMark>,
         messages: VectorSync<Text>,
@@ -20,15 +20,15 @@ pub enum Request {
     },
 }
 
-/// Tells conversations apart by its address: of two prompts of one, the later starts with all
-/// messages of the earlier.
+/// Identifies a conversation by its address. Of two prompts in one conversation, the later one starts with all messages
+/// of the earlier one.
 #[derive(Debug, Default)]
 pub struct ConversationMark {
-    /// Values without a size could share an address.
+    /// Values of size zero could share an address.
     _occupied: u8,
 }
 
-/// The members of a prompt's document beside its messages, in order: name and value.
+/// The members of a prompt's document except its messages, in order: name and value.
 pub type Tail = Vec<(&'static str, Text)>;
 
 /// The members that a tail may have, in the order of the document.
@@ -45,11 +45,11 @@ pub enum Text {
     },
 }
 
-/// The texts of a snapshot's requests; filled when the snapshot has been read to its end.
+/// The texts of a snapshot's requests. Filled when the whole snapshot has been read.
 pub type TextTable = OnceLock<Vec<JsonText>>;
 
 impl Text {
-    /// Empty where a snapshot names an entry that it does not hold.
+    /// Empty if a snapshot refers to an entry that it does not contain.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -63,7 +63,7 @@ impl Text {
 }
 
 impl Request {
-    /// The document in pieces, whose concatenation is its JSON text.
+    /// The pieces of the document. Concatenated, they are its JSON text.
     #[must_use]
     pub fn pieces(&self) -> Vec<&str> {
         match self {
@@ -88,7 +88,7 @@ impl Request {
     }
 }
 
-/// The messages of a conversation: hashed as they grow, and kept for its requests.
+/// The messages of a conversation: hashed as they are appended, and stored for its requests.
 #[derive(Debug, Default)]
 pub struct Prompting {
     hasher: Conversation,
@@ -97,7 +97,7 @@ pub struct Prompting {
     keep: bool,
 }
 
-/// A tail, ready to be hashed and to be kept.
+/// A tail in the forms for hashing and for storing.
 #[derive(Debug)]
 pub struct PromptTail {
     hashed: RequestTail,
@@ -105,7 +105,7 @@ pub struct PromptTail {
 }
 
 impl Prompting {
-    /// `keep`: whether requests are kept.
+    /// `keep`: true if the run keeps requests.
     #[must_use]
     pub fn new(keep: bool) -> Self {
         Self {
@@ -114,8 +114,8 @@ impl Prompting {
         }
     }
 
-    /// Appends messages: a JSON array from `JSON.stringify`. All or none. `normalized` is hashed in
-    /// their place, where there are rules for that.
+    /// Appends messages: a JSON array from `JSON.stringify`. Appends all of them or, on an error, none. `normalized`:
+    /// the text to hash instead, if normalization rules apply.
     pub fn append(&mut self, messages: String, normalized: Option<&str>) -> Result<(), JsonError> {
         self.hasher.append(normalized.unwrap_or(&messages))?;
         if self.keep {
@@ -131,7 +131,7 @@ impl Prompting {
         self.hasher.hash(&tail.hashed)
     }
 
-    /// The request with all messages so far; `None` where requests are not kept.
+    /// The request with all messages so far. `None` if the run does not keep requests.
     #[must_use]
     pub fn request(&self, tail: &PromptTail) -> Option<Request> {
         self.keep.then(|| Request::Prompt {
@@ -143,8 +143,8 @@ impl Prompting {
 }
 
 impl PromptTail {
-    /// From the text of an object that `JSON.stringify` made, without `messages`. `normalized` is
-    /// hashed in its place, where there are rules for that.
+    /// `text`: an object without `messages`, from `JSON.stringify`. `normalized`: the text to hash instead, if
+    /// normalization rules apply.
     pub fn new(text: String, normalized: Option<&str>) -> Result<Self, RequestTailError> {
         let hashed = RequestTail::new(normalized.unwrap_or(&text))?;
         let source = Arc::new(text);
@@ -178,7 +178,7 @@ fn elements(array: String) -> Result<Vec<JsonText>, JsonError> {
     Ok(elements)
 }
 
-/// Equal as documents are: text by text.
+/// Two requests are equal if their document texts are.
 impl PartialEq for Request {
     fn eq(&self, other: &Self) -> bool {
         let (left, right) = (self.pieces(), other.pieces());
@@ -196,7 +196,7 @@ mod tests {
     use crate::hash::content_hash;
 
     #[test]
-    fn a_prompt_is_hashed_and_kept_as_one_document() {
+    fn a_prompt_is_hashed_and_stored_as_one_document() {
         let mut prompting = Prompting::new(true);
         prompting
             .append(r#"[{"role":"system","content":"s"}]"#.into(), None)
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_normalized_is_hashed_and_the_original_kept() {
+    fn the_normalized_text_is_hashed_and_the_original_stored() {
         let mut prompting = Prompting::new(true);
         prompting
             .append(r#"["on 2026-11-29"]"#.into(), Some(r#"["on [date]"]"#))
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_kept_where_requests_are_off() {
+    fn no_request_is_stored_if_requests_are_off() {
         let mut prompting = Prompting::new(false);
         prompting.append("[1]".into(), None).unwrap();
         let tail = PromptTail::new("{}".into(), None).unwrap();

@@ -9,8 +9,8 @@ use crate::model::{Budget, Usage};
 #[derive(Debug)]
 pub(super) struct UsageLedger {
     budget: RefCell<Budget>,
-    /// True if the frame, or a frame under it, has a call that is new: the call was not recorded, is tried again, or was
-    /// executed and has ended.
+    /// True if the frame, or a frame under it, has a new call: one that was not recorded, is retried, or was executed and
+    /// has ended.
     diverged: Cell<bool>,
     parent: Option<Rc<UsageLedger>>,
 }

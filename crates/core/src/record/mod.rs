@@ -1,11 +1,10 @@
 //! Recording: the live frames of a running program, and the tree that they are journaled in.
 
-mod handled;
 mod ledger;
 mod lifecycle;
 mod live_frame;
 mod run;
 
 pub use lifecycle::Returned;
-pub use live_frame::{Asked, FrameInput, LiveFrame, RunOptions, StartedCall};
+pub use live_frame::{CallInput, FrameInput, LiveFrame, RunOptions, StartedCall};
 pub use run::{CallSlot, Ended, FramePath, NewCall, NewFrame, Run};

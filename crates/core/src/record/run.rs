@@ -7,13 +7,14 @@ use rpds::VectorSync;
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{
-    Budget, Call, Clock, Divergence, Frame, Generation, Kind, Memory, Outcome, Renumbering,
-    Request, RequestHash, State, Usage, Value, orphaned_error,
+    Budget, Call, CallData, Clock, Divergence, Frame, Generation, Kind, Memory, Outcome,
+    Renumbering, Request, RequestHash, State, Usage, Value, orphaned_error,
 };
 use crate::replay::{inner_orders, renumbered, without_recorded_link};
+use crate::retry_rule::Mark;
 
-/// The tree is changed in place while nobody else holds it; after a dump, only the path to what
-/// changes is copied, once.
+/// The tree is changed in place as long as no dump shares it. After a dump, a change copies the path to the changed
+/// entry, once.
 #[derive(Debug)]
 pub struct Run {
     root: Arc<Frame>,
@@ -32,7 +33,7 @@ struct Step {
 }
 
 impl FramePath {
-    /// The path of a frame that is not in the tree. What such a frame journals is dropped.
+    /// The path of a frame that is not in the tree. Everything that such a frame journals is dropped.
     #[must_use]
     pub fn nowhere() -> Self {
         Self(vec![Step {
@@ -50,7 +51,7 @@ pub struct CallSlot {
 }
 
 impl CallSlot {
-    /// A number that JavaScript can keep: below 2^53 for 2^21 generations of 2^32 calls.
+    /// The slot as a number that JavaScript stores exactly: below 2^53 for 2^21 generations of 2^32 calls.
     #[must_use]
     pub fn to_number(self) -> u64 {
         ((self.ended_generations as u64) << 32) | self.call as u64
@@ -75,7 +76,7 @@ pub struct NewCall {
     /// Pending, or the answer of a recording.
     pub outcome: Outcome,
     pub request: Option<Request>,
-    pub meta: Option<JsonText>,
+    pub data: CallData,
     /// Position of the recorded call that it replays or retries, and the recorded order of its start.
     pub replays: Option<usize>,
     pub start: Option<u64>,
@@ -85,7 +86,7 @@ pub struct NewCall {
 #[derive(Debug, Clone)]
 pub struct Ended {
     pub outcome: Outcome,
-    pub meta: Option<JsonText>,
+    pub data: CallData,
 }
 
 /// A frame at its start.
@@ -99,7 +100,7 @@ pub struct NewFrame {
     pub memory: Memory,
     pub earlier: VectorSync<Arc<Generation>>,
     pub budget: Budget,
-    /// If it fails again as recorded, that failure was handled.
+    /// True if the recorded failure of the frame was handled. It counts if the frame fails again.
     pub handled: bool,
     /// The recorded frame that it replays, and the position of that one in its parent.
     pub recorded: Option<Arc<Frame>>,
@@ -138,7 +139,7 @@ impl Run {
         self.clock
     }
 
-    /// The tree as it is now. Free, and never changes afterwards.
+    /// The tree as it is now. Taking it costs nothing, and it never changes.
     #[must_use]
     pub fn snapshot(&self) -> Arc<Frame> {
         Arc::clone(&self.root)
@@ -170,7 +171,7 @@ impl Run {
         Some(frame)
     }
 
-    /// Opens a sub-agent's frame under `parent`; `None` if that has ended.
+    /// Opens a sub-agent's frame under `parent`. `None` if `parent` has ended.
     pub fn open_frame(&mut self, parent: &FramePath, frame: NewFrame) -> Option<FramePath> {
         let start = self
             .clock
@@ -189,7 +190,7 @@ impl Run {
         Some(path)
     }
 
-    /// Journals the start of a call; `None` if the frame has ended.
+    /// Journals the start of a call. `None` if the frame has ended.
     pub fn begin_call(&mut self, path: &FramePath, call: NewCall) -> Option<CallSlot> {
         let start = self.clock.assign(call.start);
         let frame = self.live(path)?;
@@ -197,34 +198,24 @@ impl Run {
             ended_generations: frame.earlier.len(),
             call: frame.generation.calls.len(),
         };
-        let NewCall {
-            kind,
-            hash,
-            call_id,
-            outcome,
-            request,
-            meta,
-            replays,
-            ..
-        } = call;
         let call = Call {
-            kind,
-            hash,
-            call_id,
+            kind: call.kind,
+            hash: call.hash,
+            call_id: call.call_id,
             start,
             answered: None,
             end: None,
-            outcome,
-            request,
-            meta,
-            replays,
+            outcome: call.outcome,
+            request: call.request,
+            data: call.data,
+            replays: call.replays,
             carried_over: false,
         };
         frame.generation.calls.push_back_mut(Arc::new(call));
         Some(slot)
     }
 
-    /// Journals that a call's answer is handed out before its end. `recorded`: where that was in the recording.
+    /// Journals that the program receives a call's answer before the call's end. `recorded`: the recorded order of that.
     pub fn answer_call(&mut self, path: &FramePath, slot: CallSlot, recorded: Option<u64>) -> bool {
         let order = self.clock.assign(recorded);
         let Some(call) = self.live_call(path, slot) else {
@@ -244,13 +235,10 @@ impl Run {
         let was_handled = call.is_handled();
         call.end = Some(end);
         call.outcome = ended.outcome;
-        call.meta = ended.meta;
+        call.data = ended.data;
         // The program received the failure with the answer, and continued after that, before the end.
-        if call.answered.is_some()
-            && was_handled
-            && let Outcome::Failure { handled, .. } = &mut call.outcome
-        {
-            *handled = true;
+        if call.answered.is_some() && was_handled {
+            Mark::Handled.set_in(&mut call.outcome);
         }
         true
     }
@@ -276,25 +264,10 @@ impl Run {
         true
     }
 
-    /// Notes that the frame ended with this call's failure. `handled_when_recorded`: in the recording, a frame further
-    /// up had handled it.
-    pub fn mark_stopped(&mut self, path: &FramePath, slot: CallSlot, handled_when_recorded: bool) {
-        if let Some(call) = self.live_call(path, slot)
-            && let Outcome::Failure {
-                stopped, handled, ..
-            } = &mut call.outcome
-        {
-            *stopped = true;
-            *handled = handled_when_recorded;
-        }
-    }
-
-    /// Notes that the program continued after this call's failure.
-    pub fn mark_handled(&mut self, path: &FramePath, slot: CallSlot) {
-        if let Some(call) = self.live_call(path, slot)
-            && let Outcome::Failure { handled, .. } = &mut call.outcome
-        {
-            *handled = true;
+    /// Marks this call's failure.
+    pub(crate) fn mark_call(&mut self, path: &FramePath, slot: CallSlot, mark: Mark) {
+        if let Some(call) = self.live_call(path, slot) {
+            mark.set_in(&mut call.outcome);
         }
     }
 
@@ -306,18 +279,10 @@ impl Run {
         frame.generation.calls.get_mut(slot.call).map(Arc::make_mut)
     }
 
-    /// Notes that this frame's failure ended its parent too. Call it before the parent ends.
-    pub fn mark_frame_stopped(&mut self, path: &FramePath) {
+    /// Marks this frame's failure. Call it before the parent ends.
+    pub(crate) fn mark_frame(&mut self, path: &FramePath, mark: Mark) {
         if let Some(child) = self.live_child(path) {
-            child.stopped = true;
-            child.handled = false;
-        }
-    }
-
-    /// Notes that the parent continued after this frame's failure.
-    pub fn mark_frame_handled(&mut self, path: &FramePath) {
-        if let Some(child) = self.live_child(path) {
-            child.handled = true;
+            mark.set_in_frame(child);
         }
     }
 
@@ -333,7 +298,7 @@ impl Run {
                 .is_some_and(|child| child.end.is_none() && !child.handled)
                 && let Some(child) = children.get_mut(position)
             {
-                Arc::make_mut(child).handled = true;
+                Mark::Handled.set_in_frame(Arc::make_mut(child));
             }
         }
     }
@@ -352,7 +317,7 @@ impl Run {
             .map(Arc::make_mut)
     }
 
-    /// Sets a key of the frame's memory. A key's `initial` value counts as there at the start.
+    /// Sets a key of the frame's memory. An `initial` value is also added to the memory at the start of the generation.
     pub fn set_memory(&mut self, path: &FramePath, key: JsonStr, value: JsonText, initial: bool) {
         let Some(frame) = self.live(path) else {
             return;

@@ -1,5 +1,5 @@
-//! A dump during a replay. The part of the recording that the run has not asked for yet is carried over, so that a
-//! resumed run that fails early loses nothing. Its orders come after everything that has happened.
+//! A dump during a replay. The part of the recording that the run has not requested yet is carried over, so that a
+//! resumed run that fails early loses nothing. Its orders are after all starts and ends of the run so far.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::json::JsonStr;
 use crate::model::{Call, Clock, Divergence, Frame, Generation, Outcome, Renumbering, State};
 
 /// The tree without its links to the recording. Frames that have not completed carry over the part of their recording
-/// that they have not asked for. `None` if there is no recording. `clock`: how far the run has come.
+/// that they have not requested. `None` if there is no recording. `clock`: the current clock of the run.
 #[must_use]
 pub fn detached_with_carry_over(root: &Frame, clock: Clock) -> Option<Frame> {
     let detaching = Detaching::new(root, 0, Keep::CarryOver)?;
-    // After everything that has happened.
+    // After all starts and ends so far.
     let orders = Renumbering::new(orders_to_carry_over(root), clock.next);
     Some(detaching.run(&orders))
 }
@@ -51,7 +51,7 @@ fn orders_to_carry_over(root: &Frame) -> Vec<u64> {
     orders
 }
 
-/// The part of the recorded generation that a frame has not asked for.
+/// The part of the recorded generation that a frame has not requested.
 struct CarryOver<'a> {
     recorded: &'a Generation,
     /// Positions in the recorded generation.
@@ -72,7 +72,7 @@ struct Pending {
 }
 
 impl<'a> CarryOver<'a> {
-    /// `None` if the frame replays nothing, or has completed: then it had asked for everything that it needed.
+    /// `None` if the frame replays nothing, or has completed: then it has requested everything that it needs.
     fn of(frame: &'a Frame) -> Option<Self> {
         let recorded = &frame.recorded.as_ref()?.generation;
         if matches!(frame.state, State::Completed(_)) {
@@ -142,7 +142,7 @@ fn pending(live: &Generation, recorded: &Generation) -> Vec<Pending> {
         .collect()
 }
 
-/// The recorded end of a frame that runs again, if the frame has not diverged so far.
+/// The recorded end of a frame that is executed again, if it has not diverged so far.
 fn recorded_end(frame: &Frame) -> Option<u64> {
     let is_open = frame.end.is_none() && !matches!(frame.state, State::Completed(_));
     let is_as_recorded = is_open && frame.divergence == Divergence::None;
@@ -159,8 +159,8 @@ fn with_carry_over(
     let Some(carry_over) = CarryOver::of(frame) else {
         return copy;
     };
-    // The order of ends continues as it was recorded, and with it a race between agents. The frame of the run itself
-    // takes part in no race.
+    // The frame keeps the recorded order of its end, so that a race between agents is decided as recorded. The frame of
+    // the run itself is in no race.
     if ancestors.len() > 1 {
         let recorded = recorded_end(frame).map(|end| orders.of(end));
         copy.end = copy.end.or(recorded);
@@ -210,7 +210,7 @@ fn without_link(frame: &Frame) -> Frame {
 /// The part of its recording that a detached frame keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keep {
-    /// The part that it has not asked for.
+    /// The part that it has not requested.
     CarryOver,
     /// Nothing, because a frame above it has completed.
     Nothing,
@@ -218,7 +218,7 @@ enum Keep {
     Delivered,
 }
 
-/// A frame that replays another and is being detached from it, after its children.
+/// A frame that is being detached from the frame that it replays. Its children are detached first.
 struct Detaching<'a> {
     frame: &'a Frame,
     recorded: &'a Frame,
@@ -230,7 +230,7 @@ struct Detaching<'a> {
 }
 
 impl<'a> Detaching<'a> {
-    /// `None` for a frame that replays nothing: then no frame under it does.
+    /// `None` for a frame that replays nothing: then no frame under it replays anything.
     fn new(frame: &'a Frame, position: usize, keep: Keep) -> Option<Self> {
         Some(Self {
             frame,
@@ -297,7 +297,7 @@ impl<'a> Detaching<'a> {
             }
         };
         for (position, child) in self.detached {
-            // The frame's own children come before those that are carried over.
+            // The frame's own children come before the carried over ones, so their positions are still valid.
             frame.generation.children.set_mut(position, child);
         }
         frame
@@ -319,14 +319,14 @@ fn take_back_undelivered(generation: &mut Generation) {
     }
 }
 
-/// The callId, or the next callId of its kind that is free.
+/// The callId or, if it is in use, the next free one with the same stem.
 fn free_name(call_id: &JsonStr, names: &HashSet<JsonStr>) -> JsonStr {
     if !names.contains(call_id) {
         return call_id.clone();
     }
     let body = call_id.body();
     let stem = body.rsplit_once(':').map_or(body, |(stem, _)| stem);
-    // There are more candidates than names, so one of them is free.
+    // There are more candidates than names, so one candidate is free.
     let last = names.len() * 2;
     (names.len()..=last)
         .map(|seq| JsonStr::from_normalized_body(&format!("{stem}:{seq}")))

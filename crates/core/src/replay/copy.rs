@@ -4,9 +4,9 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::retry_rule::{Ancestor, Failed};
 use crate::json::JsonStr;
-use crate::model::{Call, Frame, Outcome, Renumbering, State};
+use crate::model::{Call, Frame, Renumbering};
+use crate::retry_rule::{Ancestor, Mark, call_was_handled, frame_was_handled};
 
 /// A recorded frame on the path from the root.
 #[derive(Clone)]
@@ -35,7 +35,7 @@ impl Ancestor for &RecordedAncestor<'_> {
     }
 }
 
-/// A frame that gets another callId. The callIds under it start with its own, and change with it.
+/// A new callId for a frame. The callIds under it start with its own, so they change with it.
 #[derive(Clone, Copy)]
 pub(super) struct Renamed<'a> {
     pub from: &'a JsonStr,
@@ -54,8 +54,8 @@ impl Renamed<'_> {
     }
 }
 
-/// A copy of a call that is carried over. It is marked as handled if its failure was: a dump keeps only a part of
-/// the calls that came after it, so the order no longer shows that. `ancestors`: the recorded frames from the root
+/// A copy of a call that is carried over. If its failure was handled, the copy is marked as handled: a dump keeps only
+/// a part of the calls that came after it, so the order no longer shows that. `ancestors`: the recorded frames from the root
 /// to its own.
 pub(super) fn carried_over_call(
     call: &Call,
@@ -63,10 +63,8 @@ pub(super) fn carried_over_call(
     ancestors: &[RecordedAncestor<'_>],
 ) -> Call {
     let mut copy = renumbered_call(call, orders);
-    let failed = Failed::call(call);
-    let was_handled = failed.is_some_and(|failed| !failed.ended_the_run(ancestors.iter().rev()));
-    if let Outcome::Failure { handled, .. } = &mut copy.outcome {
-        *handled |= was_handled;
+    if call_was_handled(call, ancestors.iter().rev()) {
+        Mark::Handled.set_in(&mut copy.outcome);
     }
     copy
 }
@@ -86,7 +84,7 @@ pub(super) fn carried_over_frame(
         });
         copy.call_id = renamed.rename(&frame.call_id);
         if let [above @ .., _] = path {
-            copy.handled = was_handled(frame, above);
+            copy.handled = frame_was_handled(frame, above.iter().rev());
         }
         copy
     })
@@ -99,8 +97,8 @@ pub(crate) fn renumbered(frame: &Frame, orders: &Renumbering) -> Frame {
     })
 }
 
-/// The tree without its links to the frames that it has replayed. They keep those frames in memory, and nothing
-/// more of them is needed.
+/// The tree without its links to the frames that it has replayed. The links are no longer needed, and they keep those
+/// frames in memory.
 pub(crate) fn without_recorded_link(frame: &Arc<Frame>) -> Arc<Frame> {
     if frame.recorded.is_none() {
         return Arc::clone(frame);
@@ -138,12 +136,6 @@ pub(super) fn add_orders_of_call(call: &Call, orders: &mut Vec<u64>) {
     orders.extend(call.end);
 }
 
-/// True if the run continued after this frame's failure. `above`: the frames from the root to its parent.
-fn was_handled(frame: &Frame, above: &[RecordedAncestor<'_>]) -> bool {
-    let failed = matches!(frame.state, State::Failed(_));
-    frame.handled || failed && !Failed::frame(frame).ended_the_run(above.iter().rev())
-}
-
 fn renumbered_call(call: &Call, orders: &Renumbering) -> Call {
     Call {
         start: orders.of(call.start),
@@ -167,8 +159,8 @@ fn renumbered_frame(
     copy
 }
 
-/// Copies a tree frame by frame. `copy_frame` gets a frame, and the frames from the root to it, which start with
-/// those `above` the tree.
+/// Copies a tree frame by frame. `copy_frame` gets a frame, and the frames from the root to it, starting with those
+/// `above` the tree.
 fn copy_tree<'a>(
     root: &'a Frame,
     above: Vec<RecordedAncestor<'a>>,

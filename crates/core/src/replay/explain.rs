@@ -1,4 +1,4 @@
-//! Why a call missed its recording: the nearest request that was recorded, and what differs.
+//! Explains why the recording has no answer for a call: the nearest recorded request, and the differences from it.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Compares a request document with those of recorded calls, of which earlier ones come first
-    /// where two are equally near. `None` where none of them was kept.
+    /// Compares a request document with those of recorded calls. Of equally near ones, the earlier candidate is chosen.
+    /// `None` if no request was kept.
     #[must_use]
     pub fn of(candidates: &[Arc<Call>], actual: &str) -> Option<Self> {
         let kept = candidates

@@ -1,4 +1,4 @@
-//! How far a replay has come in the recorded order of starts and ends.
+//! The position of a replay in the recorded order of starts and ends.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -7,13 +7,13 @@ use std::sync::Arc;
 use super::copy::add_inner_orders;
 use crate::model::Frame;
 
-/// Where a run is in the order of its recording. Without a recording, nothing is ever overtaken.
+/// The position of a run in the order of its recording. Without a recording, nothing is overtaken.
 #[derive(Debug)]
 pub(crate) struct Progress {
     recording: Option<Arc<Frame>>,
-    /// Built at the first release: a run that releases nothing does not pay for it.
+    /// Built at the first release, so that a run that releases nothing does not pay for it.
     reached: RefCell<Option<ReachedOrders>>,
-    /// Recorded ends of what has started again and not ended yet.
+    /// Recorded ends of the calls and frames that have started again and not ended yet.
     open_ends: RefCell<BTreeSet<u64>>,
 }
 
@@ -30,20 +30,20 @@ impl Progress {
         self.recording.is_some()
     }
 
-    /// Notes that something recorded has started again.
+    /// Notes that a recorded call or frame has started again. `end`: its recorded end.
     pub(crate) fn open(&self, end: Option<u64>) {
         self.open_ends.borrow_mut().extend(end);
     }
 
-    /// Notes that it has ended again.
+    /// Notes that a call or frame has ended. `end`: its recorded end.
     pub(crate) fn close(&self, end: Option<u64>) {
         if let Some(end) = end {
             self.open_ends.borrow_mut().remove(&end);
         }
     }
 
-    /// True if everything that is open ended after `start` in the recording. While something that ended before
-    /// `start` is open, the frame that started at `start` may still be opened.
+    /// True if everything that is open ended after `start` in the recording. While something is open that ended before
+    /// `start`, the frame that started at `start` may still be opened.
     pub(crate) fn has_come_to(&self, start: Option<u64>) -> bool {
         match (self.open_ends.borrow().first(), start) {
             (Some(first), Some(start)) => *first > start,

@@ -1,7 +1,7 @@
 //! Answers from a recording: which frame a sub-agent replays, and which entry answers a request.
 //!
-//! An entry answers only the request that it recorded, once, in the order in which the calls were
-//! started. Nothing here changes the recording: used entries are noted next to it.
+//! An entry answers only the request that it recorded, and only once. Entries of equal requests answer in the order of
+//! their starts. The recording is never changed: the index of used entries is separate.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -9,23 +9,13 @@ use std::iter;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
-use super::retry_rule::{Ancestor, Failed};
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{
-    Call, Flag, Flags, Frame, Generation, Kind, Memory, Outcome, RequestHash, Row, State, Value,
+    Call, Flag, Flags, Frame, Generation, Kind, Memory, Outcome, RequestHash, Row, Value,
 };
+use crate::retry_rule::{Ancestor, Failed, Failures, frame_was_handled};
 use crate::util::IdHashing;
-
-/// How a recorded failure is answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Failures {
-    /// Execute the call again if the failure ended the run. Replay the failure if it was handled.
-    #[default]
-    Auto,
-    Replay,
-    Retry,
-}
 
 /// The memory that a frame starts with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -43,15 +33,14 @@ pub struct RecordedFrame {
     frame: Arc<Frame>,
     /// Position in its parent.
     position: usize,
-    /// Weak, because the parent owns this one. Every [`ReplaySource`] owns the root, and with it all frames.
+    /// Weak, because the parent owns this frame. Every [`ReplaySource`] owns the root, and with it all frames.
     parent: Option<Weak<RecordedFrame>>,
     claimed: Cell<bool>,
     /// Start of the last call or child of the last generation, computed when it is first needed.
     last_start: OnceCell<Option<u64>>,
     journal: RefCell<Option<JournalIndex>>,
-    /// The entries that others have borrowed. The frame itself, if it is found later by its content, still has all of
-    /// them.
-    lent: RefCell<Option<JournalIndex>>,
+    /// The entries that other frames have borrowed. If this frame is found later by its input, it still has all of them.
+    borrowed: RefCell<Option<JournalIndex>>,
     children: RefCell<Option<ChildIndex>>,
 }
 
@@ -62,15 +51,15 @@ pub struct ReplaySource {
     recorded: Rc<RecordedFrame>,
     /// The rules by which the recording answers.
     flags: Flags,
-    /// `false`: the frame only lends its entries, not its memory, props or budget.
+    /// False if the live frame only borrows entries, and not the memory, props or budget.
     claimed: bool,
 }
 
-/// How a frame starts.
+/// The state in which a frame starts.
 #[derive(Debug, Clone)]
 pub struct Entry {
     pub generation: u64,
-    /// Props to enter the generation with, instead of those of the call.
+    /// The props of the generation. They replace those of the call.
     pub props: Option<Value>,
     pub memory: Memory,
 }
@@ -79,11 +68,11 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     pub verdict: Verdict,
-    /// The occurrence that was used up; `None` for a row without a list of calls.
+    /// The occurrence that was used up. `None` for a row without a list of calls.
     pub call: Option<Arc<Call>>,
     /// Position of that call in the recorded frame.
     pub position: Option<usize>,
-    /// It is a failure that the program had handled.
+    /// True if it is a failure that the program had handled.
     pub handled: bool,
 }
 
@@ -109,7 +98,7 @@ pub enum Verdict {
 /// The reason why a call has to be executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Miss {
-    /// The frame itself has no recording.
+    /// The frame has no recording.
     NoRecording,
     /// No unused recorded request in this frame matches.
     NotRecorded,
@@ -117,20 +106,20 @@ pub enum Miss {
     InFlight,
     /// It ended with a value that could not be recorded.
     Tombstone,
-    /// It failed, and has to be tried again.
+    /// It failed, and is retried.
     Retry,
     /// The request has content that its hash does not cover.
     Inexact,
 }
 
-/// No further call with the same request.
+/// The position that means: no further call with the same request.
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug, Default)]
 struct JournalIndex {
-    /// Position of the first call that is not used up, by request; [`NONE`] after the last.
+    /// Position of the first unused call by request. [`NONE`] after the last one.
     calls: HashMap<(Kind, RequestHash), u32, IdHashing>,
-    /// Of each call, the position of the next one with the same request.
+    /// By position of a call, the position of the next call with the same request.
     next: Vec<u32>,
     used: Vec<bool>,
     rows: HashMap<(Kind, RequestHash), Arc<Row>, IdHashing>,
@@ -145,7 +134,7 @@ struct ChildIndex {
 }
 
 impl ReplaySource {
-    /// The recording as the source of a run's root frame. `root` and `flags` are those of a snapshot.
+    /// The recording as the source of a run's root frame. `root`: the tree of a snapshot.
     #[must_use]
     pub fn of_tree(root: &Arc<Frame>, flags: Flags) -> Self {
         let frame = if root.agent_id.body().is_empty() || root.call_id.body() == "root" {
@@ -185,9 +174,9 @@ impl ReplaySource {
         self.claimed
     }
 
-    /// Finds the recorded frame that a sub-agent replays: by agent and input, in the order of their
-    /// starts, as calls are (in callIds, others of the agent are counted too); by callId where no input was
-    /// recorded. Else the one with the same callId lends its entries.
+    /// Finds the recorded frame that a sub-agent replays: by agent and input, in the order of the starts, or by callId if
+    /// no input was recorded. A callId alone is not enough, because it counts all frames of the agent, whatever their
+    /// input. If there is no such frame, the sub-agent borrows the entries of the one with the same callId.
     #[must_use]
     pub fn child(&self, agent_id: &JsonStr, input: ContentHash, call_id: &JsonStr) -> Option<Self> {
         let mut slot = self.recorded.children.borrow_mut();
@@ -197,7 +186,7 @@ impl ReplaySource {
             .get(call_id)
             .copied()
             .map(|position| &index.nodes[position]);
-        // A frame that only lends has no identity to hand on: its children lend too.
+        // A frame that only borrows does not replay the recorded frame, so its children only borrow too.
         if self.claimed {
             let wanted = (agent_id.clone(), input);
             if let Some(queue) = index.by_input.get_mut(&wanted) {
@@ -235,7 +224,7 @@ impl ReplaySource {
         }
     }
 
-    /// How the live frame starts; `None` where the recording only lends entries.
+    /// The state in which the live frame starts. `None` if it only borrows entries.
     #[must_use]
     pub fn entry(&self, choice: MemoryChoice) -> Option<Entry> {
         if !self.claimed {
@@ -262,7 +251,7 @@ impl ReplaySource {
         if self.claimed {
             &self.recorded.journal
         } else {
-            &self.recorded.lent
+            &self.recorded.borrowed
         }
     }
 
@@ -277,8 +266,7 @@ impl ReplaySource {
         self.journal(|journal| journal.has_foreign_hashes)
     }
 
-    /// Takes the next occurrence of a request. `keys` are the hashes that it may be recorded under. `exact`: they cover
-    /// the whole request.
+    /// Takes the next occurrence of a request. `keys` are the hashes that it may be recorded under.
     #[must_use]
     pub fn take(
         &self,
@@ -304,23 +292,19 @@ impl ReplaySource {
             (_, Some(call)) => call.outcome.clone(),
             (_, None) => return Answer::miss(Miss::NotRecorded),
         };
-        let mut known_handled = false;
+        let mut handled = false;
         let verdict = match outcome {
             _ if !exact && self.flags.has(Flag::ExactRequests) => Verdict::Miss(Miss::Inexact),
             Outcome::Output(value) => Verdict::Output(value),
             Outcome::Pending => Verdict::Miss(Miss::InFlight),
             Outcome::Tombstone(_) => Verdict::Miss(Miss::Tombstone),
             Outcome::Failure { error, .. } => {
-                // A row without a list of calls does not show what came after it.
+                // A row without a list of calls has no order, so its failure counts as handled.
                 let failed = call.as_deref().and_then(Failed::call);
-                let ended_the_run = failed.is_some_and(|failed| self.recorded.was_ended_by(failed));
-                known_handled = !ended_the_run;
-                let again = match failures {
-                    Failures::Replay => false,
-                    Failures::Retry => true,
-                    Failures::Auto => ended_the_run,
-                };
-                if again {
+                let ended_the_run =
+                    failed.is_some_and(|failed| failed.ended_the_run(self.recorded.up()));
+                handled = !ended_the_run;
+                if failures.retries(ended_the_run) {
                     Verdict::Miss(Miss::Retry)
                 } else {
                     Verdict::Failure(error)
@@ -331,26 +315,20 @@ impl ReplaySource {
             verdict,
             call,
             position,
-            handled: known_handled,
+            handled,
         }
     }
 
-    /// True if this frame's failure ended the run, so that resuming runs it again.
+    /// True if this frame's failure ended the run, so that a resumed run executes it again.
     #[must_use]
     pub fn failure_ended_the_run(&self) -> bool {
-        let frame = self.frame();
-        match self.recorded.parent() {
-            Some(parent) => parent.was_ended_by(Failed::frame(frame)),
-            None => true,
-        }
+        Failed::frame(self.frame()).ended_the_run(self.recorded.up().skip(1))
     }
 
-    /// True if the recorded frame failed, or had failed before it ran again, and the run had continued after that.
+    /// True if the recorded frame failed, or had failed before it was executed again, and the run continued after that.
     #[must_use]
     pub fn failure_was_handled(&self) -> bool {
-        let frame = self.frame();
-        let failed = matches!(frame.state, State::Failed(_));
-        self.claimed && (frame.handled || failed && !self.failure_ended_the_run())
+        self.claimed && frame_was_handled(self.frame(), self.recorded.up().skip(1))
     }
 
     /// The recorded calls of a kind, unused calls first.
@@ -372,7 +350,7 @@ impl ReplaySource {
         })
     }
 
-    /// How many recorded calls that had ended, and how many recorded sub-agents, were not asked for.
+    /// The numbers of recorded calls that had ended, and of recorded sub-agents, that were not requested.
     #[must_use]
     pub fn unused(&self) -> (usize, usize) {
         let calls = &self.frame().generation.calls;
@@ -407,19 +385,16 @@ impl RecordedFrame {
             claimed: Cell::new(false),
             last_start: OnceCell::new(),
             journal: RefCell::new(None),
-            lent: RefCell::new(None),
+            borrowed: RefCell::new(None),
             children: RefCell::new(None),
         }
     }
 
-    fn parent(&self) -> Option<Rc<Self>> {
-        self.parent.as_ref().and_then(Weak::upgrade)
-    }
-
-    /// True if a failure that reached this frame ended the run.
-    fn was_ended_by(self: &Rc<Self>, failed: Failed) -> bool {
-        let frames = iter::successors(Some(Rc::clone(self)), |frame| frame.parent());
-        failed.ended_the_run(frames)
+    /// The frame, then its parent, up to the root.
+    fn up(self: &Rc<Self>) -> impl Iterator<Item = Rc<Self>> {
+        iter::successors(Some(Rc::clone(self)), |frame| {
+            frame.parent.as_ref()?.upgrade()
+        })
     }
 }
 
@@ -439,7 +414,7 @@ impl JournalIndex {
         let count = generation.calls.len();
         let mut calls = HashMap::with_capacity_and_hasher(count, IdHashing::new());
         let mut next = vec![NONE; count];
-        // From the last to the first: each replaces the one after it in the map, so that the first remains.
+        // From the last to the first: each one replaces the one after it in the map, so the first one remains.
         let positions = (0..u32::try_from(count).unwrap_or(NONE)).rev();
         for (position, call) in positions.zip(generation.calls.iter().rev()) {
             let key = (call.kind.clone(), call.hash.clone());
@@ -482,9 +457,9 @@ impl JournalIndex {
 
 /// The entry that answers a request.
 enum Found {
-    /// The call at this position, which is used up by it.
+    /// The call at this position. It is used up.
     Call(usize),
-    /// A row, which answers any number of times.
+    /// A row. It answers any number of requests.
     Row(Outcome),
 }
 

@@ -1,10 +1,10 @@
-//! Why a trace cannot be restored.
+//! The errors of restoring a trace.
 
 use thiserror::Error;
 
 use crate::util::{Fault, Faults};
 
-/// Why no snapshot could be restored from a trace.
+/// A trace could not be restored.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("Restore failed: {kind}")]
 pub struct RestoreError {
@@ -29,9 +29,9 @@ pub enum RestoreErrorKind {
     NothingBefore,
     #[error("Root agent frame not created.")]
     NoRootFrame,
-    #[error("the trace holds events of {} runs ({}); choose one with options.traceId", .0.len(), .0.join(", "))]
+    #[error("the trace contains events of {} runs ({}); choose one with options.traceId", .0.len(), .0.join(", "))]
     SeveralTraces(Vec<String>),
-    #[error("no event of the trace \"{wanted}\"; the list holds {}", .found.join(", "))]
+    #[error("the list contains no event of the trace \"{wanted}\", only of {}", .found.join(", "))]
     TraceNotFound { wanted: String, found: Vec<String> },
     #[error("{0}")]
     InvalidEvent(Fault),

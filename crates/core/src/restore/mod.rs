@@ -1,9 +1,9 @@
 //! Restores a snapshot from the events of a run.
 //!
-//! The text of the trace is read once. What is needed of an event is kept as spans of that text;
-//! conversations, schemas and the like are passed over. The tree comes from the parents of spans
-//! alone, the order of events decides only what came first and what the cut leaves out. The work
-//! is linear in the size of the trace whatever the shape of the tree, and nothing recurses over it.
+//! The text of the trace is read once. The required fields of an event are kept as spans of that text;
+//! conversations, schemas and similar values are skipped. The tree comes only from the parents of
+//! spans. The order of events decides which came first and which are after the cut. The work is linear
+//! in the size of the trace for any shape of the tree, and nothing recurses over the tree.
 
 mod error;
 mod options;
@@ -31,12 +31,12 @@ use crate::json::JsonText;
 use crate::model::{Clock, Frame, Recorder};
 use crate::snapshot::{Provenance, Snapshot, SnapshotSource};
 
-/// Rebuilds the frames of a run as they stood at a moment.
+/// Rebuilds the frames of a run as they were at a moment.
 ///
 /// # Errors
 ///
-/// See [`RestoreErrorKind`]: nothing to restore from, no such span or run, a span that several runs
-/// have, an entry of a list that is no event, frames nested too deep.
+/// See [`RestoreErrorKind`]: the trace is empty, the span or run is not in it, several runs have the
+/// span, an entry of a list is not an event, or frames are nested too deep.
 pub fn restore(
     trace: Arc<String>,
     origin: Origin,
@@ -47,7 +47,8 @@ pub fn restore(
     restore_trace(trace, warnings, options)
 }
 
-/// As [`restore`], from a text that is not kept: what is needed of it is copied. Gives the number of bytes too.
+/// As [`restore`], but copies the required values, so that the text can be freed. Also returns the number
+/// of copied bytes.
 ///
 /// # Errors
 ///
@@ -64,7 +65,7 @@ pub fn restore_copying(
     Ok((snapshot, copied.load(Ordering::Relaxed)))
 }
 
-/// As [`restore`], from events that are in memory. `values` are those of their fields.
+/// As [`restore`], from events in memory. `values` contains the values of their fields.
 ///
 /// # Errors
 ///
@@ -107,14 +108,14 @@ fn restore_trace(
     Ok(snapshot)
 }
 
-/// The rules that a run was recorded under.
+/// The normalization and redaction rules that a run was recorded with.
 struct Rules {
     normalize: Option<JsonText>,
     redact: Option<JsonText>,
     recorder: Option<Recorder>,
 }
 
-/// The root of the frames, and the rules of the run.
+/// Builds the frame tree. Returns its root and the rules of the run.
 fn frames(
     trace: &mut Trace<'_>,
     kept: usize,

@@ -1,27 +1,27 @@
-//! What the caller of a restore chooses.
+//! The options of a restore.
 
 use crate::json::JsonText;
 use crate::snapshot::Anchor;
 
-/// Where the text of a trace comes from.
+/// The origin of the text of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// A file of one event a line, or one JSON array: what cannot be read is passed over, with a
+    /// A file with one event per line, or one JSON array. Entries that cannot be read are skipped with a
     /// warning.
     Lines,
-    /// A list handed over in memory, an event or a JSON array of events in each line: what is no event
-    /// is an error.
+    /// A list from memory, with an event or a JSON array of events in each line. An entry that is not an
+    /// event is an error.
     Events,
 }
 
-/// Which moment of which run is restored.
+/// Selects the run and the moment to restore.
 #[derive(Debug, Clone, Default)]
 pub struct RestoreOptions {
-    /// The span that the moment is told by; without it, the end of the trace.
+    /// The span that marks the moment. Without it, the moment is the end of the trace.
     pub span_id: Option<String>,
-    /// Before the start of that span, or after its end.
+    /// The side of that span: before its start, or after its end.
     pub anchor: Anchor,
-    /// The run, where the trace holds several.
+    /// The run to restore if the trace contains several.
     pub trace_id: Option<String>,
     /// An object with the user's own tags.
     pub metadata: Option<JsonText>,

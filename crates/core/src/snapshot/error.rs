@@ -1,4 +1,4 @@
-//! Why a text is no snapshot.
+//! The errors of reading a snapshot.
 
 use thiserror::Error;
 

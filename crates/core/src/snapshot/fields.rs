@@ -1,4 +1,4 @@
-//! The small fields of a snapshot, and the faults found in them.
+//! Reads single fields of a snapshot and collects their faults.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use crate::model::{Kind, TextTable};
 use crate::util::Fault;
 use crate::util::limits::MAX_ORDER;
 
-/// A scanner that knows where in the data it stands, and collects faults.
+/// A scanner that keeps the path of the current value and collects faults.
 pub(super) struct Fields<'a> {
     source: &'a Arc<String>,
     pub(super) scanner: Scanner<'a>,
@@ -19,11 +19,11 @@ pub(super) struct Fields<'a> {
     pub(super) faults: Vec<Fault>,
     /// Filled when the root has been read to its end.
     pub(super) request_texts: Arc<TextTable>,
-    /// The kind of call that was read last: most follow one like them.
+    /// The kind of the call that was read last: most calls are of the same kind as the one before.
     last_kind: Option<Kind>,
 }
 
-/// A step on the way from the snapshot to a value in it.
+/// One segment of the path to a value.
 pub(super) enum Segment<'a> {
     Key(Cow<'a, str>),
     Index(usize),
@@ -65,7 +65,7 @@ impl<'a> Fields<'a> {
         });
     }
 
-    /// Notes that a field of the object at the path is missing, unless a fault was noted for it.
+    /// Reports a field of the current object as missing, unless it has a fault already.
     pub(super) fn require(&mut self, name: &'static str) {
         self.path.push(Segment::Key(Cow::Borrowed(name)));
         let path = self.path_text();
@@ -79,7 +79,7 @@ impl<'a> Fields<'a> {
         self.path.pop();
     }
 
-    /// The kind of the next value, as messages name it.
+    /// The type of the next value, as error messages name it.
     pub(super) fn describe_next(&mut self) -> &'static str {
         match self.scanner.peek() {
             Some(b'{') => "an object",
@@ -92,7 +92,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Notes what was expected instead of the next value, and passes it.
+    /// Reports the next value as unexpected and skips it.
     pub(super) fn unexpected(&mut self, expected: &str) -> Result<(), Stop> {
         let received = self.describe_next();
         self.fault_here(&format!("{expected}, received {received}"));
@@ -100,7 +100,7 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// Enters the object that is expected here; else notes the fault and passes the value.
+    /// Enters the next value if it is an object. Otherwise reports a fault, skips the value and returns false.
     pub(super) fn object_opens(&mut self, expected: &str) -> Result<bool, Stop> {
         if self.scanner.peek() == Some(b'{') {
             self.scanner.enter_object()?;
@@ -111,7 +111,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The text of the next value, whatever it is.
+    /// The text of the next value, of any type.
     pub(super) fn span(&mut self) -> Result<JsonText, Stop> {
         let range = self.scanner.skip_value()?;
         Ok(JsonText::from_span(self.source, range))
@@ -122,7 +122,7 @@ impl<'a> Fields<'a> {
         Ok(body.map(|body| JsonStr::from_normalized_body(&body)))
     }
 
-    /// The body of a string as `JSON.stringify` would write it.
+    /// The body of a string, in the form that `JSON.stringify` writes.
     pub(super) fn string_body(&mut self) -> Result<Option<Cow<'a, str>>, Stop> {
         if self.scanner.peek() == Some(b'"') {
             return Ok(Some(self.scanner.string()?.normalized()));
@@ -149,7 +149,7 @@ impl<'a> Fields<'a> {
         if let Some(b'-' | b'0'..=b'9') = self.scanner.peek() {
             let number: Option<f64> = self.scanner.number()?.parse().ok();
             if !number.is_some_and(f64::is_finite) {
-                self.fault_here("expected a number that a double can hold");
+                self.fault_here("expected a number within the range of a double");
                 return Ok(None);
             }
             return Ok(number);
@@ -158,22 +158,22 @@ impl<'a> Fields<'a> {
         Ok(None)
     }
 
-    /// A number in the order of starts and ends.
+    /// A position in the order of starts and ends.
     pub(super) fn order(&mut self) -> Result<Option<u64>, Stop> {
         self.count_up_to(MAX_ORDER)
     }
 
-    /// A generation's number.
+    /// A non-negative whole number, such as a generation id or an index.
     pub(super) fn count(&mut self) -> Result<Option<u64>, Stop> {
         self.count_up_to(u64::MAX)
     }
 
-    fn count_up_to(&mut self, most: u64) -> Result<Option<u64>, Stop> {
+    fn count_up_to(&mut self, max: u64) -> Result<Option<u64>, Stop> {
         if let Some(b'-' | b'0'..=b'9') = self.scanner.peek() {
             let count: Option<u64> = self.scanner.number()?.parse().ok();
-            let count = count.filter(|count| *count <= most);
+            let count = count.filter(|count| *count <= max);
             if count.is_none() {
-                self.fault_here(&format!("expected a whole number from 0 to {most}"));
+                self.fault_here(&format!("expected a whole number from 0 to {max}"));
             }
             return Ok(count);
         }
@@ -191,7 +191,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reads an object member by member; the path names the member while `read` runs.
+    /// Calls `read` for each member of an object. The path includes the member while `read` runs.
     pub(super) fn members(
         &mut self,
         expected: &str,
@@ -249,7 +249,7 @@ impl<'a> Fields<'a> {
         }))
     }
 
-    /// One of a few strings.
+    /// One of the given strings.
     pub(super) fn choice<T: Copy>(&mut self, choices: &[(&str, T)]) -> Result<Option<T>, Stop> {
         let expected = || {
             choices

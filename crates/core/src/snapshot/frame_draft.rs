@@ -1,4 +1,4 @@
-//! A frame while it is read: fields come in any order, and are put together at the end.
+//! Collects the fields of a frame, which come in any order, and builds the frame at its end.
 
 use std::sync::Arc;
 
@@ -50,10 +50,11 @@ impl FrameFields {
             "endOrder" => self.end = fields.order()?,
             "stopped" => self.marks.stopped = fields.flag()?,
             "handled" => self.marks.handled = fields.flag()?,
-            "unreached" => self.marks.carried_over = fields.flag()?,
+            // Version 0.1.0 wrote "unreached".
+            "carriedOver" | "unreached" => self.marks.carried_over = fields.flag()?,
             TABLE_FIELD => {
                 let texts = read_table(fields)?;
-                // Only the root's counts, which is read to its end last.
+                // Only the table of the root counts. The root is the last frame that is read to its end.
                 let _ = fields.request_texts.set(texts);
             }
             "generation" => {
@@ -67,7 +68,7 @@ impl FrameFields {
         Ok(())
     }
 
-    /// Puts the frame together; `None` after noting what is missing.
+    /// Builds the frame. If fields are missing, reports them and returns `None`.
     pub(super) fn finish(mut self, fields: &mut Fields<'_>) -> Option<Frame> {
         for (name, missing) in [
             ("callId", self.call_id.is_none()),
@@ -179,7 +180,7 @@ fn read_budget(fields: &mut Fields<'_>) -> Result<Option<Budget>, Stop> {
         match Usage::read(text.as_str(), "") {
             Ok(read) => *usage = Some(read),
             Err(faults) => {
-                // A path holds all callIds on the way: it is written for faults only.
+                // A path contains all callIds above the value, so it is written only for faults.
                 let above = fields.path_text();
                 fields.faults.extend(faults.into_iter().map(|mut fault| {
                     fault.path.insert_str(0, &above);

@@ -1,4 +1,4 @@
-//! A generation while it is read.
+//! Collects the fields of a generation while it is read.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::stop::Stop;
 use crate::json::JsonText;
 use crate::model::{Frame, Generation, Memory, TextTable, Value};
 
-/// What a frame's last generation and an earlier one have in common.
+/// The fields that a frame (for its last generation) and an earlier generation share.
 #[derive(Default)]
 pub(super) struct BodyDraft {
     pub(super) seen_children: bool,
@@ -21,7 +21,7 @@ pub(super) struct BodyDraft {
     pub(super) start: StartDraft,
 }
 
-/// How a generation started.
+/// The start of a generation.
 #[derive(Default)]
 pub(super) struct StartDraft {
     id: u64,

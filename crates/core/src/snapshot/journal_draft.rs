@@ -1,4 +1,4 @@
-//! A generation's journal while it is read: its calls, and the rows that hold their outcomes.
+//! Reads the journal of a generation: its calls, and the rows with their outcomes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +7,9 @@ use super::fields::{Fields, Segment};
 use super::requests::RequestDraft;
 use super::stop::Stop;
 use crate::json::{JsonStr, JsonText};
-use crate::model::{Call, Generation, Kind, Outcome, Request, RequestHash, Row, TextTable, Value};
+use crate::model::{
+    Call, CallData, Generation, Kind, Outcome, Request, RequestHash, Row, TextTable, Value,
+};
 use crate::util::IdHashing;
 
 #[derive(Default)]
@@ -23,7 +25,7 @@ struct RowDraft {
     error: Option<JsonText>,
 }
 
-/// What calls and frames alike are marked with.
+/// The marks that calls and frames share.
 #[derive(Default)]
 pub(super) struct Marks {
     pub(super) stopped: bool,
@@ -45,9 +47,9 @@ struct CallFields {
     error: Option<JsonText>,
     marks: Marks,
     tombstone: Option<JsonStr>,
-    // Large beside the rest, and in few snapshots.
+    // Boxed because it is large and few snapshots contain requests.
     request: Option<Box<RequestDraft>>,
-    meta: Option<JsonText>,
+    data: CallData,
 }
 
 impl JournalDraft {
@@ -117,7 +119,7 @@ impl JournalDraft {
         Ok(())
     }
 
-    /// The field `calls`: what was called, in which order.
+    /// The field `calls`: the calls in order of start.
     pub(super) fn read_calls(&mut self, fields: &mut Fields<'_>) -> Result<(), Stop> {
         if fields.scanner.peek() != Some(b'[') {
             return fields.unexpected("expected an array of calls");
@@ -150,12 +152,12 @@ impl JournalDraft {
         Ok(())
     }
 
-    /// Joins calls with the rows that hold their outcomes. A row that no call names answers by
-    /// itself; a call whose row was taken out is gone with it.
+    /// Joins calls with the rows that contain their outcomes. A row that no call refers to answers on
+    /// its own. A call whose row was removed is removed too.
     pub(super) fn finish(self, table: &Arc<TextTable>, generation: &mut Generation) {
         let mut index = RowIndex::new(&self.rows);
         let mut calls: Vec<Arc<Call>> = Vec::with_capacity(self.calls.len());
-        // Prompts name each other by their positions in the list.
+        // Prompts refer to each other by their positions in the list.
         let mut requests: Vec<Option<Request>> = Vec::new();
         let keeps_requests = self.calls.iter().any(|draft| draft.request.is_some());
         for draft in self.calls {
@@ -169,7 +171,7 @@ impl JournalDraft {
             calls.extend(draft.finish(&mut index, request).map(Arc::new));
         }
         let named = index.named;
-        // Occurrences are handed out in the order in which the calls were started.
+        // Replay answers occurrences in the order in which the calls started.
         calls.sort_by_key(|call| call.start);
         generation.calls = calls.into_iter().collect();
         let free = self.rows.into_iter().zip(named).filter(|(_, named)| !named);
@@ -198,13 +200,16 @@ impl CallFields {
             "error" => self.error = Some(fields.span()?),
             "stopped" => self.marks.stopped = fields.flag()?,
             "handled" => self.marks.handled = fields.flag()?,
-            "unreached" => self.marks.carried_over = fields.flag()?,
+            // Version 0.1.0 wrote "unreached".
+            "carriedOver" | "unreached" => self.marks.carried_over = fields.flag()?,
             "tombstone" => self.tombstone = fields.string()?,
             "request" => self.request = Some(Box::new(RequestDraft::read(fields)?)),
-            "meta" => self.meta = Some(fields.span()?),
-            _ => {
-                fields.scanner.skip_value()?;
-            }
+            _ => match self.data.field_mut(key) {
+                Some(field) => *field = Some(fields.span()?),
+                None => {
+                    fields.scanner.skip_value()?;
+                }
+            },
         }
         Ok(())
     }
@@ -240,18 +245,18 @@ impl CallFields {
             end: self.end,
             outcome,
             request,
-            meta: self.meta,
+            data: self.data,
             replays: None,
             carried_over: self.marks.carried_over,
         })
     }
 }
 
-/// The rows by what they answer. Of rows with the same key the last one counts.
+/// The rows by kind and hash. Of rows with the same key, the last one counts.
 struct RowIndex<'r> {
     rows: &'r [RowDraft],
     positions: HashMap<(&'r Kind, &'r RequestHash), usize, IdHashing>,
-    /// The rows that a call named, and those that do not count.
+    /// True for rows that a call refers to, and for rows that do not count.
     named: Vec<bool>,
 }
 
@@ -271,7 +276,7 @@ impl<'r> RowIndex<'r> {
         }
     }
 
-    /// The row that a call names.
+    /// Finds the row that a call refers to.
     fn name(&mut self, kind: &Kind, hash: &RequestHash) -> Option<&'r RowDraft> {
         let position = *self.positions.get(&(kind, hash))?;
         self.named[position] = true;
@@ -287,12 +292,12 @@ fn row_outcome(
     match (error, output) {
         (Some(error), _) if error.as_str() != "null" => Outcome::Tombstone(error_text(&error)),
         (_, Some(text)) => Outcome::Output(Value { text, types }),
-        // What JSON leaves out was undefined.
+        // `JSON.stringify` leaves `undefined` out.
         (_, None) => Outcome::Output(Value::undefined()),
     }
 }
 
-/// A reason given as a string, or whatever else was written there as its text.
+/// The reason of a tombstone: a string, or the text of any other value.
 fn error_text(error: &JsonText) -> JsonStr {
     let text = error.as_str();
     match text

@@ -1,4 +1,4 @@
-//! The memory in the text of a snapshot, and what the user changed in it.
+//! Reads and writes the memory of a frame, and finds the keys that a user edited in a snapshot.
 
 use std::collections::HashSet;
 
@@ -29,8 +29,8 @@ pub(super) fn read_hashes(fields: &mut Fields<'_>) -> Result<OrderedMap<JsonStr,
     Ok(hashes)
 }
 
-/// What the user changed in the memory as it stands: a key whose value no longer matches its hash was
-/// edited, one without a hash was added, one without a value was removed.
+/// The keys that a user changed in the current memory. A key whose value does not match its hash was
+/// edited, a key without a hash was added, a key without a value was removed.
 pub(super) fn edited_keys(now: &Memory, hashes: &OrderedMap<JsonStr, JsonStr>) -> Vec<JsonStr> {
     let is_changed = |(key, value): &(&JsonStr, &JsonText)| {
         let hash = content_hash_any(value.as_str()).map(|hash| hash.to_string());
@@ -58,14 +58,14 @@ pub(super) fn write_memory(memory: &Memory, out: &mut String) {
     out.push('}');
 }
 
-/// What was edited stays so: a hash that no value has.
+/// Writes the hashes of the values. An edited key stays edited: its hash is empty, which matches no value.
 pub(super) fn write_memory_hashes(frame: &Frame, out: &mut String) {
     let edited: HashSet<&JsonStr> = frame.edited.iter().collect();
     let is_edited = |key: &JsonStr| edited.contains(key);
     let removed = frame.edited.iter();
     let removed = removed.filter(|key| frame.memory.get(key).is_none());
     let hash_of = |(key, value): (&JsonStr, &JsonText)| {
-        // A value that cannot be hashed counts as edited, which is the safe side.
+        // A value that cannot be hashed counts as edited: an edit must not be lost.
         let hash = content_hash_any(value.as_str()).ok();
         hash.filter(|_| !is_edited(key))
             .map_or_else(String::new, |hash| hash.to_string())

@@ -1,4 +1,4 @@
-//! Snapshots: immutable, and sharing all they hold with the run that they were taken from.
+//! Snapshots. They are immutable and share their data with the run that was dumped.
 
 mod error;
 mod fields;
@@ -34,11 +34,11 @@ pub struct Snapshot {
     /// Milliseconds since 1970.
     pub timestamp: f64,
     pub root: Arc<Frame>,
-    /// How far the dumped run had come.
+    /// The position of the dumped run in its order of starts and ends.
     pub clock: Clock,
-    /// Leaves out the part of the run's recording that it had not asked for.
+    /// True to leave out the part of the earlier recording that the run has not requested.
     pub without_carry_over: bool,
-    /// The tree without its links to that recording, computed when it is first needed.
+    /// The tree without its links to the earlier recording, computed on first use.
     detached: OnceLock<Option<Arc<Frame>>>,
     pub provenance: Provenance,
     /// `None` for a recording that does not name it.
@@ -46,16 +46,16 @@ pub struct Snapshot {
     /// An object with the user's own tags.
     pub metadata: Option<JsonText>,
     pub warnings: Vec<Warning>,
-    /// The list of warnings of a snapshot that was read, as it was written.
+    /// The warnings of a snapshot that was read, as JSON text.
     pub read_warnings: Option<JsonText>,
-    /// The rules that requests were normalized by before they were hashed: a list.
+    /// The rules that normalized requests before they were hashed: a list.
     pub normalize: Option<JsonText>,
-    /// The rules that the run was redacted by before it was recorded: an object.
+    /// The rules that redacted the run before it was recorded: an object.
     pub redact: Option<JsonText>,
 }
 
 impl Snapshot {
-    /// A snapshot without anything beside its tree. `clock`: how far the run had come that was dumped.
+    /// Creates a snapshot without optional fields. `clock` is the position of the dumped run.
     #[must_use]
     pub fn new(
         process_id: String,
@@ -88,7 +88,7 @@ impl Snapshot {
         recorder.map_or(Flags::NONE, |recorder| recorder.flags)
     }
 
-    /// The fields of this snapshot around another tree, which is complete by itself.
+    /// A copy of this snapshot with another tree, which must be detached already.
     #[must_use]
     pub fn around(&self, root: Arc<Frame>) -> Self {
         Self {
@@ -100,7 +100,7 @@ impl Snapshot {
         }
     }
 
-    /// The tree as it is written and replayed: with the carry-over of its recording, unless that is left out.
+    /// The tree as it is written and replayed, with the carried-over part unless `without_carry_over` is set.
     #[must_use]
     pub fn tree(&self) -> &Arc<Frame> {
         let detached = self.detached.get_or_init(|| {
@@ -115,14 +115,14 @@ impl Snapshot {
     }
 }
 
-/// Where a snapshot comes from.
+/// The origin of a snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Provenance {
     pub trace_id: String,
     pub span_id: Option<String>,
     pub anchor: Option<Anchor>,
     pub source: Option<SnapshotSource>,
-    /// The snapshot that this one was forked from: an object.
+    /// An object that describes the snapshot that this one was forked from.
     pub forked_from: Option<JsonText>,
 }
 
@@ -173,12 +173,12 @@ impl SnapshotSource {
     }
 }
 
-/// Something in a trace that was missing, doubled or unreadable, and what was made of it.
+/// A part of a trace that was missing, duplicated or unreadable, and how restore repaired it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     pub code: &'static str,
     pub message: String,
-    /// Line of the trace file, or position in the list of events; from 1.
+    /// Line of the trace file or position in the list of events, counted from 1.
     pub line: Option<usize>,
     pub span_id: Option<String>,
 }

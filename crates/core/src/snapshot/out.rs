@@ -1,13 +1,13 @@
 //! The text of a snapshot while it is written.
 
-/// Text that is handed on as it grows, so that a long one never stands in memory as a whole.
+/// Text that is passed on as it grows, so that a long snapshot is never in memory as a whole.
 pub(super) struct Out<'s> {
     pub(super) text: String,
     pub(super) spill: &'s mut dyn FnMut(&mut String),
 }
 
 impl Out<'_> {
-    /// Called before, not after, something is written: the end of the text stays at hand.
+    /// Call before a write, not after it: the caller may still remove the end of the text.
     pub(super) fn spill_if_full(&mut self) {
         const FULL: usize = 1 << 18;
         if self.text.len() >= FULL {

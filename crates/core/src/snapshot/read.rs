@@ -1,4 +1,4 @@
-//! Snapshots from outside: read in one pass without recursion, with every fault named by path.
+//! Reads snapshots of any origin, in one pass and without recursion. Every fault is reported with its path.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::model::{Clock, Frame, Generation, Recorder};
 use crate::util::Faults;
 use crate::util::limits::{MAX_FRAME_DEPTH, MAX_JSON_DEPTH};
 
-/// Reads the text of a snapshot. Nothing is copied: the values stay spans of `source`.
+/// Reads the text of a snapshot. Values are not copied: they refer to spans of `source`.
 ///
 /// # Errors
-/// All faults of the shape at once, or the place where the text is not JSON or too deep.
+/// All faults of the shape at once, or the position where the text is not JSON or nested too deep.
 pub fn read_snapshot(source: &Arc<String>) -> Result<Snapshot, SnapshotError> {
     let mut reader = SnapshotReader {
         fields: Fields::new(source),
@@ -51,10 +51,10 @@ struct SnapshotReader<'a> {
     stack: Vec<Level>,
 }
 
-/// An object or list that is open, with what was read of it.
+/// An object or list that has been entered, with the part of it that has been read.
 enum Level {
     Frame {
-        // Large beside the other levels.
+        // Much larger than the other levels.
         draft: Box<FrameFields>,
         first: bool,
     },
@@ -62,11 +62,11 @@ enum Level {
         draft: BodyDraft,
         first: bool,
     },
-    /// Children of the frame or generation below.
+    /// Children of the frame or generation below it on the stack.
     Children {
         first: bool,
     },
-    /// Generations of the frame below.
+    /// Generations of the frame below it on the stack.
     Generations {
         first: bool,
         index: usize,
@@ -189,7 +189,7 @@ impl SnapshotReader<'_> {
         self.fields.provenance()
     }
 
-    /// Reads the frame that starts here, and all under it.
+    /// Reads the frame at the current position and all frames under it.
     fn frame(&mut self) -> Result<Option<Arc<Frame>>, Stop> {
         if !self.fields.object_opens("expected a frame object")? {
             return Ok(None);
@@ -285,7 +285,7 @@ impl SnapshotReader<'_> {
         }
     }
 
-    /// Puts a level back, and opens `enter` over it; without one the last key is done with.
+    /// Pushes a level back and `enter` on top of it. Without `enter`, the member has been read to its end.
     fn keep(&mut self, level: Level, enter: Option<Level>) {
         self.stack.push(level);
         match enter {
@@ -326,7 +326,7 @@ impl SnapshotReader<'_> {
         }))
     }
 
-    /// Hands a finished frame to the frame or generation whose children are open.
+    /// Adds a finished frame to the frame or generation whose children are being read.
     fn attach_frame(&mut self, frame: Option<Frame>) {
         let Some(frame) = frame else { return };
         let owner = self.stack.iter_mut().rev().nth(1);

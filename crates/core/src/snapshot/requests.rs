@@ -1,5 +1,5 @@
-//! Kept requests in the text of a snapshot: every message, schema and tool list stands once in a
-//! table at the end of the root, and a prompt names the one that it continues.
+//! Reads and writes kept requests. A table at the end of the root contains every message, schema and
+//! tool list once. A prompt refers to the prompt that it continues.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::json::{JsonText, write_count};
 use crate::model::{ConversationMark, Request, TAIL_MEMBERS, Tail, Text, TextTable};
 use crate::util::IdHashing;
 
-/// Field of the root that holds the table.
+/// Field of the root that contains the table.
 pub(super) const TABLE_FIELD: &str = "requestTexts";
 
 /// The table while a snapshot is written.
@@ -29,7 +29,7 @@ impl<'a> RequestTable<'a> {
         self.texts.is_empty()
     }
 
-    /// Prompts name others of their own list only.
+    /// Prompts refer only to prompts of the same list.
     pub(super) fn begin_list(&mut self) {
         self.last_prompts.clear();
     }
@@ -41,8 +41,8 @@ impl<'a> RequestTable<'a> {
         })
     }
 
-    /// Writes the member `request` of the call at `position` of its list, unless a text of it is missing: an edited
-    /// or damaged snapshot may name what its table does not hold.
+    /// Writes the member `request` of the call at `position` of its list, unless a text is missing: an
+    /// edited or damaged snapshot may refer to texts that its table does not contain.
     pub(super) fn write_request(
         &mut self,
         position: usize,
@@ -63,9 +63,9 @@ impl<'a> RequestTable<'a> {
                 let conversation = Arc::as_ptr(conversation);
                 let last = self.last_prompts.get(&conversation).copied();
                 let known = last.map_or(0, |(_, count)| count);
-                let is_held = |text: &Text| !text.as_str().is_empty();
+                let is_present = |text: &Text| !text.as_str().is_empty();
                 let new = (known..messages.len()).filter_map(|index| messages.get(index));
-                if !new.chain(tail.iter().map(|(_, text)| text)).all(is_held) {
+                if !new.chain(tail.iter().map(|(_, text)| text)).all(is_present) {
                     return;
                 }
                 self.last_prompts
@@ -99,7 +99,7 @@ impl<'a> RequestTable<'a> {
     }
 }
 
-/// A request as it stands in a call; it may name a call that comes later in an edited list.
+/// A request as written in a call. In an edited list, it may refer to a later call.
 #[derive(Default)]
 pub(super) struct RequestDraft {
     document: Option<usize>,
@@ -128,7 +128,7 @@ impl RequestDraft {
         Ok(draft)
     }
 
-    /// The request; `before` gives those of the list that stand before it.
+    /// Resolves the request. `before` contains the requests of the earlier calls in the list.
     pub(super) fn finish(
         &self,
         before: &[Option<Request>],
@@ -148,7 +148,7 @@ impl RequestDraft {
                 messages,
                 ..
             }))) => (Arc::clone(conversation), messages.clone()),
-            // The call that it continues was taken out: what it asked is not known.
+            // The call that it continues was removed, so its messages are unknown.
             Some(_) => return None,
         };
         for index in &self.add {

@@ -1,6 +1,6 @@
 use crate::json::JsonError;
 
-/// Why reading cannot go on.
+/// A reason to stop reading.
 pub(super) enum Stop {
     Json(JsonError),
     FramesTooDeep,

@@ -1,4 +1,4 @@
-//! Snapshots as JSON text, in the documented shape. Written without recursion.
+//! Writes snapshots as JSON text in the documented shape, without recursion.
 
 use super::memory::{write_memory, write_memory_hashes};
 use super::out::Out;
@@ -67,7 +67,7 @@ fn write_provenance(snapshot: &Snapshot, out: &mut String) {
     out.push('}');
 }
 
-/// JSON text of the warnings, where there are any.
+/// The warnings as JSON text; `None` if there are no warnings.
 #[must_use]
 pub fn warnings_text(snapshot: &Snapshot) -> Option<String> {
     if let Some(text) = &snapshot.read_warnings {
@@ -104,7 +104,7 @@ fn write_warnings(warnings: &[Warning], out: &mut String) {
     out.push(']');
 }
 
-/// What is still to be written, last first.
+/// A part that is still to be written. The last task of the stack comes first.
 enum Task<'a> {
     Text(&'static str),
     Key(&'a JsonStr),
@@ -113,14 +113,14 @@ enum Task<'a> {
     Generation(&'a Generation),
 }
 
-/// Writes a root frame and all frames under it; the texts of their requests stand at its end.
+/// Writes a root frame and all frames under it, with the texts of their requests at the end.
 pub fn write_frame(frame: &Frame, out: &mut String) {
     let text = std::mem::take(out);
     *out = stream_frame(frame, text, &mut |_| ());
 }
 
-/// Writes a root frame after `text`. What has been written is given to `spill` from time to time,
-/// which takes out of it what it will; what is left at the end is the result.
+/// Appends a root frame to `text`. Calls `spill` with the text from time to time; `spill` may remove any part
+/// of it. Returns the text that remains at the end.
 pub fn stream_frame(frame: &Frame, text: String, spill: &mut dyn FnMut(&mut String)) -> String {
     let mut requests = RequestTable::default();
     let mut out = Out { text, spill };
@@ -264,12 +264,15 @@ pub(super) fn write_state(frame: &Frame, out: &mut String) {
             out.push_str(&format!(r#","{name}":{order}"#));
         }
     }
-    for (name, holds) in [
+    for (name, is_set) in [
         ("stopped", frame.stopped),
         ("handled", frame.handled),
-        ("unreached", frame.divergence == Divergence::NotReplayedYet),
+        (
+            "carriedOver",
+            frame.divergence == Divergence::NotReplayedYet,
+        ),
     ] {
-        if holds {
+        if is_set {
             out.push_str(&format!(r#","{name}":true"#));
         }
     }

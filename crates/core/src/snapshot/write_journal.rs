@@ -1,4 +1,4 @@
-//! A journal and its list of calls, as they stand in the text of a snapshot.
+//! Writes the members `journal` and `calls` of a frame or generation.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::json::write_count;
 use crate::model::{Call, Generation, Kind, Outcome, RequestHash, Value};
 use crate::util::IdHashing;
 
-/// Writes the rows, one a hash, and tells of each call whether its outcome stands in a row.
+/// Writes one row per hash. Returns, for each call, true if its outcome is in a row.
 pub(super) fn write_journal(generation: &Generation, out: &mut Out<'_>) -> Vec<bool> {
     let mut journal = Journal::new(generation.calls.len());
     for row in &generation.rows {
@@ -44,7 +44,8 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// The last output stands in the row; a tombstone only where there is no output.
+    /// Of calls with the same hash, the row contains the last output. It contains a tombstone only if
+    /// there is no output.
     fn put(
         &mut self,
         kind: &'a Kind,
@@ -57,7 +58,8 @@ impl<'a> Journal<'a> {
         }
         if let Some((kind_at, row_at)) = self.positions.get(&(kind, hash)) {
             let row = &mut self.kinds[*kind_at].1[*row_at];
-            // A row that no call names answers any number of times: it stays, and the calls stand beside it.
+            // A row that no call refers to answers any number of times. It stays, and the calls keep
+            // their own outcomes.
             if row.call.is_none() {
                 return;
             }
@@ -173,7 +175,7 @@ pub(super) fn write_calls<'a>(
     out.text.push(']');
 }
 
-/// Leaves the object open for the request.
+/// Writes a call without its closing brace, because its request follows.
 pub(super) fn write_call(call: &Call, in_row: bool, out: &mut String) {
     out.push_str(r#"{"kind":""#);
     out.push_str(call.kind.name());
@@ -208,19 +210,20 @@ pub(super) fn write_call(call: &Call, in_row: bool, out: &mut String) {
         } => {
             out.push_str(r#","error":"#);
             out.push_str(error.as_str());
-            for (name, holds) in [("stopped", *stopped), ("handled", *handled)] {
-                if holds {
+            for (name, is_set) in [("stopped", *stopped), ("handled", *handled)] {
+                if is_set {
                     out.push_str(&format!(r#","{name}":true"#));
                 }
             }
         }
     }
     if call.carried_over {
-        out.push_str(r#","unreached":true"#);
+        out.push_str(r#","carriedOver":true"#);
     }
-    if let Some(meta) = &call.meta {
-        out.push_str(r#","meta":"#);
-        out.push_str(meta.as_str());
+    for (name, value) in call.data.fields() {
+        for part in [",\"", name, "\":", value.as_str()] {
+            out.push_str(part);
+        }
     }
 }
 

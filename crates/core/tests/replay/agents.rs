@@ -1,4 +1,4 @@
-//! How a recorded agent is found again, and what it starts with.
+//! Which recorded frame an agent replays, and the state it starts with.
 
 use agent_rewind_core::json::JsonText;
 use agent_rewind_core::model::State;
@@ -7,7 +7,7 @@ use agent_rewind_core::record::LiveFrame;
 use super::support::{ask, input, name, output, replayed, start, text, tool, value};
 
 #[test]
-fn children_are_found_by_content_in_any_order() {
+fn children_are_found_by_input_in_any_order() {
     let live = start(None);
     for (index, props) in ["x", "y", "x"].into_iter().enumerate() {
         let child = live.open_child(input(&format!("root/agent:a:{index}"), "a", props));
@@ -20,7 +20,7 @@ fn children_are_found_by_content_in_any_order() {
         child.end(State::Completed(value("null")));
     }
     let replay = start(Some(replayed(&live)));
-    // Started in another order, so under other callIds.
+    // They start in another order, so they have other callIds.
     let y = replay.open_child(input("root/agent:a:0", "a", "y"));
     assert_eq!(text(&ask(&y, "q")), "\"y1\"");
     let x = replay.open_child(input("root/agent:a:1", "a", "x"));
@@ -49,7 +49,7 @@ fn a_child_with_other_props_gets_entries_but_no_memory() {
 }
 
 #[test]
-fn memory_of_the_start_where_there_is_something_to_replay() {
+fn a_child_with_entries_starts_with_its_original_memory() {
     let key = name("count");
     let live = start(None);
     let counted = live.open_child(input("root/agent:a:0", "a", ""));
@@ -97,7 +97,7 @@ fn a_later_generation_is_entered_with_its_props() {
     );
     assert_eq!(text(&ask(&child, "first")), "not recorded");
     assert_eq!(text(&ask(&child, "second")), "2");
-    // The earlier generation is not lost to a dump of the replay.
+    // A dump of the replay keeps the earlier generation.
     assert_eq!(
         replay
             .dump()
@@ -112,7 +112,7 @@ fn a_later_generation_is_entered_with_its_props() {
 }
 
 #[test]
-fn a_recorded_frame_can_be_adopted_whole() {
+fn a_recorded_frame_can_be_adopted_as_a_whole() {
     let live = start(None);
     let child = live.open_child(input("root/agent:a:0", "a", "x"));
     tool(&child, "q", output("1"));

@@ -1,4 +1,4 @@
-//! What a replay has not asked for, or not yet: it is counted, and kept for the next one.
+//! Entries that a replay has not requested: they are counted, and carried over to the next replay.
 
 use agent_rewind_core::model::{Flags, State};
 use agent_rewind_core::replay::ReplaySource;
@@ -6,7 +6,7 @@ use agent_rewind_core::replay::ReplaySource;
 use super::support::{ask, begin, in_memory, input, output, replayed, start, text, tool, value};
 
 #[test]
-fn what_was_not_asked_for_is_counted() {
+fn unused_entries_are_counted() {
     let live = start(None);
     tool(&live, "a", output("1"));
     tool(&live, "b", output("2"));
@@ -21,7 +21,7 @@ fn what_was_not_asked_for_is_counted() {
 }
 
 #[test]
-fn a_dump_amid_a_replay_keeps_what_was_not_reached() {
+fn a_dump_during_a_replay_keeps_entries_that_were_not_reached() {
     let live = start(None);
     tool(&live, "a", output("1"));
     let child = live.open_child(input("root/agent:w:0", "w", "x"));
@@ -34,13 +34,13 @@ fn a_dump_amid_a_replay_keeps_what_was_not_reached() {
     tool(&live, "e", output("5"));
     let first = replayed(&live);
 
-    // The resumed run comes no further than the middle of the first child, where it asks something new.
+    // The resumed run stops in the middle of the first child, after a new request.
     let resumed = start(Some(first.clone()));
-    let begun = begin(&resumed, "a", None);
-    resumed.release_call(begun.slot, begun.answer.call.as_ref().unwrap().end);
+    let started = begin(&resumed, "a", None);
+    resumed.release_call(started.slot, started.answer.call.as_ref().unwrap().end);
     let child = resumed.open_child(input("root/agent:w:0", "w", "x"));
-    let begun = begin(&child, "b", None);
-    child.release_call(begun.slot, begun.answer.call.as_ref().unwrap().end);
+    let started = begin(&child, "b", None);
+    child.release_call(started.slot, started.answer.call.as_ref().unwrap().end);
     tool(&child, "new", output("6"));
 
     for source in [
@@ -56,7 +56,7 @@ fn a_dump_amid_a_replay_keeps_what_was_not_reached() {
         assert_eq!(
             text(&ask(&child, "c")),
             "not recorded",
-            "nothing is there twice"
+            "no entry is duplicated"
         );
         let other = again.open_child(input("root/agent:w:1", "w", "y"));
         assert_eq!(text(&ask(&other, "d")), "4");
@@ -66,7 +66,7 @@ fn a_dump_amid_a_replay_keeps_what_was_not_reached() {
 }
 
 #[test]
-fn what_was_not_reached_has_callids_of_its_own() {
+fn carried_over_entries_get_free_call_ids() {
     let live = start(None);
     tool(&live, "old", output("1"));
     let agent = live.open_child(input("id", "w", "x"));

@@ -1,4 +1,4 @@
-//! Which recorded failures are replayed, and which are tried again.
+//! Which recorded failures are replayed, and which are retried.
 
 use agent_rewind_core::model::{Flags, State};
 use agent_rewind_core::replay::ReplaySource;
@@ -8,8 +8,8 @@ use super::support::{
 };
 
 #[test]
-fn failures_that_were_handled_replay_and_those_that_ended_the_run_are_tried_again() {
-    // Handled: something was started after it.
+fn handled_failures_are_replayed_and_those_that_ended_the_run_are_retried() {
+    // Handled: a call was started after it.
     let live = start(None);
     tool(&live, "q", failure());
     tool(&live, "next", output("1"));
@@ -20,7 +20,7 @@ fn failures_that_were_handled_replay_and_those_that_ended_the_run_are_tried_agai
     tool(&live, "q", failure());
     assert_eq!(text(&ask(&start(Some(replayed(&live))), "q")), "retry");
 
-    // It made the child fail, and the parent went on.
+    // The child failed with it, and the parent continued.
     let live = start(None);
     let child = live.open_child(input("root/agent:a:0", "a", ""));
     tool(&child, "q", failure());
@@ -35,13 +35,13 @@ fn failures_that_were_handled_replay_and_those_that_ended_the_run_are_tried_agai
         "failure"
     );
 
-    // It made the child fail, and the parent with it, beside a sibling that went on a little longer.
+    // The child and the parent failed with it, while a sibling continued a little longer.
     let live = start(None);
     let child = live.open_child(input("root/agent:a:0", "a", ""));
     let sibling = live.open_child(input("root/agent:b:0", "b", ""));
-    let begun = begin(&child, "q", None);
-    end(&child, &begun, failure());
-    child.mark_stopped(begun.slot.unwrap());
+    let started = begin(&child, "q", None);
+    end(&child, &started, failure());
+    child.mark_stopped(started.slot.unwrap());
     child.end(State::Failed(None));
     tool(&sibling, "later", output("1"));
     child.mark_frame_stopped();
@@ -55,7 +55,7 @@ fn failures_that_were_handled_replay_and_those_that_ended_the_run_are_tried_agai
         "retry"
     );
 
-    // The agent returned all the same.
+    // The agent completed anyway.
     let live = start(None);
     let child = live.open_child(input("root/agent:a:0", "a", ""));
     tool(&child, "q", failure());
@@ -71,7 +71,7 @@ fn failures_that_were_handled_replay_and_those_that_ended_the_run_are_tried_agai
 }
 
 #[test]
-fn what_was_not_reached_is_no_sign_that_a_failure_was_handled() {
+fn carried_over_entries_do_not_prove_that_a_failure_was_handled() {
     let live = start(None);
     for request in ["a", "b"] {
         tool(&live, request, output("1"));
@@ -88,12 +88,12 @@ fn what_was_not_reached_is_no_sign_that_a_failure_was_handled() {
 }
 
 #[test]
-fn a_handled_failure_stays_handled_where_it_was_not_reached() {
+fn a_carried_over_failure_stays_handled() {
     let live = start(None);
     tool(&live, "a", output("1"));
     let agent = live.open_child(input("root/agent:w:0", "w", "x"));
     tool(&agent, "fails", failure());
-    // The run goes on beside it.
+    // The run continues at the same time.
     tool(&live, "b", output("2"));
     let resumed = start(Some(replayed(&live)));
     release(&resumed, &begin(&resumed, "a", None));

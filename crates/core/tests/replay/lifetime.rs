@@ -1,4 +1,4 @@
-//! What a replay keeps in memory of the recordings before it.
+//! A replay keeps no earlier recording in memory.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use agent_rewind_core::snapshot::{read_snapshot, write_snapshot};
 use super::support::{begin, in_memory, input, release, replayed, start, value, with_agent};
 
 #[test]
-fn a_run_that_was_resumed_often_holds_no_earlier_one() {
+fn a_run_that_was_resumed_often_keeps_no_earlier_run() {
     let live = with_agent();
     let mut source = replayed(&live);
     let mut earlier = Vec::new();
@@ -32,7 +32,7 @@ fn a_run_that_was_resumed_often_holds_no_earlier_one() {
 }
 
 #[test]
-fn a_replay_leaves_nothing_of_its_recording_behind() {
+fn a_replay_releases_its_recording() {
     let root = start(None);
     let agent = root.open_child(input("root/agent:a:0", "a", "{}"));
     drop(agent.open_child(input("root/agent:a:0/agent:b:0", "b", "{}")));
@@ -41,7 +41,7 @@ fn a_replay_leaves_nothing_of_its_recording_behind() {
     let again = start(Some(ReplaySource::of_tree(snapshot.tree(), Flags::CURRENT)));
     let agent = again.open_child(input("root/agent:a:0", "a", "{}"));
     drop(snapshot);
-    // The parent may be gone before its child asks.
+    // The parent may be dropped before its child is used.
     drop(again);
     let child = agent.open_child(input("root/agent:a:0/agent:b:0", "b", "{}"));
     assert!(child.entry().is_some());

@@ -1,4 +1,4 @@
-//! Answers from a recording, by the rules that keep a replay from being wrong.
+//! Answers from a recording, and the rules that keep a replay correct.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Places of starts and ends, in a replay and in a run that was resumed.
+//! The order of starts and ends, in a replay and in a resumed run.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ fn orders(snapshot: &Snapshot) -> Vec<(u64, Option<u64>)> {
 }
 
 #[test]
-fn a_release_that_overtakes_is_noticed() {
+fn a_release_that_overtakes_is_reported() {
     let live = start(None);
     let first = begin(&live, "slow", None);
     let second = begin(&live, "fast", None);
@@ -30,7 +30,7 @@ fn a_release_that_overtakes_is_noticed() {
         begin(&in_order, "slow", None),
         begin(&in_order, "fast", None),
     );
-    let order = |begun: &StartedCall| begun.answer.call.as_ref().unwrap().end;
+    let order = |started: &StartedCall| started.answer.call.as_ref().unwrap().end;
     assert!(!in_order.release_call(fast.slot, order(&fast)));
     assert!(!in_order.release_call(slow.slot, order(&slow)));
     let source = replayed(&live);
@@ -38,12 +38,12 @@ fn a_release_that_overtakes_is_noticed() {
     let slow = begin(&changed, "slow", None);
     assert!(
         changed.release_call(slow.slot, order(&slow)),
-        "the other one had started and ended before"
+        "the other call had started and ended before"
     );
 }
 
 #[test]
-fn a_replay_in_the_recorded_order_has_the_recorded_places() {
+fn a_replay_in_the_recorded_order_has_the_recorded_orders() {
     let live = start(None);
     let [first, second] = ["a", "b"].map(|request| begin(&live, request, None));
     end(&live, &second, output("2"));
@@ -57,7 +57,7 @@ fn a_replay_in_the_recorded_order_has_the_recorded_places() {
 }
 
 #[test]
-fn places_of_a_resumed_run_are_in_the_order_in_which_things_came() {
+fn orders_of_a_resumed_run_follow_what_happened_in_it() {
     let live = start(None);
     begin(&live, "in flight", None);
     for request in ["b", "c"] {
@@ -69,12 +69,12 @@ fn places_of_a_resumed_run_are_in_the_order_in_which_things_came() {
     release(&resumed, &b);
     end(&resumed, &made, output("0"));
 
-    // What was not reached yet comes after all that has happened.
+    // Entries that were not reached yet come after everything that has happened.
     let early = in_memory(&resumed);
     assert_eq!(orders(&early), [(1, Some(4)), (2, Some(3)), (5, Some(6))]);
-    let unreached = early.tree().generation.calls.iter();
-    let unreached: Vec<bool> = unreached.map(|call| call.carried_over).collect();
-    assert_eq!(unreached, [false, false, true]);
+    let carried_over = early.tree().generation.calls.iter();
+    let carried_over: Vec<bool> = carried_over.map(|call| call.carried_over).collect();
+    assert_eq!(carried_over, [false, false, true]);
 
     let c = begin(&resumed, "c", None);
     let pending = in_memory(&resumed);
@@ -91,7 +91,7 @@ fn places_of_a_resumed_run_are_in_the_order_in_which_things_came() {
 }
 
 #[test]
-fn what_was_passed_over_comes_after_what_has_happened_too() {
+fn skipped_entries_come_after_everything_that_has_happened() {
     let live = start(None);
     let agent = live.open_child(input("root/agent:w:0", "w", "x"));
     tool(&agent, "inner", output("0"));
@@ -113,7 +113,7 @@ fn what_was_passed_over_comes_after_what_has_happened_too() {
 }
 
 #[test]
-fn an_agent_that_runs_again_ends_where_it_had_ended_as_long_as_it_asks_the_same() {
+fn an_agent_keeps_its_recorded_end_as_long_as_its_requests_are_the_recorded_ones() {
     let live = with_agent();
     let resumed = start(Some(replayed(&live)));
     let agent = resumed.open_child(input("root/agent:w:0", "w", "x"));
@@ -132,7 +132,7 @@ fn an_agent_that_runs_again_ends_where_it_had_ended_as_long_as_it_asks_the_same(
 }
 
 #[test]
-fn a_result_taken_over_keeps_the_order_inside_it() {
+fn an_adopted_frame_keeps_the_order_inside_it() {
     let live = start(None);
     begin(&live, "in flight", None);
     let agent = live.open_child(input("root/agent:w:0", "w", "x"));
@@ -151,7 +151,7 @@ fn a_result_taken_over_keeps_the_order_inside_it() {
 }
 
 #[test]
-fn places_stay_close_together_however_often_a_run_is_resumed() {
+fn orders_stay_dense_however_often_a_run_is_resumed() {
     let live = start(None);
     for branch in ["a", "b"] {
         for index in 0..3 {
@@ -173,6 +173,6 @@ fn places_stay_close_together_however_often_a_run_is_resumed() {
     }
     let last = source.frame().generation.calls.iter();
     let last = last.filter_map(|call| call.end).max().unwrap();
-    // Six calls, and the new ones of each round, which the next does not ask for.
+    // Six calls, and the new ones of each round, which the next round does not request.
     assert!(last < 200 * 20, "the last order is {last}");
 }

@@ -1,13 +1,13 @@
-//! What a recording keeps of the requests themselves.
+//! The requests that a recording stores.
 
 use agent_rewind_core::json::JsonText;
 use agent_rewind_core::model::{Kind, PromptTail, Prompting, Request, Text};
-use agent_rewind_core::record::Asked;
+use agent_rewind_core::record::CallInput;
 
 use super::support::{end, hash, input, name, output, replayed, start};
 
 #[test]
-fn requests_are_kept_each_message_once() {
+fn each_message_of_the_requests_is_stored_once() {
     let live = start(None);
     let tail = PromptTail::new(
         r#"{"model":{"id":"m"},"tools":[{"name":"a long tool list"}]}"#.into(),
@@ -25,15 +25,15 @@ fn requests_are_kept_each_message_once() {
             .unwrap();
         let request = prompting.request(&tail);
         expected.push(request.clone());
-        let asked = Asked {
+        let call = CallInput {
             kind: Kind::Prompt,
             call_id: name("p"),
             hash: prompting.hash(&tail),
             exact: true,
             request,
         };
-        end(&live, &live.begin_call(asked, None), output("1"));
-        let asked = Asked {
+        end(&live, &live.begin_call(call, None), output("1"));
+        let call = CallInput {
             kind: Kind::Tool,
             call_id: name("t"),
             hash: hash("same"),
@@ -42,17 +42,17 @@ fn requests_are_kept_each_message_once() {
                 r#"{"input":1,"name":"same"}"#.into(),
             )))),
         };
-        end(&live, &live.begin_call(asked, None), output("2"));
+        end(&live, &live.begin_call(call, None), output("2"));
     }
     let child = live.open_child(input("root/agent:a:0", "a", "x"));
-    let asked = Asked {
+    let call = CallInput {
         kind: Kind::Prompt,
         call_id: name("p"),
         hash: prompting.hash(&tail),
         exact: true,
         request: prompting.request(&tail),
     };
-    end(&child, &child.begin_call(asked, None), output("3"));
+    end(&child, &child.begin_call(call, None), output("3"));
     let source = replayed(&live);
     let calls = &source.frame().generation.calls;
     let prompts: Vec<_> = calls

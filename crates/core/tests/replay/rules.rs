@@ -1,9 +1,9 @@
-//! Which recorded call answers which request, and when none does.
+//! Which recorded call answers which request, and which requests miss.
 
 use std::sync::Arc;
 
 use agent_rewind_core::model::{Flags, Kind, Outcome, RequestHash};
-use agent_rewind_core::record::{Asked, LiveFrame, RunOptions};
+use agent_rewind_core::record::{CallInput, LiveFrame, RunOptions};
 use agent_rewind_core::replay::{Answer, ReplaySource};
 use agent_rewind_core::snapshot::{Provenance, Snapshot};
 
@@ -12,11 +12,11 @@ use super::support::{
 };
 
 #[test]
-fn occurrences_answer_once_in_order_of_start() {
+fn occurrences_answer_once_in_the_order_of_their_starts() {
     let live = start(None);
     let first = begin(&live, "q", None);
     let second = begin(&live, "q", None);
-    // They end the other way round.
+    // They end in the opposite order.
     end(&live, &second, output("2"));
     end(&live, &first, output("1"));
     let replay = start(Some(replayed(&live)));
@@ -32,13 +32,13 @@ fn occurrences_answer_once_in_order_of_start() {
         .collect();
     assert!(
         ends[0] > ends[1],
-        "the recorded order of ends is told: {ends:?}"
+        "answers carry the recorded order of ends: {ends:?}"
     );
 }
 
 #[test]
 fn an_inexact_request_is_answered_only_by_recordings_without_the_flag() {
-    let asked = || Asked {
+    let inexact = || CallInput {
         kind: Kind::Tool,
         call_id: name("t"),
         hash: hash("q"),
@@ -52,42 +52,45 @@ fn an_inexact_request_is_answered_only_by_recordings_without_the_flag() {
     let over = |flags| start(Some(ReplaySource::of_tree(snapshot.tree(), flags)));
 
     let old = over(Flags::NONE);
-    assert_eq!(text(&old.begin_call(asked(), None).answer), "1");
-    // What it adds is recorded under the rules of its recording, in sub-agents too.
+    assert_eq!(text(&old.begin_call(inexact(), None).answer), "1");
+    // Additions are recorded under the rules of the recording, in sub-agents too.
     assert_eq!(old.flags(), Flags::NONE);
     let agent = old.open_child(input("root/agent:a:0", "a", ""));
     assert_eq!(agent.flags(), Flags::NONE);
 
     let new = over(Flags::CURRENT);
-    let begun = new.begin_call(asked(), None);
-    assert_eq!(text(&begun.answer), "inexact");
-    // The recorded call is used up by it, so that it is not carried over next to the live one.
-    assert!(begun.answer.call.is_some());
+    let started = new.begin_call(inexact(), None);
+    assert_eq!(text(&started.answer), "inexact");
+    // The live call uses up the recorded one, which would otherwise be carried over next to it.
+    assert!(started.answer.call.is_some());
     assert_eq!(new.unused(), Some((0, 0)));
-    // A request that the recording does not contain is not recorded, whatever its hash covers.
-    assert_eq!(text(&new.begin_call(asked(), None).answer), "not recorded");
+    // A request that the recording does not contain is not recorded, whether or not its hash covers it.
+    assert_eq!(
+        text(&new.begin_call(inexact(), None).answer),
+        "not recorded"
+    );
     assert_eq!(text(&ask(&over(Flags::CURRENT), "q")), "1");
 }
 
 #[test]
-fn kinds_have_journals_of_their_own() {
+fn each_kind_has_its_own_journal() {
     let live = start(None);
     tool(&live, "q", output("1"));
     let replay = start(Some(replayed(&live)));
-    let asked = Asked {
+    let call = CallInput {
         kind: Kind::Prompt,
         call_id: name("p"),
         hash: hash("q"),
         exact: true,
         request: None,
     };
-    let other = replay.begin_call(asked, None).answer;
+    let other = replay.begin_call(call, None).answer;
     assert_eq!(text(&other), "not recorded");
     assert_eq!(text(&ask(&replay, "q")), "1");
 }
 
 #[test]
-fn what_was_in_flight_or_could_not_be_kept_is_made_again() {
+fn calls_in_flight_and_tombstones_are_executed_again() {
     let live = start(None);
     assert_eq!(text(&ask(&live, "open")), "no recording");
     tool(&live, "buried", Outcome::Tombstone(name("/a: a function")));
@@ -97,7 +100,7 @@ fn what_was_in_flight_or_could_not_be_kept_is_made_again() {
 }
 
 #[test]
-fn hashes_of_another_recorder_are_looked_up_beside_ours() {
+fn hashes_of_another_recorder_are_looked_up_along_with_ours() {
     let live = start(None);
     tool(&live, "q", output("1"));
     let mut root = (*live.dump()).clone();
@@ -126,7 +129,7 @@ fn hashes_of_another_recorder_are_looked_up_beside_ours() {
 }
 
 #[test]
-fn without_recording_a_run_still_replays_and_counts() {
+fn a_run_without_recording_still_replays_and_counts_usage() {
     let live = start(None);
     tool(&live, "q", output("1"));
     let options = RunOptions {
@@ -134,9 +137,9 @@ fn without_recording_a_run_still_replays_and_counts() {
         ..RECORDING
     };
     let replay = LiveFrame::start_run(input("root", "", ""), Some(replayed(&live)), options);
-    let begun = begin(&replay, "q", None);
-    assert_eq!(text(&begun.answer), "1");
-    assert_eq!(begun.slot, None);
+    let started = begin(&replay, "q", None);
+    assert_eq!(text(&started.answer), "1");
+    assert_eq!(started.slot, None);
     let usage = agent_rewind_core::model::Usage {
         call_count: 1.0,
         ..Default::default()

@@ -1,11 +1,11 @@
-//! Runs made by hand, and what they answer.
+//! Helpers that build runs by hand and read their answers.
 
 use std::sync::Arc;
 
 use agent_rewind_core::hash::{ContentHash, content_hash};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{Flags, Kind, Outcome, State, Value};
-use agent_rewind_core::record::{Asked, Ended, FrameInput, LiveFrame, RunOptions, StartedCall};
+use agent_rewind_core::model::{CallData, Flags, Kind, Outcome, State, Value};
+use agent_rewind_core::record::{CallInput, Ended, FrameInput, LiveFrame, RunOptions, StartedCall};
 use agent_rewind_core::replay::{Answer, Miss, ReplaySource, Verdict};
 use agent_rewind_core::snapshot::{Provenance, Snapshot, read_snapshot, write_snapshot};
 
@@ -42,22 +42,22 @@ pub fn start(source: Option<ReplaySource>) -> LiveFrame {
 }
 
 pub fn begin(frame: &LiveFrame, request: &str, foreign: Option<&str>) -> StartedCall {
-    let asked = Asked {
+    let call = CallInput {
         kind: Kind::Tool,
         call_id: name("t"),
         hash: hash(request),
         exact: true,
         request: None,
     };
-    frame.begin_call(asked, foreign.map(name))
+    frame.begin_call(call, foreign.map(name))
 }
 
-pub fn end(frame: &LiveFrame, begun: &StartedCall, outcome: Outcome) {
+pub fn end(frame: &LiveFrame, started: &StartedCall, outcome: Outcome) {
     assert!(frame.end_call(
-        begun.slot.unwrap(),
+        started.slot.unwrap(),
         Ended {
             outcome,
-            meta: None
+            data: CallData::default(),
         }
     ));
 }
@@ -91,7 +91,7 @@ pub fn in_memory(frame: &LiveFrame) -> Snapshot {
     )
 }
 
-/// The dump, through its text: a handle and its copy must answer alike.
+/// The dump, after a round trip through its text, which must be lossless.
 pub fn replayed(frame: &LiveFrame) -> ReplaySource {
     let snapshot = in_memory(frame);
     let copy = read_snapshot(&Arc::new(write_snapshot(&snapshot))).unwrap();
@@ -116,11 +116,11 @@ pub fn text(answer: &Answer) -> &str {
     }
 }
 
-pub fn release(frame: &LiveFrame, begun: &StartedCall) {
-    frame.release_call(begun.slot, begun.answer.call.as_ref().unwrap().end);
+pub fn release(frame: &LiveFrame, started: &StartedCall) {
+    frame.release_call(started.slot, started.answer.call.as_ref().unwrap().end);
 }
 
-/// A run whose one agent asks "b" and ends.
+/// A run with one agent, which calls "b" and ends.
 pub fn with_agent() -> LiveFrame {
     let live = start(None);
     let agent = live.open_child(input("root/agent:w:0", "w", "x"));

@@ -1,5 +1,4 @@
-//! Traces that something was lost from, or came twice to: repaired where the rest proves it, and
-//! never without a word.
+//! Lost or duplicated events are repaired when the other events leave no doubt, and always with a warning.
 
 use agent_rewind_core::model::Kind;
 
@@ -9,30 +8,34 @@ use crate::support::{
 };
 
 #[test]
-fn each_event_delivered_twice() {
+fn duplicate_events_have_no_effect_and_are_reported() {
     for (name, _) in scenarios() {
         let text = trace_of(&name);
         let wanted = shape(&lines(&text));
         let mut twice: Vec<&str> = text.lines().flat_map(|line| [line, line]).collect();
         let snapshot = lines(&twice.join("\n"));
         assert_eq!(shape(&snapshot), wanted, "{name}");
-        let doubled = text
+        let duplicates = text
             .lines()
             .filter(|line| !line.contains("\"validation:") && !line.contains("\"sys:log\""))
             .count();
-        assert_eq!(codes(&snapshot), vec!["duplicate-event"; doubled], "{name}");
+        assert_eq!(
+            codes(&snapshot),
+            vec!["duplicate-event"; duplicates],
+            "{name}"
+        );
         let budget = |snapshot: &agent_rewind_core::snapshot::Snapshot| {
             snapshot.root.budget.aggregate.total_tokens.to_bits()
         };
         assert_eq!(budget(&snapshot), budget(&lines(&text)), "{name}");
-        // The second delivery may come late.
+        // The duplicates may come late.
         twice = text.lines().chain(text.lines()).collect();
         assert_eq!(shape(&lines(&twice.join("\n"))), wanted, "{name}");
     }
 }
 
 #[test]
-fn each_event_lost_alone_is_repaired_or_reported() {
+fn any_single_lost_event_is_repaired_or_reported() {
     for (name, _) in scenarios() {
         let text = trace_of(&name);
         let events: Vec<&str> = text.lines().collect();
@@ -53,17 +56,17 @@ fn each_event_lost_alone_is_repaired_or_reported() {
                 events[lost]
             );
             if events[lost].contains(":start\"") && !events[lost].contains("generation:start") {
-                // The end of a span proves what its start said.
+                // The end of a span repeats the fields of its start.
                 assert!(is_same, "{name}: {}", events[lost]);
             }
         }
     }
 }
 
-/// The calls' names hold the model, which only the model's own events tell.
+/// The names of calls contain the model, which only the events of the model contain.
 fn shape_without_names(text: &str) -> Option<String> {
     let snapshot = try_lines(text, &options()).ok()?;
-    let told = frames(&snapshot).into_iter().map(|(frame, parent)| {
+    let frames = frames(&snapshot).into_iter().map(|(frame, parent)| {
         let calls: Vec<String> = calls(&frame)
             .iter()
             .map(|call| format!("{} {:?}", call.hash, call.outcome))
@@ -76,20 +79,20 @@ fn shape_without_names(text: &str) -> Option<String> {
             memory(&frame)
         )
     });
-    Some(told.collect())
+    Some(frames.collect())
 }
 
 #[test]
-fn lines_that_are_no_events_are_passed_over() {
+fn lines_that_are_not_events_are_skipped() {
     let text = trace_of("a-single-turn");
     let wanted = shape(&lines(&text));
-    let mut with_rubbish = String::from("garbage\n");
+    let mut with_garbage = String::from("garbage\n");
     for (number, line) in text.lines().enumerate() {
-        with_rubbish.push_str(line);
-        with_rubbish.push_str(if number % 2 == 0 { "\r\n\n" } else { "\n" });
+        with_garbage.push_str(line);
+        with_garbage.push_str(if number % 2 == 0 { "\r\n\n" } else { "\n" });
     }
-    with_rubbish.push_str("null\n[1]\n{\"type\":\"turn:end\"}\n{\"type\":3,\"trace\":{\"spanId\":\"x\"}}\n{\"a\":1} {\"b\":2}\n");
-    let snapshot = lines(&with_rubbish);
+    with_garbage.push_str("null\n[1]\n{\"type\":\"turn:end\"}\n{\"type\":3,\"trace\":{\"spanId\":\"x\"}}\n{\"a\":1} {\"b\":2}\n");
+    let snapshot = lines(&with_garbage);
     assert_eq!(shape(&snapshot), wanted);
     assert_eq!(codes(&snapshot), ["invalid-line"; 6]);
     assert_eq!(snapshot.warnings[0].line, Some(1));
@@ -102,7 +105,7 @@ fn lines_that_are_no_events_are_passed_over() {
 }
 
 #[test]
-fn a_last_line_that_breaks_off_is_passed_over_wherever_it_does() {
+fn a_truncated_last_line_is_skipped() {
     let text = trace_of("a-single-turn");
     let whole = text.trim_end();
     let last = whole.rfind('\n').unwrap() + 1;
@@ -121,10 +124,10 @@ fn a_last_line_that_breaks_off_is_passed_over_wherever_it_does() {
 }
 
 #[test]
-fn a_line_that_breaks_off_before_another_is_passed_over() {
+fn a_truncated_line_in_the_middle_is_skipped() {
     let text = trace_of("a-single-turn");
     let events: Vec<&str> = text.lines().collect();
-    // A killed writer left half a line; the next one began a new line.
+    // A killed writer left half a line. The next writer began a new line.
     let turn_end = events[8];
     let mut torn: Vec<&str> = events.clone();
     let half = &turn_end[..turn_end.len() / 2];
@@ -164,7 +167,7 @@ fn gaps_are_reported() {
 }
 
 #[test]
-fn an_agent_whose_start_was_lost_is_proved_by_its_end() {
+fn an_agent_without_a_start_is_restored_from_its_end() {
     let text = trace_of("d-parallel-5");
     let without: Vec<&str> = text
         .lines()
@@ -184,7 +187,7 @@ fn an_agent_whose_start_was_lost_is_proved_by_its_end() {
 }
 
 #[test]
-fn an_agent_without_any_event_is_proved_by_its_generation() {
+fn an_agent_without_events_is_restored_from_its_generation() {
     let mut log = Log::old();
     log.run().event(
         "generation:start",
@@ -201,7 +204,7 @@ fn an_agent_without_any_event_is_proved_by_its_generation() {
 }
 
 #[test]
-fn what_is_under_a_lost_span_belongs_to_the_run_with_a_word() {
+fn children_of_a_lost_span_belong_to_the_run_and_are_reported() {
     let mut log = Log::old();
     log.run()
         .agent("a", "run", "a", "{}")
@@ -215,7 +218,7 @@ fn what_is_under_a_lost_span_belongs_to_the_run_with_a_word() {
 }
 
 #[test]
-fn a_lost_end_of_an_agent_is_told_by_its_generation() {
+fn a_lost_end_of_an_agent_is_restored_from_its_generation() {
     let mut log = Log::old();
     log.run()
         .agent("a", "run", "a", "{}")
@@ -236,7 +239,7 @@ fn a_lost_end_of_an_agent_is_told_by_its_generation() {
 }
 
 #[test]
-fn spans_that_are_their_own_ancestors_are_cut_loose() {
+fn cycles_of_spans_are_broken() {
     let mut log = Log::old();
     log.run()
         .agent("a", "b", "x", "{}")
@@ -289,7 +292,7 @@ fn fields_of_another_type_are_left_out() {
 }
 
 #[test]
-fn values_nested_too_deep_do_not_spoil_their_event() {
+fn values_nested_too_deep_are_left_out_of_their_event() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let mut log = Log::old();
     log.run().agent("a", "run", "a", &deep);
@@ -330,7 +333,7 @@ fn values_nested_too_deep_do_not_spoil_their_event() {
 }
 
 #[test]
-fn keys_may_be_written_with_escapes() {
+fn keys_may_contain_escapes() {
     let text = trace_of("a-single-turn");
     let escaped = text
         .replace(r#""type":"#, r#""\u0074ype":"#)
@@ -347,7 +350,7 @@ fn keys_may_be_written_with_escapes() {
 }
 
 #[test]
-fn members_may_come_in_any_order() {
+fn members_may_be_in_any_order() {
     let text = trace_of("b-tool-loop");
     let wanted = shape(&lines(&text));
     for seed in 0..5 {

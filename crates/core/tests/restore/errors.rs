@@ -1,4 +1,4 @@
-//! What cannot be restored says why.
+//! Errors of traces that cannot be restored.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn error_of(text: &str, options: &agent_rewind_core::restore::RestoreOptions) ->
 }
 
 #[test]
-fn nothing_to_restore_from() {
+fn a_trace_without_events_is_an_error() {
     for text in [
         "",
         "\n\n \r\n",
@@ -36,7 +36,7 @@ fn nothing_to_restore_from() {
 }
 
 #[test]
-fn a_target_that_is_not_there() {
+fn a_missing_target_span_is_an_error() {
     let text = trace_of("a-single-turn");
     assert_eq!(
         error_of(&text, &at("nowhere", Anchor::Before)),
@@ -51,13 +51,13 @@ fn a_target_that_is_not_there() {
     log.event("agent:end", "b", "a.g0", r#""agentId":"b","success":true"#);
     assert!(error_of(&log.text(), &at("a", Anchor::After)).contains("END event not found"));
     assert!(error_of(&log.text(), &at("b", Anchor::Before)).contains("START event not found"));
-    // Named as a parent only.
+    // It occurs only as a parent.
     log.agent("c", "x", "c", "{}");
     assert!(error_of(&log.text(), &at("x", Anchor::After)).contains("END event not found"));
 }
 
 #[test]
-fn nothing_before_the_first_event_comes_before_no_frame() {
+fn a_cut_before_the_first_frame_is_an_error() {
     let mut log = Log::old();
     log.agent("a", "", "a", "{}");
     let text = log.text();
@@ -78,7 +78,7 @@ fn nothing_before_the_first_event_comes_before_no_frame() {
 }
 
 #[test]
-fn spans_of_single_events_are_both_start_and_end() {
+fn a_single_event_is_start_and_end_of_its_span() {
     let mut log = Log::old();
     log.run().agent("a", "run", "a", "{}").event(
         "budget:update",
@@ -102,7 +102,7 @@ fn spans_of_single_events_are_both_start_and_end() {
 }
 
 #[test]
-fn lists_in_memory_are_refused_by_the_path_of_what_is_no_event() {
+fn an_invalid_entry_of_a_list_is_an_error_with_its_path() {
     let good = r#"{"type":"agent:start","trace":{"traceId":"t","spanId":"a","parentSpanId":""},"agentId":"a"}"#;
     let fault = |text: String| {
         let restored = restore(Arc::new(text), Origin::Events, &options());
@@ -166,7 +166,7 @@ fn lists_in_memory_are_refused_by_the_path_of_what_is_no_event() {
 }
 
 #[test]
-fn one_json_array_is_a_trace_too() {
+fn a_json_array_of_events_is_a_trace() {
     let text = trace_of("d-parallel-5");
     let whole = crate::support::lines(&text);
     let array = format!("\u{FEFF} [\n{}\n]\n", text.trim_end().replace('\n', ",\n"));
@@ -185,7 +185,7 @@ fn one_json_array_is_a_trace_too() {
 }
 
 #[test]
-fn a_table_that_does_not_fit_together_is_refused() {
+fn an_inconsistent_table_is_an_error() {
     let empty = EventTable {
         heads: &[0, 0, NO_NAME, NO_NAME, 0],
         numbers: &[1.0, 0.0],
@@ -220,7 +220,7 @@ fn a_table_that_does_not_fit_together_is_refused() {
         );
         assert!(error.is_err(), "{text}");
     }
-    // An event is a row of both columns.
+    // Each event needs an entry in both columns.
     let none = EventTable {
         numbers: &[],
         ..empty

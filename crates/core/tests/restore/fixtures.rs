@@ -1,4 +1,4 @@
-//! The recorded traces: the whole of each, and each cut that is described beside it.
+//! The recorded traces: each one as a whole, and each cut that its files describe.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::support::{
 };
 
 #[test]
-fn whole_traces_give_the_known_frames() {
+fn whole_traces_restore_to_the_known_frames() {
     for (name, path) in scenarios() {
         let snapshot = lines(&trace_of(&name));
         assert_eq!(codes(&snapshot), [""; 0], "{name}");
@@ -56,7 +56,7 @@ fn whole_traces_give_the_known_frames() {
 }
 
 #[test]
-fn whole_traces_give_the_known_snapshots() {
+fn whole_traces_restore_to_the_known_snapshots() {
     let mut compared = 0;
     for (name, path) in scenarios() {
         let Ok(truth) = fs::read_to_string(path.join("truth-latest.json")) else {
@@ -123,7 +123,7 @@ fn whole_traces_give_the_known_snapshots() {
     assert!(compared >= 12);
 }
 
-/// What a cut must hold, from the raw events: how many calls of a kind had ended, by their hashes.
+/// The expected content of a cut, from the raw events: the number of ended calls of a kind by hash.
 fn ended_calls(events: &[Json]) -> (Vec<String>, Vec<String>) {
     let mut prompts = Vec::new();
     let mut tools = Vec::new();
@@ -146,7 +146,7 @@ fn ended_calls(events: &[Json]) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn every_cut_holds_what_had_ended() {
+fn every_cut_contains_the_ended_calls() {
     let mut cuts = 0;
     for (name, path) in scenarios() {
         let text = trace_of(&name);
@@ -195,7 +195,7 @@ fn every_cut_holds_what_had_ended() {
 }
 
 #[test]
-fn budgets_are_those_that_the_events_give() {
+fn budgets_match_the_events() {
     for (name, _) in scenarios() {
         let text = trace_of(&name);
         let events: Vec<Json> = text.lines().map(Json::parse).collect();
@@ -210,7 +210,7 @@ fn budgets_are_those_that_the_events_give() {
             {
                 continue;
             }
-            // Of an agent that was called once, the last update tells all.
+            // For an agent that was called once, the last update contains the whole usage.
             let is_update = |event: &&Json| {
                 event.field("type") == "budget:update"
                     && event.field("agentId") == frame.agent_id.body()

@@ -1,4 +1,4 @@
-//! Restore: recorded traces against what is known about them, and traces made by hand for each rule.
+//! Restore: recorded traces with known snapshots, and hand-written traces for each rule.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Traces of other recorders: children are numbered on, and journals united, over the generations.
+//! Traces of other recorders: the numbers of children and the journal continue over all generations.
 
 use agent_rewind_core::hash::input_hash;
 use agent_rewind_core::model::{Kind, Outcome};
@@ -9,7 +9,7 @@ use crate::support::{
 };
 
 #[test]
-fn generations_are_one() {
+fn generations_are_merged() {
     let snapshot = lines(&trace_of("f-reborn-3"));
     let root = &snapshot.root;
     assert_eq!((root.generation.id, root.earlier.len()), (2, 0));
@@ -44,7 +44,7 @@ fn generations_are_one() {
 }
 
 #[test]
-fn a_reborn_agent_stands_at_the_start_of_its_next_generation() {
+fn a_reborn_agent_is_at_the_start_of_its_next_generation() {
     let mut log = Log::old();
     log.run()
         .agent("a", "run", "a", r#"{"n":0}"#)
@@ -65,7 +65,7 @@ fn a_reborn_agent_stands_at_the_start_of_its_next_generation() {
     assert_eq!(
         outputs(&snapshot.root, &Kind::Prompt),
         ["h"],
-        "the journal is that of all generations"
+        "the journal contains all generations"
     );
     assert_eq!(memory(&snapshot.root), r#"{"k":1}"#);
 }
@@ -89,7 +89,7 @@ fn memory_at_the_start_is_empty_unless_the_run_was_continued() {
 }
 
 #[test]
-fn calls_of_a_batch_are_in_its_order_at_its_place() {
+fn calls_of_a_batch_have_its_order_and_position() {
     let snapshot = lines(&trace_of("b-tool-loop"));
     let tools: Vec<(String, u64, Option<u64>)> = calls(&snapshot.root)
         .iter()
@@ -114,7 +114,7 @@ fn calls_of_a_batch_are_in_its_order_at_its_place() {
 }
 
 #[test]
-fn failures_are_journaled() {
+fn failures_are_restored() {
     let snapshot = lines(&trace_of("g-child-fails"));
     let root = &snapshot.root;
     let failure = calls(root)
@@ -150,7 +150,7 @@ fn failures_are_journaled() {
 }
 
 #[test]
-fn the_same_prompt_asked_again_is_another_occurrence() {
+fn an_equal_prompt_is_another_occurrence() {
     let snapshot = lines(&trace_of("m-same-prompt-thrice"));
     let answers: Vec<String> = calls(&snapshot.root)
         .iter()
@@ -184,12 +184,12 @@ fn the_input_hash_comes_from_the_props() {
     assert_eq!(
         log.restore().root.input_hash,
         Some(input_hash("{}", None).unwrap()),
-        "no props are the same as none"
+        "missing props equal empty props"
     );
 }
 
 #[test]
-fn a_turn_that_had_not_ended_leaves_no_trace() {
+fn a_turn_without_an_end_is_left_out() {
     let snapshot = cut(
         &trace_of("a-single-turn"),
         "748f0b9e026fdc45",
@@ -214,8 +214,8 @@ fn a_call_without_a_hash_is_left_out_with_a_warning() {
 }
 
 #[test]
-fn a_target_in_the_middle_keeps_what_happened_beside_it() {
-    // Shard 1 had ended; the others were at work, and what they had done by then is kept.
+fn a_cut_keeps_concurrent_work_of_other_agents() {
+    // Shard 1 had ended. The others were running, and their finished calls are kept.
     let snapshot = cut(&trace_of("d-parallel-5"), "f75ed94dc4fe9531", Anchor::After);
     let parent = frame(&snapshot, "root/agent:parent:0");
     let states: Vec<&str> = parent

@@ -1,10 +1,10 @@
-//! The order of events: by number, else by time, else as they stand; lists may come shuffled.
+//! The order of events: by number, else by time, else by position. Lists may be shuffled.
 
 use agent_rewind_core::snapshot::Anchor;
 
 use crate::support::{Log, Scramble, calls, codes, cut, frames, lines, scenarios, shape, trace_of};
 
-/// Gives each line another time, or a number, by its place.
+/// Replaces the time or the number of each line according to its position.
 fn with(text: &str, field: &str) -> Vec<String> {
     let place_of = |place: usize, line: &str| {
         let (before, rest) = line.split_once(r#""timestamp":"#).unwrap();
@@ -21,7 +21,7 @@ fn with(text: &str, field: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_shuffled_list_with_times_of_its_own_is_put_in_order() {
+fn a_shuffled_list_with_distinct_times_is_sorted() {
     for (name, _) in scenarios() {
         let ordered = with(&trace_of(&name), "timestamp");
         let wanted = shape(&lines(&ordered.join("\n")));
@@ -36,14 +36,14 @@ fn a_shuffled_list_with_times_of_its_own_is_put_in_order() {
 }
 
 #[test]
-fn numbers_stand_above_times() {
+fn numbers_take_precedence_over_times() {
     for (name, _) in scenarios() {
         let ordered = with(&trace_of(&name), "_seq");
         let wanted = shape(&lines(&ordered.join("\n")));
         for seed in 0..10 {
             let mut shuffled = ordered.clone();
             Scramble::new(seed).shuffle(&mut shuffled);
-            // A clock that went wrong changes nothing.
+            // A wrong clock has no effect.
             let shuffled =
                 shuffled
                     .join("\n")
@@ -56,7 +56,7 @@ fn numbers_stand_above_times() {
 }
 
 #[test]
-fn a_shuffled_list_with_equal_times_keeps_its_tree_and_says_so() {
+fn a_shuffled_list_with_equal_times_keeps_its_tree_and_warns() {
     let mut told = 0;
     for (name, _) in scenarios() {
         let text = trace_of(&name);
@@ -93,12 +93,12 @@ fn a_shuffled_list_with_equal_times_keeps_its_tree_and_says_so() {
             assert!(codes.len() <= 1, "{name} {seed} {codes:?}");
         }
     }
-    // Of a few events some orders do not show that they are wrong.
+    // With few events, some wrong orders cannot be detected.
     assert!(told > 60, "{told}");
 }
 
 #[test]
-fn all_at_one_time_and_backwards() {
+fn a_reversed_list_with_one_time_is_sorted_by_its_spans() {
     let mut log = Log::old();
     log.run()
         .agent("a", "run", "outer", "{}")
@@ -123,7 +123,7 @@ fn same_time(line: &str) -> String {
 }
 
 #[test]
-fn equal_times_in_a_list_that_is_in_order_are_no_matter() {
+fn a_sorted_list_with_equal_times_stays_as_it_is() {
     let mut log = Log::old();
     log.run()
         .agent("a", "run", "a", "{}")
@@ -137,7 +137,7 @@ fn equal_times_in_a_list_that_is_in_order_are_no_matter() {
 }
 
 #[test]
-fn events_without_a_time_stay_where_they_stand() {
+fn events_without_a_time_keep_their_position() {
     let mut log = Log::old();
     log.run()
         .agent("a", "run", "a", "{}")
@@ -158,7 +158,7 @@ fn events_without_a_time_stay_where_they_stand() {
 }
 
 #[test]
-fn numbered_events_among_others_are_merged_by_time() {
+fn numbered_and_other_events_are_merged_by_time() {
     let mut log = Log::own();
     log.run()
         .agent("a", "run", "a", "{}")
@@ -166,7 +166,7 @@ fn numbered_events_among_others_are_merged_by_time() {
         .turn("t2", "a.g0", "h2", "x")
         .agent_end("a", "run", "1");
     let wanted = shape(&log.restore());
-    // A bus that lost the numbers of some.
+    // Some events have lost their numbers.
     let mixed: Vec<String> = log
         .lines
         .iter()
@@ -186,7 +186,7 @@ fn numbered_events_among_others_are_merged_by_time() {
 }
 
 #[test]
-fn a_cut_in_a_shuffled_list_is_where_it_is_in_the_ordered_one() {
+fn a_cut_in_a_shuffled_list_is_the_same_as_in_the_sorted_one() {
     let text = with(&trace_of("d-parallel-5"), "timestamp");
     let mut shuffled = text.clone();
     Scramble::new(11).shuffle(&mut shuffled);

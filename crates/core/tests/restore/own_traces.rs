@@ -1,4 +1,4 @@
-//! Our own traces: they number their events and say more, so that a restore is complete.
+//! Traces of this recorder. Their events have numbers and more fields, so that a restore is complete.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn one_call(log: &Log) -> Arc<Call> {
 }
 
 #[test]
-fn a_tool_call_is_kept_as_it_finishes() {
+fn a_tool_call_is_restored_at_the_moment_it_ends() {
     let mut log = Log::own();
     log.run()
         .agent("a", "run", "a", "{}")
@@ -63,7 +63,7 @@ fn a_tool_call_is_kept_as_it_finishes() {
 }
 
 #[test]
-fn a_batch_repairs_the_calls_whose_events_were_lost_and_doubles_none() {
+fn a_batch_restores_calls_with_lost_events_and_duplicates_no_call() {
     let row = |number: u32, span: &str, more: &str| {
         format!(
             r#"{{"callId":"m{number}","toolName":"x","input":{{}},"duration":1,"contentHash":"h{number}"{span},{more}}}"#
@@ -117,7 +117,7 @@ fn a_batch_repairs_the_calls_whose_events_were_lost_and_doubles_none() {
         r#"root/agent:a:0/tool:x:0 h0 4-Some(6) Output(Value { text: "first", types: None })"#,
         r"root/agent:a:0/tool:x:1 h1 5-Some(7) Output(Value { text: 1, types: None })",
     ];
-    // Without a callId of its own a call gets the number that it has among those of its name.
+    // A call without a callId is numbered among the calls with the same name.
     let numbered = |text: &str| text.split_once(' ').map(|(_, rest)| rest.to_owned());
     assert_eq!(
         told.iter().map(|text| numbered(text)).collect::<Vec<_>>(),
@@ -128,7 +128,7 @@ fn a_batch_repairs_the_calls_whose_events_were_lost_and_doubles_none() {
 }
 
 #[test]
-fn tools_called_outside_of_a_prompt_and_calls_of_other_kinds_appear_alike() {
+fn tools_outside_a_prompt_and_calls_of_other_kinds_are_restored() {
     let mut log = Log::own();
     log.run().agent("a", "run", "a", "{}");
     log.event("tool:call:start", "c", "a.g0", &tool_fields("x", 0, "h"));
@@ -162,6 +162,7 @@ fn tools_called_outside_of_a_prompt_and_calls_of_other_kinds_appear_alike() {
     assert_eq!(found[2].kind, Kind::Prompt);
     assert_eq!(
         found[2]
+            .data
             .meta
             .as_ref()
             .map(agent_rewind_core::json::JsonText::as_str),
@@ -170,7 +171,7 @@ fn tools_called_outside_of_a_prompt_and_calls_of_other_kinds_appear_alike() {
 }
 
 #[test]
-fn what_could_not_be_recorded_is_a_tombstone() {
+fn a_value_that_could_not_be_recorded_is_a_tombstone() {
     let mut log = Log::own();
     log.run().agent("a", "run", "a", "{}");
     log.event(
@@ -209,7 +210,7 @@ fn what_could_not_be_recorded_is_a_tombstone() {
 }
 
 #[test]
-fn a_turn_that_had_not_ended_is_pending() {
+fn a_turn_without_an_end_is_pending() {
     let mut log = Log::own();
     log.run().agent("a", "run", "a", "{}").event(
         "turn:start",
@@ -223,7 +224,7 @@ fn a_turn_that_had_not_ended_is_pending() {
 }
 
 #[test]
-fn a_generation_of_any_number_can_be_written_and_read() {
+fn a_generation_with_any_id_can_be_written_and_read() {
     let mut log = Log::own();
     log.run().agent("a", "run", "a", "{}");
     log.generation("a", 90_071_992_547_409_930, "{}", "{}");
@@ -235,7 +236,7 @@ fn a_generation_of_any_number_can_be_written_and_read() {
 }
 
 #[test]
-fn generations_stand_apart_with_their_memory_props_and_children() {
+fn each_generation_has_its_own_memory_props_and_children() {
     let mut log = Log::own();
     log.run().agent("a", "run", "a", r#"{"n":0}"#);
     log.agent("h", "a.g0", "helper", "{}")
@@ -277,7 +278,7 @@ fn generations_stand_apart_with_their_memory_props_and_children() {
     );
     assert_eq!(memory_text(first.memory.as_ref().unwrap()), "{}");
     assert_eq!(first.calls.len(), 1);
-    // Children are numbered anew in each generation.
+    // Children are numbered per generation.
     assert_eq!(
         first.children[0].call_id.body(),
         "root/agent:a:0/agent:helper:0"
@@ -301,7 +302,7 @@ fn generations_stand_apart_with_their_memory_props_and_children() {
 }
 
 #[test]
-fn a_rebirth_closes_what_it_left_running() {
+fn a_rebirth_closes_agents_that_were_still_running() {
     let mut log = Log::own();
     log.run()
         .agent("a", "run", "a", "{}")
@@ -313,7 +314,7 @@ fn a_rebirth_closes_what_it_left_running() {
 }
 
 #[test]
-fn an_agent_that_was_reborn_too_often_stays_in_its_last_generation() {
+fn an_agent_that_exceeds_the_limit_of_rebirths_stays_in_its_last_generation() {
     let mut log = Log::own();
     log.run()
         .agent("a", "run", "a", "{}")
@@ -354,7 +355,7 @@ fn a_cut_between_a_rebirth_and_the_end_of_its_generation_is_before_the_rebirth()
 }
 
 #[test]
-fn types_come_back_beside_their_values() {
+fn values_are_restored_with_their_types() {
     let mut log = Log::own();
     log.run().event("agent:start", "a", "run", &format!(r#""agentId":"a","props":{{"d":"2020"}},"propsTypes":{{"/d":"date"}},"inputHash":"{HASH}""#));
     log.event(
@@ -392,7 +393,7 @@ fn types_come_back_beside_their_values() {
 }
 
 #[test]
-fn results_that_json_leaves_out() {
+fn results_without_a_json_value_are_restored() {
     let end = |fields: &str| {
         let mut log = Log::own();
         log.run()
@@ -424,7 +425,7 @@ fn failed_call(frame: &Frame, index: usize) -> bool {
 }
 
 #[test]
-fn the_failure_that_a_frame_ended_with_is_marked_up_the_tree() {
+fn the_failure_that_ended_a_frame_is_marked_on_every_level() {
     let error =
         |message: &str| format!(r#"{{"name":"E","message":"{message}","stack":"differs"}}"#);
     let mut log = Log::own();
@@ -481,7 +482,7 @@ fn a_failure_that_was_handled_is_not_marked() {
 }
 
 #[test]
-fn usage_reaches_every_frame_above() {
+fn usage_is_added_to_every_frame_above() {
     let delta = |tokens: u32| {
         format!(
             r#""delta":{{"promptTokens":{tokens},"completionTokens":0,"totalTokens":{tokens},"callCount":1,"costs":{{"usd":2}},"items":[{{"type":"model","name":"m","costs":{{"usd":2}},"tokens":{{"prompt":{tokens},"completion":0,"total":{tokens}}}}}]}},"own":{{"items":7}},"aggregate":0"#
@@ -511,7 +512,7 @@ fn usage_reaches_every_frame_above() {
 }
 
 #[test]
-fn a_continued_run_has_the_budget_it_started_with() {
+fn a_continued_run_includes_its_earlier_usage() {
     let usage = |tokens: u32| {
         format!(
             r#"{{"costs":{{}},"promptTokens":0,"completionTokens":0,"totalTokens":{tokens},"callCount":1,"items":[]}}"#
@@ -569,7 +570,7 @@ fn a_continued_run_has_the_budget_it_started_with() {
 }
 
 #[test]
-fn call_ids_of_events_count_where_they_lead_to_the_parent() {
+fn call_ids_of_events_are_used_if_they_are_below_the_parent() {
     let mut log = Log::own();
     log.run().event(
         "agent:start",
@@ -591,7 +592,7 @@ fn call_ids_of_events_count_where_they_lead_to_the_parent() {
 }
 
 #[test]
-fn rules_of_normalization_come_back() {
+fn normalization_rules_are_restored() {
     let mut log = Log::own();
     log.event(
         "runWith:start",

@@ -1,4 +1,4 @@
-//! Whatever is done to a trace, restoring it gives a snapshot or a typed error.
+//! Restoring a damaged trace returns a snapshot or a typed error.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ enum Change {
     Drop(usize),
     Swap(usize, usize),
     Double(usize),
-    /// Cuts a line off.
+    /// Truncates a line.
     Tear(usize, usize),
-    /// Puts one byte in the place of another.
+    /// Replaces a byte.
     Spoil(usize, usize, char),
-    /// Gives a line the parent that another one has.
+    /// Copies the parent of another line.
     Adopt(usize, usize),
 }
 

@@ -1,4 +1,4 @@
-//! Trees of extreme shapes: they cost no stack, and their limits are typed errors.
+//! Trees of extreme shapes need no stack. Exceeding a limit is a typed error.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ fn event(out: &mut String, kind: &str, span: &str, parent: &str, fields: &str) {
     .unwrap();
 }
 
-/// Agents nested in each other.
+/// A trace of nested agents.
 fn chain(depth: usize) -> String {
     let mut text = String::new();
     event(&mut text, "runWith:start", "run", "", "");
@@ -37,7 +37,7 @@ fn chain(depth: usize) -> String {
 }
 
 #[test]
-fn a_thousand_nested_agents_and_no_more() {
+fn a_thousand_nested_agents_are_the_limit() {
     let snapshot = lines(&chain(MAX_FRAME_DEPTH));
     let found = frames(&snapshot);
     assert_eq!(found.len(), MAX_FRAME_DEPTH);
@@ -74,7 +74,7 @@ fn the_frame_of_the_run_counts_as_a_level() {
 }
 
 #[test]
-fn a_deep_chain_of_spans_that_are_no_agents() {
+fn a_deep_chain_of_other_spans_is_restored() {
     let mut text = String::new();
     event(&mut text, "runWith:start", "run", "", "");
     event(&mut text, "agent:start", "a", "run", "");
@@ -97,7 +97,7 @@ fn a_deep_chain_of_spans_that_are_no_agents() {
 }
 
 #[test]
-fn many_agents_in_parallel() {
+fn many_parallel_agents_are_restored() {
     let count = 100_000;
     let mut text = String::new();
     event(&mut text, "runWith:start", "run", "", "");
@@ -124,7 +124,7 @@ fn many_agents_in_parallel() {
 }
 
 #[test]
-fn many_calls_in_one_agent() {
+fn many_calls_in_one_agent_are_restored() {
     let count = 50_000;
     let mut text = String::new();
     event(&mut text, "agent:start", "a", "", "");
@@ -146,7 +146,7 @@ fn many_calls_in_one_agent() {
 }
 
 #[test]
-fn many_rows_of_usage_and_many_generations() {
+fn many_usage_items_and_generations_are_restored() {
     let mut text = String::new();
     event(&mut text, "agent:start", "a", "", "");
     for index in 0..5_000 {

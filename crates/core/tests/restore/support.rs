@@ -1,4 +1,4 @@
-//! Traces and what is read out of snapshots.
+//! Builds traces and reads values from snapshots.
 
 use std::fmt::Write;
 use std::fs;
@@ -69,10 +69,10 @@ pub fn trace_of(scenario: &str) -> String {
     fs::read_to_string(path.join("trace.jsonl")).unwrap()
 }
 
-/// A JSON value. Unlike `serde_json`, it holds lone surrogates: as the escapes that they are.
+/// A JSON value. Unlike `serde_json`, it supports lone surrogates, which stay escaped.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Json {
-    /// A string's normalized body.
+    /// The normalized body of a string.
     Text(String),
     /// The token of a number or a word.
     Token(String),
@@ -159,7 +159,7 @@ impl Json {
             .collect()
     }
 
-    /// In canonical form, so that two values can be compared whatever their spelling.
+    /// The canonical form, to compare values that are written differently.
     pub fn canonical(&self) -> String {
         canonicalize(&self.written()).unwrap()
     }
@@ -194,7 +194,7 @@ impl Json {
     }
 }
 
-/// All frames, parents before children, each with its parent's place in the list.
+/// All frames, parents before children, each with the index of its parent.
 pub fn frames(snapshot: &Snapshot) -> Vec<(Arc<Frame>, Option<usize>)> {
     let mut list = vec![(Arc::clone(&snapshot.root), None)];
     let mut next = 0;
@@ -251,7 +251,7 @@ pub fn all_calls(frame: &Frame) -> Vec<Arc<Call>> {
         .collect()
 }
 
-/// Hashes of the calls that gave an output, in order of start.
+/// The hashes of the calls with an output, in order of start.
 pub fn outputs(frame: &Frame, kind: &Kind) -> Vec<String> {
     let gave = |call: &&Arc<Call>| call.kind == *kind && matches!(call.outcome, Outcome::Output(_));
     all_calls(frame)
@@ -281,7 +281,7 @@ pub fn memory_text(memory: &agent_rewind_core::model::Memory) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-/// A short text for the whole tree, to compare trees by.
+/// A short text that describes the tree, to compare trees.
 pub fn shape(snapshot: &Snapshot) -> String {
     let mut out = String::new();
     for (frame, _) in frames(snapshot) {
@@ -310,7 +310,7 @@ pub fn shape(snapshot: &Snapshot) -> String {
     out
 }
 
-/// Writes a trace by hand. Times are the places of the events; `_seq` makes it one of ours.
+/// Writes a trace. The time of an event is its position. With `_seq`, it is a trace of this recorder.
 #[derive(Debug, Clone, Default)]
 pub struct Log {
     pub lines: Vec<String>,
@@ -318,7 +318,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// A trace as other recorders write it.
+    /// A trace in the form of other recorders.
     pub fn old() -> Self {
         Self::default()
     }
@@ -398,7 +398,7 @@ impl Log {
         self.event("generation:end", &format!("{agent}.g{id}"), agent, &fields)
     }
 
-    /// Ends generation 0 and the agent, with a result.
+    /// Ends generation 0 and the agent with a result.
     pub fn agent_end(&mut self, span: &str, parent: &str, result: &str) -> &mut Self {
         self.generation_end(span, 0, "return", "{}");
         self.event(
@@ -419,7 +419,7 @@ impl Log {
         )
     }
 
-    /// A whole turn: start and end.
+    /// A turn with start and end.
     pub fn turn(&mut self, span: &str, parent: &str, hash: &str, answer: &str) -> &mut Self {
         self.turn_start(span, parent, hash)
             .turn_end(span, parent, hash, answer)
@@ -458,7 +458,7 @@ impl Log {
     }
 }
 
-/// Random numbers that are the same in every run of the tests.
+/// Random numbers that are the same in every test run.
 #[derive(Debug)]
 pub struct Scramble(u64);
 

@@ -1,4 +1,4 @@
-//! Topology: frames come from the parents of spans, and calls belong to the nearest agent.
+//! The frame tree: frames follow the parents of spans, and calls belong to the nearest agent.
 
 use agent_rewind_core::model::{Kind, State};
 use agent_rewind_core::snapshot::{Anchor, SnapshotSource};
@@ -47,7 +47,7 @@ fn a_bare_agent_is_its_own_root() {
 }
 
 #[test]
-fn what_else_is_at_the_root_keeps_the_frame_of_the_run() {
+fn other_calls_at_the_root_keep_the_frame_of_the_run() {
     let with = |more: &dyn Fn(&mut Log)| {
         let mut log = Log::own();
         log.run()
@@ -92,7 +92,7 @@ fn what_else_is_at_the_root_keeps_the_frame_of_the_run() {
 }
 
 #[test]
-fn a_run_without_agents_is_restored_if_it_recorded_something() {
+fn a_run_without_agents_is_restored_if_it_has_calls() {
     let mut log = Log::own();
     log.run().event(
         "call:start",
@@ -107,7 +107,7 @@ fn a_run_without_agents_is_restored_if_it_recorded_something() {
 }
 
 #[test]
-fn parallel_agents_stay_siblings_and_those_in_flight_run() {
+fn parallel_agents_are_siblings_and_unfinished_ones_are_running() {
     let mut log = Log::old();
     log.run().agent("p", "run", "parent", "{}");
     for index in 0..5 {
@@ -118,7 +118,7 @@ fn parallel_agents_stay_siblings_and_those_in_flight_run() {
             &format!(r#"{{"i":{index}}}"#),
         );
     }
-    // They end in another order than they started in.
+    // They end in a different order than they started.
     for index in [3, 1] {
         log.turn(
             &format!("t{index}"),
@@ -174,7 +174,7 @@ fn a_call_belongs_to_the_nearest_agent_above_it() {
 }
 
 #[test]
-fn an_ended_parent_fails_those_that_it_left_running() {
+fn the_end_of_a_parent_fails_its_running_children() {
     let mut log = Log::old();
     log.run()
         .agent("a", "run", "parent", "{}")
@@ -204,13 +204,13 @@ fn an_ended_parent_fails_those_that_it_left_running() {
         "completed"
     );
     assert_eq!(codes(&snapshot), [""; 0]);
-    // Before the parent ended they were running.
+    // They were running until the parent ended.
     let before = cut(&log.text(), "d", Anchor::After);
     assert_eq!(status(&frame(&before, child)), "running");
 }
 
 #[test]
-fn the_end_of_the_run_fails_agents_that_still_ran() {
+fn the_end_of_the_run_fails_running_agents() {
     let mut log = Log::old();
     log.run()
         .agent("a", "run", "x", "{}")
@@ -242,7 +242,7 @@ fn one_run_is_restored_at_a_time() {
         .replace("\"t1\"", "\"t2\"")
         .replace("\"timestamp\":1", "\"timestamp\":2");
     let both = format!("{}{second}", first.text());
-    // By default the run that started last, wherever its events are in the file.
+    // By default, the run that started last is restored, regardless of the position of its events.
     for text in [&both, &format!("{second}{}", first.text())] {
         let newest = try_lines(text, &options()).unwrap();
         assert_eq!(call_ids(&newest), ["root/agent:two:0"]);
@@ -250,7 +250,7 @@ fn one_run_is_restored_at_a_time() {
         assert_eq!(codes(&newest), ["several-runs"]);
         assert!(
             newest.warnings[0].message.contains(
-                "; t2, which started last, was restored, options.traceId chooses another"
+                "; t2, which started last, was restored; options.traceId selects another"
             ),
         );
     }
@@ -265,7 +265,7 @@ fn one_run_is_restored_at_a_time() {
     assert_eq!(call_ids(&chosen("t2").unwrap()), ["root/agent:two:0"]);
     assert_eq!(
         chosen("t3").unwrap_err().to_string(),
-        r#"no event of the trace "t3"; the list holds t1, t2"#
+        r#"the list contains no event of the trace "t3", only of t1, t2"#
     );
     let by_span = try_lines(&both, &at("b", Anchor::After)).unwrap();
     assert_eq!(call_ids(&by_span), ["root/agent:two:0"]);
@@ -273,7 +273,7 @@ fn one_run_is_restored_at_a_time() {
 }
 
 #[test]
-fn of_two_runs_with_one_trace_id_the_last_or_the_targets_is_restored() {
+fn of_runs_with_one_trace_id_the_last_or_that_of_the_target_is_restored() {
     let mut log = Log::old();
     log.run()
         .agent("a", "run", "one", "{}")
@@ -292,7 +292,7 @@ fn of_two_runs_with_one_trace_id_the_last_or_the_targets_is_restored() {
 }
 
 #[test]
-fn a_run_inside_the_trace_of_another_program_is_a_run() {
+fn a_run_inside_the_trace_of_another_program_is_restored() {
     let mut log = Log::old();
     log.event("runWith:start", "run", "span-of-a-caller", "")
         .agent("a", "run", "x", "{}");
@@ -302,7 +302,7 @@ fn a_run_inside_the_trace_of_another_program_is_a_run() {
 }
 
 #[test]
-fn a_parent_that_is_not_in_the_list_is_the_run() {
+fn a_parent_without_events_is_the_run() {
     let mut log = Log::old();
     log.agent("a", "lost-run", "x", "{}")
         .agent("b", "lost-run", "x", "{}");
@@ -315,7 +315,7 @@ fn a_parent_that_is_not_in_the_list_is_the_run() {
 }
 
 #[test]
-fn keys_and_ids_that_mean_something_to_javascript_are_data() {
+fn special_names_of_javascript_are_plain_data() {
     let mut log = Log::own();
     log.run()
         .agent("a", "run", "__proto__", r#"{"__proto__":{"x":1}}"#);

@@ -6,7 +6,7 @@ use crate::json::{JsonStr, JsonText, write_number};
 use crate::model::OrderedMap;
 use crate::util::Fault;
 
-/// Amounts by unit (costs) or by sort (token details). Summed as JavaScript sums numbers.
+/// Amounts by unit (costs) or by category (token details). Sums are those of JavaScript numbers.
 pub type Amounts = OrderedMap<JsonStr, f64>;
 
 #[derive(Debug, Clone, Default)]
@@ -28,7 +28,7 @@ pub struct Usage {
     pub items: OrderedMap<ItemKey, Item>,
 }
 
-/// What usage is merged by: models by provider and name, tools by name, unit and details.
+/// The key by which usage is merged: models by provider and name, tools by name, unit and details.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ItemKey {
     Model {
@@ -60,7 +60,7 @@ pub enum Item {
 }
 
 impl Usage {
-    /// Adds `delta`. Costs what `delta` holds, not what is there already.
+    /// Adds `delta`. The cost depends on the size of `delta` only.
     pub fn add(&mut self, delta: &Self) {
         add_amounts(&mut self.costs, &delta.costs);
         add_amounts(&mut self.details, &delta.details);
@@ -94,7 +94,7 @@ impl Usage {
         out.push('}');
     }
 
-    /// Writes the `UsageStats` object without its items. Costs the same however many there are.
+    /// Writes the `UsageStats` object without its items. The cost does not depend on their number.
     pub fn write_totals(&self, out: &mut String) {
         out.push_str(r#"{"costs":"#);
         write_amounts(&self.costs, out);
@@ -126,7 +126,7 @@ impl Usage {
         out.push(']');
     }
 
-    /// Reads a `UsageStats` object; `path` names it in faults.
+    /// Reads a `UsageStats` object. `path`: its path in faults.
     pub fn read(text: &str, path: &str) -> Result<Self, Vec<Fault>> {
         read::read(text, path)
     }
@@ -184,7 +184,7 @@ impl Item {
                 quantity: quantity + more,
                 details: details.clone(),
             },
-            // The key tells models from tools, so the kinds never differ.
+            // Models and tools have different keys, so the kinds never differ.
             _ => self.clone(),
         }
     }
@@ -203,7 +203,7 @@ fn add_amounts(total: &mut Amounts, delta: &Amounts) {
     }
 }
 
-/// A sum that no double holds is the largest one: null would not be read again.
+/// A sum that overflows becomes the largest double: JSON would turn it into null, which cannot be read as a number.
 fn write_amount(amount: f64, out: &mut String) {
     let amount = if amount.is_nan() { 0.0 } else { amount };
     write_number(amount.clamp(f64::MIN, f64::MAX), out);

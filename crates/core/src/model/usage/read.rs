@@ -1,4 +1,4 @@
-//! Usage as it stands in JSON. What is wrong is told with its place; fields that nobody knows are passed over.
+//! Reads usage from JSON. Faults name their path. Unknown fields are skipped.
 
 use super::{Amounts, Item, ItemKey, Usage};
 use crate::json::{JsonError, JsonStr, JsonText, Scanner, canonicalize};
@@ -22,7 +22,7 @@ struct UsageReader {
     faults: Vec<Fault>,
 }
 
-/// The fields of an item, before it is known whether it is a model's or a tool's.
+/// The fields of an item before its type is known.
 #[derive(Default)]
 struct RawItem {
     kind: Option<JsonStr>,
@@ -268,7 +268,7 @@ fn read_number(scanner: &mut Scanner<'_>) -> Result<Option<f64>, JsonError> {
     }
 }
 
-/// The numbers of an object whose shape is a provider's own; the rest is passed over.
+/// The numbers of an object whose shape the provider defines. Other members are skipped.
 fn loose_amounts(scanner: &mut Scanner<'_>) -> Result<Amounts, JsonError> {
     let mut amounts = Amounts::default();
     if scanner.peek() != Some(b'{') {

@@ -30,7 +30,7 @@ fn begin(run: &mut Run, path: &FramePath, hash: &str) -> Option<CallSlot> {
         call_id,
         outcome,
         request: None,
-        meta: None,
+        data: CallData::default(),
         replays: None,
         start: None,
     };
@@ -40,7 +40,7 @@ fn begin(run: &mut Run, path: &FramePath, hash: &str) -> Option<CallSlot> {
 fn output(value: Value) -> Ended {
     Ended {
         outcome: Outcome::Output(value),
-        meta: None,
+        data: CallData::default(),
     }
 }
 
@@ -69,7 +69,7 @@ fn a_dump_never_changes() {
 }
 
 #[test]
-fn what_comes_after_the_end_of_a_frame_is_not_journaled() {
+fn calls_and_frames_after_the_end_of_a_frame_are_not_journaled() {
     let mut run = Run::new(new_frame("root", ""));
     let root = FramePath::default();
     let child = run.open_frame(&root, new_frame("c", "a")).unwrap();

@@ -1,4 +1,4 @@
-//! How many of the ordered events a snapshot is made from.
+//! Finds the position up to which the sorted events are restored.
 
 use super::select::not_found;
 use crate::json::JsonStr;
@@ -8,7 +8,7 @@ use crate::restore::read::spans::NO_EVENT;
 use crate::restore::read::trace::Trace;
 use crate::snapshot::Anchor;
 
-/// The number of events that are kept, from the first one on.
+/// The number of events to keep, counted from the first one.
 pub(crate) fn events_kept(
     trace: &Trace<'_>,
     options: &RestoreOptions,
@@ -23,7 +23,7 @@ pub(crate) fn events_kept(
         .ok_or_else(|| not_found(id, anchor))?;
     let known = trace.spans.get(span);
     let position = if known.start == NO_EVENT && known.end == NO_EVENT {
-        // A span of single events starts with the first and ends with the last of them.
+        // A span without start and end events starts with its first event and ends with its last.
         let mut positions = (0..)
             .zip(&trace.events)
             .filter(|(_, event)| event.span == span)
@@ -73,24 +73,24 @@ mod tests {
         events_kept(&trace, options).unwrap()
     }
 
-    /// The cuts that are described beside the recorded traces.
+    /// The cuts that are described in the files of the recorded traces.
     #[test]
-    fn keeps_as_many_events_as_it_should() {
+    fn keeps_the_expected_number_of_events() {
         let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../__test__/fixtures/traces");
         let mut cuts = 0;
         for scenario in fs::read_dir(traces).unwrap() {
             let path = scenario.unwrap().path();
             let text = fs::read_to_string(path.join("trace.jsonl")).unwrap();
             let meta = fs::read_to_string(path.join("meta.json")).unwrap();
-            // The memories before the cuts hold what serde_json cannot.
+            // The memories before the cuts contain values that serde_json cannot represent.
             let (_, cuts_and_dumps) = meta.split_once("\"cuts\":").unwrap();
             let meta: Value =
                 serde_json::from_str(&format!("{{\"cuts\":{cuts_and_dumps}")).unwrap();
             for cut in meta["cuts"].as_array().unwrap() {
-                let asked = &cut["options"];
-                let anchor = Anchor::from_name(asked["anchor"].as_str().unwrap_or("after"));
+                let chosen = &cut["options"];
+                let anchor = Anchor::from_name(chosen["anchor"].as_str().unwrap_or("after"));
                 let options = RestoreOptions {
-                    span_id: asked["spanId"].as_str().map(str::to_owned),
+                    span_id: chosen["spanId"].as_str().map(str::to_owned),
                     anchor: anchor.unwrap(),
                     trace_id: None,
                     metadata: None,
@@ -102,7 +102,7 @@ mod tests {
                 assert_eq!(
                     kept(&text, &options) as u64,
                     wanted,
-                    "{} {asked}",
+                    "{} {chosen}",
                     path.display()
                 );
                 cuts += 1;

@@ -1,4 +1,4 @@
-//! Finds what a trace lacks: starts, ends and parents of spans that other events prove.
+//! Finds events that are missing from a trace: starts, ends and parents of spans that other events imply.
 
 use crate::restore::read::event::{Event, Family, NO_SPAN, Phase, SpanIndex};
 use crate::restore::read::fields::Field;
@@ -6,7 +6,7 @@ use crate::restore::read::spans::{NO_EVENT, Span};
 use crate::restore::read::trace::Trace;
 use crate::restore::read::warnings::{Warnings, code};
 
-/// Reports events that must have been and are not in the list. `kept` events are restored from.
+/// Warns of missing events. The first `kept` events are restored from.
 pub(crate) fn warn_of_missing_events(trace: &Trace<'_>, kept: usize, warnings: &mut Warnings) {
     for event in &trace.events[..kept] {
         if event.kind.family == Family::Other {
@@ -15,7 +15,7 @@ pub(crate) fn warn_of_missing_events(trace: &Trace<'_>, kept: usize, warnings: &
         let span = trace.spans.get(event.span);
         if event.kind.phase == Phase::End && span.start == NO_EVENT {
             let message = format!(
-                "{} has no start before it; its place is known by its parent",
+                "{} has no start event; its position in the tree comes from its parent",
                 event.kind.name()
             );
             warnings.add(
@@ -27,7 +27,7 @@ pub(crate) fn warn_of_missing_events(trace: &Trace<'_>, kept: usize, warnings: &
         }
         if event.kind.phase == Phase::Start && lacks_end(trace, kept, span) {
             let message = format!(
-                "{} has no end, although what it was part of ended",
+                "{} has no end event, although its parent span ended",
                 event.kind.name()
             );
             warnings.add(code::MISSING_END, Some(event.line), Some(&span.id), message);
@@ -37,7 +37,7 @@ pub(crate) fn warn_of_missing_events(trace: &Trace<'_>, kept: usize, warnings: &
     missing_numbers(trace, kept, warnings);
 }
 
-/// A run numbers its events without a break.
+/// Warns of missing `_seq` numbers: a run numbers its events without gaps.
 fn missing_numbers(trace: &Trace<'_>, kept: usize, warnings: &mut Warnings) {
     let mut numbered = trace.events[..kept]
         .iter()
@@ -57,14 +57,14 @@ fn missing_numbers(trace: &Trace<'_>, kept: usize, warnings: &mut Warnings) {
     }
     if let Some(event) = after_gap {
         let message = format!(
-            "{missing} events are missing by their numbers (_seq), the first of them before this one"
+            "{missing} events are missing according to their numbers (_seq), the first of them before this event"
         );
         warnings.add(code::GAP, Some(event.line), None, message);
     }
 }
 
-/// Turns and calls end before the prompt or batch that they are part of, unless that is given up;
-/// generations always end before their agent. Agents and other calls may be left running.
+/// True if the span must have ended. Turns and tool calls end before their prompt or batch, unless that failed.
+/// Generations always end before their agent. Agents and other calls may still be running.
 fn lacks_end(trace: &Trace<'_>, kept: usize, span: &Span<'_>) -> bool {
     if span.end != NO_EVENT || span.parent == NO_SPAN {
         return false;
@@ -84,7 +84,7 @@ fn lacks_end(trace: &Trace<'_>, kept: usize, span: &Span<'_>) -> bool {
     }
 }
 
-/// A parent without events is the run itself where nothing else is; beside it, it was lost.
+/// Warns of parents without events. In a trace without a root span, the first of them is the run itself.
 fn missing_parents(trace: &Trace<'_>, warnings: &mut Warnings) {
     let spans = &trace.spans;
     let is_root = |event: &Event| {
@@ -105,7 +105,7 @@ fn missing_parents(trace: &Trace<'_>, warnings: &mut Warnings) {
         }
         if !std::mem::replace(&mut warned[span.parent as usize], true) {
             let message = format!(
-                "the parent of {} has no event of its own; what is under it is taken as part of the run itself",
+                "the parent of {} has no event of its own; its content is treated as part of the run itself",
                 event.kind.name(),
             );
             warnings.add(

@@ -1,4 +1,4 @@
-//! Which events of which run are restored, and in which order they came.
+//! Selects the events to restore from and sorts them.
 
 pub(super) mod cut;
 pub(super) mod missing;

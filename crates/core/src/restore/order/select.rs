@@ -1,4 +1,4 @@
-//! Chooses the one run that is restored, and drops what was delivered twice.
+//! Selects the run to restore, and removes duplicate events.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::restore::read::trace::Trace;
 use crate::restore::read::warnings::{Warnings, code};
 use crate::snapshot::Anchor;
 
-/// Leaves the events of one run in the trace, each once. Gives the run's traceId.
+/// Keeps the events of one run, each once. Returns the traceId of the run.
 pub(crate) fn select(
     trace: &mut Trace<'_>,
     options: &RestoreOptions,
@@ -27,7 +27,7 @@ pub(crate) fn select(
         .map(|id| find_target(trace, id, options.anchor))
         .transpose()?;
     let chosen = choose_trace(trace, options.trace_id.as_deref(), target, warnings)?;
-    // An event without a traceId belongs to whichever run its spans lead to.
+    // The run of an event without a traceId is found by its spans.
     trace
         .events
         .retain(|event| event.trace == NO_TRACE || Some(event.trace) == chosen);
@@ -103,7 +103,7 @@ fn choose_trace(
         several => {
             let newest = newest_trace(trace);
             let message = format!(
-                "the trace holds events of {} runs ({}); {}, which started last, was restored, options.traceId chooses another",
+                "the trace contains events of {} runs ({}); {}, which started last, was restored; options.traceId selects another",
                 several.len(),
                 names(several).join(", "),
                 names(&[newest]).join(", "),
@@ -114,13 +114,13 @@ fn choose_trace(
     }
 }
 
-/// The trace whose first event is the latest. A program that is run again appends to its file, and
-/// expects to restore its last run. Of equal ones, it is the one that appears last.
+/// The trace that started last; of several with the same time, the one that appears last. A program that runs
+/// again appends to its file and expects to restore its last run.
 fn newest_trace(trace: &Trace<'_>) -> u32 {
     let mut starts = vec![f64::INFINITY; trace.ids.len()];
     for event in &trace.events {
         if let Some(start) = starts.get_mut(event.trace as usize) {
-            // `min` passes over the NaN of an event without a time.
+            // `min` ignores the NaN of an event without a time.
             *start = start.min(event.time);
         }
     }
@@ -131,12 +131,12 @@ fn newest_trace(trace: &Trace<'_>) -> u32 {
     newest.map_or(NO_TRACE, |(index, _)| index)
 }
 
-/// An event is known by its span and type: the first one is kept.
+/// Removes duplicates: of events with the same span and type, keeps the first.
 fn drop_duplicates(trace: &mut Trace<'_>, warnings: &mut Warnings) {
     let mut seen = vec![0_u64; trace.spans.len()];
     let spans = &trace.spans;
     trace.events.retain(|event| {
-        // A call may tell twice how far its answer has come.
+        // A call may report the progress of its answer several times.
         let is_answer = event.kind.family == Family::Call && event.kind.phase == Phase::Single;
         if is_answer || event.kind.family == Family::Other {
             return true;
@@ -147,7 +147,7 @@ fn drop_duplicates(trace: &mut Trace<'_>, warnings: &mut Warnings) {
         *mask |= bit;
         if !is_new {
             let message = format!(
-                "{} was delivered twice, the first one counts",
+                "{} was delivered twice; the first one is used",
                 event.kind.name()
             );
             warnings.add(
@@ -161,8 +161,8 @@ fn drop_duplicates(trace: &mut Trace<'_>, warnings: &mut Warnings) {
     });
 }
 
-/// Two runs can share a traceId that their programs were given. The target's run is taken, or the
-/// one that started last.
+/// Selects one of several runs with the same traceId, which programs can receive from outside: the run of the
+/// target span, or the run that started last.
 fn choose_run(trace: &mut Trace<'_>, target: Option<SpanIndex>, warnings: &mut Warnings) {
     let spans = &trace.spans;
     let is_run = |span: SpanIndex| spans.get(span).family == Family::Run;
@@ -188,7 +188,7 @@ fn choose_run(trace: &mut Trace<'_>, target: Option<SpanIndex>, warnings: &mut W
         .filter(|run| *run != NO_SPAN)
         .unwrap_or(last);
     let message = format!(
-        "the trace holds {count} runs with the same traceId; the one of span {} was restored, options.spanId chooses another",
+        "the trace contains {count} runs with the same traceId; the one of span {} was restored; options.spanId selects another",
         spans.display(chosen),
     );
     warnings.add(

@@ -1,5 +1,5 @@
-//! Brings the events into the order in which they happened: by `_seq` where they have it, else by
-//! time, else as they stand in the list.
+//! Sorts the events into the order in which they happened: by `_seq` if they have it, else by time, else by
+//! their position in the list.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -10,7 +10,7 @@ use crate::restore::read::spans::{EventIndex, NO_EVENT, Spans};
 use crate::restore::read::trace::Trace;
 use crate::restore::read::warnings::{Warnings, code};
 
-/// Sorts the events and notes where spans start and end.
+/// Sorts the events and sets the positions of the starts and ends of spans.
 pub(crate) fn sort(trace: &mut Trace<'_>, warnings: &mut Warnings) {
     fill_times(&mut trace.events);
     let numbered = trace
@@ -31,7 +31,7 @@ pub(crate) fn sort(trace: &mut Trace<'_>, warnings: &mut Warnings) {
     };
     let event = &trace.events[position];
     let message = format!(
-        "{} stands before an event that must have come before it; the order of events at the same time is uncertain",
+        "{} is listed before an event that must precede it; the order of events with the same time is uncertain",
         event.kind.name(),
     );
     warnings.add(
@@ -40,7 +40,7 @@ pub(crate) fn sort(trace: &mut Trace<'_>, warnings: &mut Warnings) {
         Some(&trace.spans.get(event.span).id),
         message,
     );
-    // Numbers are the order that the run itself gave; times leave room for what spans tell.
+    // `_seq` is the order of the run itself. Events with equal times can be reordered by their spans.
     if numbered < trace.events.len() {
         untangle(&mut trace.events, &trace.spans);
         trace.spans.note_positions(&trace.events);
@@ -55,7 +55,7 @@ fn by_time(one: &Event, other: &Event) -> Ordering {
     one.time.total_cmp(&other.time)
 }
 
-/// An event without a time stays behind the one before it.
+/// Gives an event without a time that of the event before it.
 fn fill_times(events: &mut [Event]) {
     let mut last = 0.0;
     for event in events {
@@ -66,8 +66,7 @@ fn fill_times(events: &mut [Event]) {
     }
 }
 
-/// Some events are numbered and some are not: the two kinds keep an order of their own each, and
-/// are merged by time.
+/// Sorts events if only some have a `_seq`: sorts those with and those without, then merges both by time.
 fn merge(events: &mut Vec<Event>) {
     let (mut numbered, mut others): (Vec<Event>, Vec<Event>) =
         events.iter().partition(|event| !event.seq.is_nan());
@@ -86,8 +85,8 @@ fn merge(events: &mut Vec<Event>) {
     events.extend(others);
 }
 
-/// The position of an event that cannot stand where it does: an end before its start, or a child
-/// before its parent.
+/// The position of the first event that cannot be where it is: an end before its start, or a child before
+/// its parent.
 fn first_contradiction(events: &[Event], spans: &Spans<'_>) -> Option<usize> {
     (0..)
         .zip(events)
@@ -100,8 +99,8 @@ fn contradicts(position: EventIndex, event: &Event, spans: &Spans<'_>) -> bool {
     is_after(span.start) || (span.parent != NO_SPAN && is_after(spans.get(span.parent).start))
 }
 
-/// Within each run of events of the same time: a span's start goes first and its end last, and
-/// what is in a span goes between them. The rest stays as it stands.
+/// Reorders each group of events with the same time: the start of a span goes first, its end last, and events
+/// inside the span between them. Otherwise the order stays.
 fn untangle(events: &mut [Event], spans: &Spans<'_>) {
     let mut start = 0;
     while start < events.len() {
@@ -123,7 +122,7 @@ fn untangle(events: &mut [Event], spans: &Spans<'_>) {
     }
 }
 
-/// The offsets of a group's events in an order that its spans allow, as near to theirs as can be.
+/// The offsets of a group's events in an order that the spans allow, as close as possible to the given one.
 fn group_order(group: &Range<usize>, events: &[Event], spans: &Spans<'_>) -> Vec<usize> {
     let length = group.len();
     let mut followers: Vec<Vec<usize>> = vec![Vec::new(); length];
@@ -169,7 +168,7 @@ fn group_order(group: &Range<usize>, events: &[Event], spans: &Spans<'_>) -> Vec
             }
         }
     }
-    // What waits for itself keeps its place at the end.
+    // Events in a cycle go to the end, in their given order.
     order.extend((0..length).filter(|offset| waits_for[*offset] > 0));
     order
 }

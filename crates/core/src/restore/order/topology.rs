@@ -1,5 +1,5 @@
-//! Which agent, and which of its generations, a span belongs to. Read from the parents of spans
-//! alone, never from the order of events.
+//! Finds the agent and the generation of each span. Depends only on the parents of spans, never on the order of
+//! events.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use crate::restore::read::event::{Event, Family, NO_SPAN, SpanIndex};
 use crate::restore::read::spans::{EventIndex, NO_EVENT, Spans};
 use crate::restore::read::warnings::{Warnings, code};
 
-/// Where each span belongs.
+/// The agent and generation of each span.
 #[derive(Debug)]
 pub(crate) struct Topology {
     /// The nearest agent, the span itself first; [`NO_SPAN`] for the run itself.
     agent: Vec<SpanIndex>,
     /// The nearest generation below that agent; [`NO_SPAN`] for none.
     generation: Vec<SpanIndex>,
-    /// Agents without events of their own, and the event of a generation that proves them.
+    /// Agents without events of their own, and the event of a generation that implies them.
     implied: HashMap<SpanIndex, EventIndex>,
 }
 
@@ -35,7 +35,7 @@ impl Topology {
         self.agent.get(span as usize).copied().unwrap_or(NO_SPAN)
     }
 
-    /// Place of the first event of a generation of an agent without events of its own.
+    /// For an agent without events of its own: the first event of its generations.
     pub(crate) fn implied_by(&self, agent: SpanIndex) -> EventIndex {
         self.implied.get(&agent).copied().unwrap_or(NO_EVENT)
     }
@@ -48,7 +48,7 @@ impl Topology {
     }
 }
 
-/// The parent of a generation is an agent, even if no event of it is left.
+/// Marks the parents of generations as agents, even if no event of the agent is in the trace.
 fn imply_agents(spans: &mut Spans<'_>, events: &[Event]) -> HashMap<SpanIndex, EventIndex> {
     let mut implied = HashMap::new();
     for (position, event) in (0..).zip(events) {
@@ -64,8 +64,8 @@ fn imply_agents(spans: &mut Spans<'_>, events: &[Event]) -> HashMap<SpanIndex, E
     implied
 }
 
-/// For each span, the nearest one that `is` what is looked for, from itself upwards; a span that
-/// `stops` ends the search. The parents must be free of cycles.
+/// For each span, finds the nearest span that `is` accepts, starting at the span itself and going up. A span
+/// that `stops` accepts ends the search. The parents must not contain cycles.
 pub(crate) fn nearest(
     spans: &Spans<'_>,
     is: impl Fn(SpanIndex) -> bool,
@@ -103,13 +103,13 @@ pub(crate) fn nearest(
         .collect()
 }
 
-/// Cuts the links that make a span its own ancestor: the parent of the one that comes first.
+/// Breaks cycles of parents: removes the parent of the span that comes first.
 pub(crate) fn cut_cycles(spans: &mut Spans<'_>, events: &[Event], warnings: &mut Warnings) {
     #[derive(Clone, Copy, PartialEq, Eq)]
     enum Mark {
         New,
-        OnTheWay,
-        Settled,
+        OnPath,
+        Done,
     }
     let mut marks = vec![Mark::New; spans.len()];
     let mut path = Vec::new();
@@ -117,9 +117,10 @@ pub(crate) fn cut_cycles(spans: &mut Spans<'_>, events: &[Event], warnings: &mut
         let mut current = event.span;
         while current != NO_SPAN {
             let mark = &mut marks[current as usize];
-            if *mark == Mark::OnTheWay {
+            if *mark == Mark::OnPath {
                 spans.get_mut(current).parent = NO_SPAN;
-                let message = "the span is its own ancestor; it is taken as part of the run itself";
+                let message =
+                    "the span is its own ancestor; it is treated as part of the run itself";
                 let id = &spans.get(current).id;
                 warnings.add(
                     code::PARENT_CYCLE,
@@ -131,12 +132,12 @@ pub(crate) fn cut_cycles(spans: &mut Spans<'_>, events: &[Event], warnings: &mut
             if *mark != Mark::New {
                 break;
             }
-            *mark = Mark::OnTheWay;
+            *mark = Mark::OnPath;
             path.push(current);
             current = spans.get(current).parent;
         }
         for passed in path.drain(..) {
-            marks[passed as usize] = Mark::Settled;
+            marks[passed as usize] = Mark::Done;
         }
     }
 }

@@ -1,13 +1,13 @@
-//! A map for few entries that stays fast with many.
+//! A map that is optimized for few entries and stays fast with many.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Values by key, in the order in which the keys came.
+/// Values by key, in the order of insertion.
 #[derive(Debug, Clone)]
 pub(crate) struct Entries<K, V> {
     pub list: Vec<(K, V)>,
-    /// Places in the list, once that is too long to be searched.
+    /// Positions in the list, once it is too long for a linear search.
     positions: HashMap<K, usize>,
 }
 
@@ -20,7 +20,8 @@ impl<K, V> Default for Entries<K, V> {
     }
 }
 
-const SEARCHED: usize = 8;
+/// Up to this length, the list is searched.
+const MAX_SEARCHED: usize = 8;
 
 impl<K: Clone + Eq + Hash, V: Default> Entries<K, V> {
     pub(crate) fn clear(&mut self) {
@@ -28,9 +29,9 @@ impl<K: Clone + Eq + Hash, V: Default> Entries<K, V> {
         self.positions.clear();
     }
 
-    /// The value of a key, a new one if there is none yet.
+    /// The value of a key. Inserts a default value for a new key.
     pub(crate) fn entry(&mut self, key: K) -> &mut V {
-        let known = if self.list.len() <= SEARCHED {
+        let known = if self.list.len() <= MAX_SEARCHED {
             self.list.iter().position(|(known, _)| *known == key)
         } else {
             if self.positions.is_empty() {
@@ -45,7 +46,7 @@ impl<K: Clone + Eq + Hash, V: Default> Entries<K, V> {
         };
         let position = known.unwrap_or_else(|| {
             let position = self.list.len();
-            if position > SEARCHED {
+            if position > MAX_SEARCHED {
                 self.positions.insert(key.clone(), position);
             }
             self.list.push((key, V::default()));

@@ -1,13 +1,13 @@
-//! What is kept of an event: what it is, where it belongs, when it was, and spans of its fields.
+//! Events as they are kept: type, span, order, and ranges of their fields.
 
 use super::fields::{Field, FieldList, FieldSet, FieldSpan, Fields, TraceText};
 
 /// Index into [`Spans`](super::spans::Spans).
 pub(crate) type SpanIndex = u32;
-/// Stands for "no span".
+/// No span.
 pub(crate) const NO_SPAN: SpanIndex = SpanIndex::MAX;
 
-/// Stands for "no traceId".
+/// No traceId.
 pub(crate) const NO_TRACE: u32 = u32::MAX;
 
 /// Index into the list of payloads; [`NO_PAYLOAD`] for none.
@@ -20,20 +20,20 @@ pub(crate) struct Event {
     pub span: SpanIndex,
     /// [`NO_SPAN`] for none.
     pub parent: SpanIndex,
-    /// Index of the traceId; [`NO_TRACE`] where the event has none.
+    /// Index of the traceId; [`NO_TRACE`] for none.
     pub trace: u32,
-    /// Line of the file or position in the list; from 1.
+    /// Line of the file or position in the list, counted from 1.
     pub line: u32,
-    /// Milliseconds since 1970; NaN where the event has none.
+    /// Milliseconds since 1970; NaN for none.
     pub time: f64,
-    /// `_seq`; NaN where the event has none.
+    /// `_seq`; NaN for none.
     pub seq: f64,
     /// The event's part of the list of kept fields.
     pub fields: FieldList,
     pub payload: PayloadIndex,
 }
 
-/// What sort of span an event belongs to.
+/// The type of span that an event belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Family {
     Run,
@@ -46,14 +46,14 @@ pub(crate) enum Family {
     /// `tools:execute`: the tool calls of one turn.
     Batch,
     Tool,
-    /// A call of any kind, journaled through the open primitive.
+    /// A call of any other kind, recorded by `journalCall`.
     Call,
     Custom,
     Reborn,
     Budget,
     /// The first value of a key of an agent's memory.
     Memory,
-    /// Nothing that a snapshot is made from.
+    /// Snapshots do not depend on such events.
     Other,
 }
 
@@ -61,7 +61,7 @@ pub(crate) enum Family {
 pub(crate) enum Phase {
     Start,
     End,
-    /// The event is all of its span.
+    /// The event is the only one of its span.
     Single,
 }
 
@@ -101,7 +101,7 @@ impl EventKind {
         Self { family, phase }
     }
 
-    /// The type as events name it.
+    /// The `type` of the event.
     pub(crate) fn name(self) -> &'static str {
         let (start, end) = match self.family {
             Family::Run => ("runWith:start", "runWith:end"),
@@ -126,7 +126,7 @@ impl EventKind {
         }
     }
 
-    /// The fields that a restore reads of such an event, a bit each.
+    /// The fields that a restore reads of such an event.
     pub(crate) fn fields(self) -> FieldSet {
         use Field as F;
         const CALL: FieldSet = F::CallId.bit() | F::ContentHash.bit();
@@ -134,7 +134,7 @@ impl EventKind {
             | F::Error.bit()
             | F::Handled.bit()
             | F::Tombstone.bit()
-            | F::Meta.bit();
+            | F::set(F::CALL_DATA);
         const OUTPUT: FieldSet = OUTCOME | F::Output.bit() | F::OutputTypes.bit();
         const TOOL: FieldSet = F::ToolName.bit() | F::JournalCallId.bit() | F::ContentHash.bit();
         const ENDED: FieldSet = F::Success.bit()
@@ -180,11 +180,11 @@ impl EventKind {
         }
     }
 
-    /// Of these fields, the ones that are read only where the start of the span is missing, or where the
-    /// events have no numbers.
-    fn told_before(self) -> FieldSet {
+    /// The subset of [`Self::fields`] that repeats the start of the span. These are read only if that start is
+    /// missing, or if events have no `_seq`.
+    fn repeated_fields(self) -> FieldSet {
         use Field as F;
-        let told = match (self.family, self.phase) {
+        let repeated = match (self.family, self.phase) {
             (Family::Model, Phase::End) => {
                 F::Usage.bit() | F::FinishReason.bit() | F::Duration.bit()
             }
@@ -195,45 +195,45 @@ impl EventKind {
             | (Family::Call, Phase::Single) => {
                 let phase = Phase::Start;
                 let start = Self { phase, ..self };
-                // An end may tell what is other than it was at the start.
+                // The end may have other values of these than the start.
                 start.fields() & !(F::Memory.bit() | F::ContentHash.bit())
             }
             _ => 0,
         };
-        self.fields() & told
+        self.fields() & repeated
     }
 
-    /// The fields one by one, those that are read of every such event first.
+    /// The fields in a list. Fields that are read of every such event come first.
     pub(crate) fn field_list(self) -> Vec<Field> {
         let fields_in = |set: FieldSet| {
             Field::ALL
                 .iter()
                 .filter(move |field| set & field.bit() != 0)
         };
-        let told_before = self.told_before();
-        let always = fields_in(self.fields() & !told_before);
-        always.chain(fields_in(told_before)).copied().collect()
+        let repeated = self.repeated_fields();
+        let always = fields_in(self.fields() & !repeated);
+        always.chain(fields_in(repeated)).copied().collect()
     }
 }
 
-/// What a restore reads of the events of a type.
+/// The fields that a restore reads of the events of a type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RestoredFields {
-    /// Names of the fields that are read, beside `type`, `agentId`, `timestamp`, `_seq` and `trace`. Nothing
-    /// else of an event can change what is restored.
+    /// Names of the fields, in addition to `type`, `agentId`, `timestamp`, `_seq` and `trace`. No other field
+    /// affects the restored snapshot.
     pub names: Vec<&'static str>,
-    /// So many of the first are read of every event; the others only of one that has no `_seq`, or does not
-    /// follow the start of its span.
+    /// The number of names, from the first one, that are read of every event. The others are read only of an
+    /// event that has no `_seq` or does not follow the start of its span.
     pub always: usize,
 }
 
-/// What a restore reads of events of this type.
+/// The fields that a restore reads of events of this type.
 #[must_use]
 pub fn restored_fields(event_type: &str) -> RestoredFields {
     let kind = EventKind::from_type(event_type);
     RestoredFields {
         names: kind.field_list().into_iter().map(Field::key).collect(),
-        always: (kind.fields() & !kind.told_before()).count_ones() as usize,
+        always: (kind.fields() & !kind.repeated_fields()).count_ones() as usize,
     }
 }
 
@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_have_a_family_and_a_phase() {
+    fn each_type_has_a_family_and_a_phase() {
         for (name, family, phase) in [
             ("agent:start", Family::Agent, Phase::Start),
             ("agent:reborn", Family::Reborn, Phase::Single),
@@ -283,12 +283,12 @@ mod tests {
                 ["start", "end"].map(|phase| restored_fields(&format!("{base}:{phase}")));
             assert_eq!(start.always, start.names.len(), "{base}");
             assert!(end.names.len() <= 32 && end.always <= end.names.len());
-            // Whatever else the start told, an end tells how it ended.
-            let (always, told) = end.names.split_at(end.always);
+            // An end always contains the outcome, and otherwise repeats the start.
+            let (always, repeated) = end.names.split_at(end.always);
             assert!(always.contains(&"success") && always.contains(&"error"));
             assert!(
-                told.iter().all(|name| start.names.contains(name)),
-                "{told:?}"
+                repeated.iter().all(|name| start.names.contains(name)),
+                "{repeated:?}"
             );
         }
         assert_eq!(restored_fields("sys:log").names, [""; 0]);

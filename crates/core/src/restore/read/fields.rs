@@ -9,12 +9,12 @@ use memchr::memchr;
 
 use crate::json::{JsonStr, JsonText, RawStr, Scanner};
 
-/// A set of fields, a bit each.
+/// A bit set of fields.
 pub(crate) type FieldSet = u64;
 
 macro_rules! fields {
     ($($length:literal => $($variant:ident = $key:literal),+;)*) => {
-        /// A field of an event that some kind of event is read for.
+        /// A field that a restore reads of some type of event.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[repr(u8)]
         pub(crate) enum Field { $($($variant),+),* }
@@ -39,7 +39,7 @@ macro_rules! fields {
     };
 }
 
-// By the length of the key, so that a key is compared with a few others only.
+// Grouped by the length of the key, so that a key is compared with only a few others.
 fields! {
     3 => Own = "own", Key = "key";
     4 => Type = "type", Seq = "_seq", Kind = "kind", Name = "name", Meta = "meta";
@@ -55,11 +55,11 @@ fields! {
     13 => NewPropsTypes = "newPropsTypes", JournalCallId = "journalCallId";
 }
 
-/// The shortest key has three letters, and an escape has six.
+/// The shortest key has three letters, and an escape has six characters.
 const SHORTEST_ESCAPED: usize = 8;
 
 impl Field {
-    /// The field with this key, if any event is read for it.
+    /// The field with this key; `None` if no event is read for it.
     #[inline]
     pub(crate) fn from_key(key: RawStr<'_>) -> Option<Self> {
         let field = Self::from_body(key.body());
@@ -69,7 +69,7 @@ impl Field {
         field
     }
 
-    /// The fields that are not read where this one is there with such a value.
+    /// The fields that need not be read if this one has the given value.
     pub(crate) fn replaces(self, value: &str) -> FieldSet {
         match self {
             Self::Delta => Self::Own.bit(),
@@ -78,16 +78,28 @@ impl Field {
         }
     }
 
+    /// The fields of [`CallData`](crate::model::CallData), in events that end a call or report its answer.
+    pub(crate) const CALL_DATA: &[Self] = &[Self::Meta];
+
     pub(crate) const fn bit(self) -> FieldSet {
         1 << self as u8
     }
+
+    pub(crate) const fn set(mut fields: &[Self]) -> FieldSet {
+        let mut set = 0;
+        while let [first, rest @ ..] = fields {
+            set |= first.bit();
+            fields = rest;
+        }
+        set
+    }
 }
 
-/// Where a kept field stands in the text.
+/// The position of a kept field in the text.
 #[derive(Debug, Clone)]
 pub(crate) struct FieldSpan {
     pub field: Field,
-    /// The value's text; empty where it is nested too deep to be kept.
+    /// The value; empty if it is nested too deep.
     pub range: Range<usize>,
 }
 
@@ -106,7 +118,7 @@ impl FieldList {
         }
     }
 
-    /// The fields themselves, out of the list of all fields.
+    /// Looks the fields up in the list of all fields.
     pub(crate) fn with<'a, 't>(
         self,
         source: TraceText<'t>,
@@ -117,7 +129,7 @@ impl FieldList {
         Fields { source, list }
     }
 
-    /// Says that so many fields were put before.
+    /// Adjusts the position after `fields` fields were inserted before.
     pub(crate) fn move_by(&mut self, fields: usize) {
         let first = (self.first as usize).saturating_add(fields);
         self.first = u32::try_from(first).unwrap_or(u32::MAX);
@@ -131,17 +143,17 @@ pub(crate) struct TraceText<'t> {
     values: Values<'t>,
 }
 
-/// What becomes of the values that are taken out of the text.
+/// The way in which values are taken from the text.
 #[derive(Debug, Clone, Copy)]
 enum Values<'t> {
-    /// They stay parts of it.
+    /// Values refer to the text and keep it alive.
     Shared(&'t Arc<String>),
-    /// They are copied, and their bytes counted.
+    /// Values are copied. Counts the copied bytes.
     Copied(&'t AtomicUsize),
 }
 
 impl<'t> TraceText<'t> {
-    /// A text that all that is cut from it keeps.
+    /// A text that is kept alive by the values taken from it.
     pub(crate) fn shared(text: &'t Arc<String>) -> Self {
         Self {
             text,
@@ -149,7 +161,7 @@ impl<'t> TraceText<'t> {
         }
     }
 
-    /// A text of which only what is needed is kept.
+    /// A text whose values are copied.
     pub(crate) fn borrowed(text: &'t str, copied: &'t AtomicUsize) -> Self {
         Self {
             text,
@@ -175,8 +187,7 @@ impl<'t> TraceText<'t> {
         }
     }
 
-    /// The body of a string literal in the form that `JSON.stringify` writes; `None` if the value
-    /// is something else.
+    /// The body of a string in the form that `JSON.stringify` writes; `None` for other values.
     pub(crate) fn string(self, range: &Range<usize>) -> Option<Cow<'t, str>> {
         let text = self.slice(range);
         let body = text.strip_prefix('"')?.strip_suffix('"')?;
@@ -195,7 +206,7 @@ pub(crate) struct Fields<'a, 't> {
 }
 
 impl<'t> Fields<'_, 't> {
-    /// Where the value stands; `null` counts as a value here. Of a doubled key the last one counts.
+    /// The range of the value, which may be `null`. Of a duplicate key, the last one counts.
     pub(crate) fn range(&self, field: Field) -> Option<&Range<usize>> {
         self.list
             .iter()
@@ -204,12 +215,12 @@ impl<'t> Fields<'_, 't> {
             .map(|kept| &kept.range)
     }
 
-    /// Whether the field is there but nested too deep to be kept.
+    /// True if the field is present but nested too deep.
     pub(crate) fn is_too_deep(&self, field: Field) -> bool {
         self.range(field).is_some_and(Range::is_empty)
     }
 
-    /// The value, whatever it is.
+    /// The value, of any type.
     pub(crate) fn json(&self, field: Field) -> Option<JsonText> {
         let range = self.range(field).filter(|range| !range.is_empty())?;
         Some(self.source.json(range))
@@ -251,9 +262,16 @@ impl<'t> Fields<'_, 't> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::CallData;
 
     #[test]
-    fn every_field_is_found_by_its_key() {
+    fn events_contain_every_field_of_call_data() {
+        let names: Vec<&str> = Field::CALL_DATA.iter().map(|field| field.key()).collect();
+        assert_eq!(names, CallData::NAMES);
+    }
+
+    #[test]
+    fn finds_every_field_by_its_key() {
         for field in Field::ALL {
             assert_eq!(
                 Field::from_body(field.key()),

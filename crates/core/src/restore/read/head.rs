@@ -1,4 +1,4 @@
-//! The fields that every event has.
+//! Reads the fields that every event has.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,10 +8,10 @@ use super::fields::{Field, FieldSet, TraceText};
 use super::members::Members;
 use crate::json::JsonError;
 
-/// How many values that come again are known at a time. A power of two.
+/// The number of slots for repeated values. A power of two.
 pub(crate) const KNOWN_VALUES: usize = 256;
 
-/// Errors hold the type of what stands there instead.
+/// The common fields of an event. Errors contain the type of the value that is there instead.
 #[derive(Debug)]
 pub(crate) struct Head<'t> {
     pub kind: TypeField,
@@ -27,7 +27,7 @@ pub(crate) struct Head<'t> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TypeField {
-    /// With the type of what stands there instead of a string.
+    /// With the type of the value that is there instead of a string.
     Missing(&'static str),
     Gap,
     Event(EventKind),
@@ -61,8 +61,7 @@ impl<'t> Head<'t> {
         };
     }
 
-    /// Whether nothing more of the head can come. Where events are numbered, the number comes too;
-    /// the first event tells.
+    /// True if no more fields of the head can follow. The first event shows if events have a `_seq`.
     pub(crate) fn is_complete(&self, is_numbered: Option<bool>) -> bool {
         let has_number = match is_numbered {
             Some(is_numbered) => !is_numbered || !self.seq.is_nan(),
@@ -76,8 +75,8 @@ impl<'t> Head<'t> {
             && matches!(self.kind, TypeField::Event(_))
     }
 
-    /// Where a value with this key is likely to be known from: a conversation from the event
-    /// before it under the same parent.
+    /// The slot in which a value with this key is likely to be known. A conversation usually repeats the
+    /// one of the previous event under the same parent.
     pub(crate) fn known_slot(&self, key: &str) -> usize {
         let parent = self
             .parent
@@ -113,8 +112,8 @@ impl<'t> Head<'t> {
     }
 }
 
-/// The head of an event that begins as recorders write it, where it ends, and where the agentId
-/// stands, quotes included.
+/// The head of an event in the form that recorders write, the position of its end, and the range of the
+/// agentId including its quotes.
 pub(crate) struct UsualHead<'t> {
     pub head: Head<'t>,
     pub end: usize,
@@ -122,8 +121,8 @@ pub(crate) struct UsualHead<'t> {
 }
 
 /// Reads the head of an event that begins with type, agentId, schemaVersion, timestamp, `_seq` and
-/// trace, without white space or escapes: in a trace that is most of the text of most lines.
-/// `None` for an event that is written otherwise, be it right or wrong.
+/// trace, without white space or escapes. In most lines of a trace this is most of the text.
+/// Returns `None` for an event in any other form, valid or not.
 pub(crate) fn read_usual_head(source: TraceText<'_>, line: Range<usize>) -> Option<UsualHead<'_>> {
     let mut reader = HeadReader {
         text: &source.text()[..line.end],
@@ -188,7 +187,7 @@ impl<'t> HeadReader<'t> {
         Some(())
     }
 
-    /// The rest of a string without escapes, up to its closing quote, which is passed.
+    /// The rest of a string without escapes. Consumes the closing quote.
     #[inline]
     fn string(&mut self) -> Option<&'t str> {
         let start = self.pos;
@@ -199,10 +198,10 @@ impl<'t> HeadReader<'t> {
         (*rest.get(length)? == b'"').then(|| &self.text[start..end])
     }
 
-    /// A whole number below 2^53 that another member follows.
+    /// A whole number below 2^53, followed by another member.
     #[inline]
     fn count(&mut self) -> Option<f64> {
-        const MOST_DIGITS: usize = 15;
+        const MAX_DIGITS: usize = 15;
         let rest = self.text.as_bytes().get(self.pos..)?;
         let mut number = 0.0;
         let mut length = 0;
@@ -210,22 +209,22 @@ impl<'t> HeadReader<'t> {
             number = number * 10.0 + f64::from(digit - b'0');
             length += 1;
         }
-        let is_plain = (1..=MOST_DIGITS).contains(&length)
+        let is_plain = (1..=MAX_DIGITS).contains(&length)
             && (length == 1 || rest[0] != b'0')
             && rest.get(length) == Some(&b',');
         self.pos += length;
-        // So few digits are added up exactly.
+        // The sum is exact for so few digits.
         is_plain.then_some(number)
     }
 }
 
-/// How many bytes come before a quote, a backslash or a control character. The strings are short, and
-/// are looked at eight bytes at a time.
+/// The number of bytes before a quote, a backslash or a control character. Compares eight bytes at a time,
+/// which is fastest for short strings.
 #[inline]
 fn plain_length(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGH_BITS: u64 = ONES << 7;
-    // Above the lowest byte that is less, others may seem so too.
+    // Bytes above the lowest match may be false matches. Only the lowest one is used.
     let less = |word: u64, than: u8| word.wrapping_sub(ONES * u64::from(than)) & !word & HIGH_BITS;
     let (words, rest) = bytes.as_chunks();
     for (index, word) in words.iter().enumerate() {
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_end_at_the_first_byte_that_is_not_plain() {
+    fn plain_strings_end_at_a_quote_backslash_or_control_character() {
         for length in 0..40 {
             for byte in 0..=u8::MAX {
                 for behind in ["", "\"", "\\\u{1}\"xxxxxxxxxxxxxx"] {
@@ -277,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_recorders_write() {
+    fn reads_the_form_that_recorders_write() {
         let line = r#"{"type":"agent:start","agentId":"ä b","schemaVersion":1,"timestamp":1795977394388,"_seq":7,"trace":{"traceId":"t","spanId":"s","parentSpanId":"p"},"props":{}}"#;
         let text = Arc::new(line.to_owned());
         let UsualHead {
@@ -307,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_the_rest_to_others() {
+    fn refuses_other_forms() {
         for line in [
             r#"{ "type":"x","timestamp":1,"trace":{"spanId":"s"}}"#,
             r#"{"type":"x\n","timestamp":1,"trace":{"spanId":"s"}}"#,

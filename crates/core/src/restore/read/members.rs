@@ -1,4 +1,4 @@
-//! Walks the members of one object of a trace.
+//! Reads the members of one object of a trace.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,20 +8,20 @@ use memchr::memchr2;
 use super::fields::TraceText;
 use crate::json::{JsonError, JsonErrorKind, RawStr, Scanner};
 
-/// A reader of an object's members. A value that is nested deeper than JSON values may be is
-/// passed over, so that it does not spoil the rest.
+/// A reader of an object's members. A value that is nested too deep is skipped, so that the other members
+/// can still be read.
 #[derive(Debug)]
 pub(crate) struct Members<'t> {
     /// The text of the trace up to the end of the object.
     text: &'t str,
-    /// Where in it the scanner's text begins.
+    /// The position in it where the scanner's text begins.
     base: usize,
     scanner: Scanner<'t>,
     first: bool,
 }
 
 impl<'t> Members<'t> {
-    /// Enters the object that stands in `range`.
+    /// Enters the object in `range`.
     pub(crate) fn enter(source: TraceText<'t>, range: Range<usize>) -> Result<Self, JsonError> {
         let text = &source.text()[..range.end];
         let mut scanner = Scanner::new(&text[range.start..]);
@@ -34,8 +34,8 @@ impl<'t> Members<'t> {
         })
     }
 
-    /// Goes on in an object after its first member, which ends where `range` starts.
-    pub(crate) fn go_on(source: TraceText<'t>, range: Range<usize>) -> Self {
+    /// Continues in an object after a member. `range` starts at the end of that member.
+    pub(crate) fn after_member(source: TraceText<'t>, range: Range<usize>) -> Self {
         let text = &source.text()[..range.end];
         let scanner = Scanner::new(&text[range.start..]);
         Self {
@@ -46,7 +46,7 @@ impl<'t> Members<'t> {
         }
     }
 
-    /// Enters the object that is the value of the current member, or passes a value that is none.
+    /// Reads the members of the current value. Skips a value that is not an object and returns its type.
     pub(crate) fn enter_value(
         &mut self,
         mut read: impl FnMut(&mut Self, RawStr<'t>) -> Result<(), JsonError>,
@@ -65,14 +65,14 @@ impl<'t> Members<'t> {
         Ok(Ok(()))
     }
 
-    /// The next key; `None` past the last member.
+    /// The next key; `None` after the last member.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Option<RawStr<'t>>, JsonError> {
         self.scanner.next_member(&mut self.first)
     }
 
-    /// Passes the value of the current member and returns its range in the text of the trace: an
-    /// empty range if it is nested too deep to be kept.
+    /// Skips the current value and returns its range in the text of the trace: an empty range if the value
+    /// is nested too deep.
     #[inline]
     pub(crate) fn value(&mut self) -> Result<Range<usize>, JsonError> {
         self.scanner.peek();
@@ -80,28 +80,27 @@ impl<'t> Members<'t> {
         match self.scanner.skip_value() {
             Ok(range) => Ok(start..self.base + range.end),
             Err(error) if error.kind == JsonErrorKind::TooDeep => {
-                self.go_on_at(container_end(self.text.as_bytes(), start).ok_or(error)?);
+                self.continue_at(container_end(self.text.as_bytes(), start).ok_or(error)?);
                 Ok(start..start)
             }
             Err(error) => Err(error),
         }
     }
 
-    /// Passes the value of the current member, which nobody reads. `known` is the range of a value
-    /// that it may repeat, or begin with if it is a list: what is the same needs no second look.
-    /// The new value is known next.
+    /// Skips the current value. `known` is the range of an earlier value that this one may repeat or, for a
+    /// list, begin with: equal text is not scanned again. Sets `known` to the new value.
     #[inline]
     pub(crate) fn pass_repeated(&mut self, known: &mut Range<usize>) -> Result<(), JsonError> {
         let first = self.scanner.peek();
         if let Some(b'{' | b'[') = first {
             let start = self.base + self.scanner.position();
             if let Some(end) = self.repeats(start, known) {
-                self.go_on_at(end);
+                self.continue_at(end);
                 *known = start..end;
                 return Ok(());
             }
             if let Some(end) = self.begins_with(start, known) {
-                self.go_on_at(end);
+                self.continue_at(end);
                 // A comma or the end of the list follows.
                 let mut first_element = false;
                 while self.scanner.next_element(&mut first_element)? {
@@ -118,8 +117,8 @@ impl<'t> Members<'t> {
         Ok(())
     }
 
-    /// The end of the value at `start` if it is the same as the known one. An object or a list ends
-    /// where its text does, so no look at what follows is needed.
+    /// The end of the value at `start` if it is equal to the known one. The known value ends with a closing
+    /// bracket, so the following text need not be checked.
     fn repeats(&self, start: usize, known: &Range<usize>) -> Option<usize> {
         let end = start + known.len();
         let is_same = !known.is_empty()
@@ -127,23 +126,23 @@ impl<'t> Members<'t> {
         is_same.then_some(end)
     }
 
-    /// Past the elements of the known list that the list at `start` begins with.
+    /// The end of the known list's elements if the list at `start` begins with them.
     fn begins_with(&self, start: usize, known: &Range<usize>) -> Option<usize> {
         let bytes = self.text.as_bytes();
         let elements = bytes.get(known.clone())?.strip_suffix(b"]")?;
         let end = start + elements.len();
-        let goes_on = bytes.get(start..end)? == elements && bytes.get(end) == Some(&b',');
-        // After `[` alone a comma would be a fault.
-        (goes_on && elements.len() > 1).then_some(end)
+        let is_continued = bytes.get(start..end)? == elements && bytes.get(end) == Some(&b',');
+        // A comma directly after `[` would be invalid.
+        (is_continued && elements.len() > 1).then_some(end)
     }
 
-    fn go_on_at(&mut self, position: usize) {
+    fn continue_at(&mut self, position: usize) {
         self.base = position;
         self.scanner = Scanner::new(&self.text[position..]);
     }
 
-    /// Passes the value of the current member: a string's body in the form that `JSON.stringify`
-    /// writes, or the type of what stands there instead.
+    /// Reads the current value: the body of a string in the form that `JSON.stringify` writes, or the type of
+    /// another value.
     pub(crate) fn string(&mut self) -> Result<Result<Cow<'t, str>, &'static str>, JsonError> {
         let first = self.scanner.peek();
         if first == Some(b'"') {
@@ -153,7 +152,7 @@ impl<'t> Members<'t> {
         Ok(Err(type_name(first)))
     }
 
-    /// Passes the value of the current member: a number, or NaN for anything else.
+    /// Reads the current value: a number, or NaN for any other value.
     pub(crate) fn number(&mut self) -> Result<f64, JsonError> {
         if let Some(b'-' | b'0'..=b'9') = self.scanner.peek() {
             return Ok(self.scanner.number()?.parse().unwrap_or(f64::NAN));
@@ -162,13 +161,13 @@ impl<'t> Members<'t> {
         Ok(f64::NAN)
     }
 
-    /// Asks that nothing follows the object.
+    /// Checks that nothing follows the object.
     pub(crate) fn finish(&mut self) -> Result<(), JsonError> {
         self.scanner.finish()
     }
 }
 
-/// The length from which on it is worth to know a value.
+/// Shorter values are not remembered.
 const WORTH_KNOWING: usize = 32;
 
 /// The type of the JSON value that starts with this byte.
@@ -185,8 +184,8 @@ pub(crate) fn type_name(first: Option<u8>) -> &'static str {
     }
 }
 
-/// Past the bracket that closes the container which opens at `pos`, whatever is in it; `None` if
-/// none does.
+/// The position after the bracket that closes the container at `pos`; `None` if it is not closed. Does not
+/// validate the content.
 pub(crate) fn container_end(bytes: &[u8], mut pos: usize) -> Option<usize> {
     let mut depth = 0_usize;
     loop {
@@ -205,7 +204,7 @@ pub(crate) fn container_end(bytes: &[u8], mut pos: usize) -> Option<usize> {
     }
 }
 
-/// Where the quote is that closes the string whose body starts at `pos`.
+/// The position of the quote that closes the string whose body starts at `pos`.
 fn string_end(bytes: &[u8], mut pos: usize) -> Option<usize> {
     loop {
         pos += memchr2(b'"', b'\\', bytes.get(pos..)?)?;
@@ -223,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gives_places_in_the_whole_text() {
+    fn ranges_are_positions_in_the_whole_text() {
         let text = Arc::new(r#"xx {"a":1,"b":"q\u0041" , "c":[true],"d":{"e":null}}"#.to_owned());
         let mut members = Members::enter(TraceText::shared(&text), 3..text.len()).unwrap();
         assert_eq!(members.next().unwrap().unwrap().body(), "a");
@@ -248,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn passes_over_what_is_nested_too_deep() {
+    fn skips_values_that_are_nested_too_deep() {
         let deep = format!("{}\"]\\\"\"{}", "[".repeat(100_000), "]".repeat(100_000));
         let text = Arc::new(format!(r#"{{"deep":{deep},"next":7}}"#));
         let mut members = Members::enter(TraceText::shared(&text), 0..text.len()).unwrap();

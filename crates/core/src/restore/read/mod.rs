@@ -1,4 +1,4 @@
-//! From the text of a trace, or a table of events, to events, spans and the payloads of events.
+//! Reads the text of a trace, or a table of events, into events, spans and payloads.
 
 pub(super) mod entries;
 pub(super) mod event;

@@ -1,4 +1,4 @@
-//! Reads the events out of the text of a trace, or of a part of it, each line once.
+//! Reads the events of a part of a trace. Each line is read once.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,24 +16,24 @@ use super::warnings::{Warnings, code};
 use crate::json::{JsonError, JsonErrorKind, Scanner};
 use crate::restore::options::Origin;
 
-/// What was read of a text, or of a part of it.
+/// The events of a text or of a part of it.
 #[derive(Debug)]
 pub(crate) struct Part<'t> {
     pub trace: Trace<'t>,
     pub warnings: Warnings,
-    /// How many lines it has. They are numbered from 1 in each part.
+    /// The number of lines. Lines are counted from 1 in each part.
     pub lines: u32,
-    /// In a list from memory, the first line that is no event: nothing after it was read.
+    /// The first line of a list from memory that is not an event. Nothing after it was read.
     pub fault: Option<NumberedFault>,
 }
 
 /// A fault and the number of its line.
 pub(crate) type NumberedFault = (LineFault, u32);
 
-/// Why a line is no event.
+/// A line is not an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LineFault {
-    /// Below the event; empty for the event itself.
+    /// The path inside the event; empty for the event itself.
     pub path: &'static str,
     pub expected: &'static str,
     pub received: Cow<'static, str>,
@@ -67,11 +67,11 @@ pub(crate) const TURN_START: EventKind = EventKind {
 
 enum Line {
     Event(Event),
-    /// The writer dropped so many events here.
+    /// The writer dropped this number of events here.
     Gap(Option<u64>),
 }
 
-/// Reads a text that holds an event in each line. `range` starts and ends with whole lines.
+/// Reads a text with an event in each line. `range` consists of whole lines.
 pub(crate) fn read_lines(source: TraceText<'_>, range: Range<usize>, origin: Origin) -> Part<'_> {
     let mut reader = PartReader::new(source, &range, origin);
     let mut lines = 0;
@@ -87,7 +87,7 @@ pub(crate) fn read_lines(source: TraceText<'_>, range: Range<usize>, origin: Ori
     }
 }
 
-/// Reads a text that is one JSON array of events, from `start` on.
+/// Reads a text that is one JSON array of events, starting at `start`.
 pub(crate) fn read_array(source: TraceText<'_>, start: usize, origin: Origin) -> Part<'_> {
     let mut reader = PartReader::new(source, &(start..source.text().len()), origin);
     let fault = reader.array(start..source.text().len(), &mut 0).err();
@@ -102,10 +102,10 @@ pub(crate) fn read_array(source: TraceText<'_>, start: usize, origin: Origin) ->
     }
 }
 
-/// How much of a text is looked at to guess how many lines it has.
+/// The length of the sample that is used to estimate the number of lines.
 const SAMPLE_BYTES: usize = 1 << 16;
 
-/// About how many lines the text has.
+/// Estimates the number of lines.
 fn estimate_lines(text: &str) -> usize {
     let sample = &text.as_bytes()[..text.len().min(SAMPLE_BYTES)];
     let lines = memchr_iter(b'\n', sample).count() + 1;
@@ -116,11 +116,11 @@ struct PartReader<'t> {
     trace: Trace<'t>,
     origin: Origin,
     warnings: Warnings,
-    /// Whether the events have a `_seq`, as far as they were read.
+    /// True if an event read so far has a `_seq`; `None` before the first event.
     is_numbered: Option<bool>,
-    /// Ranges of the last values, by field.
+    /// The range of the last value of each field.
     last_ranges: [Range<usize>; Field::COUNT],
-    /// Ranges of values that nobody reads, and that come again: conversations, schemas, tools.
+    /// The ranges of skipped values that are often repeated: conversations, schemas, tools.
     known: Box<[Range<usize>; KNOWN_VALUES]>,
 }
 
@@ -148,7 +148,7 @@ impl<'t> PartReader<'t> {
                 continue;
             }
             *number += 1;
-            // A line that was ended was written to its end.
+            // A line with a line feed after its brace was written completely.
             let is_ended = end < bytes.len() && bytes[..end].trim_ascii_end().ends_with(b"}");
             self.line(pos..end, *number, is_ended)?;
             pos = end + 1;
@@ -156,7 +156,7 @@ impl<'t> PartReader<'t> {
         Ok(())
     }
 
-    /// One JSON array of events, which are numbered from `number` on.
+    /// Reads one JSON array of events, which are numbered after `number`.
     fn array(&mut self, range: Range<usize>, number: &mut u32) -> Result<(), NumberedFault> {
         let text = &self.trace.source.text()[..range.end];
         let mut base = range.start;
@@ -208,7 +208,7 @@ impl<'t> PartReader<'t> {
                 let count =
                     count.map_or_else(|| "events".to_owned(), |count| format!("{count} events"));
                 let message = format!(
-                    "the writer of the trace dropped {count} here; calls recorded in them are made again"
+                    "the writer of the trace dropped {count} here; calls recorded in them are executed again"
                 );
                 self.warnings.add(code::GAP, Some(number), None, message);
             }
@@ -240,8 +240,8 @@ impl<'t> PartReader<'t> {
         Ok(())
     }
 
-    /// Reads one event; the fields that it is read for are added to the trace's. A `whole` line is
-    /// not read further than it must be.
+    /// Reads one event and keeps the fields that its type is read for. Of a `whole` line, only the required
+    /// part is read.
     fn members(
         &mut self,
         range: Range<usize>,
@@ -252,7 +252,7 @@ impl<'t> PartReader<'t> {
         let first_field = self.trace.fields.len();
         let (mut head, mut members) = self.head(range)?;
         if self.is_numbered == Some(false) && head.kind == TypeField::Event(TURN_START) {
-            // In the traces of other recorders it holds the conversation, and nothing else.
+            // In traces of other recorders it contains only the conversation.
             head.wanted = 0;
         }
         let mut seen = self.fields_from(first_field);
@@ -261,7 +261,7 @@ impl<'t> PartReader<'t> {
                 break;
             }
             let Some(key) = members.next()? else {
-                // A second value on the line makes the first one doubtful too.
+                // A line with a second value is invalid as a whole.
                 members.finish()?;
                 break;
             };
@@ -319,7 +319,7 @@ impl<'t> PartReader<'t> {
         }))
     }
 
-    /// The head of an event if it stands at the beginning as usual, and a reader of what follows.
+    /// The head of an event if it is in the usual form, and a reader for the remaining members.
     fn head(&mut self, range: Range<usize>) -> Result<(Head<'t>, Members<'t>), LineFault> {
         let source = self.trace.source;
         if let Some(UsualHead {
@@ -337,7 +337,7 @@ impl<'t> PartReader<'t> {
                     range,
                 });
             }
-            return Ok((head, Members::go_on(source, end..range.end)));
+            return Ok((head, Members::after_member(source, end..range.end)));
         }
         let first_byte = source.slice(&range).trim_ascii_start().bytes().next();
         if first_byte != Some(b'{') {
@@ -352,8 +352,8 @@ impl<'t> PartReader<'t> {
             .fold(0, |seen, kept| seen | kept.field.bit())
     }
 
-    /// The range of the value that the field had last time, if it is the same: text that is read again
-    /// and again then stays in the processor's caches.
+    /// Replaces the range of a value by that of the field's previous value if both are equal. Text that
+    /// is read repeatedly then stays in the processor's caches.
     fn same_as_before(&mut self, field: Field, range: Range<usize>) -> Range<usize> {
         let source = self.trace.source;
         let last = &mut self.last_ranges[field as usize];
@@ -371,8 +371,8 @@ impl<'t> PartReader<'t> {
         self.trace.source.slice(&count.range).parse().ok()
     }
 
-    /// Drops the fields that such an event is not read for: they were kept while its type was
-    /// unknown, or another one makes them needless.
+    /// Removes fields that events of this type are not read for. They were kept while the type was
+    /// unknown, or another field replaces them.
     fn keep_fields(&mut self, first: usize, wanted: FieldSet, number: u32, span: &SpanId<'_>) {
         let fields = &mut self.trace.fields;
         let has_delta = fields[first..]
@@ -386,9 +386,7 @@ impl<'t> PartReader<'t> {
                 continue;
             }
             if range.start == range.end {
-                let message = format!("the field {} is nested too deep to be kept", field.key());
-                self.warnings
-                    .add(code::TOO_DEEP, Some(number), Some(span), message);
+                self.warnings.add_too_deep(*field, number, span);
             }
             fields.swap(end, at);
             end += 1;

@@ -1,5 +1,5 @@
-//! What is made of an event's fields while their text is at hand: later it has left the processor's
-//! caches, and a long text is read by several threads.
+//! Values that are parsed as soon as an event has been read. Later its text has left the processor's caches, and
+//! a long text is read by several threads.
 
 use std::ops::Range;
 
@@ -17,18 +17,18 @@ pub(crate) enum Payload<'t> {
     Hash(RequestHash),
     /// The hash of an agent's input.
     Input(ContentHash),
-    /// `None` if it is no object.
+    /// `None` if the value is not an object.
     Memory(Option<Memory>),
-    /// `None` if it is no object.
+    /// `None` if the value is not an object.
     Usage(Option<Box<UsageSum<'t>>>),
     Rows(Vec<Row>),
 }
 
-/// A call in the list of a batch.
+/// A result in the list of a batch.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub hash: Option<RequestHash>,
-    /// `None` for what is no row.
+    /// `None` if the entry is not an object.
     pub fields: Option<Vec<FieldSpan>>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn payload_of<'t>(kind: EventKind, fields: &Fields<'_, 't>) -> Option
             Some(Payload::Memory(memory(fields.source, range)))
         }
         (Family::Budget, _) => {
-            // Without the difference, the sum so far tells.
+            // An event without `delta` has the sum so far in `own`.
             let text = fields
                 .text(Field::Delta)
                 .or_else(|| fields.text(Field::Own))?;
@@ -65,8 +65,8 @@ fn request_hash(fields: &Fields<'_, '_>) -> Option<RequestHash> {
     })
 }
 
-/// The hash of an agent's input: as its event says, else that of its props. Props that are not
-/// there are the same input as an empty object.
+/// The hash of an agent's input: from its event, else from its props. Missing props are the same input as an
+/// empty object.
 pub(crate) fn input_of(fields: &Fields<'_, '_>) -> Option<ContentHash> {
     if let Some(hash) = fields
         .string(Field::InputHash)
@@ -78,7 +78,7 @@ pub(crate) fn input_of(fields: &Fields<'_, '_>) -> Option<ContentHash> {
         None => "{}",
         Some(range) => fields.source.slice(range),
     };
-    // Props that are nested too deep are no JSON here, and have no hash.
+    // Props that are nested too deep have no hash: their text here is empty, which is not JSON.
     input_hash(props, fields.text(Field::PropsTypes)).ok()
 }
 

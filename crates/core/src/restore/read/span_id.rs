@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use crate::json::JsonStr;
 
-/// The body of an id's JSON string. Up to 16 bytes, as nearly all ids have, are kept at hand: they
-/// are compared without a look into the text, which has long left the processor's caches.
+/// The body of an id's JSON string. Nearly all ids have up to 16 bytes, which are stored inline. They are
+/// compared without reading the text, which has long left the processor's caches.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum SpanId<'t> {
-    /// Padded with zeros, which no body holds.
+    /// Padded with zeros, which no body contains.
     Short([u8; SHORT]),
     Long(Cow<'t, str>),
 }

@@ -1,4 +1,4 @@
-//! The spans that the events of a trace name.
+//! The spans of a trace.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,10 +14,10 @@ pub(crate) const NO_EVENT: EventIndex = EventIndex::MAX;
 
 #[derive(Debug)]
 pub(crate) struct Spans<'t> {
-    /// Made when it is asked for, where the ids came as a list.
+    /// If the ids came as a list, built on first use.
     by_id: OnceLock<HashMap<SpanId<'t>, SpanIndex, IdHashing>>,
     list: Vec<Span<'t>>,
-    /// Events name their parents in runs: the last one is found without hashing.
+    /// Consecutive events often have the same parent, which is then found without hashing.
     last_parent: SpanIndex,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Span<'t> {
     pub parent: SpanIndex,
     /// The family of its first event that has one.
     pub family: Family,
-    /// Whether it has an event of its own.
+    /// False for a span that occurs only as a parent.
     pub has_events: bool,
     pub start: EventIndex,
     pub end: EventIndex,
@@ -56,7 +56,7 @@ impl<'t> Spans<'t> {
         }
     }
 
-    /// Of different ids, in the order of their indices.
+    /// From distinct ids, in the order of their indices.
     pub(crate) fn of_ids(ids: Vec<SpanId<'t>>) -> Self {
         Self {
             by_id: OnceLock::new(),
@@ -65,7 +65,7 @@ impl<'t> Spans<'t> {
         }
     }
 
-    /// Makes room for so many more.
+    /// Reserves memory for `more` spans.
     pub(crate) fn reserve(&mut self, more: usize) {
         self.list.reserve_exact(more);
         if let Some(by_id) = self.by_id.get_mut() {
@@ -129,7 +129,7 @@ impl<'t> Spans<'t> {
         self.last_parent
     }
 
-    /// Notes which events the spans have. The first parent that an event names is the one.
+    /// Sets the parent and family of each span from its events. Of several parents, the first one counts.
     pub(crate) fn note_events(&mut self, events: &[Event]) {
         for span in &mut self.list {
             (span.parent, span.family, span.has_events) = (NO_SPAN, Family::Other, false);
@@ -146,7 +146,7 @@ impl<'t> Spans<'t> {
         }
     }
 
-    /// Notes at which positions of the ordered list the spans start and end.
+    /// Sets the positions of the starts and ends of spans in the ordered list.
     pub(crate) fn note_positions(&mut self, events: &[Event]) {
         for span in &mut self.list {
             (span.start, span.end) = (NO_EVENT, NO_EVENT);
@@ -172,7 +172,7 @@ mod tests {
     use crate::restore::read::span_id::display;
 
     #[test]
-    fn ids_are_told_apart_as_texts() {
+    fn ids_are_equal_only_if_their_texts_are() {
         let mut spans = Spans::with_capacity(0);
         let ids = [
             "00000000000000ff",

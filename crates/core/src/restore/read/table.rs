@@ -1,5 +1,5 @@
-//! Reads events that were handed over in memory: numbers and indices in columns, and only what is made
-//! into the snapshot as text.
+//! Reads events that are passed in memory: numbers and indices in columns, and as text only the values that
+//! the snapshot needs.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,21 +12,22 @@ use super::payload::payload_of;
 use super::span_id::SpanId;
 use super::spans::Spans;
 use super::trace::Trace;
-use super::warnings::{Warnings, code};
+use super::warnings::Warnings;
 use crate::json::{JsonError, JsonErrorKind, Scanner};
 use crate::restore::error::RestoreErrorKind;
 use crate::util::Fault;
 
-/// Events by columns. The values of their fields are the elements of JSON arrays in a text of their own,
-/// in the order of the events, and of [`restored_fields`](super::event::restored_fields) in each.
+/// Events in columns. The values of their fields are the elements of JSON arrays in a separate text, in the
+/// order of the events and, for each event, of [`restored_fields`](super::event::restored_fields).
 #[derive(Debug, Clone, Copy)]
 pub struct EventTable<'t> {
-    /// Of each event: the indices of its type, its span, its parent and its trace, and a bit for each
-    /// field of its type that it has. [`NO_NAME`] for none.
+    /// Five numbers per event: the indices of its type, span, parent and trace ([`NO_NAME`] for none), and a
+    /// bit set of the fields that it has.
     pub heads: &'t [u32],
-    /// Of each event: its time in milliseconds and its `_seq`; NaN for none.
+    /// Two numbers per event: its time in milliseconds and its `_seq`; NaN for none.
     pub numbers: &'t [f64],
-    /// What the indices stand for: JSON arrays of different strings from `JSON.stringify`.
+    /// The names behind the indices of types: a JSON array of distinct strings, written by `JSON.stringify`.
+    /// The same for spans and traces.
     pub types: &'t str,
     pub spans: &'t str,
     pub traces: &'t str,
@@ -48,7 +49,7 @@ pub(crate) fn read_table<'t>(
         .map_err(|error| {
             RestoreErrorKind::InvalidEvent(Fault {
                 path: "events".to_owned(),
-                message: format!("expected a list of events, received another text ({error})"),
+                message: format!("expected a list of events, received other text ({error})"),
             })
         })
 }
@@ -59,7 +60,7 @@ struct TableReader<'t, 'w> {
     values: Values<'t>,
     kinds: Vec<(EventKind, Vec<Field>)>,
     traces: Vec<u32>,
-    /// Whether the events have a `_seq`, as far as they were read.
+    /// True if an event read so far has a `_seq`; `None` before the first event.
     is_numbered: Option<bool>,
 }
 
@@ -114,22 +115,19 @@ impl<'t, 'w> TableReader<'t, 'w> {
         let first_field = self.trace.fields.len();
         let mut left = present;
         while left != 0 {
-            let Some(field) = fields.get(left.trailing_zeros() as usize) else {
+            let Some(&field) = fields.get(left.trailing_zeros() as usize) else {
                 return self.values.unexpected();
             };
             left &= left - 1;
             let range = self.values.next()?;
             if range.is_empty() {
                 let id = &self.trace.spans.get(span).id;
-                let message = format!("the field {} is nested too deep to be kept", field.key());
-                self.warnings
-                    .add(code::TOO_DEEP, Some(line), Some(id), message);
+                self.warnings.add_too_deep(field, line, id);
             }
-            let field = *field;
             self.trace.fields.push(FieldSpan { field, range });
         }
         if *kind == TURN_START && self.is_numbered == Some(false) {
-            // As in a file: other recorders keep the conversation in it, and nothing else.
+            // As in a file: in traces of other recorders it contains only the conversation.
             self.trace.fields.truncate(first_field);
         }
         self.is_numbered = Some(self.is_numbered == Some(true) || !seq.is_nan());
@@ -151,10 +149,10 @@ impl<'t, 'w> TableReader<'t, 'w> {
     }
 }
 
-/// The elements of one JSON array after another.
+/// The elements of consecutive JSON arrays.
 struct Values<'t> {
     text: &'t str,
-    /// Where in it the scanner's text begins.
+    /// The position in it where the scanner's text begins.
     base: usize,
     scanner: Scanner<'t>,
     is_open: bool,
@@ -173,7 +171,7 @@ impl<'t> Values<'t> {
         }
     }
 
-    /// The range of the next element; empty if it is nested too deep to be kept.
+    /// The range of the next element; empty if it is nested too deep.
     #[inline]
     fn next(&mut self) -> Result<Range<usize>, JsonError> {
         while !self.is_open || !self.scanner.next_element(&mut self.first)? {
@@ -201,7 +199,7 @@ impl<'t> Values<'t> {
     }
 }
 
-/// Gives the bodies of the strings in a JSON array.
+/// Calls `take` with the body of each string in a JSON array.
 fn each_name<'t>(text: &'t str, mut take: impl FnMut(Cow<'t, str>)) -> Result<(), JsonError> {
     let mut scanner = Scanner::new(text);
     scanner.enter_array()?;

@@ -1,4 +1,4 @@
-//! Reads the events out of a text: a long one in parts, at the same time.
+//! Reads the events of a text. Several threads read a long text in parts.
 
 use std::num::NonZero;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::restore::error::RestoreErrorKind;
 use crate::restore::options::Origin;
 use crate::util::Fault;
 
-/// A long text is cut into parts of this size. They are smaller than the share of a thread, because
+/// A long text is split into parts of this size. Parts are smaller than the share of a thread, because
 /// some take longer than others.
 const PART_BYTES: usize = 1 << 20;
 const MAX_THREADS: usize = 4;
@@ -77,7 +77,7 @@ fn invalid_event(fault: LineFault, number: u32) -> RestoreErrorKind {
     })
 }
 
-/// Cuts the text from `start` on into so many parts of whole lines, of about the same size.
+/// Splits the text after `start` into `count` parts of whole lines and about equal size.
 fn ranges(text: &str, start: usize, count: usize) -> Vec<Range<usize>> {
     let mut ranges = Vec::with_capacity(count);
     let mut from = start;
@@ -94,7 +94,7 @@ fn ranges(text: &str, start: usize, count: usize) -> Vec<Range<usize>> {
     ranges
 }
 
-/// Reads the parts with so many threads, this one among them.
+/// Reads the parts with `threads` threads, including this one.
 fn read_parts<'t>(
     source: TraceText<'t>,
     ranges: &[Range<usize>],
@@ -112,7 +112,7 @@ fn read_parts<'t>(
     let mut parts: Vec<Option<Part<'t>>> = ranges.iter().map(|_| None).collect();
     thread::scope(|scope| {
         let others = 1..threads.min(ranges.len());
-        // Where no thread is to be had, this one does all the work.
+        // If no thread can be created, this one does all the work.
         let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
         let others: Vec<_> = others.filter_map(spawn).collect();
         let done = work();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_read_in_parts_is_the_same() {
+    fn reading_in_parts_gives_the_same_events() {
         let event = |number: usize| {
             format!(
                 r#"{{"type":"agent:start","agentId":"a{number}","timestamp":{number},"trace":{{"traceId":"t{}","spanId":"s{number}","parentSpanId":"s{}"}},"props":{number}}}"#,
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_whole_lines() {
+    fn parts_consist_of_whole_lines() {
         for text in [
             "",
             "\n",

@@ -1,4 +1,4 @@
-//! The events of a trace, as they were read.
+//! The events of a trace as they were read.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,14 +8,14 @@ use super::fields::{FieldSpan, TraceText};
 use super::payload::Payload;
 use super::spans::Spans;
 
-/// Events in the order in which they stand in the text.
+/// The events in the order of the text.
 #[derive(Debug)]
 pub(crate) struct Trace<'t> {
     pub source: TraceText<'t>,
     pub events: Vec<Event>,
     /// The kept fields of all events.
     pub fields: Vec<FieldSpan>,
-    /// What was made of them.
+    /// The values that were parsed from them.
     pub payloads: Vec<Option<Payload<'t>>>,
     pub spans: Spans<'t>,
     /// Bodies of the traceIds.
@@ -24,12 +24,12 @@ pub(crate) struct Trace<'t> {
 }
 
 impl<'t> Trace<'t> {
-    /// With room for so many events.
+    /// With capacity for `events` events.
     pub(crate) fn with_capacity(source: TraceText<'t>, events: usize) -> Self {
         Self::with_spans(source, events, Spans::with_capacity(events))
     }
 
-    /// With room for so many events, which name these spans.
+    /// With capacity for `events` events of these spans.
     pub(crate) fn with_spans(source: TraceText<'t>, events: usize, spans: Spans<'t>) -> Self {
         Self {
             source,
@@ -44,7 +44,7 @@ impl<'t> Trace<'t> {
 
     /// The index of a traceId.
     pub(crate) fn intern_id(&mut self, id: Cow<'t, str>) -> u32 {
-        // Nearly always there is one only.
+        // A trace nearly always has one traceId.
         if self.ids.first() == Some(&id) {
             return 0;
         }
@@ -63,7 +63,7 @@ impl<'t> Trace<'t> {
         u32::try_from(self.payloads.len() - 1).unwrap_or(NO_PAYLOAD)
     }
 
-    /// Makes room for what the others hold.
+    /// Reserves memory for the contents of the others.
     pub(crate) fn reserve_for<'o>(&mut self, others: impl Iterator<Item = &'o Self> + Clone)
     where
         Self: 'o,
@@ -76,7 +76,7 @@ impl<'t> Trace<'t> {
         self.spans.reserve(sum(|trace| trace.spans.len()));
     }
 
-    /// Adds what was read of the text that follows, after so many lines.
+    /// Appends the events of the next part of the text, which follows after `lines` lines.
     pub(crate) fn append(&mut self, next: Self, lines: u32) {
         let span_ids = next.spans.into_ids();
         let spans: Vec<SpanIndex> = span_ids.map(|id| self.spans.intern(id)).collect();

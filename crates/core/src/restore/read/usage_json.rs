@@ -1,4 +1,4 @@
-//! Reads `UsageStats` objects, leniently: what is missing or of another type counts as nothing.
+//! Reads `UsageStats` objects leniently: a missing value or a value of another type counts as zero.
 
 use std::borrow::Cow;
 
@@ -13,10 +13,10 @@ pub(crate) struct Tokens {
     pub total: f64,
 }
 
-/// Amounts by unit, or by sort of token.
+/// Amounts by unit, or by type of token.
 pub(crate) type Sums<'t> = Entries<Cow<'t, str>, f64>;
 
-/// What usage is merged by; see [`ItemKey`].
+/// The key by which usage is merged; see [`ItemKey`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Key<'t> {
     Model {
@@ -67,7 +67,7 @@ impl Key<'_> {
     }
 }
 
-/// The fields of an item, before it is known whether it is a model's or a tool's.
+/// The fields of an item whose type, model or tool, may not be known yet.
 #[derive(Default)]
 pub(crate) struct RawItem<'t> {
     kind: Option<Cow<'t, str>>,
@@ -139,10 +139,10 @@ impl<'t> RawItem<'t> {
     }
 }
 
-/// The keys that are read have four letters at least, and an escape has six.
+/// The shortest key that is read has four letters, and an escape has six characters.
 const SHORTEST_ESCAPED: usize = 9;
 
-/// Calls `read` with each key of an object; it passes the value.
+/// Calls `read` with each key of an object. `read` must consume the value.
 pub(crate) fn object<'t>(
     scanner: &mut Scanner<'t>,
     mut read: impl FnMut(&mut Scanner<'t>, &str) -> Result<(), JsonError>,
@@ -173,7 +173,7 @@ fn string<'t>(scanner: &mut Scanner<'t>) -> Result<Option<Cow<'t, str>>, JsonErr
     Ok(None)
 }
 
-/// A number; 0 for anything else.
+/// A number; 0 for any other value.
 pub(crate) fn number(scanner: &mut Scanner<'_>) -> Result<f64, JsonError> {
     if let Some(b'-' | b'0'..=b'9') = scanner.peek() {
         return Ok(scanner.number()?.parse().unwrap_or(0.0));
@@ -182,7 +182,7 @@ pub(crate) fn number(scanner: &mut Scanner<'_>) -> Result<f64, JsonError> {
     Ok(0.0)
 }
 
-/// Adds the numbers of an object; the rest of it, and what is no object, counts as nothing.
+/// Adds the numbers of an object. Other members are ignored, and so is a text that is not an object.
 pub(crate) fn add_amounts<'t>(text: &'t str, sums: &mut Sums<'t>) {
     if text == "{}" || !text.starts_with('{') {
         return;

@@ -1,5 +1,5 @@
-//! Sums of usage, added up in place. A trace holds an update for every model call, and
-//! [`Usage`] pays with each one for being shared by snapshots.
+//! Sums of usage, accumulated in place. A trace contains an update for every model call, and adding each one to
+//! [`Usage`], which snapshots share, would be slow.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ pub(crate) struct UsageSum<'t> {
 /// The usage of a model or of a tool.
 #[derive(Debug, Clone)]
 struct Entry<'t> {
-    /// Items stand in the order in which they were first used.
+    /// Items are sorted by the order of their first use.
     first_order: u64,
     costs: Sums<'t>,
     tokens: Tokens,
@@ -43,7 +43,7 @@ impl Default for Entry<'_> {
 }
 
 impl<'t> UsageSum<'t> {
-    /// Adds a `UsageStats` object. What is missing in it, or of another type, counts as nothing.
+    /// Adds a `UsageStats` object. A missing value or a value of another type counts as zero.
     pub(crate) fn add_json(&mut self, text: &'t str) -> Result<(), JsonError> {
         object(&mut Scanner::new(text), |scanner, key| {
             match key {
@@ -90,14 +90,14 @@ impl<'t> UsageSum<'t> {
         entry.details = entry.details.or(raw.details);
     }
 
-    /// Sets the order at which all of it was used.
+    /// Sets the order of use of all items.
     pub(crate) fn set_order(&mut self, order: u64) {
         for (_, entry) in &mut self.items.list {
             entry.first_order = order;
         }
     }
 
-    /// Adds usage of another order, or of the frames below.
+    /// Adds other usage, such as that of the frames below.
     pub(crate) fn add(&mut self, below: &Self) {
         self.tokens.add(below.tokens);
         self.call_count += below.call_count;
@@ -119,7 +119,7 @@ impl<'t> UsageSum<'t> {
         items.sort_by_key(|(_, entry)| entry.first_order);
         let costs = amounts(&self.costs);
         let item = |(key, entry): &(Key<'_>, Entry<'_>)| {
-            // With one model only, its costs are all costs.
+            // If there is only one model, its costs are all costs and can be shared.
             let same = entry.costs.list == self.costs.list;
             let costs = if same {
                 costs.clone()
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn adds_as_usage_does() {
+    fn adds_up_to_the_same_as_usage() {
         let mut updates = vec![
             model("a", 10),
             model("b", 3),
@@ -232,12 +232,12 @@ mod tests {
         assert_eq!(
             items_of(&backwards),
             items_of(&forwards),
-            "whichever is added first"
+            "the order of items does not depend on the order of addition"
         );
     }
 
     #[test]
-    fn what_is_no_usage_counts_as_nothing() {
+    fn other_values_than_usage_count_as_zero() {
         let mut sum = UsageSum::default();
         for text in [
             "{}",

@@ -1,4 +1,4 @@
-//! Puts drafts together to the frames of a snapshot, from the leaves up.
+//! Builds the frames of a snapshot from drafts, starting at the leaves.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::json::JsonStr;
 use crate::model::{Budget, Call, Divergence, Frame, Generation, Memory, Outcome, State, Usage};
 use crate::restore::error::RestoreErrorKind;
 use crate::restore::read::usage_sum::UsageSum;
+use crate::retry_rule::mark_handled_failures;
 use crate::util::limits::MAX_FRAME_DEPTH;
 
 impl Builder<'_, '_> {
-    /// The root of the tree: the only agent if nothing else was recorded at the root, else the
-    /// frame of the run.
+    /// The root of the tree: the only agent if the run recorded nothing else, otherwise the frame of the run.
     pub(crate) fn into_root(self) -> Result<Arc<Frame>, RestoreErrorKind> {
         let deepest = self
             .frames
@@ -46,13 +46,13 @@ struct Assembler<'t> {
     calls: Vec<Option<CallDraft<'t>>>,
     /// Finished frames, by index.
     finished: Vec<Option<Arc<Frame>>>,
-    /// Usage of the finished children of each frame.
+    /// The usage of the finished children of each frame.
     below: Vec<Option<UsageSum<'t>>>,
     names: CallNames<'t>,
     empty: Empty,
 }
 
-/// Empty parts that all frames share: each would cost some allocations.
+/// Empty parts that all frames share, to save allocations.
 struct Empty {
     memory: Memory,
     generation: Generation,
@@ -90,7 +90,7 @@ impl<'t> Assembler<'t> {
     }
 
     fn root(mut self) -> Option<Arc<Frame>> {
-        // Children stand behind their parents.
+        // Children come after their parents, so they are finished first.
         while let Some(draft) = self.frames.pop() {
             let index = self.frames.len();
             let frame = self.frame(draft, index);
@@ -104,7 +104,7 @@ impl<'t> Assembler<'t> {
             (0, false) => None,
             (1, false) => {
                 let mut root = generation.children.first().cloned()?;
-                // What the program around the agent did about its failure is not part of such a snapshot.
+                // The code around the agent is not part of this snapshot, so it cannot have handled the failure.
                 if root.handled {
                     Arc::make_mut(&mut root).handled = false;
                 }
@@ -142,11 +142,12 @@ impl<'t> Assembler<'t> {
             }
             passes.last
         } else {
-            passes.united()
+            passes.merged()
         };
         let last_batch = last.last_batch;
         let mut generation = self.generation(last, &draft.agent_id);
-        generation.mark_handled(matches!(draft.state, State::Completed(_)), last_batch);
+        let completed = matches!(draft.state, State::Completed(_));
+        mark_handled_failures(&mut generation, completed, last_batch);
         Frame {
             call_id: draft.call_id,
             agent_id: draft.agent_id,
@@ -167,7 +168,7 @@ impl<'t> Assembler<'t> {
         }
     }
 
-    /// Usage reaches all frames above. What a frame had used before is in theirs already.
+    /// The budget of a frame. Adds its usage to the frames above; usage before this run is in theirs already.
     fn budget(&mut self, draft: &mut FrameDraft<'t>, index: usize) -> Budget {
         let own = draft.usage.take();
         let below = self.below[index].take();
@@ -213,7 +214,7 @@ impl<'t> Assembler<'t> {
         let mut generation = self.empty.generation.clone();
         (generation.id, generation.props, generation.memory) = (pass.id, pass.props, pass.memory);
         let mut calls = pass.calls;
-        // Occurrences are handed out in the order in which the calls were started.
+        // Replay answers occurrences in the order in which the calls started.
         calls.sort_by_key(|call| {
             let draft = self.calls[*call as usize].as_ref();
             draft.map_or(0, |draft| draft.start.saturating_add(1))
@@ -241,8 +242,8 @@ impl<'t> Assembler<'t> {
     }
 }
 
-/// `None` for a call that cannot be found again: its events give no hash. `named` is its callId
-/// where they give none.
+/// Builds a call. Returns `None` for a call without a hash, which replay cannot find. `named` is the callId for a call
+/// whose events contain none.
 fn finish_call(draft: CallDraft<'_>, named: Option<JsonStr>) -> Option<Call> {
     Some(Call {
         kind: draft.kind,
@@ -253,7 +254,7 @@ fn finish_call(draft: CallDraft<'_>, named: Option<JsonStr>) -> Option<Call> {
         end: draft.end,
         outcome: draft.outcome.unwrap_or(Outcome::Pending),
         request: None,
-        meta: draft.meta,
+        data: draft.data,
         replays: None,
         carried_over: false,
     })

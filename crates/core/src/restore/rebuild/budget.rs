@@ -1,4 +1,4 @@
-//! What frames used: before this run and in it.
+//! Sums up the usage of frames, before this run and in it.
 
 use super::builder::Builder;
 use super::draft::Index;
@@ -9,7 +9,7 @@ use crate::restore::read::fields::{Field, Fields};
 use crate::restore::read::payload::Payload;
 
 impl<'t> Builder<'_, 't> {
-    /// A frame that goes on from a snapshot starts with the budget of that.
+    /// A frame that continues from a snapshot starts with the usage in the snapshot.
     pub(crate) fn budget_state(&mut self, frame: Index, event: &Event, fields: &Fields<'_, 't>) {
         if let Some(text) = fields.text(Field::BudgetState) {
             match read_budget(text) {

@@ -1,4 +1,4 @@
-//! Replays the kept events into drafts of frames, generations and calls.
+//! Applies the kept events to drafts of frames, generations and calls.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -22,24 +22,24 @@ pub(crate) struct Builder<'a, 't> {
     pub trace: &'a Trace<'t>,
     topology: &'a Topology,
     pub warnings: &'a mut Warnings,
-    /// Whether the trace is one of ours: other recorders number children and unite journals over
-    /// the generations of a frame.
+    /// True for a trace of this recorder. Other recorders number children and keep one journal over all generations
+    /// of a frame.
     pub is_own: bool,
-    /// Whether the run itself went on from a snapshot, so that its memory did not start empty.
+    /// True if the run continued from a snapshot, so that its memory did not start empty.
     pub is_continued: bool,
-    /// The rules that requests were normalized by.
+    /// The normalization and redaction rules of the run.
     pub normalize: Option<JsonText>,
     pub redact: Option<JsonText>,
     pub recorder: Option<Recorder>,
     payloads: Vec<Option<Payload<'t>>>,
-    /// A frame stands behind its parent.
+    /// Parents come before their children.
     pub frames: Vec<FrameDraft<'t>>,
     pub generations: Vec<GenerationDraft>,
     pub calls: Vec<CallDraft<'t>>,
     frame_of: Vec<Index>,
     generation_of: Vec<Index>,
     pub call_of: Vec<Index>,
-    /// How many agents with an id were called under a generation, or a frame in other traces.
+    /// The number of agents by id and by generation, or by frame in traces of other recorders.
     agent_counts: HashMap<(Index, JsonStr), u32, IdHashing>,
 }
 
@@ -154,7 +154,7 @@ impl<'a, 't> Builder<'a, 't> {
 
     pub fn warn_field(&mut self, event: &Event, field: Field, expected: &str) {
         let message = format!(
-            "{}.{}: expected {expected}; it was left out",
+            "{}.{}: expected {expected}; the field was left out",
             event.kind.name(),
             field.key()
         );
@@ -230,7 +230,7 @@ impl<'a, 't> Builder<'a, 't> {
             .push((key, value));
     }
 
-    /// What was made of the event's fields when they were read; it can be had once.
+    /// Takes the values that were parsed from the event. They can be taken once.
     pub fn take_payload(&mut self, event: &Event) -> Option<Payload<'t>> {
         self.payloads.get_mut(event.payload as usize)?.take()
     }
@@ -257,8 +257,8 @@ impl<'a, 't> Builder<'a, 't> {
         self.generations[generation as usize].end = Some(end);
     }
 
-    /// The frame of an agent's span. It is made with the first event under it: the start of the
-    /// agent, unless that is missing.
+    /// The frame of an agent's span. Created at the first event under it, which is the start of the agent unless
+    /// that is missing.
     fn frame(&mut self, agent: SpanIndex) -> Result<Index, RestoreErrorKind> {
         let mut missing = Vec::new();
         let mut current = agent;
@@ -281,7 +281,7 @@ impl<'a, 't> Builder<'a, 't> {
     fn new_frame(&mut self, agent: SpanIndex, parent: Index) -> Result<Index, RestoreErrorKind> {
         let span = self.trace.spans.get(agent);
         let in_generation = self.generation_at(span.parent, parent);
-        // What is known of an agent without a start stands in its end, or in a generation of it.
+        // The end of an agent, or one of its generations, replaces a missing start.
         let source = [span.start, span.end, self.topology.implied_by(agent)]
             .into_iter()
             .find(|at| *at != NO_EVENT);
@@ -340,8 +340,8 @@ impl<'a, 't> Builder<'a, 't> {
         Ok(index)
     }
 
-    /// The path of an agent's frame: as its event says if that is a path under the parent's, else
-    /// by the number of agents with the same id that were called before.
+    /// The path of an agent's frame: the callId of its event if that is below the parent's, else a path with the
+    /// number of earlier agents with the same id.
     fn agent_call_id(
         &mut self,
         counted_in: Index,
@@ -373,7 +373,7 @@ impl<'a, 't> Builder<'a, 't> {
         JsonStr::from_normalized_body(&call_id)
     }
 
-    /// The generation that a span of the frame was made in: the one above it, else the last one.
+    /// The generation of a span: the one above it, else the last one of the frame.
     pub fn generation_at(&mut self, span: SpanIndex, frame: Index) -> Index {
         match self.topology.generation(span) {
             NO_SPAN => match self.frames[frame as usize].generations.last() {
@@ -391,7 +391,7 @@ impl<'a, 't> Builder<'a, 't> {
         index
     }
 
-    /// The generation of a generation's span, made with the first event under it.
+    /// The generation of a generation's span. Created at the first event under it.
     fn generation(&mut self, span: SpanIndex, frame: Index) -> Index {
         let known = self.generation_of[span as usize];
         if known != NONE {
@@ -410,14 +410,14 @@ impl<'a, 't> Builder<'a, 't> {
             let fields = event.fields(self.trace.source, &self.trace.fields);
             draft.id = fields.count(Field::GenerationId).unwrap_or(number);
             draft.props = value(&fields, Field::Props, Field::PropsTypes);
-            // The end of a generation holds the memory at the end.
+            // The end event of a generation contains the memory at the end.
             if event.kind.phase == Phase::Start {
                 draft.memory = self.take_memory(&event);
             }
         }
         let last = self.frames[frame as usize].generations.last().copied();
         let index = match last {
-            // What was recorded in the agent before its first generation belongs to that.
+            // Calls and children that were recorded before the first generation belong to it.
             Some(last) if frame != RUN_FRAME && !self.generations[last as usize].has_span => {
                 let open = &mut self.generations[last as usize];
                 (draft.calls, draft.children) = (

@@ -1,10 +1,10 @@
-//! Journals the calls of prompts, tools and other kinds.
+//! Builds the calls of prompts, tools and other kinds.
 
 use super::builder::{Builder, index_of};
 use super::draft::{CallDraft, Index, NONE};
 use super::outcome::outcome;
 use crate::json::{JsonStr, JsonText};
-use crate::model::{Kind, Outcome, RequestHash};
+use crate::model::{CallData, Kind, Outcome, RequestHash};
 use crate::restore::read::event::{Event, Family, Phase, SpanIndex};
 use crate::restore::read::fields::{Field, FieldSpan, Fields};
 use crate::restore::read::payload::{Payload, Row};
@@ -20,7 +20,7 @@ impl<'t> Builder<'_, 't> {
         fields: &Fields<'_, 't>,
     ) {
         let hash = self.take_hash(event);
-        let call = match self.tried_before(frame, event, fields) {
+        let call = match self.retried_call(frame, event, fields) {
             Some(call) => call,
             None => self.new_call(order, frame, event.span, event.kind.family, fields),
         };
@@ -28,8 +28,9 @@ impl<'t> Builder<'_, 't> {
         self.call_of[event.span as usize] = call;
     }
 
-    /// The call that a client tries again: how this attempt ends counts, and it is in flight until then.
-    fn tried_before(
+    /// The call that a client retries. Only the outcome of the last attempt counts: until then the call is in
+    /// flight.
+    fn retried_call(
         &mut self,
         frame: Index,
         event: &Event,
@@ -46,7 +47,7 @@ impl<'t> Builder<'_, 't> {
         let draft = &mut self.calls[call as usize];
         draft.span = event.span;
         (draft.answered, draft.end) = (None, None);
-        (draft.outcome, draft.meta) = (None, None);
+        (draft.outcome, draft.data) = (None, CallData::default());
         Some(call)
     }
 
@@ -95,7 +96,7 @@ impl<'t> Builder<'_, 't> {
             answered: None,
             end: None,
             outcome: None,
-            meta: None,
+            data: CallData::default(),
         });
         self.generations[generation as usize].calls.push(index);
         index
@@ -113,7 +114,7 @@ impl<'t> Builder<'_, 't> {
             call = self.new_call(order, frame, event.span, event.kind.family, fields);
             self.call_of[event.span as usize] = call;
         }
-        // What an earlier attempt still came to does not count.
+        // The outcome of an earlier attempt does not count.
         if self.calls[call as usize].span != event.span {
             return;
         }
@@ -126,7 +127,8 @@ impl<'t> Builder<'_, 't> {
         self.end_call(call, order, hash, outcome(fields, output), fields, event);
     }
 
-    /// The answer is handed out before the call has ended: if nothing more of it comes, it is as far as this.
+    /// The program received an answer before the call ended, or more of that answer has arrived. Without a later
+    /// event, this is the outcome of the call.
     pub(crate) fn call_answer(
         &mut self,
         order: u64,
@@ -138,7 +140,7 @@ impl<'t> Builder<'_, 't> {
         let call = self.call_of[event.span as usize];
         let draft = &mut self.calls[call as usize];
         if draft.span == event.span {
-            // A second one tells that more has come of it.
+            // Later events of this type only extend the answer.
             draft.answered.get_or_insert(order);
         }
     }
@@ -165,12 +167,18 @@ impl<'t> Builder<'_, 't> {
                 .add(code::MISSING_HASH, Some(event.line), Some(span), message);
         }
         draft.outcome = Some(outcome);
-        let meta = fields.present(Field::Meta);
-        draft.meta = meta.or(draft.meta.take()).or_else(|| meta_of(fields));
+        for field in Field::CALL_DATA {
+            if let Some(value) = fields.present(*field)
+                && let Some(known) = draft.data.field_mut(field.key())
+            {
+                *known = Some(value);
+            }
+        }
+        draft.data.meta = draft.data.meta.take().or_else(|| meta_of(fields));
     }
 
-    /// The model of a turn names the prompt's callId where the events give none, and tells what the turn's end
-    /// does not tell in traces of others.
+    /// Reads the model call of a turn. The id of its adapter is part of the prompt's callId if the events contain no
+    /// callId. In traces of other recorders, it also contains the `meta` of the prompt.
     pub(crate) fn model_call(&mut self, event: &Event, fields: &Fields<'_, 't>) {
         let turn = self.trace.spans.get(event.span).parent;
         let Some(&call) = self
@@ -185,11 +193,11 @@ impl<'t> Builder<'_, 't> {
             draft.name = fields.string(Field::AdapterId);
         }
         if !self.is_own && event.kind.phase == Phase::End {
-            draft.meta = meta_of(fields).or(draft.meta.take());
+            draft.data.meta = meta_of(fields).or(draft.data.meta.take());
         }
     }
 
-    /// A batch lists all its calls: those whose own events are missing are taken from here.
+    /// Restores calls whose own events are missing from the results that the end of their batch lists.
     pub(crate) fn batch_end(&mut self, order: u64, frame: Index, event: &Event) {
         let Some(Payload::Rows(rows)) = self.take_payload(event) else {
             return;
@@ -241,7 +249,7 @@ impl<'t> Builder<'_, 't> {
     }
 }
 
-/// What is known of a call beside its output, from the fields of events that have no `meta`.
+/// Builds `meta` from the fields of an event that has no `meta`.
 fn meta_of(fields: &Fields<'_, '_>) -> Option<JsonText> {
     let known = [
         ("durationMs", Field::Duration),

@@ -1,16 +1,16 @@
-//! Settles how frames ended that have no end of their own, and which failures ended a frame.
+//! Determines the state of frames without an end event, and the failure that ended a frame.
 
 use super::builder::Builder;
 use super::draft::{Index, RUN_FRAME};
-use super::failure::{Identity, causes, identity};
 use crate::model::{Outcome, State, orphaned_error};
 use crate::restore::read::spans::NO_EVENT;
 use crate::restore::read::warnings::code;
+use crate::retry_rule::{Mark, failure_that_ended};
 
 impl Builder<'_, '_> {
-    /// Closes the agents that still run although the agent that called them ended, or was reborn.
+    /// Closes agents that are still running although their calling agent has ended or was reborn.
     pub(crate) fn close_orphans(&mut self) {
-        // A frame stands behind its parent, so parents are settled first.
+        // Parents come before their children in the list, so they are closed first.
         for index in 1..self.frames.len() {
             let frame = &self.frames[index];
             if frame.state != State::Running {
@@ -28,7 +28,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// How an agent ended whose end event is missing although its last generation ended.
+    /// The end of an agent whose end event is missing although its last generation ended.
     fn lost_end(&mut self, index: usize) -> Option<State> {
         let frame = &self.frames[index];
         let end = self.generations[*frame.generations.last()? as usize]
@@ -38,13 +38,14 @@ impl Builder<'_, '_> {
         if end.reborn || span.end != NO_EVENT {
             return None;
         }
-        let message = "agent:end is missing; the agent ended as its last generation did".to_owned();
+        let message =
+            "agent:end is missing; the end of the last generation is used instead".to_owned();
         self.warnings
             .add(code::MISSING_END, None, Some(&span.id), message);
         Some(end.state.clone())
     }
 
-    /// Marks the calls and sub-agents whose failure is the one that their frame ended with.
+    /// Marks the call or sub-agent whose failure ended its frame.
     pub(crate) fn mark_stopped(&mut self) {
         for index in 0..self.frames.len() {
             let frame = &self.frames[index];
@@ -53,60 +54,36 @@ impl Builder<'_, '_> {
                 continue;
             };
             let generation = &self.generations[*last as usize];
-            let has_failures = generation
-                .calls
-                .iter()
-                .any(|call| self.call_failure(*call).is_some())
-                || generation
-                    .children
-                    .iter()
-                    .any(|child| self.frame_failure(*child).is_some());
-            if !has_failures {
-                continue;
-            }
-            let ends = causes(error);
-            let is_end =
-                |failure: Option<Identity>| failure.is_some_and(|failure| ends.contains(&failure));
-            let calls = generation
-                .calls
-                .iter()
-                .copied()
-                .filter(|call| is_end(self.call_failure(*call)));
-            let children = generation
-                .children
-                .iter()
-                .copied()
-                .filter(|child| is_end(self.frame_failure(*child)));
-            let call = calls.max_by_key(|call| self.calls[*call as usize].end);
-            let child = children.max_by_key(|child| self.frames[*child as usize].end);
-            let call_end = call.and_then(|call| self.calls[call as usize].end);
-            let child_end = child.and_then(|child| self.frames[child as usize].end);
-            // Of several with the same error it was the last one; the others had been handled.
-            match (call, child) {
-                (Some(call), _) if call_end >= child_end => {
-                    if let Some(Outcome::Failure { stopped, .. }) =
-                        &mut self.calls[call as usize].outcome
-                    {
-                        *stopped = true;
+            let calls = generation.calls.iter().filter_map(|index| {
+                let call = &self.calls[*index as usize];
+                match &call.outcome {
+                    Some(Outcome::Failure { error, .. }) => {
+                        Some((Failure::Call(*index), error, call.end))
+                    }
+                    _ => None,
+                }
+            });
+            let children = generation.children.iter().filter_map(|index| {
+                let child = &self.frames[*index as usize];
+                match &child.state {
+                    State::Failed(Some(error)) => Some((Failure::Frame(*index), error, child.end)),
+                    _ => None,
+                }
+            });
+            match failure_that_ended(error, children.chain(calls)) {
+                Some(Failure::Call(index)) => {
+                    if let Some(outcome) = &mut self.calls[index as usize].outcome {
+                        Mark::STOPPED.set_in(outcome);
                     }
                 }
-                (_, Some(child)) => self.frames[child as usize].stopped = true,
-                _ => {}
+                Some(Failure::Frame(index)) => self.frames[index as usize].stopped = true,
+                None => {}
             }
         }
     }
+}
 
-    fn call_failure(&self, call: Index) -> Option<Identity> {
-        match &self.calls[call as usize].outcome {
-            Some(Outcome::Failure { error, .. }) => identity(error),
-            _ => None,
-        }
-    }
-
-    fn frame_failure(&self, frame: Index) -> Option<Identity> {
-        match &self.frames[frame as usize].state {
-            State::Failed(Some(error)) => identity(error),
-            _ => None,
-        }
-    }
+enum Failure {
+    Call(Index),
+    Frame(Index),
 }

@@ -1,10 +1,10 @@
-//! The frame tree while it is put together from events.
+//! The frame tree while it is built from events.
 
 use std::borrow::Cow;
 
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
-use crate::model::{Budget, Kind, Memory, Outcome, RequestHash, State, Value};
+use crate::model::{Budget, CallData, Kind, Memory, Outcome, RequestHash, State, Value};
 use crate::restore::read::event::SpanIndex;
 use crate::restore::read::usage_sum::UsageSum;
 
@@ -17,18 +17,18 @@ pub(crate) const RUN_FRAME: Index = 0;
 
 #[derive(Debug)]
 pub(crate) struct FrameDraft<'t> {
-    /// The agent's span; of the run's frame, none.
+    /// The span of the agent; [`NO_SPAN`](crate::restore::read::event::NO_SPAN) for the frame of the run.
     pub span: SpanIndex,
-    /// The frame that it was called in; [`NONE`] for the run's.
+    /// The frame that called it; [`NONE`] for the frame of the run.
     pub parent: Index,
-    /// The generation of the parent that it was called in.
+    /// The generation of the parent that called it.
     pub in_generation: Index,
-    /// How many agents it is nested in, itself included.
+    /// The number of nested agents, including this one.
     pub depth: usize,
     pub call_id: JsonStr,
     pub agent_id: JsonStr,
     pub input_hash: Option<ContentHash>,
-    /// What the agent was called with: the props of its first generation.
+    /// The props of the first generation.
     pub props: Option<Value>,
     pub start: Option<u64>,
     pub end: Option<u64>,
@@ -36,30 +36,30 @@ pub(crate) struct FrameDraft<'t> {
     pub stopped: bool,
     /// In order of start.
     pub generations: Vec<Index>,
-    /// What the frame used before this run, where it goes on from a snapshot.
+    /// The usage before this run, if the run continued from a snapshot.
     pub budget: Option<Budget>,
-    /// What it used in this run.
+    /// The usage in this run.
     pub usage: Option<UsageSum<'t>>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct GenerationDraft {
-    /// Whether a generation's span stands behind it, or only what was recorded outside of any.
+    /// False if it contains only calls and children that were recorded outside of any generation's span.
     pub has_span: bool,
     pub id: u64,
     pub props: Option<Value>,
-    /// The memory at its start, where its event says so.
+    /// The memory at its start, if an event contains it.
     pub memory: Option<Memory>,
-    /// First values of keys that were set up in it: they count as there at its start.
+    /// The initial values of keys that were set up during the generation. They count as part of its start.
     pub initial: Vec<(JsonStr, JsonText)>,
     pub end: Option<GenerationEnd>,
     /// The props for the next generation, if the agent was reborn with new ones.
     pub new_props: Option<Value>,
-    /// In the order in which their events came.
+    /// In the order of their first events.
     pub calls: Vec<Index>,
     /// In order of start.
     pub children: Vec<Index>,
-    /// Where the last tool calls were asked for, whose middlewares may not have let them pass.
+    /// The order of the last batch of tool calls. Middleware may have blocked all calls of the batch.
     pub last_batch: Option<u64>,
 }
 
@@ -67,30 +67,30 @@ pub(crate) struct GenerationDraft {
 pub(crate) struct GenerationEnd {
     pub reborn: bool,
     pub memory: Option<Memory>,
-    /// How the agent's end must read, should its event be missing.
+    /// The state of the agent if its own end event is missing.
     pub state: State,
 }
 
 #[derive(Debug)]
 pub(crate) struct CallDraft<'t> {
     pub kind: Kind,
-    /// What the callId is made with where the events give none.
+    /// The name in the callId, if the events contain no callId.
     pub name: Option<Cow<'t, str>>,
     pub call_id: Option<JsonStr>,
     pub hash: Option<RequestHash>,
-    /// Of its last attempt, where its client tried again.
+    /// The span of its last attempt.
     pub span: SpanIndex,
     pub start: u64,
     pub answered: Option<u64>,
     pub end: Option<u64>,
-    /// `None` until it ended.
+    /// `None` until it has ended.
     pub outcome: Option<Outcome>,
-    pub meta: Option<JsonText>,
+    pub data: CallData,
 }
 
-/// The text of the error of a call whose event gives none.
+/// The error of a failed call whose event contains no error.
 pub(crate) fn unknown_error() -> JsonText {
     JsonText::trusted(
-        r#"{"name":"Error","message":"failed; its event does not say why"}"#.to_owned(),
+        r#"{"name":"Error","message":"the call failed; its event contains no error"}"#.to_owned(),
     )
 }

@@ -1,4 +1,4 @@
-//! From ordered events to frames, generations and calls.
+//! Builds frames, generations and calls from sorted events.
 
 pub(super) mod assemble;
 pub(super) mod budget;
@@ -6,7 +6,6 @@ pub(super) mod builder;
 pub(super) mod calls;
 pub(super) mod close;
 pub(super) mod draft;
-pub(super) mod failure;
 pub(super) mod names;
 pub(super) mod outcome;
 pub(super) mod passes;

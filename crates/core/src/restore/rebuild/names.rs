@@ -1,4 +1,4 @@
-//! The callIds of calls whose events give none.
+//! The callIds of calls whose events contain no callId.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use crate::restore::read::entries::Entries;
 /// Numbers the calls of a frame by kind and name.
 #[derive(Debug, Default)]
 pub(crate) struct CallNames<'t> {
-    /// The path of the frame and a slash, and behind it what was written last.
+    /// The path of the frame, a slash, and the name that was written last.
     path: String,
     frame_length: usize,
     counts: Entries<(Kind, Cow<'t, str>), u32>,
@@ -26,14 +26,14 @@ impl<'t> CallNames<'t> {
         self.start_generation();
     }
 
-    /// Numbers start anew.
+    /// Restarts the numbers.
     pub(crate) fn start_generation(&mut self) {
         self.counts.clear();
     }
 
     /// The callId of the next call in order.
     pub(crate) fn next(&mut self, call: &CallDraft<'t>, agent_id: &JsonStr) -> JsonStr {
-        // A prompt whose model is not known is named by its agent.
+        // A prompt whose model is unknown is named after its agent.
         let name = call
             .name
             .clone()

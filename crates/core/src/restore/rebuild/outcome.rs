@@ -1,4 +1,4 @@
-//! How calls and frames ended, from the fields of their end events.
+//! Reads the outcome of calls and frames from the fields of their end events.
 
 use super::draft::unknown_error;
 use crate::json::{JsonStr, JsonText};
@@ -14,7 +14,7 @@ pub(crate) fn value(fields: &Fields<'_, '_>, field: Field, types: Field) -> Opti
     })
 }
 
-/// How a call ended whose value stands in `output`.
+/// The outcome of a call whose value is in the field `output`.
 pub(crate) fn outcome(fields: &Fields<'_, '_>, output: Field) -> Outcome {
     if let Some(reason) = fields.json_str(Field::Tombstone) {
         return Outcome::Tombstone(reason);
@@ -34,21 +34,21 @@ pub(crate) fn outcome(fields: &Fields<'_, '_>, output: Field) -> Outcome {
     match value(fields, output, Field::OutputTypes) {
         Some(value) => Outcome::Output(value),
         None if output == Field::Message => {
-            Outcome::Tombstone(JsonStr::from_plain("the event holds no message"))
+            Outcome::Tombstone(JsonStr::from_plain("the event contains no message"))
         }
-        // What JSON leaves out was undefined.
+        // `JSON.stringify` leaves `undefined` out.
         None => Outcome::Output(Value::undefined()),
     }
 }
 
-/// How a frame ended.
+/// The state of a frame that has ended.
 pub(crate) fn state(fields: &Fields<'_, '_>) -> State {
     if failed(fields) {
         return State::Failed(error(fields));
     }
     match value(fields, Field::Result, Field::ResultTypes) {
         Some(value) => State::Completed(value),
-        // The result cannot be brought back; a run keeps `null` in its place, and says so.
+        // The result cannot be restored. A dump also contains `null` and this type instead.
         None if fields.range(Field::Tombstone).is_some() || fields.is_too_deep(Field::Result) => {
             State::Completed(Value {
                 text: JsonText::trusted("null".to_owned()),
@@ -66,7 +66,7 @@ fn failed(fields: &Fields<'_, '_>) -> bool {
     }
 }
 
-/// An error is an object; another value becomes the message of one.
+/// The error as an object. Another value becomes the message of an error.
 fn error(fields: &Fields<'_, '_>) -> Option<JsonText> {
     let error = fields.present(Field::Error)?;
     if error.as_str().starts_with('{') {

@@ -17,13 +17,13 @@ pub(crate) struct Pass {
 pub(crate) struct Passes {
     pub earlier: Vec<Pass>,
     pub last: Pass,
-    /// The memory as it stands, where it is known.
+    /// The current memory, if known.
     pub memory: Option<Memory>,
 }
 
 impl Passes {
-    /// As one, for frames whose calls and children are not told apart by generation.
-    pub(crate) fn united(self) -> Pass {
+    /// All generations merged into one, for frames that keep one journal over all generations.
+    pub(crate) fn merged(self) -> Pass {
         let mut last = self.last;
         if !self.earlier.is_empty() {
             let (mut calls, mut children) = (Vec::new(), Vec::new());
@@ -40,8 +40,8 @@ impl Passes {
     }
 }
 
-/// The generations of a frame, the last one apart. A frame that was reborn but had not begun the
-/// next generation stands at the start of that.
+/// The generations of a frame, with the last one separate. If the frame was reborn but has not begun the next
+/// generation, the last one is that next generation at its start.
 pub(crate) fn passes(
     generations: Vec<GenerationDraft>,
     props: Option<Value>,
@@ -56,7 +56,7 @@ pub(crate) fn passes(
         ..Pass::default()
     };
     let mut now = None;
-    let mut stands_before_next = true;
+    let mut next_is_due = true;
     for draft in generations {
         let mut memory = draft.memory.or(next.memory);
         if let Some(memory) = &mut memory {
@@ -87,13 +87,9 @@ pub(crate) fn passes(
             children: draft.children,
             last_batch: draft.last_batch,
         });
-        stands_before_next = reborn && is_running;
+        next_is_due = reborn && is_running;
     }
-    let last = if stands_before_next {
-        None
-    } else {
-        passes.pop()
-    };
+    let last = if next_is_due { None } else { passes.pop() };
     let last = last.unwrap_or(next);
     Passes {
         earlier: passes,

@@ -1,4 +1,4 @@
-// One listener on the process for all writers, however many there are.
+// All writers share one listener on the process: Node warns about more than ten listeners.
 
 const actions = new Set<() => void>();
 
@@ -6,7 +6,7 @@ function runAll(): void {
   for (const action of actions) action();
 }
 
-/** Calls `action` when the process, or worker thread, exits by itself or by `process.exit`. Gives the undoing. */
+/** Calls `action` when the process or worker thread exits by itself or by `process.exit`. Returns a function that cancels this. */
 export function writeAtExit(action: () => void): () => void {
   if (actions.size === 0) process.on("exit", runAll);
   actions.add(action);

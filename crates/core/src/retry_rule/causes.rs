@@ -1,22 +1,22 @@
-//! Errors as events hold them: known by name and message.
+//! The identity of recorded errors: their name and message.
 
 use std::ops::Range;
 
 use crate::json::{JsonError, JsonText, Scanner};
 
 /// Name and message of an error, as bodies of JSON strings.
-pub(crate) type Identity = (String, String);
+pub(super) type Identity = (String, String);
 
-/// How far a chain of causes is followed.
+/// The length up to which a chain of causes is followed.
 const MAX_CAUSES: usize = 100;
 
-/// Name and message of an `ErrorInfo`; `None` if it lacks one of them.
-pub(crate) fn identity(error: &JsonText) -> Option<Identity> {
+/// Name and message of an `ErrorInfo`. `None` if it lacks one of them.
+pub(super) fn identity(error: &JsonText) -> Option<Identity> {
     read(error.as_str()).ok()?.0
 }
 
-/// The identities of an error and of its causes, from the outermost in.
-pub(crate) fn causes(error: &JsonText) -> Vec<Identity> {
+/// The identities of an error and of its causes, the outermost first.
+pub(super) fn causes(error: &JsonText) -> Vec<Identity> {
     let mut identities = Vec::new();
     let mut text = error.as_str();
     for _ in 0..MAX_CAUSES {
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn follows_the_causes() {
+    fn causes_are_followed() {
         let error = text(
             r#"{"name":"A","message":"a","cause":{"message":"b","name":"B","stack":"x","cause":{"name":"C","message":"\u0063"}}}"#,
         );
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_what_is_no_error_for_none() {
+    fn other_values_have_no_identity() {
         for json in [
             "null",
             "\"text\"",
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_chain_has_an_end() {
+    fn a_long_chain_is_cut() {
         let depth = 900;
         let error = format!(
             "{}null{}",

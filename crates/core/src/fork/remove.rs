@@ -1,15 +1,15 @@
-//! Entries that are taken out, with everything that was started after they had ended.
+//! Removes entries, and everything that was started after they ended.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::tree::{Entry, ROOT, Subject, Tree, generation_at, generation_mut, generations};
-use crate::model::{Call, Frame, Generation, Memory, Outcome, RequestHash, State};
+use crate::model::{Call, CallData, Frame, Generation, Memory, Outcome, RequestHash, State};
 
-/// An entry that is taken out, or after which everything is.
+/// An entry that is removed together with everything after it.
 pub(super) struct Dropped {
     pub(super) entry: Entry,
-    /// The entry itself stays, because it gets another outcome.
+    /// The entry itself stays, because it gets a new outcome.
     pub(super) stays: bool,
 }
 
@@ -37,23 +37,23 @@ impl Routes {
     }
 }
 
-/// A place in the order of starts and ends after which everything goes; `None` keeps everything.
+/// The order after which everything is removed. `None` keeps everything.
 #[derive(Clone, Copy)]
 struct Cut(Option<u64>);
 
 impl Cut {
-    fn is_before(self, place: Option<u64>) -> bool {
-        self.0.is_some_and(|cut| place > Some(cut))
+    fn is_before(self, order: Option<u64>) -> bool {
+        self.0.is_some_and(|cut| order > Some(cut))
     }
 }
 
 impl Tree<'_> {
-    /// Takes entries out of the tree, with what was started after they had ended. Entries that had started before stay,
-    /// also if they ended later; frames that ended later, and those that lost something, run again.
+    /// Removes entries from the tree, and everything that was started after they ended. Entries that started earlier
+    /// stay, even if they ended later. Frames that ended later, and those that lost entries, are executed again.
     ///
-    /// A call or frame that is taken out keeps its start, as one that has begun and contains nothing yet. So other
-    /// occurrences of the same request keep their turn, and failures before it still count as handled.
-    pub(super) fn take_out(&mut self, all_dropped: &[Dropped], routes: &Routes) {
+    /// A removed call or frame keeps its start, like one that has started and contains nothing yet. So other occurrences
+    /// of the same request keep their position, and failures before it still count as handled.
+    pub(super) fn remove(&mut self, all_dropped: &[Dropped], routes: &Routes) {
         let ends = all_dropped.iter();
         let ends = ends.filter_map(|dropped| self.end_of(dropped.entry));
         let cut = Cut(ends.min());
@@ -76,7 +76,7 @@ impl Tree<'_> {
             }
         }
         let latest = Latest::of(self);
-        // Parents come first, and are trimmed before their children are looked at.
+        // Parents are trimmed before their children are visited.
         let mut open = vec![ROOT];
         let mut next = 0;
         while let Some(id) = open.get(next).copied() {
@@ -117,7 +117,7 @@ impl Tree<'_> {
                     call.answered = None;
                     call.end = None;
                     call.outcome = Outcome::Pending;
-                    call.meta = None;
+                    call.data = CallData::default();
                 }
             }
             Subject::Frame => {
@@ -138,7 +138,7 @@ impl Tree<'_> {
         }
     }
 
-    /// Takes out the entries that were started after the cut. True if there were any.
+    /// Removes the entries that were started after the cut. True if there were any.
     fn trim(&mut self, id: usize, cut: Cut, routes: &Routes, latest: &Latest) -> bool {
         let count = self.last_generation(id) + 1;
         let route = routes.0.get(&id).copied().unwrap_or(usize::MAX);
@@ -155,7 +155,7 @@ impl Tree<'_> {
             self.nodes[id].children.truncate(last + 1);
         }
         let body = &self.frame(id).generation;
-        // Calls are in order of their starts.
+        // Calls are in the order of their starts.
         let calls = body.calls.iter().rev();
         let late_calls = calls
             .take_while(|call| cut.is_before(Some(call.start)))
@@ -182,19 +182,18 @@ impl Tree<'_> {
         loses_generations || late_calls > 0 || loses_children
     }
 
-    /// The last generation that had started before the cut. Starts of generations are not recorded: the last one in
-    /// which something started before the cut is certain, and if anything came after the cut, later ones have to run
-    /// again.
+    /// The last generation that had started before the cut. Starts of generations are not recorded, so only one in which
+    /// something started before the cut is certain. If anything came after the cut, later generations are executed again.
     fn last_before(&self, id: usize, cut: Cut, latest: &Latest) -> usize {
         let frame = self.frame(id);
         let last = frame.earlier.len();
-        let Some(place) = cut.0.filter(|_| last > 0) else {
+        let Some(order) = cut.0.filter(|_| last > 0) else {
             return last;
         };
         let had_started = |generation: &Generation| {
             let children = generation.children.iter().filter_map(|child| child.start);
             let calls = generation.calls.iter().map(|call| call.start);
-            calls.chain(children).any(|start| start < place)
+            calls.chain(children).any(|start| start < order)
         };
         let started = (0..=last).rev();
         let certain = started
@@ -206,12 +205,13 @@ impl Tree<'_> {
         if came_later { certain } else { last }
     }
 
-    /// The memory at the cut is not known. That at the start is, and a replay arrives at the other from there.
+    /// Resets the memory to that at the start, because the memory at the cut is not known. A replay gets there from the
+    /// start.
     fn reset_to_start(&mut self, id: usize) {
         let count = self.last_generation(id) as u64 + 1;
         if self.frame(id).generation.id >= count && self.is_legacy() {
-            // The recording does not tell the generations of a frame apart: all of them are in one, so a replay goes
-            // through them from the first, which starts with nothing.
+            // The recording keeps all generations of a frame in one. A replay goes through them from the first one, which
+            // starts with empty memory.
             let frame = self.edit(id);
             frame.generation.id = 0;
             frame.generation.props = None;
@@ -251,8 +251,8 @@ fn is_orphan(frame: &Frame) -> bool {
     frame.start.is_some() && frame.end.is_none() && matches!(frame.state, State::Failed(_))
 }
 
-/// The last recorded start or end in each generation, and under it, by frame. Empty where no frame has several
-/// generations, because it is not needed then.
+/// By frame, the last recorded start or end in and under each generation. Empty if no frame has several generations,
+/// because then it is not needed.
 struct Latest(Vec<Vec<Option<u64>>>);
 
 impl Latest {

@@ -1,0 +1,182 @@
+//! The calls of a live frame: from the start, with the answer of the recording, to the end.
+
+use super::{FailedAt, LiveFrame};
+use crate::hash::ContentHash;
+use crate::json::JsonStr;
+use crate::model::{Flags, Kind, Outcome, Request, RequestHash};
+use crate::record::run::{CallSlot, Ended, NewCall};
+use crate::replay::{Answer, Explanation, Miss, ReplaySource, Verdict};
+
+/// A call to be started.
+#[derive(Debug, Clone)]
+pub struct CallInput {
+    pub kind: Kind,
+    pub call_id: JsonStr,
+    pub hash: ContentHash,
+    /// True if the hash covers the whole request.
+    pub exact: bool,
+    /// Kept with the call if the run keeps requests.
+    pub request: Option<Request>,
+}
+
+/// A call that has been started.
+#[derive(Debug)]
+pub struct StartedCall {
+    /// `None` if the run records nothing.
+    pub slot: Option<CallSlot>,
+    pub answer: Answer,
+}
+
+impl LiveFrame {
+    /// The rules that the run replays and records under.
+    #[must_use]
+    pub fn flags(&self) -> Flags {
+        self.shared.flags
+    }
+
+    #[must_use]
+    pub fn has_foreign_hashes(&self) -> bool {
+        self.source
+            .as_ref()
+            .is_some_and(ReplaySource::has_foreign_hashes)
+    }
+
+    /// Starts a call: looks for its answer in the recording, and journals its start. `foreign`: the hash that another
+    /// recorder would compute for the request.
+    pub fn begin_call(&self, input: CallInput, foreign: Option<JsonStr>) -> StartedCall {
+        self.mark_pending_failures_handled();
+        let hash = RequestHash::Sha256(input.hash);
+        let answer = self.answer(&input, &hash, foreign);
+        let slot = if self.shared.options.recording {
+            self.journal_start(input, hash, &answer)
+        } else {
+            None
+        };
+        StartedCall { slot, answer }
+    }
+
+    /// Looks for the answer in the recording, and notes the recorded orders that the replay reaches with it.
+    fn answer(&self, input: &CallInput, hash: &RequestHash, foreign: Option<JsonStr>) -> Answer {
+        let CallInput { kind, exact, .. } = input;
+        let failures = self.shared.options.failures;
+        let answer = match (self.answering(), foreign) {
+            (None, _) => Answer::miss(Miss::NoRecording),
+            (Some(source), None) => source.take(kind, std::slice::from_ref(hash), *exact, failures),
+            (Some(source), Some(foreign)) => {
+                let keys = [hash.clone(), RequestHash::Foreign(foreign)];
+                source.take(kind, &keys, *exact, failures)
+            }
+        };
+        let progress = &self.shared.progress;
+        let missed = matches!(answer.verdict, Verdict::Miss(_));
+        if let Some(call) = &answer.call {
+            progress.reach(Some(call.start));
+            if missed {
+                progress.reach(call.answered);
+                // The call is executed now, so its recorded end will not come.
+                progress.reach(call.end);
+            } else {
+                progress.open(call.end);
+            }
+        }
+        let is_retry = matches!(answer.verdict, Verdict::Miss(Miss::Retry));
+        if is_retry || missed && answer.call.is_none() {
+            self.note_divergence();
+        }
+        answer
+    }
+
+    fn journal_start(
+        &self,
+        input: CallInput,
+        hash: RequestHash,
+        answer: &Answer,
+    ) -> Option<CallSlot> {
+        let outcome = match &answer.verdict {
+            Verdict::Output(value) => Outcome::Output(value.clone()),
+            Verdict::Failure(error) => Outcome::Failure {
+                error: error.clone(),
+                stopped: false,
+                handled: answer.handled,
+            },
+            Verdict::Miss(_) => Outcome::Pending,
+        };
+        let recorded = answer.call.as_ref();
+        let call = NewCall {
+            kind: input.kind,
+            hash,
+            call_id: input.call_id,
+            outcome,
+            request: input.request.filter(|_| self.shared.options.requests),
+            data: recorded.map(|call| call.data.clone()).unwrap_or_default(),
+            replays: answer.position,
+            start: recorded.map(|call| call.start),
+        };
+        let slot = self.run().begin_call(&self.path, call);
+        if answer.handled {
+            self.handled_when_recorded.borrow_mut().extend(slot);
+        }
+        slot
+    }
+
+    /// Notes that something in this frame is not in the recording.
+    fn note_divergence(&self) {
+        let is_first = self.shared.progress.has_recording() && !self.ledger.has_diverged();
+        if is_first && self.shared.options.recording {
+            self.run().mark_diverged(&self.path);
+        }
+        self.ledger.mark_diverged();
+    }
+
+    /// Journals the end of a call that was executed.
+    pub fn end_call(&self, slot: CallSlot, ended: Ended) -> bool {
+        self.note_divergence();
+        if matches!(ended.outcome, Outcome::Failure { .. }) {
+            self.pending.add(FailedAt::Call(slot));
+        }
+        let is_journaled = self.run().end_call(&self.path, slot, ended);
+        if self.lifecycle.get().has_completed() {
+            self.mark_pending_failures_handled();
+        }
+        is_journaled
+    }
+
+    /// Journals that the program receives a call's answer before the call's end. `recorded`: the recorded order of that.
+    /// `true` if it overtook an earlier recorded start or end.
+    pub fn answer_call(&self, slot: Option<CallSlot>, recorded: Option<u64>) -> bool {
+        if let Some(slot) = slot {
+            self.run().answer_call(&self.path, slot, recorded);
+        }
+        self.shared.progress.reach(recorded)
+    }
+
+    /// Journals the end of a replayed call. `end`: its recorded order. `true` if it overtook an earlier recorded
+    /// start or end.
+    pub fn release_call(&self, slot: Option<CallSlot>, end: Option<u64>) -> bool {
+        if let Some(slot) = slot {
+            self.run().release_call(&self.path, slot, end);
+        }
+        self.shared.progress.close(end);
+        self.shared.progress.reach(end)
+    }
+
+    /// Notes that a call is executed again because only a part of its answer was recorded. Its recorded `answered` and
+    /// `end` will not be reached.
+    pub fn reopen_call(&self, slot: Option<CallSlot>, answered: Option<u64>, end: Option<u64>) {
+        if let Some(slot) = slot {
+            // It is executed again, so its recorded failure no longer counts.
+            self.handled_when_recorded.borrow_mut().remove(&slot);
+            self.run().reopen_call(&self.path, slot);
+        }
+        self.shared.progress.close(end);
+        self.shared.progress.reach(answered);
+        self.shared.progress.reach(end);
+    }
+
+    /// Explains why the recording has no answer for a request document: how it differs from the nearest recorded
+    /// request of its kind. `None` if no request was kept.
+    #[must_use]
+    pub fn explain(&self, kind: &Kind, actual: &str) -> Option<Explanation> {
+        Explanation::of(&self.source.as_ref()?.candidates(kind), actual)
+    }
+}

@@ -1,0 +1,236 @@
+//! Live frames: they record the calls and sub-agents of a running agent, and answer its calls from a recording.
+
+mod calls;
+mod ends;
+
+use std::cell::{Cell, RefCell, RefMut};
+use std::collections::HashSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rpds::VectorSync;
+
+use super::ledger::UsageLedger;
+use super::lifecycle::Lifecycle;
+use super::run::{CallSlot, FramePath, NewFrame, Run};
+use crate::hash::ContentHash;
+use crate::json::{JsonStr, JsonText};
+use crate::model::{Budget, Clock, Flags, Frame, Usage, Value};
+use crate::replay::{Entry, Failures, MemoryChoice, Progress, ReplaySource};
+use crate::retry_rule::PendingFailures;
+pub use calls::{CallInput, StartedCall};
+
+/// How a run records and replays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RunOptions {
+    /// Keep a journal and the frames of sub-agents, so that the run can be dumped.
+    pub recording: bool,
+    /// Keep the requests in the journal, so that a miss can be explained.
+    pub requests: bool,
+    pub failures: Failures,
+    pub memory: MemoryChoice,
+}
+
+#[derive(Debug)]
+struct Shared {
+    run: RefCell<Run>,
+    options: RunOptions,
+    /// The rules of the recording that the run continues. Without one, the current rules.
+    flags: Flags,
+    progress: Progress,
+}
+
+/// A frame of a running program.
+#[derive(Debug)]
+pub struct LiveFrame {
+    shared: Rc<Shared>,
+    path: FramePath,
+    source: Option<ReplaySource>,
+    lifecycle: Cell<Lifecycle>,
+    pending: Rc<PendingFailures<FailedAt>>,
+    /// The pending failures of the frame above.
+    pending_above: Option<Rc<PendingFailures<FailedAt>>>,
+    /// Replayed calls whose failure was handled when it was recorded, here or in a frame above.
+    handled_when_recorded: RefCell<HashSet<CallSlot>>,
+    ledger: Rc<UsageLedger>,
+    entry: Option<Entry>,
+    input_hash: ContentHash,
+}
+
+/// A call of the frame, or a sub-agent, that failed.
+#[derive(Debug)]
+enum FailedAt {
+    Call(CallSlot),
+    Frame(FramePath),
+}
+
+/// The input of a frame: replay finds its recording by it, and its props start it again.
+#[derive(Debug, Clone)]
+pub struct FrameInput {
+    pub call_id: JsonStr,
+    pub agent_id: JsonStr,
+    pub hash: ContentHash,
+    /// `None` if the props cannot be restored from JSON.
+    pub props: Option<Value>,
+}
+
+impl LiveFrame {
+    /// Starts a run, over a recording or without one.
+    #[must_use]
+    pub fn start_run(root: FrameInput, source: Option<ReplaySource>, options: RunOptions) -> Self {
+        let input_hash = root.hash;
+        let entry = source
+            .as_ref()
+            .and_then(|source| source.entry(options.memory));
+        let frame = new_frame(root, source.as_ref(), entry.as_ref());
+        let budget = frame.budget.clone();
+        let recording = source.as_ref().map(|source| Arc::clone(source.frame()));
+        let shared = Shared {
+            run: RefCell::new(Run::new(frame)),
+            options,
+            flags: source.as_ref().map_or(Flags::CURRENT, ReplaySource::flags),
+            progress: Progress::new(recording),
+        };
+        Self {
+            shared: Rc::new(shared),
+            path: FramePath::default(),
+            source,
+            lifecycle: Cell::new(Lifecycle::START),
+            pending: Rc::new(PendingFailures::new()),
+            pending_above: None,
+            handled_when_recorded: RefCell::default(),
+            ledger: UsageLedger::new(budget, None),
+            entry,
+            input_hash,
+        }
+    }
+
+    /// Opens the frame of a sub-agent.
+    #[must_use]
+    pub fn open_child(&self, input: FrameInput) -> Self {
+        self.mark_pending_failures_handled();
+        let input_hash = input.hash;
+        let source = self
+            .answering()
+            .and_then(|source| source.child(&input.agent_id, input.hash, &input.call_id))
+            // A frame that the replay has not reached may still be found by its input, so others borrow nothing from it.
+            .filter(|source| {
+                source.is_claimed() || self.shared.progress.has_come_to(source.frame().start)
+            });
+        let entry = source
+            .as_ref()
+            .and_then(|source| source.entry(self.shared.options.memory));
+        let frame = new_frame(input, source.as_ref(), entry.as_ref());
+        if let Some(claimed) = source.as_ref().filter(|source| source.is_claimed()) {
+            self.shared.progress.reach(claimed.frame().start);
+            self.shared.progress.open(claimed.frame().end);
+        }
+        let budget = frame.budget.clone();
+        let path = if self.shared.options.recording {
+            self.run().open_frame(&self.path, frame)
+        } else {
+            None
+        };
+        Self {
+            shared: Rc::clone(&self.shared),
+            // Without a path, the parent has ended: the frame is not in the tree and journals nothing.
+            path: path.unwrap_or_else(FramePath::nowhere),
+            source,
+            lifecycle: Cell::new(Lifecycle::START),
+            pending: Rc::new(PendingFailures::new()),
+            pending_above: Some(Rc::clone(&self.pending)),
+            handled_when_recorded: RefCell::default(),
+            ledger: UsageLedger::new(budget, Some(Rc::clone(&self.ledger))),
+            entry,
+            input_hash,
+        }
+    }
+
+    fn run(&self) -> RefMut<'_, Run> {
+        self.shared.run.borrow_mut()
+    }
+
+    /// The source that answers calls and sub-agents of the current generation.
+    fn answering(&self) -> Option<&ReplaySource> {
+        self.source
+            .as_ref()
+            .filter(|_| !self.lifecycle.get().is_past_recording())
+    }
+
+    #[must_use]
+    pub fn input_hash(&self) -> ContentHash {
+        self.input_hash
+    }
+
+    /// The state in which the frame starts. `None` if it does not replay a recorded frame.
+    #[must_use]
+    pub fn entry(&self) -> Option<&Entry> {
+        self.entry.as_ref()
+    }
+
+    /// The recorded frame that this one replays.
+    #[must_use]
+    pub fn recorded(&self) -> Option<&Arc<Frame>> {
+        self.source
+            .as_ref()
+            .filter(|source| source.is_claimed())
+            .map(ReplaySource::frame)
+    }
+
+    /// The numbers of recorded calls and sub-agents that were not requested. `None` without a recording.
+    #[must_use]
+    pub fn unused(&self) -> Option<(usize, usize)> {
+        self.source.as_ref().map(ReplaySource::unused)
+    }
+
+    pub fn set_memory(&self, key: JsonStr, value: JsonText, initial: bool) {
+        if self.shared.options.recording {
+            self.run().set_memory(&self.path, key, value, initial);
+        }
+    }
+
+    /// Adds usage to this frame, and to the aggregate of the frames above it.
+    pub fn add_usage(&self, delta: &Usage) {
+        self.ledger.add(delta);
+        if self.shared.options.recording {
+            self.run().add_usage(&self.path, delta);
+        }
+    }
+
+    #[must_use]
+    pub fn budget(&self) -> Budget {
+        self.ledger.budget()
+    }
+
+    /// The frame tree of the whole run as it is now.
+    #[must_use]
+    pub fn dump(&self) -> Arc<Frame> {
+        self.run().snapshot()
+    }
+
+    /// The position of the run in its order of starts and ends.
+    #[must_use]
+    pub fn clock(&self) -> Clock {
+        self.run().clock()
+    }
+}
+
+fn new_frame(input: FrameInput, source: Option<&ReplaySource>, entry: Option<&Entry>) -> NewFrame {
+    let claimed = source.filter(|source| source.is_claimed());
+    let recorded = claimed.map(ReplaySource::frame);
+    NewFrame {
+        call_id: input.call_id,
+        agent_id: input.agent_id,
+        input_hash: Some(input.hash),
+        generation: entry.map_or(0, |entry| entry.generation),
+        props: entry.and_then(|entry| entry.props.clone()).or(input.props),
+        memory: entry.map(|entry| entry.memory.clone()).unwrap_or_default(),
+        earlier: recorded.map_or_else(VectorSync::new_sync, |frame| frame.earlier.clone()),
+        budget: recorded
+            .map(|frame| frame.budget.clone())
+            .unwrap_or_default(),
+        handled: source.is_some_and(ReplaySource::failure_was_handled),
+        recorded: recorded.cloned(),
+        replays: claimed.map(ReplaySource::position),
+    }
+}

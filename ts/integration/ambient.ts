@@ -1,0 +1,81 @@
+import { ambientContext as findContext } from "../runtime/scope/ambient.js";
+import { storage, type RunContext } from "../runtime/scope/run-context.js";
+
+/** The run, agent or test that a client's call belongs to. */
+export interface AmbientContext {
+  /** The field `context` of the call. Its `run` and `bind` call the client's callbacks in the same context. */
+  readonly context: RunContext;
+  /** "live" executes every call, "resume" executes calls that are not recorded, and "replay" executes none. */
+  readonly mode: "live" | "resume" | "replay";
+  /** Aborts when the agent must stop. */
+  readonly signal: AbortSignal;
+  /**
+   * Call it before any `await` between the program's call and `journaled` or `journalStreamed`. The program started new
+   * work, so it handled its earlier failures. Without it, a dump during the wait would treat them as not handled.
+   */
+  markPendingFailuresHandled(): void;
+}
+
+class Ambient implements AmbientContext {
+  readonly context: RunContext;
+
+  constructor(context: RunContext) {
+    this.context = context;
+  }
+
+  get mode(): AmbientContext["mode"] {
+    return this.context.scope.run.mode;
+  }
+
+  get signal(): AbortSignal {
+    return this.context.signal;
+  }
+
+  markPendingFailuresHandled(): void {
+    this.context.scope.frame.markPendingFailuresHandled();
+  }
+}
+
+/**
+ * Finds the run, agent or test that a client's call belongs to. If the async context is lost, for example in a callback
+ * of native code, it is the context in which the client was created, or the only running test.
+ *
+ * @param apiName the adapter, for errors.
+ * @param created `getContext()` at the time when the client was created.
+ * @returns `undefined` if the call must not be journaled: outside of runs, and inside a journaled call, whose answer it is
+ * a part of. Call the client directly.
+ * @throws ContextNotFoundError if the context is lost and several tests are running.
+ *
+ * @example
+ * ```ts
+ * import { ambientContext, getContext, journaled } from "agent-rewind/integration";
+ *
+ * type Search = (query: string) => Promise<string[]>;
+ *
+ * export function rewindSearch(search: Search): Search {
+ *   const created = getContext();
+ *   return async (query) => {
+ *     const ambient = ambientContext("rewindSearch", created);
+ *     if (ambient === undefined) return search(query);
+ *     const { context } = ambient;
+ *     const { value } = await journaled({
+ *       kind: "search",
+ *       name: "search",
+ *       request: { query },
+ *       context,
+ *       execute: () => search(query),
+ *     });
+ *     return value;
+ *   };
+ * }
+ * ```
+ */
+export function ambientContext(apiName: string, created: RunContext | undefined): AmbientContext | undefined {
+  const context = findContext(created, apiName);
+  return context === undefined || context.inCall ? undefined : new Ambient(context);
+}
+
+/** Calls `fn` outside of all runs. For connections that outlive the call that opens them. */
+export function outsideOfRuns<R>(fn: () => R): R {
+  return storage.exit(fn);
+}

@@ -1,0 +1,5 @@
+// Recording sessions, for test runners. Not public: only `ts/vitest` may import this folder.
+
+export { RecordingSession } from "../../runtime/run/recording-session.js";
+export { sessionContexts } from "../../runtime/scope/ambient.js";
+export type { SeenCall } from "../../runtime/scope/run-state.js";

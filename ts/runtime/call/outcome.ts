@@ -1,0 +1,117 @@
+import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
+import { decodeParsed } from "../../values/decode.js";
+import type { Encoded, Tombstone } from "../../values/encode.js";
+import { errorInfoText } from "../../values/error-info.js";
+import type { StartedCall } from "./started-call.js";
+
+/** How to execute a call, and how to treat its answers. */
+export interface CallSpec<T> {
+  /** Executes the call. `progress` journals the part of the answer that has arrived. */
+  readonly make: (progress: Progress<T>) => T | Promise<T>;
+  /** How to continue a recorded answer whose end was not recorded; `undefined` if the answer is complete. */
+  readonly incompleteAnswer?: ((recorded: T) => IncompleteAnswer | undefined) | undefined;
+  /** The failure that an answer reports, if any. Such an answer is journaled and retried like a failure. */
+  readonly failureIn?: ((value: T) => { name: string; message: string } | undefined) | undefined;
+  /**
+   * Creates the error of a call whose value cannot be journaled. Without it the call succeeds, and its entry contains
+   * the reason why it cannot be replayed.
+   */
+  readonly refuse?: (tombstone: Tombstone["tombstone"]) => Error;
+  /** Called before a recorded answer is returned. If it throws, the call fails with that error. */
+  readonly beforeReplay?: () => Promise<void> | undefined;
+  /** Returns the meta to journal with the outcome, at the end of the call. */
+  readonly meta?: () => CallMeta;
+}
+
+/**
+ * `"restart"`: the call is executed from its start, if calls may be executed. `"continueOnRead"`: the recorded part is
+ * returned, and the call is executed when the reader reaches its end.
+ */
+export type IncompleteAnswer = "restart" | "continueOnRead";
+/** `headReceived`: the program receives the answer now, although the call continues. */
+export type Progress<T> = (value: T, headReceived?: boolean) => Ended<T>;
+
+/** The end of a call that did not fail. */
+export interface Ended<T> {
+  readonly value: T;
+  /** True if the answer comes from the recording. */
+  readonly cached: boolean;
+  /** The journaled value. Absent if the value could not be journaled. */
+  readonly encoded?: Encoded | undefined;
+  /** The path and the reason if the value could not be journaled. */
+  readonly tombstone?: string | undefined;
+  /** The journaled failure, if the value reports one. */
+  readonly failure?: ErrorInfo | undefined;
+  /** Only for a recorded failure: true if the recorded program handled it. */
+  readonly handledWhenRecorded?: boolean | undefined;
+  /** The meta that was journaled with the outcome. */
+  readonly meta?: CallMeta | undefined;
+  /**
+   * Only for an incomplete recorded answer: executes the call, if it may be executed.
+   * @throws CallFailure, around a ReplayMissError if not.
+   */
+  readonly continue?: (() => Promise<Ended<T>>) | undefined;
+  /** Only for a recorded answer that was returned before its call ended: that end. */
+  readonly end?: RecordedEnd | undefined;
+}
+
+export interface RecordedEnd {
+  /** Resolves when the recorded order reaches the end, and journals it. */
+  inOrder(): Promise<void>;
+  /** Journals it at the current position of the run. */
+  now(): void;
+}
+
+/** A failed call. */
+export class CallFailure {
+  readonly error: unknown;
+  /** `recorded-handled`: the recorded program continued after the failure. */
+  readonly source: "made" | "recorded" | "recorded-handled";
+  /** The meta that was journaled with the failure. */
+  readonly meta: CallMeta | undefined;
+
+  constructor(error: unknown, source: CallFailure["source"], meta?: CallMeta) {
+    this.error = error;
+    this.source = source;
+    this.meta = meta;
+  }
+
+  get cached(): boolean {
+    return this.source !== "made";
+  }
+}
+
+/** Journals the outcome of a call, unless it has no slot. */
+export function journalOutcome({ scope, slot }: StartedCall, ended: Ended<unknown>): void {
+  if (slot === undefined || scope.abandoned) return;
+  const { encoded, tombstone, failure, meta } = ended;
+  const { frame, run } = scope;
+  const metaText = scope.recordable(JSON.stringify(meta ?? {}));
+  if (failure !== undefined) {
+    frame.fail(slot, scope.recordable(JSON.stringify(failure)), metaText);
+  } else if (tombstone !== undefined) {
+    frame.bury(slot, scope.recordable(JSON.stringify(tombstone)), metaText);
+  } else if (encoded !== undefined) {
+    const { text, types } = run.redaction?.encoded(encoded) ?? encoded;
+    frame.succeed(slot, text, types ?? undefined, metaText);
+  }
+}
+
+/** Journals that a call failed. */
+export function journalFailure(call: StartedCall, error: unknown, meta?: CallMeta): void {
+  const { scope, slot } = call;
+  if (slot === undefined || scope.abandoned) return;
+  scope.frame.fail(slot, scope.recordable(errorInfoText(error)), meta && scope.recordable(JSON.stringify(meta)));
+  rememberFailure(call, error);
+}
+
+/** Remembers that a call failed with an error, in case the frame ends with it. */
+export function rememberFailure({ scope, slot }: StartedCall, error: unknown): void {
+  if (slot !== undefined) scope.remember(error, () => scope.frame.markPropagated(slot));
+}
+
+/** A copy of the answer that reported a failure. */
+export function answerOf({ details, detailsTypes }: ErrorInfo): unknown {
+  if (details?.["answer"] === undefined) return undefined;
+  return (decodeParsed(structuredClone(details), detailsTypes ?? {}) as { answer: unknown }).answer;
+}

@@ -1,0 +1,75 @@
+import { calling } from "../../native.js";
+import type { Scope } from "../scope/scope.js";
+import { countLive } from "./make.js";
+import {
+  journalFailure,
+  journalOutcome,
+  type CallFailure,
+  type CallSpec,
+  type Ended,
+  type Progress,
+  type RecordedEnd,
+} from "./outcome.js";
+import { CallEntry, StartedCall } from "./started-call.js";
+
+/**
+ * Requests the answer from the recording session around the run, and journals it in both.
+ * @param answerOrCall answers the call in the session.
+ * @throws CallFailure around the error of the call.
+ */
+export async function askOuterRecording<T>(
+  call: StartedCall,
+  outerRecording: Scope,
+  spec: CallSpec<T>,
+  answerOrCall: (call: StartedCall, spec: CallSpec<T>) => Promise<Ended<T>>,
+): Promise<Ended<T>> {
+  const { scope } = call;
+  const outer = beginInside(outerRecording, call);
+  try {
+    const both = (ended: Ended<T>): Ended<T> => {
+      journalOutcome(call, ended);
+      return ended;
+    };
+    const make = (progress: Progress<T>): T | Promise<T> =>
+      spec.make((value, headReceived = false) => {
+        if (headReceived) scope.frame.headReceived(call.slot);
+        return both(progress(value, headReceived));
+      });
+    const ended = await answerOrCall(outer, { ...spec, make });
+    countLive(scope);
+    const { continue: continueCall, end } = ended;
+    if (end !== undefined) scope.frame.headReceived(call.slot);
+    return both({
+      ...ended,
+      ...(continueCall === undefined ? {} : { continue: () => continueCall().then(both) }),
+      ...(end === undefined ? {} : { end: alsoAt(end, () => both(ended)) }),
+    });
+  } catch (failure) {
+    countLive(scope);
+    journalFailure(call, (failure as CallFailure).error);
+    throw failure;
+  }
+}
+
+/** Begins the same call in the recording session. */
+function beginInside(session: Scope, call: StartedCall): StartedCall {
+  const { kind, name, request, inexact } = call;
+  const callId = session.nextCallId(kind, name);
+  const recorded = calling(() => {
+    const text = session.recordable(request());
+    const id = JSON.stringify(callId);
+    return session.frame.begin(JSON.stringify(kind), id, text, undefined, undefined, inexact !== undefined);
+  });
+  return new StartedCall(session, call, new CallEntry(callId, recorded));
+}
+
+/** The end of a call that is journaled in two places. */
+function alsoAt(end: RecordedEnd, journalIt: () => void): RecordedEnd {
+  return {
+    inOrder: () => end.inOrder().then(journalIt),
+    now() {
+      end.now();
+      journalIt();
+    },
+  };
+}

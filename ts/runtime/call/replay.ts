@@ -1,0 +1,158 @@
+import { isAbortError } from "../../errors/index.js";
+import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
+import { decodeValue } from "../../values/decode.js";
+import { fromErrorInfo } from "../../values/error-info.js";
+import { addSaved } from "../scope/replay-report.js";
+import type { Scope } from "../scope/scope.js";
+import {
+  CallFailure,
+  answerOf,
+  journalFailure,
+  rememberFailure,
+  type CallSpec,
+  type Ended,
+  type Progress,
+  type RecordedEnd,
+} from "./outcome.js";
+import type { StartedCall } from "./started-call.js";
+
+/**
+ * Answers a call with its recorded outcome, when the recorded order reaches it.
+ * @param makeAgain executes the call if its recorded answer is incomplete.
+ * @throws CallFailure
+ */
+export async function replayRecorded<T>(
+  call: StartedCall,
+  spec: CallSpec<T>,
+  makeAgain: (call: StartedCall, spec: CallSpec<T>) => Promise<Ended<T>>,
+): Promise<Ended<T>> {
+  const preparing = spec.beforeReplay && prepareReplay(call, spec.beforeReplay);
+  if (preparing !== undefined) await preparing;
+  const answer = call.answer === "output" ? recordedOutput<T>(call) : answerInFailure(call, spec);
+  if (answer === undefined) {
+    noteInexact(call);
+    throw await replayFailure(call);
+  }
+  const { scope, recorded } = call;
+  const incomplete = spec.incompleteAnswer?.(answer.value);
+  if (incomplete === "restart" && scope.run.mode !== "replay") {
+    scope.frame.reopen(call.slot, recorded.answered, recorded.end);
+    return restart(call, spec, makeAgain);
+  }
+  noteInexact(call);
+  const end = recordedEnd(call, spec);
+  const headReceived = end !== undefined;
+  await waitForRelease(call, headReceived);
+  const ended = { ...answer, meta: release(call, headReceived), end };
+  if (incomplete === undefined) return ended;
+  const continueCall = (): Promise<Ended<T>> => {
+    end?.now();
+    return makeAgain(call, spec);
+  };
+  return { ...ended, continue: continueCall };
+}
+
+/** Lists an answer that may belong to another request with the same hash. */
+function noteInexact({ scope, callId, inexact }: StartedCall): void {
+  if (inexact !== undefined) scope.run.report.inexact.push({ callId, reason: inexact });
+}
+
+/** Executes a call again whose recorded answer is incomplete. A later recorded abort waits for the new answer. */
+async function restart<T>(
+  call: StartedCall,
+  spec: CallSpec<T>,
+  makeAgain: (call: StartedCall, spec: CallSpec<T>) => Promise<Ended<T>>,
+): Promise<Ended<T>> {
+  const { answered, end } = call.recorded;
+  const reopened = call.scope.run.reopenedRequests.begin(answered ?? end);
+  const make = (progress: Progress<T>): T | Promise<T> =>
+    spec.make((value, headReceived) => {
+      if (headReceived === true) reopened.answered();
+      return progress(value, headReceived);
+    });
+  try {
+    return await makeAgain(call, { ...spec, make });
+  } finally {
+    reopened.answered();
+  }
+}
+
+/** Returns a promise only if there is something to await: one more would change the order of releases. */
+function prepareReplay(call: StartedCall, prepare: () => Promise<void> | undefined): Promise<void> | undefined {
+  const fail = (error: unknown): never => {
+    journalFailure(call, error, {});
+    throw new CallFailure(error, "made", {});
+  };
+  try {
+    return prepare()?.catch(fail);
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+function recordedOutput<T>({ recorded }: StartedCall): Ended<T> {
+  const encoded = { text: recorded.text ?? "null", types: recorded.types ?? null };
+  return { value: decodeValue(encoded.text, encoded.types) as T, cached: true, encoded };
+}
+
+/** The recorded answer that reports a failure; `undefined` if the call failed without an answer. */
+function answerInFailure<T>(call: StartedCall, { failureIn }: CallSpec<T>): Ended<T> | undefined {
+  if (failureIn === undefined) return undefined;
+  const failure = JSON.parse(call.recorded.text ?? "{}") as ErrorInfo;
+  const answer = answerOf(failure) as T | undefined;
+  if (answer === undefined) return undefined;
+  // Other failures may have a field with this name too.
+  if (failureIn(answer)?.name !== failure.name) return undefined;
+  return { value: answer, cached: true, failure, handledWhenRecorded: call.answer === "handled-failure" };
+}
+
+async function replayFailure(call: StartedCall): Promise<CallFailure> {
+  const { recorded, scope } = call;
+  const error = fromErrorInfo(JSON.parse(recorded.text ?? "{}") as ErrorInfo);
+  await waitForRelease(call, false);
+  const { reopenedRequests } = scope.run;
+  if (!reopenedRequests.isEmpty && isAbortError(error)) await reopenedRequests.answeredBefore(recorded.end);
+  const meta = release(call, false);
+  rememberFailure(call, error);
+  return new CallFailure(error, call.answer === "failure" ? "recorded" : "recorded-handled", meta);
+}
+
+/** The end of a call whose answer was returned before. Absent if the recording has one position for both. */
+function recordedEnd<T>(call: StartedCall, { incompleteAnswer }: CallSpec<T>): RecordedEnd | undefined {
+  const { answered, end } = call.recorded;
+  if (incompleteAnswer === undefined || answered == null) return undefined;
+  const { scope } = call;
+  let isReleased = false;
+  const now = (): void => {
+    if (isReleased) return;
+    isReleased = true;
+    noteOvertaken(scope, scope.frame.release(call.slot, end));
+  };
+  return { inOrder: () => scope.run.releases.waitForRelease(end ?? undefined).then(now), now };
+}
+
+function noteOvertaken({ run, frameReport }: Scope, overtaken: boolean): void {
+  if (!overtaken) return;
+  frameReport.overtaken += 1;
+  run.report.overtaken += 1;
+}
+
+/** Resolves when the recorded order reaches the end of the call, or its answer if that was returned before. */
+function waitForRelease({ scope, recorded }: StartedCall, headReceived: boolean): Promise<void> {
+  return scope.run.releases.waitForRelease((headReceived ? recorded.answered : recorded.end) ?? undefined);
+}
+
+/** Reports to the core that the recorded answer is returned. Returns its recorded meta. */
+function release({ scope, slot, recorded }: StartedCall, headReceived: boolean): CallMeta | undefined {
+  const { run, frameReport, frame } = scope;
+  const { answered, end } = recorded;
+  frameReport.replayed += 1;
+  run.report.replayed += 1;
+  noteOvertaken(scope, headReceived ? frame.headReceived(slot, answered) : frame.release(slot, end));
+  if (recorded.meta === undefined) return undefined;
+  const meta = JSON.parse(recorded.meta) as CallMeta | null;
+  // The recording may have been edited.
+  if (typeof meta !== "object" || meta === null) return undefined;
+  addSaved(run.report.saved, meta);
+  return meta;
+}

@@ -1,0 +1,85 @@
+import type { NativeStartedCall } from "../../native.js";
+import type { Scope } from "../scope/scope.js";
+
+/** The journal entry of a call. The attempts of a client that retries share it, and only the latest one writes to it. */
+export class CallEntry {
+  readonly callId: string;
+  /** The recorded answer, as the core returned it. */
+  readonly recorded: NativeStartedCall;
+  /** `"output"`, `"failure"`, `"handled-failure"`, or the reason for a miss. */
+  answer: string;
+  attempts: number = 0;
+
+  constructor(callId: string, recorded: NativeStartedCall) {
+    this.callId = callId;
+    this.recorded = recorded;
+    this.answer = recorded.answer;
+  }
+}
+
+/** The kind, name and request of a call. */
+export interface CallRequest {
+  readonly kind: string;
+  readonly name: string;
+  /** The request document in the form that is recorded, as JSON text. */
+  readonly request: () => string;
+  /** Hash of the request as it is sent. Only if its recording is redacted. */
+  readonly wireHash: (() => string) | undefined;
+  /** Content of the request that its hash does not cover: where and what. */
+  readonly inexact?: string | undefined;
+}
+
+/** A call that has begun in a frame. */
+export class StartedCall implements CallRequest {
+  readonly scope: Scope;
+  readonly kind: string;
+  readonly name: string;
+  readonly request: () => string;
+  readonly wireHash: (() => string) | undefined;
+  readonly inexact: string | undefined;
+  readonly entry: CallEntry;
+  readonly #attempt: number;
+
+  constructor(scope: Scope, { kind, name, request, wireHash, inexact }: CallRequest, entry: CallEntry) {
+    this.scope = scope;
+    this.kind = kind;
+    this.name = name;
+    this.request = request;
+    this.wireHash = wireHash;
+    this.inexact = inexact;
+    this.entry = entry;
+    entry.attempts += 1;
+    this.#attempt = entry.attempts;
+  }
+
+  get callId(): string {
+    return this.entry.callId;
+  }
+
+  get recorded(): NativeStartedCall {
+    return this.entry.recorded;
+  }
+
+  get contentHash(): string {
+    return this.entry.recorded.contentHash;
+  }
+
+  get answer(): string {
+    return this.entry.answer;
+  }
+
+  get hasRecordedAnswer(): boolean {
+    const { answer } = this.entry;
+    return answer === "output" || answer === "failure" || answer === "handled-failure";
+  }
+
+  /** Identifies the journal entry. `undefined` if nothing is journaled, or if a later attempt writes to the entry. */
+  get slot(): number | undefined {
+    return this.#attempt === this.entry.attempts ? this.entry.recorded.slot : undefined;
+  }
+
+  /** Notes that the recorded answer is incomplete, so the call is executed like one that was in flight. */
+  reopen(): void {
+    this.entry.answer = "in-flight";
+  }
+}
