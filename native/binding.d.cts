@@ -72,12 +72,12 @@ export declare class FrameHandle {
    * was kept. `request` is JSON text.
    */
   explain(kind: string, request: string): string | null
-  /** Journals the output of a call. `meta` is JSON text of an object. */
-  succeed(slot: number, output: string, types?: string | undefined | null, meta?: string | undefined | null): boolean
+  /** Journals the output of a call. `data` is JSON text of a `CallData` object. */
+  succeed(slot: number, output: string, types?: string | undefined | null, data?: string | undefined | null): boolean
   /** Journals that a call ended with a value that cannot be recorded. `reason` is a JSON literal. */
-  bury(slot: number, reason: string, meta?: string | undefined | null): boolean
+  bury(slot: number, reason: string, data?: string | undefined | null): boolean
   /** Journals the failure of a call. `error` is JSON text of an `ErrorInfo`. */
-  fail(slot: number, error: string, meta?: string | undefined | null): boolean
+  fail(slot: number, error: string, data?: string | undefined | null): boolean
   /**
    * Journals that the answer of a call is returned before the call ends. `recorded` is the position of that event
    * in the recording. Returns true if it overtook an earlier recorded start or end.

@@ -27,7 +27,7 @@ export async function liveThrough(project: VitestProject, asking: Asking, tests:
   const unrecorded = await project.run({ env: { ...env, CI: "1" } });
   expect(unrecorded.results).toEqual(all("failed"));
   for (const name of tests) {
-    expect(unrecorded.text).toContain(`RecordingMissingError: The test "${name}" has no recording`);
+    expect(unrecorded.text).toContain(`RecordingMissingError: There is no recording of the test "${name}"`);
   }
   expect(live.requests).toHaveLength(0);
 

@@ -85,7 +85,7 @@ it("records nothing under CI: a test without a recording fails and says so", SLO
   await using live = await server();
   const run = await project.run({ env: { SERVER: live.url, CI: "1" } });
   expect(run.results).toEqual({ "answers twice": "failed", "asks nothing": "passed" });
-  expect(run.text).toContain('RecordingMissingError: The test "answers twice" has no recording');
+  expect(run.text).toContain('RecordingMissingError: There is no recording of the test "answers twice"');
   expect(run.text).toContain("__recordings__/a.test.mjs/answers-twice.jsonl");
   expect(live.requests).toHaveLength(0);
   expect(project.recordings()).toEqual({});

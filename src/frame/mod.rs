@@ -227,7 +227,7 @@ impl FrameHandle {
         Some(out)
     }
 
-    /// Journals the output of a call. `meta` is JSON text of an object.
+    /// Journals the output of a call. `data` is JSON text of a `CallData` object.
     #[napi(catch_unwind)]
     pub fn succeed(
         &self,
@@ -235,29 +235,29 @@ impl FrameHandle {
         slot: f64,
         #[napi(ts_arg_type = "string")] output: JsText,
         types: Option<String>,
-        meta: Option<String>,
+        data: Option<String>,
     ) -> bool {
         self.keep(
             env,
-            output.len() + length(types.as_ref()) + length(meta.as_ref()),
+            output.len() + length(types.as_ref()) + length(data.as_ref()),
         );
         self.end_call(
             slot,
             Outcome::Output(value(output.into_string(), types)),
-            meta,
+            data,
         )
     }
 
     /// Journals that a call ended with a value that cannot be recorded. `reason` is a JSON literal.
     #[napi(catch_unwind)]
-    pub fn bury(&self, slot: f64, reason: String, meta: Option<String>) -> bool {
-        self.end_call(slot, Outcome::Tombstone(json_str(&reason)), meta)
+    pub fn bury(&self, slot: f64, reason: String, data: Option<String>) -> bool {
+        self.end_call(slot, Outcome::Tombstone(json_str(&reason)), data)
     }
 
     /// Journals the failure of a call. `error` is JSON text of an `ErrorInfo`.
     #[napi(catch_unwind)]
-    pub fn fail(&self, env: Env, slot: f64, error: String, meta: Option<String>) -> bool {
-        self.keep(env, error.len() + length(meta.as_ref()));
+    pub fn fail(&self, env: Env, slot: f64, error: String, data: Option<String>) -> bool {
+        self.keep(env, error.len() + length(data.as_ref()));
         self.end_call(
             slot,
             Outcome::Failure {
@@ -265,18 +265,16 @@ impl FrameHandle {
                 stopped: false,
                 handled: false,
             },
-            meta,
+            data,
         )
     }
 
-    fn end_call(&self, slot: f64, outcome: Outcome, meta: Option<String>) -> bool {
+    fn end_call(&self, slot: f64, outcome: Outcome, data: Option<String>) -> bool {
         self.frame.end_call(
             call_slot(slot),
             Ended {
                 outcome,
-                data: CallData {
-                    meta: meta.map(JsonText::trusted),
-                },
+                data: data.map(CallData::trusted).unwrap_or_default(),
             },
         )
     }

@@ -58,8 +58,8 @@ pub struct BindingStartedCall {
     /// release.
     pub answered: Option<f64>,
     pub end: Option<f64>,
-    /// Other recorded data of the call: JSON text of an object.
-    pub meta: Option<String>,
+    /// The recorded `CallData`: JSON text of an object.
+    pub data: Option<String>,
 }
 
 /// The state of a recorded frame.
@@ -134,10 +134,7 @@ pub(super) fn started_call(started: StartedCall, hash: ContentHash) -> BindingSt
         types,
         answered: call.as_ref().and_then(|call| call.answered).map(to_number),
         end: call.as_ref().and_then(|call| call.end).map(to_number),
-        meta: call
-            .as_ref()
-            .and_then(|call| call.data.meta.clone())
-            .map(owned),
+        data: call.as_ref().and_then(|call| call.data.to_json()),
     }
 }
 

@@ -1,4 +1,5 @@
 import { AuditLogError } from "../errors/audit.js";
+import { defined } from "../values/defined.js";
 import { filesOf } from "./files.js";
 import { NO_LINE, readLine, tornOf, type AuditHead, type Line, type Torn } from "./line.js";
 import { linesOf, type FileLine } from "./lines.js";
@@ -207,16 +208,16 @@ class Chain {
   }
 
   report(files: string[]): AuditReport {
-    return {
+    return defined({
       ok: this.#problem === undefined,
-      ...(this.#problem === undefined ? {} : { problem: this.#problem }),
-      ...(this.#tornAtEnd === undefined ? {} : { torn: this.#tornAtEnd }),
+      problem: this.#problem,
+      torn: this.#tornAtEnd,
       files,
       lines: this.#lines,
       records: this.#records,
-      ...(this.#head === undefined ? {} : { head: this.#head }),
+      head: this.#head,
       keyed: this.#keyed,
-    };
+    });
   }
 
   #fail(kind: AuditProblem["kind"], file: string, line: number, what: string): false {

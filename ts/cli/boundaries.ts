@@ -1,6 +1,7 @@
 // Reads boundary records from logs: lines of an audit log, or plain JSON lines with the same fields.
 
 import { readLine } from "../audit/line.js";
+import { defined } from "../values/defined.js";
 import { contentHash } from "../snapshot/hash.js";
 import { hashFaults, type HashFault } from "./boundary-hashes.js";
 import { InputError } from "./exit.js";
@@ -99,7 +100,7 @@ function boundaryOf(record: Record<string, unknown>, file: string, line: number)
     Array.isArray(record[name]) ? (record[name] as unknown[]) : undefined;
   const count = (...names: string[]): number | undefined =>
     names.map((name) => record[name]).find((value): value is number => typeof value === "number");
-  const boundary = {
+  return defined({
     file,
     line,
     timestamp: text("timestamp") ?? "",
@@ -113,8 +114,7 @@ function boundaryOf(record: Record<string, unknown>, file: string, line: number)
     toolHashes: list("toolHashes") as string[] | undefined,
     messageCount: list("messages")?.length ?? list("messageHashes")?.length ?? count("message_count", "messageCount"),
     toolCount: list("tools")?.length ?? list("toolHashes")?.length ?? count("tools_count", "toolsCount"),
-  };
-  return Object.fromEntries(Object.entries(boundary).filter(([, value]) => value !== undefined)) as unknown as Boundary;
+  });
 }
 
 function isEvent({ type, trace }: Record<string, unknown>): boolean {

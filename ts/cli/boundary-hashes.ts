@@ -5,6 +5,7 @@ import { canonicalSha256, pythonSha256 } from "../context/request/hashes.js";
 import { JsonText } from "../context/request/json-text.js";
 import { recordContent } from "../context/capture/verify.js";
 import { native } from "../native.js";
+import { visible } from "./output.js";
 
 /** A hash that does not match the content of its record. */
 export interface HashFault {
@@ -48,6 +49,11 @@ function textsOf(record: Readonly<Record<string, unknown>>, name: "messages" | "
     ...(captured === undefined ? [] : [captured]),
     ...(written === undefined ? [] : [JsonText.ofBytes(Buffer.from(written), true)]),
   ];
+}
+
+/** Describes a fault in one line for the terminal. */
+export function faultText({ field, expected, actual }: HashFault): string {
+  return `${field} is ${visible(expected)}, but the content has ${actual}`;
 }
 
 const isRedacted = (text: JsonText): boolean => /\[(?:redacted|base64):/.test(text.wire);

@@ -15,8 +15,13 @@ export async function readInput(path: string): Promise<Buffer> {
   try {
     return path === "-" ? await buffer(process.stdin) : await readFile(path);
   } catch (cause) {
-    throw new InputError(`${nameOf(path)}: ${messageOf(cause)}`, { cause });
+    throw inputError(path, cause);
   }
+}
+
+/** An InputError with the name of the file and the message of the cause. */
+export function inputError(path: string, cause: unknown): InputError {
+  return new InputError(`${nameOf(path)}: ${messageOf(cause)}`, { cause });
 }
 
 export function nameOf(path: string): string {
@@ -59,7 +64,7 @@ export function reading<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    throw new InputError(`${nameOf(path)}: ${messageOf(cause)}`, { cause });
+    throw inputError(path, cause);
   }
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../values/defined.js";
 import { appendToken } from "../values/pointer.js";
 
 export interface Difference {
@@ -16,11 +17,7 @@ export function differences(before: unknown, after: unknown, limit = 20): Differ
     const [pointer, left, right] = next;
     if (!isContainer(left) || !isContainer(right) || Array.isArray(left) !== Array.isArray(right)) {
       if (!isContainer(left) && !isContainer(right) && Object.is(left, right)) continue;
-      found.push({
-        pointer,
-        ...(left === undefined ? {} : { before: left }),
-        ...(right === undefined ? {} : { after: right }),
-      });
+      found.push(defined({ pointer, before: left, after: right }));
       continue;
     }
     const keys = [...new Set([...Object.keys(left), ...Object.keys(right)])];

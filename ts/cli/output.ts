@@ -1,17 +1,11 @@
 // Prints to a stream that may be a terminal, or a pipe that is closed early. Uses colors on terminals only.
 
 import type { WriteStream } from "node:tty";
+import { styleText } from "node:util";
+
+import type { AgentSnapshot } from "../types/snapshot.js";
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
-
-const CODES: Readonly<Record<Style, [number, number]>> = {
-  bold: [1, 22],
-  dim: [2, 22],
-  red: [31, 39],
-  green: [32, 39],
-  yellow: [33, 39],
-  cyan: [36, 39],
-};
 
 export class Output {
   readonly #stream: NodeJS.WriteStream;
@@ -44,9 +38,8 @@ export class Output {
   }
 
   style(style: Style, text: string): string {
-    if (!this.#colors) return text;
-    const [on, off] = CODES[style];
-    return `\u001b[${on}m${text}\u001b[${off}m`;
+    // The constructor has checked the stream and the environment. On Node 20, styleText does not.
+    return this.#colors ? styleText(style, text, { validateStream: false }) : text;
   }
 
   /** Prints a line. */
@@ -80,6 +73,17 @@ export class Output {
       });
     });
   }
+}
+
+/** Standard output for results, standard error for everything else. */
+export interface Outputs {
+  readonly out: Output;
+  readonly err: Output;
+}
+
+/** Prints the warnings of a restored snapshot. */
+export async function printWarnings({ warnings = [] }: AgentSnapshot, err: Output): Promise<void> {
+  for (const { code, message } of warnings) await err.line(err.style("yellow", `${code}: ${visible(message)}`));
 }
 
 /** Escapes control characters, so that text of a recording cannot move the cursor or change colors. */

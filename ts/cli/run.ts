@@ -2,15 +2,17 @@ import { readFileSync } from "node:fs";
 import { parseArgs, type ParseArgsConfig } from "node:util";
 
 import { messageOf } from "../errors/base.js";
-import type { RestoreOptions } from "../types/snapshot.js";
-import { diffContext, showContext, verifyContext } from "./commands/context.js";
+import { defined } from "../values/defined.js";
+import { diffContext } from "./commands/context/diff.js";
+import { showContext } from "./commands/context/show.js";
+import { verifyContext } from "./commands/context/verify.js";
 import { diff } from "./commands/diff.js";
 import { hash } from "./commands/hash.js";
 import { inspect } from "./commands/inspect.js";
 import { restore } from "./commands/restore.js";
-import { toTest } from "./commands/to-test.js";
+import { toTest, type ToTestFlags } from "./commands/to-test.js";
 import { EXIT, InputError, UsageError, type ExitCode } from "./exit.js";
-import { Output, visible } from "./output.js";
+import { Output, visible, type Outputs } from "./output.js";
 import { USAGE } from "./usage.js";
 
 type Flags = Record<string, string | boolean | undefined>;
@@ -40,8 +42,6 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
   return failure === undefined ? code : EXIT.input;
 }
 
-type Outputs = { out: Output; err: Output };
-
 async function dispatch(args: readonly string[], outputs: Outputs): Promise<ExitCode> {
   const [command, ...rest] = args;
   if (command === undefined) throw new UsageError("the command is missing");
@@ -66,11 +66,11 @@ type Handler = (args: readonly string[], outputs: Outputs) => Promise<ExitCode>;
 
 const COMMANDS: Readonly<Record<string, Handler>> = {
   async inspect(args, { out }) {
-    const { files, flags } = parsed("inspect", args, 1, 1);
-    return inspect(files[0] as string, out, flags["json"] === true);
+    const { files, json } = parsed("inspect", args, 1, 1);
+    return inspect(files[0] as string, out, json);
   },
   async restore(args, outputs) {
-    const { files, flags } = parsed("restore", args, 1, 1, {
+    const { files, flags, json } = parsed("restore", args, 1, 1, {
       span: { type: "string" },
       anchor: { type: "string" },
       trace: { type: "string" },
@@ -80,23 +80,18 @@ const COMMANDS: Readonly<Record<string, Handler>> = {
     if (anchor !== undefined && anchor !== "before" && anchor !== "after")
       throw new UsageError(`--anchor must be "before" or "after", received "${anchor}"`);
     if (anchor !== undefined && span === undefined) throw new UsageError("--anchor needs --span");
-    const options: RestoreOptions = {
-      ...(span === undefined ? {} : { spanId: span }),
-      ...(anchor === undefined ? {} : { anchor }),
-      ...(trace === undefined ? {} : { traceId: trace }),
-    };
-    return restore(files[0] as string, output, options, outputs, flags["json"] === true);
+    return restore(files[0] as string, output, defined({ spanId: span, anchor, traceId: trace }), outputs, json);
   },
   async diff(args, { out }) {
-    const { files, flags } = parsed("diff", args, 2, 2);
-    return diff(files as [string, string], out, flags["json"] === true);
+    const { files, json } = parsed("diff", args, 2, 2);
+    return diff(files as [string, string], out, json);
   },
   async hash(args, { out }) {
-    const { files, flags } = parsed("hash", args, 1);
-    return hash(files, out, flags["json"] === true);
+    const { files, json } = parsed("hash", args, 1);
+    return hash(files, out, json);
   },
   async "to-test"(args, outputs) {
-    const { files, flags } = parsed("to-test", args, 1, 1, {
+    const { files, flags, json } = parsed("to-test", args, 1, 1, {
       output: { type: "string", short: "o" },
       agent: { type: "string" },
       call: { type: "string" },
@@ -104,9 +99,7 @@ const COMMANDS: Readonly<Record<string, Handler>> = {
       name: { type: "string" },
       trace: { type: "string" },
     });
-    const { output, agent, call, model, name, trace } = flags as Record<string, string | undefined>;
-    const given = { output, agent, call, model, name, trace };
-    return toTest(files[0] as string, given, outputs, flags["json"] === true);
+    return toTest(files[0] as string, flags as ToTestFlags, outputs, json);
   },
   async context([command, ...args], outputs) {
     const handler = command === undefined || !Object.hasOwn(CONTEXT, command) ? undefined : CONTEXT[command];
@@ -117,22 +110,22 @@ const COMMANDS: Readonly<Record<string, Handler>> = {
 
 const CONTEXT: Readonly<Record<string, Handler>> = {
   async show(args, outputs) {
-    const { files, flags } = parsed("context show", args, 1);
-    return showContext(files, outputs, flags["json"] === true);
+    const { files, json } = parsed("context show", args, 1);
+    return showContext(files, outputs, json);
   },
   async verify(args, outputs) {
-    const { files, flags } = parsed("context verify", args, 1, Infinity, {
+    const { files, flags, json } = parsed("context verify", args, 1, Infinity, {
       head: { type: "string" },
       "key-file": { type: "string" },
       "key-env": { type: "string" },
       partial: { type: "boolean" },
     });
     const { head, partial, "key-file": keyFile, "key-env": keyEnv } = flags as Flags & Record<string, never>;
-    return verifyContext(files, { head, partial, keyFile, keyEnv }, outputs, flags["json"] === true);
+    return verifyContext(files, { head, partial, keyFile, keyEnv }, outputs, json);
   },
   async diff(args, outputs) {
-    const { files, flags } = parsed("context diff", args, 2);
-    return diffContext(files, outputs, flags["json"] === true);
+    const { files, json } = parsed("context diff", args, 2);
+    return diffContext(files, outputs, json);
   },
 };
 
@@ -142,7 +135,7 @@ function parsed(
   least: number,
   most = Infinity,
   options: NonNullable<ParseArgsConfig["options"]> = {},
-): { files: string[]; flags: Flags } {
+): { files: string[]; flags: Flags; json: boolean } {
   let result: { values: object; positionals: string[] };
   try {
     const config = {
@@ -156,7 +149,8 @@ function parsed(
     const [message] = messageOf(cause).split(". To specify ");
     throw new UsageError(`${command}: ${message}`, { cause });
   }
-  const { values, positionals } = result;
+  const { positionals } = result;
+  const { json, ...flags } = result.values as Flags;
   if (positionals.length < least || positionals.length > most) {
     const wanted = least === most ? String(least) : `at least ${least}`;
     throw new UsageError(
@@ -165,7 +159,7 @@ function parsed(
   }
   if (positionals.filter((file) => file === "-").length > 1)
     throw new UsageError(`${command}: standard input can be used only once`);
-  return { files: positionals, flags: values as Flags };
+  return { files: positionals, flags, json: json === true };
 }
 
 function version(): string {

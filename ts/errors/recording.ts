@@ -8,7 +8,7 @@ export class InvalidRecordingError extends RewindError {
 
   constructor(path: string, line: number, message: string, options: CauseOptions = {}) {
     super(
-      `${path}:${line}: ${message}. Fix the line, or record the test again with \`vitest -u\`.`,
+      `${path}:${line}: ${message}. Fix the line, or record the test again.`,
       "ERR_REWIND_INVALID_RECORDING",
       options,
     );
@@ -22,14 +22,14 @@ export const isInvalidRecordingError: ErrorGuard<InvalidRecordingError> = named(
   "InvalidRecordingError",
 );
 
-/** A test has no recording, and the current mode creates none. */
+/** A test has no recording, and recordings are not created here. */
 export class RecordingMissingError extends RewindError {
   readonly test: string;
   readonly path: string;
 
   constructor(test: string, path: string, call: string, options: CauseOptions = {}) {
     super(
-      `The test "${test}" has no recording, but requested ${call}. Recordings are not created in CI. ` +
+      `There is no recording of the test "${test}", which executed ${call}. Recordings are not created in CI. ` +
         `Run this test locally once and commit ${path}.`,
       "ERR_REWIND_RECORDING_MISSING",
       options,
@@ -44,15 +44,15 @@ export const isRecordingMissingError: ErrorGuard<RecordingMissingError> = named(
   "RecordingMissingError",
 );
 
-/** A test made a call that its recording does not answer. */
+/** A test made a request that its recording does not contain. */
 export class RecordingStaleError extends RewindError {
   readonly test: string;
   readonly path: string;
 
   constructor(test: string, path: string, why: string, options: CauseOptions = {}) {
     super(
-      `The recording of the test "${test}" is stale. ${why}\nIf the change is intended, record it again with ` +
-        `\`vitest -u\` (${path}).`,
+      `The recording of the test "${test}" is stale. ${why}\n` +
+        `If the change is intended, record it again with \`vitest -u\` (${path}).`,
       "ERR_REWIND_RECORDING_STALE",
       options,
     );
@@ -63,17 +63,17 @@ export class RecordingStaleError extends RewindError {
 
 export const isRecordingStaleError: ErrorGuard<RecordingStaleError> = named(RecordingStaleError, "RecordingStaleError");
 
-/** A recording would contain a secret. It was not written. */
+/** A recording was not written, because it would contain a secret. */
 export class SecretInRecordingError extends RewindError {
   readonly path: string;
-  /** The rules that matched, with line numbers from 1. */
+  /** The rules that found a secret, each with the number of the line, from 1. */
   readonly secrets: readonly { readonly rule: string; readonly line: number }[];
 
   constructor(path: string, secrets: readonly { readonly rule: string; readonly line: number }[]) {
     const list = secrets.map(({ rule, line }) => `${rule} in line ${line}`).join(", ");
     super(
-      `The recording ${path} would contain secrets: ${list}. It was not written. ` +
-        "Remove them from requests and answers, such as prompts, tool outputs and URLs.",
+      `The recording ${path} was not written, because it would contain secrets: ${list}. ` +
+        "Keep secrets out of prompts, tool inputs and outputs, and URLs.",
       "ERR_REWIND_SECRET_IN_RECORDING",
     );
     this.path = path;

@@ -128,9 +128,7 @@ const REASONS: Readonly<Record<MissReason, string>> = {
   inexact: "the request has content that its hash does not cover",
 };
 
-/** The end of the message of a ReplayMissError. A test prints its own advice instead. */
-export const MISS_ADVICE = 'Record the run again, or use mode "resume" to allow live calls.';
-
+const ADVICE = 'Record the run again, or use mode "resume" to allow live calls.';
 const INEXACT_ADVICE =
   "Pass plain data instead, or exclude this part from the hash with options.normalize, and record the run again.";
 
@@ -149,7 +147,7 @@ export class ReplayMissError extends RewindError {
       `The recording has no answer for the ${kind} call "${name}" (${callId}, contentHash ${contentHash}): ` +
         `${REASONS[reason]}${inexact === undefined ? "" : ` (${inexact})`}. ` +
         (explanation === undefined ? "" : `${explanation.text} `) +
-        (reason === "inexact" ? INEXACT_ADVICE : MISS_ADVICE),
+        (reason === "inexact" ? INEXACT_ADVICE : ADVICE),
       "ERR_REWIND_REPLAY_MISS",
     );
     this.kind = kind;

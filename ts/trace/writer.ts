@@ -4,6 +4,8 @@ import type { TraceEvent } from "../types/events.js";
 import { asyncDispose } from "../values/dispose.js";
 import { Appender, type TraceSync } from "./appender.js";
 
+export type { TraceSync } from "./appender.js";
+
 export interface TraceWriterOptions {
   /** @default "batch" */
   sync?: TraceSync;

@@ -1,7 +1,6 @@
 import { rmSync } from "node:fs";
 import { relative } from "node:path";
 
-import { MISS_ADVICE } from "../errors/snapshot.js";
 import { RecordingMissingError, RecordingStaleError, SecretInRecordingError } from "../errors/index.js";
 import {
   readRecording,
@@ -101,7 +100,7 @@ export class TestSession implements Recording {
       const call = `the ${refused.kind} call "${refused.calledName}" (${refused.callId})`;
       throw new RecordingMissingError(this.#name, this.path, call, options);
     }
-    const why = refused.message.replace(` ${MISS_ADVICE}`, "");
+    const why = refused.message.replace(/ Record the run again, or use mode "resume".*$/s, "");
     throw new RecordingStaleError(this.#name, this.path, why, options);
   }
 

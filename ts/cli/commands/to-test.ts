@@ -1,32 +1,25 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, relative } from "node:path";
 
-import { messageOf } from "../../errors/base.js";
 import { recordingText, writeRecording, type RecordingText } from "../../recording/files.js";
-import type { RestoreOptions } from "../../types/snapshot.js";
+import { defined } from "../../values/defined.js";
 import { recordingPaths } from "../../vitest/names.js";
 import { SecretFinder } from "../../vitest/secrets.js";
 import { EXIT, InputError, UsageError, type ExitCode } from "../exit.js";
-import { nameOf, readTrace } from "../input.js";
-import { visible, type Output } from "../output.js";
+import { inputError, nameOf, readTrace } from "../input.js";
+import { printWarnings, visible, type Outputs } from "../output.js";
 import { addRequests } from "../to-test/requests.js";
 import { reference, testSource } from "../to-test/source.js";
 import { testRecording } from "../to-test/test-recording.js";
 
-export interface ToTestFlags {
-  readonly output: string | undefined;
-  readonly agent: string | undefined;
-  readonly call: string | undefined;
-  readonly model: string | undefined;
-  readonly name: string | undefined;
-  readonly trace: string | undefined;
-}
+/** The options of the command line. */
+export type ToTestFlags = Partial<Record<"output" | "agent" | "call" | "model" | "name" | "trace", string>>;
 
 /** Writes a vitest file and its recording, which replay the run of a trace. */
 export async function toTest(
   path: string,
   flags: ToTestFlags,
-  { out, err }: { out: Output; err: Output },
+  { out, err }: Outputs,
   json: boolean,
 ): Promise<ExitCode> {
   const { output: target, agent, call, model } = flags;
@@ -42,12 +35,10 @@ export async function toTest(
       ? ({ kind: "call", reference: reference("--call", call as string) } as const)
       : ({ kind: "agent", reference: reference("--agent", agent) } as const);
   const ownModel = model === undefined ? undefined : reference("--model", model);
-  const options: RestoreOptions = flags.trace === undefined ? {} : { traceId: flags.trace };
-  const snapshot = await readTrace(path, options);
+  const snapshot = await readTrace(path, defined({ traceId: flags.trace }));
   for (const { file } of [called.reference, ...(ownModel === undefined ? [] : [ownModel])])
     if (!existsSync(file)) throw new InputError(`${file}: file not found`);
-  for (const { code, message } of snapshot.warnings ?? [])
-    await err.line(err.style("yellow", `${code}: ${visible(message)}`));
+  await printWarnings(snapshot, err);
   const {
     root,
     provenance: { traceId },
@@ -70,7 +61,7 @@ export async function toTest(
     writeFileSync(target, source, { flag: "wx" });
     writeRecording(paths, text);
   } catch (cause) {
-    throw new InputError(`${target}: ${messageOf(cause)}`, { cause });
+    throw inputError(target, cause);
   }
   const files = { test: target, recording: relative(process.cwd(), paths.main) };
   if (json) await out.json({ ...files, name: testName });

@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 
 import { budgetDict, ledgerDict, type BudgetAllocation, type ContextLedger, type Tracked } from "../window/ledger.js";
+import { defined } from "../../values/defined.js";
 import type { BoundaryFacts, BoundarySource, CaptureDict, CaptureRecord, WireRequest } from "./boundary-types.js";
 import type { RequestContent } from "../request/content.js";
 import { bytesSha256, canonicalSha256, documentSha256, elementSha256, pythonSha256, SHORT } from "../request/hashes.js";
@@ -170,18 +171,18 @@ export class BoundaryCapture {
     const { document, messages, tools } = content;
     const isPlain = messages.isPlain && tools.isPlain;
     const isWhole = facts.source !== "call" || document.source;
-    return {
+    return defined({
       timestamp: this.timestamp,
       source: this.source,
       sessionId: this.sessionId,
       agentName: this.agentName,
       model: this.model,
-      ...(this.callId === undefined ? {} : { callId: this.callId }),
-      ...(this.traceId === undefined ? {} : { traceId: this.traceId }),
-      ...(this.spanId === undefined ? {} : { spanId: this.spanId }),
+      callId: this.callId,
+      traceId: this.traceId,
+      spanId: this.spanId,
       attempt: this.attempt,
       replayed: this.replayed,
-      ...(this.timing === undefined ? {} : { timing: this.timing }),
+      timing: this.timing,
       messageHash: this.messageHash,
       toolsHash: this.toolsHash,
       contentHash: this.contentHash,
@@ -190,10 +191,10 @@ export class BoundaryCapture {
       budget: this.budget,
       messages: isPlain ? this.messages : (JSON.parse(messages.wire) as readonly unknown[]),
       tools: isPlain ? this.tools : (JSON.parse(tools.wire) as readonly unknown[]),
-      ...(isWhole ? { request: document.wire } : {}),
-      ...(facts.wire === undefined ? {} : { wire: facts.wire }),
-      ...(isPlain || isWhole ? {} : { exact: exactTexts(messages, tools) }),
-    };
+      request: isWhole ? document.wire : undefined,
+      wire: this.wire,
+      exact: isPlain || isWhole ? undefined : exactTexts(messages, tools),
+    });
   }
 
   /** The short form, with snake_case names. */

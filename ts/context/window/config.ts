@@ -1,3 +1,5 @@
+import { defined } from "../../values/defined.js";
+
 /** When `process` captures the messages: before they are optimized, after, or both. */
 export type SnapshotTiming = "pre_optimization" | "post_optimization" | "both";
 
@@ -66,8 +68,7 @@ const CHOICES: { readonly [Key in keyof ManagerConfig]?: readonly string[] } = {
  */
 export function createManagerConfig(config: Partial<ManagerConfig> = {}): ManagerConfig {
   for (const [key, value] of Object.entries(config)) check(key, value);
-  const given = Object.entries(config).filter(([, value]) => value !== undefined);
-  return Object.freeze({ ...DEFAULTS, ...(Object.fromEntries(given) as Partial<ManagerConfig>) });
+  return Object.freeze({ ...DEFAULTS, ...defined(config) });
 }
 
 function check(key: string, value: unknown): void {

@@ -86,14 +86,14 @@ export function journalOutcome({ scope, slot }: StartedCall, ended: Ended<unknow
   if (slot === undefined || scope.abandoned) return;
   const { encoded, tombstone, failure, meta } = ended;
   const { frame, run } = scope;
-  const metaText = scope.recordable(JSON.stringify(meta ?? {}));
+  const data = scope.recordable(JSON.stringify({ meta: meta ?? {} }));
   if (failure !== undefined) {
-    frame.fail(slot, scope.recordable(JSON.stringify(failure)), metaText);
+    frame.fail(slot, scope.recordable(JSON.stringify(failure)), data);
   } else if (tombstone !== undefined) {
-    frame.bury(slot, scope.recordable(JSON.stringify(tombstone)), metaText);
+    frame.bury(slot, scope.recordable(JSON.stringify(tombstone)), data);
   } else if (encoded !== undefined) {
     const { text, types } = run.redaction?.encoded(encoded) ?? encoded;
-    frame.succeed(slot, text, types ?? undefined, metaText);
+    frame.succeed(slot, text, types ?? undefined, data);
   }
 }
 
@@ -101,7 +101,7 @@ export function journalOutcome({ scope, slot }: StartedCall, ended: Ended<unknow
 export function journalFailure(call: StartedCall, error: unknown, meta?: CallMeta): void {
   const { scope, slot } = call;
   if (slot === undefined || scope.abandoned) return;
-  scope.frame.fail(slot, scope.recordable(errorInfoText(error)), meta && scope.recordable(JSON.stringify(meta)));
+  scope.frame.fail(slot, scope.recordable(errorInfoText(error)), meta && scope.recordable(JSON.stringify({ meta })));
   rememberFailure(call, error);
 }
 

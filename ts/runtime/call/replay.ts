@@ -149,8 +149,8 @@ function release({ scope, slot, recorded }: StartedCall, headReceived: boolean):
   frameReport.replayed += 1;
   run.report.replayed += 1;
   noteOvertaken(scope, headReceived ? frame.headReceived(slot, answered) : frame.release(slot, end));
-  if (recorded.meta === undefined) return undefined;
-  const meta = JSON.parse(recorded.meta) as CallMeta | null;
+  if (recorded.data === undefined) return undefined;
+  const { meta } = JSON.parse(recorded.data) as { meta?: CallMeta | null };
   // The recording may have been edited.
   if (typeof meta !== "object" || meta === null) return undefined;
   addSaved(run.report.saved, meta);

@@ -144,7 +144,7 @@ fn with_request<'a>(
         if elsewhere.is_empty() {
             ".".to_owned()
         } else {
-            format!(" here. Other calls have it: {}.", elsewhere.join(", "))
+            format!(" here, but there are calls of {}.", elsewhere.join(", "))
         }
     );
     let known = tree.entries().filter(of_kind);

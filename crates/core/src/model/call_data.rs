@@ -1,6 +1,8 @@
 //! The fields of a call that only the program reads. The core records, restores and replays them unchanged.
 
-use crate::json::JsonText;
+use std::sync::Arc;
+
+use crate::json::{JsonError, JsonText, Scanner};
 
 /// Declares the fields, each with its name in snapshots and events.
 macro_rules! call_data {
@@ -35,4 +37,74 @@ macro_rules! call_data {
 call_data! {
     /// An object with `durationMs`, and for a prompt `usage`.
     meta = "meta";
+}
+
+impl CallData {
+    /// Reads JSON text of an object that contains fields under their names. Other members are ignored, and the whole
+    /// text if it is not such an object.
+    #[must_use]
+    pub fn trusted(text: String) -> Self {
+        Self::read(&Arc::new(text)).unwrap_or_default()
+    }
+
+    fn read(text: &Arc<String>) -> Result<Self, JsonError> {
+        let mut data = Self::default();
+        let mut scanner = Scanner::new(text);
+        scanner.enter_object()?;
+        let mut first = true;
+        while let Some(name) = scanner.next_member(&mut first)? {
+            let value = scanner.skip_value()?;
+            if let Some(field) = data.field_mut(name.body()) {
+                *field = Some(JsonText::from_span(text, value));
+            }
+        }
+        Ok(data)
+    }
+
+    /// The fields as JSON text of an object; `None` if there are no fields.
+    #[must_use]
+    pub fn to_json(&self) -> Option<String> {
+        let length = self
+            .fields()
+            .map(|(name, value)| name.len() + value.len() + 4);
+        let mut text = String::with_capacity(length.sum::<usize>() + 1);
+        self.write_members(&mut text);
+        if text.is_empty() {
+            return None;
+        }
+        text.replace_range(..1, "{");
+        text.push('}');
+        Some(text)
+    }
+
+    /// Writes each field as a member of an object, with a comma before it.
+    pub fn write_members(&self, out: &mut String) {
+        for (name, value) in self.fields() {
+            for part in [",\"", name, "\":", value.as_str()] {
+                out.push_str(part);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_its_fields_and_ignores_the_rest() {
+        let data = CallData::trusted(r#"{"other":[1],"meta":{"durationMs":2}}"#.to_owned());
+        assert_eq!(
+            data.to_json().as_deref(),
+            Some(r#"{"meta":{"durationMs":2}}"#)
+        );
+        for text in ["{}", "[]", "", r#"{"meta""#] {
+            assert_eq!(
+                CallData::trusted(text.to_owned()),
+                CallData::default(),
+                "{text}"
+            );
+        }
+        assert_eq!(CallData::default().to_json(), None);
+    }
 }

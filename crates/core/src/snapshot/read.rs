@@ -7,7 +7,7 @@ use super::fields::{Fields, Segment};
 use super::frame_draft::FrameFields;
 use super::generation_draft::BodyDraft;
 use super::stop::Stop;
-use super::{Provenance, Snapshot, VERSION};
+use super::{Snapshot, VERSION};
 use crate::json::{JsonErrorKind, JsonText};
 use crate::model::{Clock, Frame, Generation, Recorder};
 use crate::util::Faults;
@@ -105,7 +105,7 @@ impl SnapshotReader<'_> {
                     seen_root = true;
                     root = self.frame()?;
                 }
-                "provenance" => provenance = self.provenance()?,
+                "provenance" => provenance = self.fields.provenance()?,
                 "version" => version = self.version()?,
                 "recorder" => recorder = self.recorder()?,
                 "metadata" => metadata = self.metadata()?,
@@ -183,10 +183,6 @@ impl SnapshotReader<'_> {
                 Ok(None)
             }
         }
-    }
-
-    fn provenance(&mut self) -> Result<Option<Provenance>, Stop> {
-        self.fields.provenance()
     }
 
     /// Reads the frame at the current position and all frames under it.

@@ -26,17 +26,14 @@ pub fn write_snapshot(snapshot: &Snapshot) -> String {
         out.push_str(r#","recorder":"#);
         recorder.write(&mut out);
     }
-    if let Some(metadata) = &snapshot.metadata {
-        out.push_str(r#","metadata":"#);
-        out.push_str(metadata.as_str());
-    }
-    if let Some(normalize) = &snapshot.normalize {
-        out.push_str(r#","normalize":"#);
-        out.push_str(normalize.as_str());
-    }
-    if let Some(redact) = &snapshot.redact {
-        out.push_str(r#","redact":"#);
-        out.push_str(redact.as_str());
+    for (name, value) in [
+        ("metadata", &snapshot.metadata),
+        ("normalize", &snapshot.normalize),
+        ("redact", &snapshot.redact),
+    ] {
+        if let Some(value) = value {
+            out.push_str(&format!(r#","{name}":{}"#, value.as_str()));
+        }
     }
     if let Some(warnings) = warnings_text(snapshot) {
         out.push_str(r#","warnings":"#);

@@ -220,11 +220,7 @@ pub(super) fn write_call(call: &Call, in_row: bool, out: &mut String) {
     if call.carried_over {
         out.push_str(r#","carriedOver":true"#);
     }
-    for (name, value) in call.data.fields() {
-        for part in [",\"", name, "\":", value.as_str()] {
-            out.push_str(part);
-        }
-    }
+    call.data.write_members(out);
 }
 
 fn write_output(value: &Value, in_row: bool, out: &mut String) {
