@@ -260,9 +260,9 @@ declare class SecretInRecordingError extends RewindError {
     readonly line: number;
   }[]);
 }
-declare function isSecretInRecordingError(value: unknown): value is SecretInRecordingError;
+declare const isSecretInRecordingError: ErrorGuard<SecretInRecordingError>;
 /** The reason why a recording has no answer for a call. */
-type MissReason = "no-recording" | "not-recorded" | "in-flight" | "tombstone" | "retry";
+type MissReason = "no-recording" | "not-recorded" | "in-flight" | "tombstone" | "retry" | "inexact";
 /** One difference between a request and a recorded one. */
 interface Difference {
   /** JSON pointer into the request; if the change is "removed", into the recorded request. */
@@ -296,6 +296,8 @@ interface Miss {
   readonly callId: string;
   readonly contentHash: string;
   readonly reason: MissReason;
+  /** With the reason "inexact": JSON pointer and kind of that content. */
+  readonly inexact?: string | undefined;
   /** Absent if requests were not recorded. */
   readonly explanation?: MissExplanation | undefined;
 }
@@ -370,6 +372,8 @@ interface MissedCall {
   callId: string;
   contentHash: string;
   reason: MissReason;
+  /** With the reason "inexact": JSON pointer and kind of the content that the hash does not cover. */
+  inexact?: string | undefined;
   /** The differences from the most similar recorded request; absent if requests were not recorded. */
   explanation?: MissExplanation | undefined;
 }
@@ -388,6 +392,7 @@ declare class ReplayMissError extends RewindError {
     callId,
     contentHash,
     reason,
+    inexact,
     explanation
   }: MissedCall);
 }
@@ -632,8 +637,8 @@ interface CallRecord {
   stopped?: true;
   /** The program continued after this failure, so resuming replays it. */
   handled?: true;
-  /** Recorded by an earlier run, and not reached yet by the resumed one that was dumped. */
-  unreached?: true;
+  /** Copied from the earlier recording; this run has not requested it yet. */
+  carriedOver?: true;
   /** The request, if requests were recorded. */
   request?: KeptRequest;
   /** Further data about the call. */
@@ -730,8 +735,8 @@ interface AgentFrameSnapshot {
   stopped?: true;
   /** Own: this frame failed, and its parent continued. */
   handled?: true;
-  /** Own: recorded by an earlier run, and not reached yet by the resumed one that was dumped. */
-  unreached?: true;
+  /** Own: copied from the earlier recording; this run has not requested it yet. */
+  carriedOver?: true;
   /** Own, in the root only: the messages, schemas, tool lists, options, models and documents of requests, each once. */
   requestTexts?: unknown[];
 }
@@ -764,6 +769,8 @@ interface AgentSnapshot {
   root: AgentFrameSnapshot;
   provenance: Provenance;
   version: number;
+  /** Own: the program that made the recording, and its replay flags. */
+  recorder?: Recorder;
   /** Tags of the user. */
   metadata?: Record<string, unknown>;
   /** Own: the repairs that restoring made. */
@@ -772,6 +779,13 @@ interface AgentSnapshot {
   normalize?: RecordedRule[];
   /** Own: the rules that redacted the run before it was recorded. */
   redact?: RecordedRedaction;
+}
+/** Own: the program that made a recording, and the rules by which the recording answers. */
+interface Recorder {
+  /** Version of agent-rewind. */
+  version: string;
+  /** Numbers of the replay flags, in ascending order. A recording without a recorder has none. */
+  flags: number[];
 }
 /** Own: the settings of `runWith({ redact })`. */
 interface RecordedRedaction {
@@ -824,6 +838,12 @@ interface FrameReport {
     frames: number;
   };
 }
+/** A recorded answer that may belong to another request. */
+interface InexactAnswer {
+  readonly callId: string;
+  /** JSON pointer and kind of the content that the hash does not cover, such as "/query: instance of Query". */
+  readonly reason: string;
+}
 /** Statistics of the calls of a run. The numbers count as in {@link FrameReport}. */
 interface ReplayReport {
   readonly mode: "live" | "resume" | "replay";
@@ -833,6 +853,11 @@ interface ReplayReport {
   overtaken: number;
   /** The frames, in the order of their starts; empty if the run had no recording. */
   frames: FrameReport[];
+  /**
+  * Calls that were answered although their request has content that its hash does not cover. Only recordings without
+  * the replay flag 1 answer such calls.
+  */
+  inexact: InexactAnswer[];
   /** Time and tokens that the replayed calls used when they were recorded. */
   saved: {
     milliseconds: number;
@@ -905,6 +930,8 @@ interface Continued {
   budgetState?: BudgetState;
 }
 interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields, Continued {
+  /** Own: the program that records the run, and its replay flags. */
+  recorder?: Recorder;
   /** Own: the memory at the start, if the run continues a recording. */
   memory?: Record<string, unknown>;
 }
@@ -927,7 +954,10 @@ interface AgentFields {
   /** Own: path of the frame. */
   callId?: string;
 }
-interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {}
+interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {
+  /** Own, only of an agent that is called without a run: as in `runWith:start`. */
+  recorder?: Recorder;
+}
 interface AgentEndEvent extends EventBase<"agent:end">, AgentFields, Ended, Result {
   generationCount: number;
 }
@@ -1152,17 +1182,17 @@ type EventCallback<Type extends TraceEventType | "*"> = (event: Type extends Tra
 /** Ends a subscription. */
 type Unsubscribe = () => void;
 interface EventBus {
-  /** Whether anybody listens; without listeners nobody needs to build events. */
+  /** True if there are subscribers. Without subscribers, events need not be built. */
   readonly hasSubscribers: boolean;
-  /** Calls `callback` for every event of a type, or of all with "*". */
+  /** Calls `callback` for every event of a type, or for all events with "*". */
   subscribe<Type extends TraceEventType | "*">(type: Type, callback: EventCallback<Type>): Unsubscribe;
-  /** The same for the next event only. */
+  /** Like `subscribe`, for the next event only. */
   subscribeOnce<Type extends TraceEventType | "*">(type: Type, callback: EventCallback<Type>): Unsubscribe;
-  /** The same for several types. */
+  /** Like `subscribe`, for several types. */
   subscribeMany<Type extends TraceEventType>(types: readonly Type[], callback: EventCallback<Type>): Unsubscribe;
   /**
-  * Calls the subscribers before it returns, in the order in which they subscribed. Who subscribes meanwhile gets the
-  * next event; who unsubscribes meanwhile gets nothing more. Never throws.
+  * Calls the subscribers synchronously, in the order of subscription. A subscriber added during an `emit` receives only
+  * later events; one that is removed receives nothing more. Never throws.
   */
   emit(event: TraceEvent): void;
   /** Ends all subscriptions. */
@@ -1170,20 +1200,20 @@ interface EventBus {
 }
 interface EventBusOptions {
   /**
-  * Told what a subscriber threw, or its promise was rejected with. By default the first error of each subscriber is
-  * shown by `console.warn`.
+  * Receives an error that a subscriber threw, or the reason for which its promise was rejected. By default the first
+  * error of each subscriber is printed by `console.warn`.
   */
   onError?: (error: unknown, event: TraceEvent) => void;
 }
-/** Makes a bus. Its functions need no `this`. */
+/** Creates an event bus. Its functions need no `this`. */
 declare function createEventBus({
   onError
 }?: EventBusOptions): EventBus;
-/** The bus that runs without an `eventBus` of their own emit to. One per process. */
+/** Returns the bus of runs without an `eventBus` option. There is one per process. */
 declare function getGlobalEventBus(): EventBus;
-/** Version of the events' shape; additions are optional fields. */
+/** Version of the shape of events. New optional fields do not change it. */
 declare const TRACE_EVENT_SCHEMA_VERSION: 1;
-/** The types of events. */
+/** The event types. */
 declare const EVENTS: {
   readonly RUN_WITH_START: "runWith:start";
   readonly RUN_WITH_END: "runWith:end";
@@ -1383,87 +1413,88 @@ declare function augmentTool<Input, Output>(tool: Tool<Input, Output>, changes: 
 type Native = typeof Binding;
 /** The Rust core. */
 declare const native: Native;
-/** A rule that is built in. `"base64"` replaces images and files by their size and hash. */
+/** A built-in rule. `"base64"` replaces images and files with their size and hash. */
 type BuiltinRedactRule = "anthropic-key" | "openai-key" | "google-key" | "aws-key" | "github-key" | "gitlab-key" | "slack-key" | "stripe-key" | "huggingface-key" | "groq-key" | "xai-key" | "perplexity-key" | "replicate-key" | "fireworks-key" | "cerebras-key" | "together-key" | "nvidia-key" | "langsmith-key" | "npm-key" | "jwt" | "private-key" | "card-number" | "url-password" | "authorization" | "base64";
-/** A rule of one's own. */
+/** A custom rule. */
 type RedactRule = {
-  /** Stands in the placeholders: 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.` and `-`. */id: string;
+  /** Part of the placeholders: 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.` and `-`. */id: string;
 } & ({
   /**
-  * What matches in any key or text is replaced. Matched in linear time: without look-around, backreferences and
-  * `\p`; `i` is known for ASCII only.
+  * Matches in any key or text are replaced. Matching takes linear time, so look-around, backreferences and `\p` are
+  * not supported. The flag `i` applies to ASCII only.
   */
   pattern: RegExp | string;
 } | {
-  /** Texts and numbers under members of these names are replaced; case, `_` and `-` make no difference. */keys: readonly string[];
+  /** Texts and numbers in members with these names are replaced. Case, `_` and `-` are ignored. */keys: readonly string[];
 });
 interface RedactOptions {
   rules?: readonly RedactRule[];
   /**
-  * Makes the digests in placeholders (HMAC-SHA256). Without one, secrets that could be guessed (card numbers, passwords
-  * in URLs, Authorization values, what rules of one's own find) get placeholders without a digest, so that two of a
-  * kind cannot be told apart.
+  * Key for the digests in placeholders (HMAC-SHA256). Without a key, secrets that could be guessed (card numbers,
+  * passwords in URLs, Authorization values, matches of custom rules) get placeholders without a digest, so different
+  * secrets of one rule look the same.
   */
   key?: string;
-  /** Built-in rules that are not to be applied: `["base64"]` keeps images and files. */
+  /** Built-in rules to disable. `["base64"]` keeps images and files. */
   without?: readonly BuiltinRedactRule[];
 }
 type NativeStream = InstanceType<typeof native.RedactStream>;
 interface RedactStreamOptions {
   /**
-  * How many bytes of UTF-8 are held back, so that a secret that lies over several chunks is seen as a whole. A longer
-  * secret is replaced as far as it is known, and the rest of it is left out.
+  * Number of UTF-8 bytes that are held back, so that a secret that spans several chunks is found. If a secret is
+  * longer, the part found so far is replaced and the rest is removed.
   * @default 4096
   */
   holdBack?: number;
 }
-/** Redacts text that comes in chunks. */
+/** Redacts text that arrives in chunks. */
 declare class RedactStream {
   #private;
-  /** @throws RangeError if less is to be held back than secrets are long. */
+  /** @throws RangeError if `holdBack` is smaller than the longest built-in secrets. */
   constructor(start: (holdBack: number) => NativeStream, {
     holdBack
   }: RedactStreamOptions);
-  /** Takes a chunk, and gives the text that is certain to hold no secret; often "". */
+  /** Adds a chunk. Returns the redacted text that is complete so far, often "". */
   push(chunk: string): string;
-  /** Gives what was held back. */
+  /** Returns the rest of the redacted text. */
   end(): string;
 }
 /** A secret that was found. */
 interface RedactFinding {
-  /** Id of the rule. */
+  /** The id of the rule. */
   rule: string;
-  /** JSON pointer of the string or number; of a key, that of its object. Its keys are those of the input. */
+  /** JSON pointer in the input to the string or number; for a key, to its object. */
   pointer: string;
-  /** The secret is in a key. */
+  /** True if the secret is in a key. */
   key?: true;
-  /** Where it begins and ends in the string, in UTF-16 units. */
+  /** Start and end in the string, in UTF-16 code units. */
   span: [start: number, end: number];
 }
-/** Replaces secrets by placeholders. Its placeholders depend on nothing but its options and the secret. */
+/** Replaces secrets with placeholders. A placeholder depends only on the options and the secret. */
 declare class Redactor {
   #private;
-  /** The rules as a snapshot records them; without the key, which only an id tells. */
+  /** The rules as a snapshot records them. They contain an id of the key, not the key. */
   readonly recorded: RecordedRedaction;
-  /** @throws TypeError, RedactError for a rule that is none, or that is not supported. */
+  /** @throws TypeError, RedactError for an invalid or unsupported rule. */
   constructor(options?: RedactOptions, owner?: string);
-  /** Plain text. Where it is JSON, the names of its members count. */
+  /** Redacts plain text. If the text is JSON, the names of its members count too. */
   text(text: string): string;
   /**
-  * A copy of a value, in keys and values. What becomes a placeholder is a string, also where it was a number.
-  * @throws TypeError for what is not JSON, nor a Date, Map, Set, URL, BigInt, bytes or `undefined`.
+  * Returns a redacted copy of a value, including its keys. A placeholder is a string, even if it replaces a number.
+  * @throws TypeError for a value that is not JSON, Date, Map, Set, URL, BigInt, bytes or `undefined`.
   */
   value(value: unknown): unknown;
   /**
-  * JSON text. White space, order and numbers stay as they are.
-  * @throws RewindError (`ERR_REWIND_INVALID_JSON`) with the byte offset, LimitError
+  * Redacts JSON text. Whitespace, order and numbers are preserved.
+  * @throws RewindError (`ERR_REWIND_INVALID_JSON`) with the byte offset if the text is not JSON. LimitError if it is nested
+  * too deep or has too many values.
   */
   json(text: string): string;
-  /** What `text` would replace. */
+  /** Returns the secrets that `text` would replace. */
   findInText(text: string): RedactFinding[];
-  /** What `json` would replace, in order. */
+  /** Returns the secrets that `json` would replace, in order. */
   findInJson(text: string): RedactFinding[];
-  /** For text that comes in chunks. */
+  /** Starts the redaction of text that arrives in chunks. */
   stream(options?: RedactStreamOptions): RedactStream;
 }
 /** Leaves values out of the hash of a request. The request that is sent and recorded does not change. */
@@ -1840,4 +1871,4 @@ declare function live<Result>(fn: () => Promise<Result> | Result, options?: With
 * @throws the error of the tool, or a TypeError with the faults of the input.
 */
 declare function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output>;
-export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, type RunContext, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
+export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InexactAnswer, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, Recorder, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, type RunContext, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };

@@ -13,7 +13,7 @@ import {
 } from "../ts/debugger.js";
 import { journalCall, replay, resume, runFrame, runWith } from "../ts/index.js";
 import type { AgentSnapshot, Miss, NormalizeRule, Recorder, ReplayReport } from "../ts/index.js";
-import { RecordingSession } from "../ts/integration/index.js";
+import { RecordingSession } from "../ts/runtime/run/recording-session.js";
 import { readRecording, recordingText, writeRecording, type RecordingPaths } from "../ts/recording/files.js";
 import { cli } from "./cli/support.js";
 import { temporaryFolder } from "./support/process.js";
