@@ -79,7 +79,7 @@ fn frames_are_listed_with_their_parents_and_generations() {
         ),
         (&json!(0), &json!(1))
     );
-    assert_eq!(frames[3]["unreached"], json!(true));
+    assert_eq!(frames[3]["carriedOver"], json!(true));
 }
 
 #[test]
