@@ -262,7 +262,7 @@ declare class SecretInRecordingError extends RewindError {
 }
 declare const isSecretInRecordingError: ErrorGuard<SecretInRecordingError>;
 /** The reason why a recording has no answer for a call. */
-type MissReason = "no-recording" | "not-recorded" | "in-flight" | "tombstone" | "retry";
+type MissReason = "no-recording" | "not-recorded" | "in-flight" | "tombstone" | "retry" | "inexact";
 /** One difference between a request and a recorded one. */
 interface Difference {
   /** JSON pointer into the request; if the change is "removed", into the recorded request. */
@@ -296,6 +296,8 @@ interface Miss {
   readonly callId: string;
   readonly contentHash: string;
   readonly reason: MissReason;
+  /** With the reason "inexact": JSON pointer and kind of that content. */
+  readonly inexact?: string | undefined;
   /** Absent if requests were not recorded. */
   readonly explanation?: MissExplanation | undefined;
 }
@@ -370,6 +372,8 @@ interface MissedCall {
   callId: string;
   contentHash: string;
   reason: MissReason;
+  /** With the reason "inexact": JSON pointer and kind of the content that the hash does not cover. */
+  inexact?: string | undefined;
   /** The differences from the most similar recorded request; absent if requests were not recorded. */
   explanation?: MissExplanation | undefined;
 }
@@ -388,6 +392,7 @@ declare class ReplayMissError extends RewindError {
     callId,
     contentHash,
     reason,
+    inexact,
     explanation
   }: MissedCall);
 }
@@ -764,6 +769,8 @@ interface AgentSnapshot {
   root: AgentFrameSnapshot;
   provenance: Provenance;
   version: number;
+  /** Own: the program that made the recording, and its replay flags. */
+  recorder?: Recorder;
   /** Tags of the user. */
   metadata?: Record<string, unknown>;
   /** Own: the repairs that restoring made. */
@@ -772,6 +779,13 @@ interface AgentSnapshot {
   normalize?: RecordedRule[];
   /** Own: the rules that redacted the run before it was recorded. */
   redact?: RecordedRedaction;
+}
+/** Own: the program that made a recording, and the rules by which the recording answers. */
+interface Recorder {
+  /** Version of agent-rewind. */
+  version: string;
+  /** Numbers of the replay flags, in ascending order. A recording without a recorder has none. */
+  flags: number[];
 }
 /** Own: the settings of `runWith({ redact })`. */
 interface RecordedRedaction {
@@ -824,6 +838,12 @@ interface FrameReport {
     frames: number;
   };
 }
+/** A recorded answer that may belong to another request. */
+interface InexactAnswer {
+  readonly callId: string;
+  /** JSON pointer and kind of the content that the hash does not cover, such as "/query: instance of Query". */
+  readonly reason: string;
+}
 /** Statistics of the calls of a run. The numbers count as in {@link FrameReport}. */
 interface ReplayReport {
   readonly mode: "live" | "resume" | "replay";
@@ -833,6 +853,11 @@ interface ReplayReport {
   overtaken: number;
   /** The frames, in the order of their starts; empty if the run had no recording. */
   frames: FrameReport[];
+  /**
+  * Calls that were answered although their request has content that its hash does not cover. Only recordings without
+  * the replay flag 1 answer such calls.
+  */
+  inexact: InexactAnswer[];
   /** Time and tokens that the replayed calls used when they were recorded. */
   saved: {
     milliseconds: number;
@@ -905,6 +930,8 @@ interface Continued {
   budgetState?: BudgetState;
 }
 interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields, Continued {
+  /** Own: the program that records the run, and its replay flags. */
+  recorder?: Recorder;
   /** Own: the memory at the start, if the run continues a recording. */
   memory?: Record<string, unknown>;
 }
@@ -927,7 +954,10 @@ interface AgentFields {
   /** Own: path of the frame. */
   callId?: string;
 }
-interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {}
+interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {
+  /** Own, only of an agent that is called without a run: as in `runWith:start`. */
+  recorder?: Recorder;
+}
 interface AgentEndEvent extends EventBase<"agent:end">, AgentFields, Ended, Result {
   generationCount: number;
 }
@@ -1841,4 +1871,4 @@ declare function live<Result>(fn: () => Promise<Result> | Result, options?: With
 * @throws the error of the tool, or a TypeError with the faults of the input.
 */
 declare function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output>;
-export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, type RunContext, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
+export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InexactAnswer, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, Recorder, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, type RunContext, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };

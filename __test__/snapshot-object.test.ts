@@ -47,7 +47,7 @@ async function replayed(snapshot: AgentSnapshot): Promise<{ result: unknown; cal
 }
 
 const recorded = { first: "note a #1", second: "note a #2", count: 0 };
-const FIELDS = ["processId", "timestamp", "root", "provenance", "version"];
+const FIELDS = ["processId", "timestamp", "root", "provenance", "version", "recorder"];
 
 describe("a dumped snapshot", () => {
   it("has the documented fields in order as own properties", async () => {

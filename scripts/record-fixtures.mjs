@@ -1,5 +1,6 @@
-// node scripts/record-fixtures.mjs: records the corpus of this version into __test__/fixtures/recorded/<version>. What an
-// earlier version recorded is evidence that its files are still read, so a folder that exists is never written to.
+// node scripts/record-fixtures.mjs [folder]: records the corpus into __test__/fixtures/recorded/<folder>. The default is the
+// version of the package. A change of the formats within a version gets a folder of its own, such as 0.1.0-flags. What was
+// recorded earlier is evidence that old files are still read, so a folder that exists is never written to.
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { at, readJson } from "./lib/paths.mjs";
@@ -9,11 +10,13 @@ import { main, step } from "./lib/steps.mjs";
 
 await main(async () => {
   const { version } = readJson("package.json");
-  const folder = at("__test__/fixtures/recorded", version);
+  const [, , name = version] = process.argv;
+  if (!/^[\w.-]+$/.test(name)) throw new Error(`${name} cannot be the name of a folder of the corpus`);
+  const folder = at("__test__/fixtures/recorded", name);
   if (existsSync(folder)) {
     throw new Error(
-      `${folder} exists, and recordings of a version are never replaced. Set the next version first (npm run set-version), ` +
-        "or delete the folder if its version was never published and never committed.",
+      `${folder} exists, and recordings are never replaced. Set the next version first (npm run set-version), name another ` +
+        "folder, or delete the folder if it was never committed.",
     );
   }
   await prepare();

@@ -7,7 +7,7 @@ use agent_rewind_core::json::{JsonError, JsonErrorKind, JsonStr};
 use agent_rewind_core::redact::RuleError;
 use agent_rewind_core::restore::{RestoreError, RestoreErrorKind};
 use agent_rewind_core::snapshot::SnapshotError;
-use agent_rewind_core::util::Fault;
+use agent_rewind_core::util::{Fault, Faults};
 use napi::{Error, Status};
 
 /// Stable error codes.
@@ -148,6 +148,10 @@ pub fn restore_error(error: &RestoreError) -> Error<Code> {
         }
         RestoreErrorKind::InvalidEvent(fault) => {
             detail.text("path", &fault.path).into_error(Code::Restore)
+        }
+        RestoreErrorKind::Recorder(Faults(faults)) => {
+            let path = faults.first().map_or("", |fault| &fault.path);
+            detail.text("path", path).into_error(Code::Restore)
         }
         RestoreErrorKind::FramesTooDeep { path, .. } => {
             detail.text("path", path).into_error(Code::Limit)

@@ -203,6 +203,9 @@ describe("journalCall", () => {
       { x: 1 },
       ["\ud83d"],
     ];
+    // Their hashes cover the type, but not the content, so a replay does not answer them.
+    const isInexact = (request: unknown): boolean =>
+      request instanceof Point || typeof (request as { a?: unknown } | null)?.a === "function";
     const ask = (request: unknown, make: () => unknown): Promise<unknown> =>
       journalCall({ kind: "k", name: "n", request }, make);
     const { snapshots, root } = await recording(() =>
@@ -211,10 +214,10 @@ describe("journalCall", () => {
     expect(new Set(root.calls?.map(({ contentHash: hash }) => hash)).size).toBe(requests.length);
     for (const snapshot of snapshots) {
       const shuffled = requests.map((request, at) => ({ request, at })).toReversed();
-      const again = await runWith(() => Promise.all(shuffled.map(({ request }) => ask(request, unreached))), {
-        snapshot,
-      });
-      expect(again).toEqual(shuffled.map(({ at }) => at));
+      const asked = (): Promise<unknown[]> =>
+        Promise.all(shuffled.map(({ request }) => ask(request, isInexact(request) ? () => "again" : unreached)));
+      const again = await runWith(asked, { snapshot });
+      expect(again).toEqual(shuffled.map(({ request, at }) => (isInexact(request) ? "again" : at)));
     }
     // A missing request is the same as an empty one.
     await runWith(async () => expect(await ask(undefined, unreached)).toBe(0), {

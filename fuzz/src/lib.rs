@@ -127,7 +127,11 @@ fn replayed(snapshot: &Snapshot) {
         requests: true,
         ..RunOptions::default()
     };
-    let frame = LiveFrame::start_run(input, Some(ReplaySource::of_tree(snapshot.tree())), options);
+    let frame = LiveFrame::start_run(
+        input,
+        Some(ReplaySource::of_tree(snapshot.tree(), snapshot.flags())),
+        options,
+    );
     let _ = frame.entry();
     for call in root.generation.calls.iter().take(50) {
         let RequestHash::Sha256(hash) = call.hash else {
@@ -138,6 +142,7 @@ fn replayed(snapshot: &Snapshot) {
                 kind: call.kind.clone(),
                 call_id: call.call_id.clone(),
                 hash,
+                exact: true,
                 request: None,
             },
             None,

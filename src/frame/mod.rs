@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use agent_rewind_core::hash;
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{CallData, Kind, Outcome, Request, State, Text, Usage};
+use agent_rewind_core::model::{CallData, Kind, Outcome, Recorder, Request, State, Text, Usage};
 use agent_rewind_core::record::{CallInput, Ended, LiveFrame, Returned};
 use agent_rewind_core::replay::ReplaySource;
 use agent_rewind_core::snapshot::{Provenance, Snapshot, SnapshotError, SnapshotSource};
@@ -70,7 +70,8 @@ impl FrameHandle {
         options: BindingRunOptions,
         snapshot: Option<&SnapshotHandle>,
     ) -> Result<Self> {
-        let source = snapshot.map(|handle| ReplaySource::of_tree(handle.snapshot.tree()));
+        let source = snapshot
+            .map(|handle| ReplaySource::of_tree(handle.snapshot.tree(), handle.snapshot.flags()));
         Ok(Self {
             frame: LiveFrame::start_run(frame_input(root)?, source, run_options(&options)),
             meter: Meter::default(),
@@ -136,14 +137,27 @@ impl FrameHandle {
         self.frame.release_order().map(to_number)
     }
 
+    /// Who records the run, and the rules that it replays and records under: JSON text of `{ version, flags }`.
+    #[napi(getter, catch_unwind)]
+    pub fn recorder(&self) -> String {
+        let mut out = String::new();
+        Recorder::this(self.frame.flags()).write(&mut out);
+        out
+    }
+
     /// True if requests must also be looked up by the hash of another recorder.
     #[napi(getter, catch_unwind)]
     pub fn has_foreign_hashes(&self) -> bool {
         self.frame.has_foreign_hashes()
     }
 
-    /// Starts a call. `request` is JSON text. If `normalized` is given, it is hashed instead.
+    /// Starts a call. `request` is JSON text. If `normalized` is given, it is hashed instead. `inexact`: the request
+    /// has content that the hash does not cover.
     #[napi(catch_unwind)]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "an object of them would be made for each call"
+    )]
     pub fn begin(
         &self,
         env: Env,
@@ -152,6 +166,7 @@ impl FrameHandle {
         #[napi(ts_arg_type = "string")] request: JsText,
         foreign: Option<String>,
         normalized: Option<String>,
+        inexact: Option<bool>,
     ) -> Result<BindingStartedCall> {
         let hashed = normalized.as_deref().unwrap_or(&request);
         let hash = hash::content_hash(hashed).map_err(|error| json_error(&error))?;
@@ -161,6 +176,7 @@ impl FrameHandle {
             kind: Kind::from_name(json_str(&kind)),
             call_id: json_str(&call_id),
             hash,
+            exact: inexact != Some(true),
             request: Some(request),
         };
         self.begin_asked(asked, foreign)
@@ -182,6 +198,7 @@ impl FrameHandle {
             kind: Kind::Prompt,
             call_id: json_str(&call_id),
             hash: prompting.hash(&tail.0),
+            exact: true,
             request: prompting.request(&tail.0),
         };
         self.begin_asked(asked, foreign)
@@ -449,6 +466,7 @@ impl FrameHandle {
         };
         let (root, clock) = (self.frame.dump(), self.frame.clock());
         let mut snapshot = Snapshot::new(trace_id, timestamp, root, clock, provenance);
+        snapshot.recorder = Some(Recorder::this(self.frame.flags()));
         snapshot.metadata = metadata.map(JsonText::trusted);
         snapshot.normalize = normalize.map(JsonText::trusted);
         snapshot.redact = redact.map(JsonText::trusted);

@@ -145,6 +145,7 @@ fn miss_name(miss: Miss) -> &'static str {
         Miss::InFlight => "in-flight",
         Miss::Tombstone => "tombstone",
         Miss::Retry => "retry",
+        Miss::Inexact => "inexact",
     }
 }
 

@@ -113,6 +113,8 @@ export interface MissedCall {
   callId: string;
   contentHash: string;
   reason: MissReason;
+  /** With the reason "inexact": JSON pointer and kind of the content that the hash does not cover. */
+  inexact?: string | undefined;
   /** The differences from the most similar recorded request; absent if requests were not recorded. */
   explanation?: MissExplanation | undefined;
 }
@@ -123,7 +125,12 @@ const REASONS: Readonly<Record<MissReason, string>> = {
   "in-flight": "it had started but not ended when the snapshot was taken",
   tombstone: "its result could not be recorded",
   retry: "it failed in the recorded run, and this failure is retried instead of replayed",
+  inexact: "the request has content that its hash does not cover",
 };
+
+const ADVICE = 'Record the run again, or use mode "resume" to allow live calls.';
+const INEXACT_ADVICE =
+  "Pass plain data instead, or exclude this part from the hash with options.normalize, and record the run again.";
 
 /** A replay reached a call that its recording does not answer. */
 export class ReplayMissError extends RewindError {
@@ -135,11 +142,12 @@ export class ReplayMissError extends RewindError {
   readonly reason: MissReason;
   readonly explanation: MissExplanation | undefined;
 
-  constructor({ kind, name, callId, contentHash, reason, explanation }: MissedCall) {
+  constructor({ kind, name, callId, contentHash, reason, inexact, explanation }: MissedCall) {
     super(
       `The recording has no answer for the ${kind} call "${name}" (${callId}, contentHash ${contentHash}): ` +
-        `${REASONS[reason]}. ${explanation === undefined ? "" : `${explanation.text} `}` +
-        'Record the run again, or use mode "resume" to allow live calls.',
+        `${REASONS[reason]}${inexact === undefined ? "" : ` (${inexact})`}. ` +
+        (explanation === undefined ? "" : `${explanation.text} `) +
+        (reason === "inexact" ? INEXACT_ADVICE : ADVICE),
       "ERR_REWIND_REPLAY_MISS",
     );
     this.kind = kind;

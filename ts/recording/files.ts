@@ -5,6 +5,7 @@ import { messageOf } from "../errors/base.js";
 import { InvalidRecordingError } from "../errors/index.js";
 import { temporaryFor } from "../files/temporary.js";
 import type { AgentSnapshot, RecordedRule } from "../types/snapshot.js";
+import { recorderFaults } from "../snapshot/open.js";
 import { putBack, takeOut, type Blobs } from "./blobs.js";
 import { fits, fromLines } from "./from-lines.js";
 import { FORMAT, VERSION, type HeaderLine, type Line, type TimingLine } from "./lines.js";
@@ -28,7 +29,14 @@ export function recordingText(snapshot: AgentSnapshot, test: string, rules: read
   const { lines, timing } = toLines(snapshot);
   const blobs: Blobs = new Map();
   const normalize = rules.map(({ id, definition }) => ({ id, definition }));
-  const header: HeaderLine = { format: FORMAT, version: VERSION, test, ...(rules.length === 0 ? {} : { normalize }) };
+  const { recorder } = snapshot;
+  const header: HeaderLine = {
+    format: FORMAT,
+    version: VERSION,
+    test,
+    ...(recorder === undefined ? {} : { recorder }),
+    ...(rules.length === 0 ? {} : { normalize }),
+  };
   const text = (list: readonly object[]): string => list.map((line) => `${JSON.stringify(line)}\n`).join("");
   return { main: text([header, ...lines.map((line) => takeOut(line, blobs))]), timing: text(timing), blobs };
 }
@@ -71,6 +79,7 @@ export function readRecording(paths: RecordingPaths): AgentSnapshot | undefined 
     const message = `version ${JSON.stringify(header.version)} of the format is not supported; this package reads version ${VERSION}`;
     throw new InvalidRecordingError(main, 1, message);
   }
+  checkRecorder(main, header);
   const read = (name: string): Uint8Array => readFileSync(join(paths.blobs, name));
   const lines = rest.map((line, index) => {
     const parsed = parseLine(line, main, index + 2) as unknown as Line;
@@ -86,6 +95,13 @@ export function readRecording(paths: RecordingPaths): AgentSnapshot | undefined 
 }
 
 /** Timing is optional. Without it, a replay follows the order of the lines and does not wait. */
+/** @throws InvalidRecordingError for replay flags of a newer version. */
+function checkRecorder(main: string, { recorder }: Partial<HeaderLine>): void {
+  const faults = recorder === undefined ? [] : recorderFaults(recorder);
+  if (faults.length === 0) return;
+  throw new InvalidRecordingError(main, 1, faults.map(({ path, message }) => `${path}: ${message}`).join(", "));
+}
+
 function readTiming(path: string): TimingLine[] {
   try {
     return linesOf(readIfThere(path) ?? "").map((line) => JSON.parse(line) as TimingLine);

@@ -20,7 +20,7 @@ import {
  * @throws Error with the fault of a line, and its `index`.
  */
 export function fromLines(
-  { normalize }: Pick<HeaderLine, "normalize">,
+  { recorder, normalize }: Pick<HeaderLine, "recorder" | "normalize">,
   lines: readonly Line[],
   timing: readonly TimingLine[],
 ): AgentSnapshot {
@@ -38,6 +38,7 @@ export function fromLines(
     root: reader.finish(),
     provenance: { traceId: "recording", source: "dump" },
     version: 1,
+    ...(recorder === undefined ? {} : { recorder }),
     ...(normalize === undefined || normalize.length === 0 ? {} : { normalize }),
   };
 }

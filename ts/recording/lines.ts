@@ -2,7 +2,7 @@
 
 import type { AddedRequest } from "../snapshot/read-model.js";
 import type { Marks } from "../snapshot/marks.js";
-import type { CallMeta, ErrorInfo } from "../types/snapshot.js";
+import type { CallMeta, ErrorInfo, Recorder } from "../types/snapshot.js";
 
 export const FORMAT = "agent-rewind recording";
 export const VERSION = 1;
@@ -13,6 +13,8 @@ export interface HeaderLine {
   version: number;
   /** Full name of the test. */
   test: string;
+  /** The program that made the recording, and its replay flags. */
+  recorder?: Recorder;
   /** The rules of `normalize` that applied to the requests before hashing. */
   normalize?: { id: string; definition: string }[];
 }

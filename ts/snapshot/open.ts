@@ -1,9 +1,9 @@
-import { InvalidSnapshotError, LimitError } from "../errors/index.js";
+import { InvalidSnapshotError, isInvalidSnapshotError, LimitError, type Fault } from "../errors/index.js";
 import { kindOf } from "../errors/received.js";
 import { calling, native, type NativeSnapshotHandle } from "../native.js";
 import { emptyFrame } from "../values/empty-frame.js";
 import type { Normalizer } from "../values/normalize.js";
-import type { AgentSnapshot, RecordedRule } from "../types/snapshot.js";
+import type { AgentSnapshot, RecordedRule, Recorder } from "../types/snapshot.js";
 import { checkSameRules } from "../redact/redactor.js";
 import type { Redaction } from "../redact/redaction.js";
 import { handleOf, withoutRoot } from "./handle.js";
@@ -66,6 +66,17 @@ export function checkSnapshot(snapshot: AgentSnapshot): OpenSnapshot {
  */
 export function handleWith(fields: Omit<AgentSnapshot, "root">): NativeSnapshotHandle {
   return read({ ...fields, root: emptyFrame() });
+}
+
+/** The faults of a recorder: its shape, and replay flags of a newer version. */
+export function recorderFaults(recorder: Recorder): readonly Fault[] {
+  try {
+    handleWith({ processId: "", timestamp: 0, provenance: { traceId: "" }, version: 1, recorder });
+    return [];
+  } catch (error) {
+    if (!isInvalidSnapshotError(error)) throw error;
+    return error.faults;
+  }
 }
 
 function read(snapshot: object): NativeSnapshotHandle {

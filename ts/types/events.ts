@@ -9,6 +9,7 @@ import type {
   Provenance,
   RecordedRedaction,
   RecordedRule,
+  Recorder,
   UsageStats,
 } from "./snapshot.js";
 import type { ReplayReport } from "./report.js";
@@ -77,6 +78,8 @@ interface Continued {
 }
 
 export interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields, Continued {
+  /** Own: the program that records the run, and its replay flags. */
+  recorder?: Recorder;
   /** Own: the memory at the start, if the run continues a recording. */
   memory?: Record<string, unknown>;
 }
@@ -102,7 +105,10 @@ interface AgentFields {
   callId?: string;
 }
 
-export interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {}
+export interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {
+  /** Own, only of an agent that is called without a run: as in `runWith:start`. */
+  recorder?: Recorder;
+}
 
 export interface AgentEndEvent extends EventBase<"agent:end">, AgentFields, Ended, Result {
   generationCount: number;

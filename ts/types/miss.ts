@@ -9,7 +9,9 @@ export type MissReason =
   /** The result could not be recorded. */
   | "tombstone"
   /** The call failed, and the failure is retried instead of replayed. */
-  | "retry";
+  | "retry"
+  /** The request has content that its hash does not cover, so an equal hash does not mean an equal request. */
+  | "inexact";
 
 /** One difference between a request and a recorded one. */
 export interface Difference {
@@ -43,6 +45,8 @@ export interface Miss {
   readonly callId: string;
   readonly contentHash: string;
   readonly reason: MissReason;
+  /** With the reason "inexact": JSON pointer and kind of that content. */
+  readonly inexact?: string | undefined;
   /** Absent if requests were not recorded. */
   readonly explanation?: MissExplanation | undefined;
 }

@@ -22,6 +22,13 @@ export interface FrameReport {
   unused?: { calls: number; frames: number };
 }
 
+/** A recorded answer that may belong to another request. */
+export interface InexactAnswer {
+  readonly callId: string;
+  /** JSON pointer and kind of the content that the hash does not cover, such as "/query: instance of Query". */
+  readonly reason: string;
+}
+
 /** Statistics of the calls of a run. The numbers count as in {@link FrameReport}. */
 export interface ReplayReport {
   readonly mode: "live" | "resume" | "replay";
@@ -31,6 +38,11 @@ export interface ReplayReport {
   overtaken: number;
   /** The frames, in the order of their starts; empty if the run had no recording. */
   frames: FrameReport[];
+  /**
+   * Calls that were answered although their request has content that its hash does not cover. Only recordings without
+   * the replay flag 1 answer such calls.
+   */
+  inexact: InexactAnswer[];
   /** Time and tokens that the replayed calls used when they were recorded. */
   saved: { milliseconds: number; promptTokens: number; completionTokens: number; totalTokens: number };
 }

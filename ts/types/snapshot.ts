@@ -243,6 +243,8 @@ export interface AgentSnapshot {
   root: AgentFrameSnapshot;
   provenance: Provenance;
   version: number;
+  /** Own: the program that made the recording, and its replay flags. */
+  recorder?: Recorder;
   /** Tags of the user. */
   metadata?: Record<string, unknown>;
   /** Own: the repairs that restoring made. */
@@ -251,6 +253,14 @@ export interface AgentSnapshot {
   normalize?: RecordedRule[];
   /** Own: the rules that redacted the run before it was recorded. */
   redact?: RecordedRedaction;
+}
+
+/** Own: the program that made a recording, and the rules by which the recording answers. */
+export interface Recorder {
+  /** Version of agent-rewind. */
+  version: string;
+  /** Numbers of the replay flags, in ascending order. A recording without a recorder has none. */
+  flags: number[];
 }
 
 /** Own: the settings of `runWith({ redact })`. */

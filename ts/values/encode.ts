@@ -3,7 +3,7 @@
 import { type Encoded, Encoder, Refused, type RefusedAt, TOO_LARGE } from "./encoder.js";
 import { isPlainJson } from "./plain.js";
 
-export type { Encoded } from "./encoder.js";
+export type { Encoded, RefusedAt } from "./encoder.js";
 
 /** Replaces a value that a recording could not restore. */
 export interface Tombstone {
@@ -14,6 +14,8 @@ export interface Tombstone {
 export interface EncodedInput extends Encoded {
   /** False if a type tag replaces a part of the value. */
   exact: boolean;
+  /** These parts of it; absent if it is exact. */
+  inexact?: readonly RefusedAt[];
 }
 
 /**
@@ -45,16 +47,17 @@ export function encodeInput(value: unknown): EncodedInput {
   if (value === undefined) return { text: "{}", types: null, exact: true };
   const plain = stringifyPlain(value);
   if (plain !== undefined) return { text: plain, types: null, exact: true };
-  let exact = true;
-  const encoder: Encoder = new Encoder((path, { tag }) => {
-    exact = false;
+  const inexact: RefusedAt[] = [];
+  const encoder: Encoder = new Encoder((path, { tag, reason }) => {
+    inexact.push({ path, reason });
     encoder.tag(path, tag);
     return null;
   });
   try {
-    return { ...encoder.encode(value), exact };
+    const encoded = encoder.encode(value);
+    return inexact.length === 0 ? { ...encoded, exact: true } : { ...encoded, exact: false, inexact };
   } catch {
-    return { text: "null", types: '{"":"large"}', exact: false };
+    return { text: "null", types: '{"":"large"}', exact: false, inexact: [{ path: "", reason: TOO_LARGE }] };
   }
 }
 

@@ -16,3 +16,13 @@ export function pointerTokens(pointer: string): string[] | undefined {
   if (/~(?![01])/.test(pointer)) return undefined;
   return tokens.map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
+
+/** The value at a pointer into JSON; `undefined` if there is none. */
+export function valueAt(json: unknown, pointer: string): unknown {
+  let value = json;
+  for (const token of pointerTokens(pointer) ?? []) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, token)) return undefined;
+    value = (value as Record<string, unknown>)[token];
+  }
+  return value;
+}

@@ -42,6 +42,23 @@ const tombstones: Program = {
   },
 };
 
+class Query {
+  constructor(readonly topic: string) {}
+}
+
+/** Replay flag 1 decides if a request is answered that has content which its hash does not cover. */
+const inexactRequests: Program = {
+  name: "inexact-requests",
+  goesLive: true,
+  async run(world) {
+    const exact = await world.call("exact", () => 1, { topic: "moths" });
+    const moths = await world.call("query", () => "moths", { query: new Query("moths") });
+    world.middle();
+    const bees = await world.call("query", () => "bees", { query: new Query("bees"), onProgress: () => {} });
+    return { exact, moths, bees, after: await world.call("after", () => 2) };
+  },
+};
+
 const upstream = (): never => {
   throw Object.assign(new RangeError("upstream 503", { cause: new TypeError("socket closed") }), {
     code: "E_503",
@@ -220,6 +237,7 @@ const requestsNotKept: Program = {
 export const callPrograms: readonly Program[] = [
   values,
   tombstones,
+  inexactRequests,
   handledFailures,
   unhandledFailure,
   equalRequests,

@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 use agent_rewind_core::hash::{ContentHash, content_hash, content_hash_any};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{CallData, Kind, Outcome, Value};
+use agent_rewind_core::model::{CallData, Flags, Kind, Outcome, Value};
 use agent_rewind_core::record::{CallInput, Ended, FrameInput, LiveFrame, RunOptions};
 use agent_rewind_core::replay::{Failures, MemoryChoice, ReplaySource};
 use agent_rewind_core::snapshot::{Provenance, Snapshot};
@@ -73,6 +73,7 @@ fn call_input(index: usize) -> CallInput {
         kind: Kind::Tool,
         call_id: JsonStr::from_plain("t"),
         hash: hash_of(index),
+        exact: true,
         request: None,
     }
 }
@@ -135,7 +136,8 @@ fn a_dump_and_a_start_from_it_allocate_nothing_for_entries() {
     let [few, many] = [10, 10_000].map(|calls| {
         let frame = recorded(calls);
         let (dump, snapshot) = allocations(|| dumped(&frame));
-        let (begin, _run) = allocations(|| start(Some(ReplaySource::of_tree(snapshot.tree()))));
+        let (begin, _run) =
+            allocations(|| start(Some(ReplaySource::of_tree(snapshot.tree(), Flags::CURRENT))));
         (dump, begin)
     });
     assert_eq!(few, many);
@@ -145,7 +147,7 @@ fn a_dump_and_a_start_from_it_allocate_nothing_for_entries() {
 #[test]
 fn replaying_a_call_copies_no_output() {
     let snapshot = dumped(&recorded(100));
-    let run = start(Some(ReplaySource::of_tree(snapshot.tree())));
+    let run = start(Some(ReplaySource::of_tree(snapshot.tree(), Flags::CURRENT)));
     // The first call builds the index.
     run.begin_call(call_input(0), None);
     let call = call_input(1);

@@ -7,10 +7,10 @@ import { visible, type Output, type Style } from "../output.js";
 export async function inspect(path: string, out: Output, json: boolean): Promise<ExitCode> {
   const { kind, snapshot } = await readRecording(path);
   const list = reading(path, () => rowsOf(snapshot));
-  const { processId, timestamp, provenance, warnings = [], metadata, normalize, redact } = snapshot;
+  const { processId, timestamp, provenance, recorder, warnings = [], metadata, normalize, redact } = snapshot;
   if (json) {
     const rows = [...list].map((row) => plainRow(row));
-    const about = { kind, processId, timestamp, provenance, metadata, warnings, normalize, redact };
+    const about = { kind, processId, timestamp, provenance, recorder, metadata, warnings, normalize, redact };
     await out.json({ ...about, rows });
     return EXIT.ok;
   }

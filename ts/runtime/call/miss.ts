@@ -11,15 +11,17 @@ class UnansweredCall implements Miss {
   readonly callId: string;
   readonly contentHash: string;
   readonly reason: MissReason;
+  readonly inexact: string | undefined;
   readonly #explain: () => MissExplanation | undefined;
   #explanation: { readonly known: MissExplanation | undefined } | undefined;
 
-  constructor({ scope: { frame }, kind, name, callId, contentHash, request, answer }: StartedCall) {
+  constructor({ scope: { frame }, kind, name, callId, contentHash, request, answer, inexact }: StartedCall) {
     this.kind = kind;
     this.name = name;
     this.callId = callId;
     this.contentHash = contentHash;
     this.reason = answer as MissReason;
+    this.inexact = this.reason === "inexact" ? inexact : undefined;
     this.#explain = () => {
       if (this.reason !== "not-recorded") return undefined;
       const text = calling(() => frame.explain(JSON.stringify(kind), request()));
@@ -34,8 +36,8 @@ class UnansweredCall implements Miss {
 
   /** Includes the explanation, which is a getter. */
   toJSON(): Miss {
-    const { kind, name, callId, contentHash, reason, explanation } = this;
-    const miss = { kind, name, callId, contentHash, reason };
+    const { kind, name, callId, contentHash, reason, inexact, explanation } = this;
+    const miss = { kind, name, callId, contentHash, reason, ...(inexact === undefined ? {} : { inexact }) };
     return explanation === undefined ? miss : { ...miss, explanation };
   }
 }

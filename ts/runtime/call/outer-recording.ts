@@ -52,11 +52,13 @@ export async function askOuterRecording<T>(
 
 /** Begins the same call in the recording session. */
 function beginInside(session: Scope, call: StartedCall): StartedCall {
-  const { kind, name, request } = call;
+  const { kind, name, request, inexact } = call;
   const callId = session.nextCallId(kind, name);
-  const recorded = calling(() =>
-    session.frame.begin(JSON.stringify(kind), JSON.stringify(callId), session.recordable(request())),
-  );
+  const recorded = calling(() => {
+    const text = session.recordable(request());
+    const id = JSON.stringify(callId);
+    return session.frame.begin(JSON.stringify(kind), id, text, undefined, undefined, inexact !== undefined);
+  });
   return new StartedCall(session, call, new CallEntry(callId, recorded));
 }
 

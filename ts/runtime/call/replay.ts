@@ -29,13 +29,17 @@ export async function replayRecorded<T>(
   const preparing = spec.beforeReplay && prepareReplay(call, spec.beforeReplay);
   if (preparing !== undefined) await preparing;
   const answer = call.answer === "output" ? recordedOutput<T>(call) : answerInFailure(call, spec);
-  if (answer === undefined) throw await replayFailure(call);
+  if (answer === undefined) {
+    noteInexact(call);
+    throw await replayFailure(call);
+  }
   const { scope, recorded } = call;
   const incomplete = spec.incompleteAnswer?.(answer.value);
   if (incomplete === "restart" && scope.run.mode !== "replay") {
     scope.frame.reopen(call.slot, recorded.answered, recorded.end);
     return restart(call, spec, makeAgain);
   }
+  noteInexact(call);
   const end = recordedEnd(call, spec);
   const headReceived = end !== undefined;
   await waitForRelease(call, headReceived);
@@ -46,6 +50,11 @@ export async function replayRecorded<T>(
     return makeAgain(call, spec);
   };
   return { ...ended, continue: continueCall };
+}
+
+/** Lists an answer that may belong to another request with the same hash. */
+function noteInexact({ scope, callId, inexact }: StartedCall): void {
+  if (inexact !== undefined) scope.run.report.inexact.push({ callId, reason: inexact });
 }
 
 /** Executes a call again whose recorded answer is incomplete. A later recorded abort waits for the new answer. */

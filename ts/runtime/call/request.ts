@@ -1,5 +1,6 @@
 import { calling, native } from "../../native.js";
-import { encodeInput } from "../../values/encode.js";
+import { encodeInput, type RefusedAt } from "../../values/encode.js";
+import { valueAt } from "../../values/pointer.js";
 import type { Scope } from "../scope/scope.js";
 import { CallEntry, StartedCall, type CallRequest } from "./started-call.js";
 
@@ -40,13 +41,15 @@ interface RequestDocument extends CallRequest {
 
 function documentOf(scope: Scope, kind: string, name: string, request: unknown): RequestDocument {
   const { normalizer, redaction } = scope.run;
-  const sent = requestText(kind, name, request);
+  const { text: sent, inexact } = requestText(kind, name, request);
   const text = redaction?.json(sent) ?? sent;
+  const normalized = normalizer?.document(text, kind);
   return {
     kind,
     name,
     request: () => text,
-    normalized: normalizer?.document(text, kind),
+    normalized,
+    inexact: inexact && uncovered(inexact, normalized),
     wireHash: redaction === undefined ? undefined : () => redaction.wireHash(sent),
   };
 }
@@ -54,22 +57,38 @@ function documentOf(scope: Scope, kind: string, name: string, request: unknown):
 function begin(
   scope: Scope,
   callId: string,
-  { kind, name, request, normalized }: RequestDocument,
+  { kind, name, request, normalized, inexact }: RequestDocument,
   value: unknown,
 ): CallEntry {
   const { frame } = scope;
   const kindText = scope.recordable(JSON.stringify(kind));
   const foreign = frame.hasForeignHashes ? foreignRequestText(kind, name, value) : undefined;
-  const recorded = calling(() => frame.begin(kindText, JSON.stringify(callId), request(), foreign, normalized));
+  const recorded = calling(() =>
+    frame.begin(kindText, JSON.stringify(callId), request(), foreign, normalized, inexact !== undefined),
+  );
   return new CallEntry(callId, recorded);
 }
 
 /** The document that is hashed for a call. */
-function requestText(kind: string, name: string, request: unknown): string {
-  const { text, types } = encodeInput(request);
-  if (kind === "prompt" && types === null) return text;
+function requestText(
+  kind: string,
+  name: string,
+  request: unknown,
+): { text: string; inexact?: readonly RefusedAt[] | undefined } {
+  const { text, types, inexact } = encodeInput(request);
+  if (kind === "prompt" && types === null) return { text };
   const typed = types === null ? "" : `,"types":${types}`;
-  return `{"input":${text},"name":${JSON.stringify(name)}${typed}}`;
+  return { text: `{"input":${text},"name":${JSON.stringify(name)}${typed}}`, inexact };
+}
+
+/**
+ * The first of these parts that the hash does not cover. A part that a rule of `normalize` replaces is excluded from the
+ * hash on purpose.
+ */
+function uncovered(parts: readonly RefusedAt[], normalized: string | undefined): string | undefined {
+  const document: unknown = normalized === undefined ? undefined : JSON.parse(normalized);
+  const part = parts.find(({ path }) => document === undefined || valueAt(document, `/input${path}`) === null);
+  return part && `${part.path === "" ? "the request" : part.path}: ${part.reason}`;
 }
 
 /** The document that `@rejelly/core` hashes for a call. */

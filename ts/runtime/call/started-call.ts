@@ -25,6 +25,8 @@ export interface CallRequest {
   readonly request: () => string;
   /** Hash of the request as it is sent. Only if its recording is redacted. */
   readonly wireHash: (() => string) | undefined;
+  /** Content of the request that its hash does not cover: where and what. */
+  readonly inexact?: string | undefined;
 }
 
 /** A call that has begun in a frame. */
@@ -34,15 +36,17 @@ export class StartedCall implements CallRequest {
   readonly name: string;
   readonly request: () => string;
   readonly wireHash: (() => string) | undefined;
+  readonly inexact: string | undefined;
   readonly entry: CallEntry;
   readonly #attempt: number;
 
-  constructor(scope: Scope, { kind, name, request, wireHash }: CallRequest, entry: CallEntry) {
+  constructor(scope: Scope, { kind, name, request, wireHash, inexact }: CallRequest, entry: CallEntry) {
     this.scope = scope;
     this.kind = kind;
     this.name = name;
     this.request = request;
     this.wireHash = wireHash;
+    this.inexact = inexact;
     this.entry = entry;
     entry.attempts += 1;
     this.#attempt = entry.attempts;

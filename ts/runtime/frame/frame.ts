@@ -8,7 +8,7 @@ import {
   type NativeFrameStart,
   type NativeRecordedState,
 } from "../../native.js";
-import type { ErrorInfo } from "../../types/snapshot.js";
+import type { ErrorInfo, Recorder } from "../../types/snapshot.js";
 import { decodeValue } from "../../values/decode.js";
 import { encodeInput, encodeValue } from "../../values/encode.js";
 import { fromErrorInfo, toErrorInfo } from "../../values/error-info.js";
@@ -169,7 +169,11 @@ class FrameRun<Props, Result> {
       callId: scope.callId,
       maxReborns: spec.settings.maxReborns,
     }));
-    this.#span.start(() => (scope.frameReport.recording === "own" ? { budgetState: budgetOf(scope) } : {}));
+    this.#span.start(() => ({
+      // Without a run, the trace names the recorder here.
+      ...(scope.parent === undefined ? { recorder: JSON.parse(scope.frame.recorder) as Recorder } : {}),
+      ...(scope.frameReport.recording === "own" ? { budgetState: budgetOf(scope) } : {}),
+    }));
   }
 
   async run(): Promise<Result> {

@@ -15,6 +15,7 @@ import { DEFAULT_MAX_DEPTH, frameStart } from "../frame/frame.js";
 import { Normalizer } from "../../values/normalize.js";
 import { reportData } from "../scope/replay-report.js";
 import { describe, metricsOf, restorationAttributes } from "./run-events.js";
+import type { Recorder } from "../../types/snapshot.js";
 import { checkOptions, type RunWithOptions } from "./run-options.js";
 import { RunState, type Rules } from "../scope/run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";
@@ -150,7 +151,10 @@ class Run<Props, Result> {
   async run(fn: (props: Props) => Promise<Result> | Result): Promise<Result> {
     const scope = this.#scope;
     const memory = (): unknown => JSON.parse(scope.memory.text());
-    this.#span.start(() => (scope.run.replaying ? { budgetState: budgetOf(scope), memory: memory() } : {}));
+    this.#span.start(() => ({
+      recorder: JSON.parse(scope.frame.recorder) as Recorder,
+      ...(scope.run.replaying ? { budgetState: budgetOf(scope), memory: memory() } : {}),
+    }));
     const emitEnd = (fields: () => object): void => {
       this.#report();
       this.#span.end(() => ({ ...fields(), metrics: metricsOf(scope), memory: memory() }));

@@ -11,6 +11,7 @@ export function emptyReport(mode: ReplayReport["mode"]): ReplayReport {
     missed: 0,
     overtaken: 0,
     frames: [],
+    inexact: [],
     saved: { milliseconds: 0, promptTokens: 0, completionTokens: 0, totalTokens: 0 },
   };
 }
@@ -44,5 +45,5 @@ export function reportData(report: ReplayReport): ReplayReport {
     const { explanation } = firstDivergence;
     return { ...frame, firstDivergence: explanation === undefined ? miss : { ...miss, explanation } };
   });
-  return { ...report, frames, saved: { ...report.saved } };
+  return { ...report, frames, inexact: [...report.inexact], saved: { ...report.saved } };
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use agent_rewind_core::hash::{Conversation, RequestTail, content_hash};
 use agent_rewind_core::json::{JsonStr, JsonText, canonicalize};
-use agent_rewind_core::model::{CallData, Kind, Outcome, Value};
+use agent_rewind_core::model::{CallData, Flags, Kind, Outcome, Value};
 use agent_rewind_core::record::{CallInput, Ended, FrameInput, LiveFrame, RunOptions};
 use agent_rewind_core::replay::{Failures, MemoryChoice, ReplaySource};
 use agent_rewind_core::restore::{Origin, RestoreOptions, restore};
@@ -84,7 +84,10 @@ fn recording() {
 }
 
 fn replaying() {
-    let frame = start(Some(ReplaySource::of_tree(snapshot().tree())));
+    let frame = start(Some(ReplaySource::of_tree(
+        snapshot().tree(),
+        Flags::CURRENT,
+    )));
     let calls = calls();
     measured(|| {
         for (call, _) in calls {

@@ -1,6 +1,7 @@
 //! The data of a run: its frames, calls, requests, memory and usage, and the order of its starts and ends.
 
 mod call_data;
+mod flags;
 mod frame;
 mod journal;
 mod memory;
@@ -10,6 +11,7 @@ mod request;
 mod usage;
 
 pub use call_data::CallData;
+pub use flags::{Flag, Flags, Recorder};
 pub use frame::{Divergence, Frame, Generation, State, orphaned_error};
 pub use journal::{Call, Kind, Outcome, RequestHash, Row, Value};
 pub use memory::Memory;

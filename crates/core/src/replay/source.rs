@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
-use crate::model::{Call, Frame, Generation, Kind, Memory, Outcome, RequestHash, Row, Value};
+use crate::model::{
+    Call, Flag, Flags, Frame, Generation, Kind, Memory, Outcome, RequestHash, Row, Value,
+};
 use crate::retry_rule::{Ancestor, Failed, Failures, frame_was_handled};
 use crate::util::IdHashing;
 
@@ -47,6 +49,8 @@ pub struct RecordedFrame {
 pub struct ReplaySource {
     root: Rc<RecordedFrame>,
     recorded: Rc<RecordedFrame>,
+    /// The rules by which the recording answers.
+    flags: Flags,
     /// False if the live frame only borrows entries, and not the memory, props or budget.
     claimed: bool,
 }
@@ -104,6 +108,8 @@ pub enum Miss {
     Tombstone,
     /// It failed, and is retried.
     Retry,
+    /// The request has content that its hash does not cover.
+    Inexact,
 }
 
 /// The position that means: no further call with the same request.
@@ -130,7 +136,7 @@ struct ChildIndex {
 impl ReplaySource {
     /// The recording as the source of a run's root frame. `root`: the tree of a snapshot.
     #[must_use]
-    pub fn of_tree(root: &Arc<Frame>) -> Self {
+    pub fn of_tree(root: &Arc<Frame>, flags: Flags) -> Self {
         let frame = if root.agent_id.body().is_empty() || root.call_id.body() == "root" {
             Arc::clone(root)
         } else {
@@ -141,8 +147,14 @@ impl ReplaySource {
         Self {
             root: Rc::clone(&recorded),
             recorded,
+            flags,
             claimed: true,
         }
+    }
+
+    #[must_use]
+    pub fn flags(&self) -> Flags {
+        self.flags
     }
 
     #[must_use]
@@ -197,6 +209,7 @@ impl ReplaySource {
         Some(Self {
             root: Rc::clone(&self.root),
             recorded: Rc::clone(node),
+            flags: self.flags,
             claimed: false,
         })
     }
@@ -206,6 +219,7 @@ impl ReplaySource {
         Self {
             root: Rc::clone(&self.root),
             recorded: Rc::clone(node),
+            flags: self.flags,
             claimed: true,
         }
     }
@@ -254,7 +268,13 @@ impl ReplaySource {
 
     /// Takes the next occurrence of a request. `keys` are the hashes that it may be recorded under.
     #[must_use]
-    pub fn take(&self, kind: &Kind, keys: &[RequestHash], failures: Failures) -> Answer {
+    pub fn take(
+        &self,
+        kind: &Kind,
+        keys: &[RequestHash],
+        exact: bool,
+        failures: Failures,
+    ) -> Answer {
         let calls = &self.frame().generation.calls;
         let found = self.journal(|journal| {
             keys.iter()
@@ -274,6 +294,7 @@ impl ReplaySource {
         };
         let mut handled = false;
         let verdict = match outcome {
+            _ if !exact && self.flags.has(Flag::ExactRequests) => Verdict::Miss(Miss::Inexact),
             Outcome::Output(value) => Verdict::Output(value),
             Outcome::Pending => Verdict::Miss(Miss::InFlight),
             Outcome::Tombstone(_) => Verdict::Miss(Miss::Tombstone),

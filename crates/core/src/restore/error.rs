@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::util::Fault;
+use crate::util::{Fault, Faults};
 
 /// A trace could not be restored.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -35,6 +35,9 @@ pub enum RestoreErrorKind {
     TraceNotFound { wanted: String, found: Vec<String> },
     #[error("{0}")]
     InvalidEvent(Fault),
+    /// The trace names replay flags that this version does not know.
+    #[error("{0}")]
+    Recorder(Faults),
     #[error("{path}: frames are nested more than {limit} levels deep")]
     FramesTooDeep { path: String, limit: usize },
 }

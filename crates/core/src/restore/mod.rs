@@ -28,7 +28,7 @@ use read::{table, text};
 use rebuild::builder::Builder;
 
 use crate::json::JsonText;
-use crate::model::{Clock, Frame};
+use crate::model::{Clock, Frame, Recorder};
 use crate::snapshot::{Provenance, Snapshot, SnapshotSource};
 
 /// Rebuilds the frames of a run as they were at a moment.
@@ -104,6 +104,7 @@ fn restore_trace(
     snapshot.warnings = warnings.into_list();
     snapshot.normalize = rules.normalize;
     snapshot.redact = rules.redact;
+    snapshot.recorder = rules.recorder;
     Ok(snapshot)
 }
 
@@ -111,6 +112,7 @@ fn restore_trace(
 struct Rules {
     normalize: Option<JsonText>,
     redact: Option<JsonText>,
+    recorder: Option<Recorder>,
 }
 
 /// Builds the frame tree. Returns its root and the rules of the run.
@@ -129,6 +131,7 @@ fn frames(
     let rules = Rules {
         normalize: builder.normalize.take(),
         redact: builder.redact.take(),
+        recorder: builder.recorder.take(),
     };
     Ok((builder.into_root()?, rules))
 }

@@ -22,7 +22,7 @@ pub use read_model::ReadModel;
 pub use write::{stream_frame, write_frame, write_snapshot, write_without_root};
 
 use crate::json::{JsonStr, JsonText};
-use crate::model::{Clock, Frame};
+use crate::model::{Clock, Flags, Frame, Recorder};
 use crate::replay::{detached, detached_with_carry_over};
 
 /// The only version of the format that readers accept. Additions are optional fields.
@@ -41,6 +41,8 @@ pub struct Snapshot {
     /// The tree without its links to the earlier recording, computed on first use.
     detached: OnceLock<Option<Arc<Frame>>>,
     pub provenance: Provenance,
+    /// `None` for a recording that does not name it.
+    pub recorder: Option<Recorder>,
     /// An object with the user's own tags.
     pub metadata: Option<JsonText>,
     pub warnings: Vec<Warning>,
@@ -70,12 +72,20 @@ impl Snapshot {
             without_carry_over: false,
             detached: OnceLock::new(),
             provenance,
+            recorder: None,
             metadata: None,
             warnings: Vec::new(),
             read_warnings: None,
             normalize: None,
             redact: None,
         }
+    }
+
+    /// The rules by which this recording answers.
+    #[must_use]
+    pub fn flags(&self) -> Flags {
+        let recorder = self.recorder.as_ref();
+        recorder.map_or(Flags::NONE, |recorder| recorder.flags)
     }
 
     /// A copy of this snapshot with another tree, which must be detached already.

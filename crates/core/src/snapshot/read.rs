@@ -9,7 +9,7 @@ use super::generation_draft::BodyDraft;
 use super::stop::Stop;
 use super::{Snapshot, VERSION};
 use crate::json::{JsonErrorKind, JsonText};
-use crate::model::{Clock, Frame, Generation};
+use crate::model::{Clock, Frame, Generation, Recorder};
 use crate::util::Faults;
 use crate::util::limits::{MAX_FRAME_DEPTH, MAX_JSON_DEPTH};
 
@@ -87,6 +87,7 @@ impl SnapshotReader<'_> {
         let mut root = None;
         let mut provenance = None;
         let mut version = false;
+        let mut recorder = None;
         let mut metadata = None;
         let mut normalize = None;
         let mut redact = None;
@@ -106,6 +107,7 @@ impl SnapshotReader<'_> {
                 }
                 "provenance" => provenance = self.fields.provenance()?,
                 "version" => version = self.version()?,
+                "recorder" => recorder = self.recorder()?,
                 "metadata" => metadata = self.metadata()?,
                 "normalize" => normalize = Some(self.fields.span()?),
                 "redact" => redact = Some(self.fields.span()?),
@@ -136,6 +138,7 @@ impl SnapshotReader<'_> {
             return Ok(None);
         };
         Ok(Some(Snapshot {
+            recorder,
             metadata,
             read_warnings,
             normalize,
@@ -156,6 +159,17 @@ impl SnapshotReader<'_> {
             _ => self.fields.fault_here(&format!("expected {VERSION}, received {text}")),
         }
         Ok(false)
+    }
+
+    fn recorder(&mut self) -> Result<Option<Recorder>, Stop> {
+        let text = self.fields.span()?;
+        match Recorder::read(text.as_str(), &self.fields.path_text()) {
+            Ok(recorder) => Ok(Some(recorder)),
+            Err(faults) => {
+                self.fields.faults.extend(faults);
+                Ok(None)
+            }
+        }
     }
 
     fn metadata(&mut self) -> Result<Option<JsonText>, Stop> {

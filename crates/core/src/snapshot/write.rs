@@ -31,6 +31,10 @@ fn write_around(snapshot: &Snapshot, write_root: impl FnOnce(&mut String)) -> St
     out.push_str(r#","provenance":"#);
     write_provenance(snapshot, &mut out);
     out.push_str(&format!(r#","version":{VERSION}"#));
+    if let Some(recorder) = &snapshot.recorder {
+        out.push_str(r#","recorder":"#);
+        recorder.write(&mut out);
+    }
     let read = &snapshot.read_warnings;
     let warnings = read.clone().or_else(|| warnings_text(&snapshot.warnings));
     for (name, text) in [

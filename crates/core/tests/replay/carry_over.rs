@@ -1,6 +1,6 @@
 //! Entries that a replay has not requested: they are counted, and carried over to the next replay.
 
-use agent_rewind_core::model::State;
+use agent_rewind_core::model::{Flags, State};
 use agent_rewind_core::replay::ReplaySource;
 
 use super::support::{ask, begin, in_memory, input, output, replayed, start, text, tool, value};
@@ -45,7 +45,7 @@ fn a_dump_during_a_replay_keeps_entries_that_were_not_reached() {
 
     for source in [
         replayed(&resumed),
-        ReplaySource::of_tree(in_memory(&resumed).tree()),
+        ReplaySource::of_tree(in_memory(&resumed).tree(), Flags::CURRENT),
     ] {
         let again = start(Some(source));
         assert_eq!(text(&ask(&again, "a")), "1");

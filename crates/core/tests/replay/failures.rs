@@ -1,6 +1,6 @@
 //! Which recorded failures are replayed, and which are retried.
 
-use agent_rewind_core::model::State;
+use agent_rewind_core::model::{Flags, State};
 use agent_rewind_core::replay::ReplaySource;
 
 use super::support::{
@@ -80,7 +80,7 @@ fn carried_over_entries_do_not_prove_that_a_failure_was_handled() {
     tool(&resumed, "new", failure());
     for source in [
         replayed(&resumed),
-        ReplaySource::of_tree(in_memory(&resumed).tree()),
+        ReplaySource::of_tree(in_memory(&resumed).tree(), Flags::CURRENT),
     ] {
         let again = start(Some(source));
         assert_eq!(text(&ask(&again, "new")), "retry");
@@ -99,7 +99,7 @@ fn a_carried_over_failure_stays_handled() {
     release(&resumed, &begin(&resumed, "a", None));
     for source in [
         replayed(&resumed),
-        ReplaySource::of_tree(in_memory(&resumed).tree()),
+        ReplaySource::of_tree(in_memory(&resumed).tree(), Flags::CURRENT),
     ] {
         let again = start(Some(source));
         assert_eq!(text(&ask(&again, "a")), "1");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent_rewind_core::model::State;
+use agent_rewind_core::model::{Flags, State};
 use agent_rewind_core::replay::ReplaySource;
 use agent_rewind_core::snapshot::{read_snapshot, write_snapshot};
 
@@ -22,7 +22,7 @@ fn a_run_that_was_resumed_often_keeps_no_earlier_run() {
             release(&resumed, &begin(&resumed, "c", None));
             in_memory(&resumed)
         };
-        source = ReplaySource::of_tree(snapshot.tree());
+        source = ReplaySource::of_tree(snapshot.tree(), Flags::CURRENT);
         earlier.push(Arc::downgrade(&snapshot.root));
         let agent = snapshot.root.generation.children.get(0).unwrap();
         earlier.push(Arc::downgrade(agent));
@@ -38,7 +38,7 @@ fn a_replay_releases_its_recording() {
     drop(agent.open_child(input("root/agent:a:0/agent:b:0", "b", "{}")));
     let text = Arc::new(write_snapshot(&in_memory(&root)));
     let snapshot = read_snapshot(&text).unwrap();
-    let again = start(Some(ReplaySource::of_tree(snapshot.tree())));
+    let again = start(Some(ReplaySource::of_tree(snapshot.tree(), Flags::CURRENT)));
     let agent = again.open_child(input("root/agent:a:0", "a", "{}"));
     drop(snapshot);
     // The parent may be dropped before its child is used.

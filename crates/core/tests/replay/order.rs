@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent_rewind_core::model::{Divergence, State};
+use agent_rewind_core::model::{Divergence, Flags, State};
 use agent_rewind_core::record::StartedCall;
 use agent_rewind_core::replay::ReplaySource;
 use agent_rewind_core::snapshot::{Snapshot, read_snapshot, write_snapshot};
@@ -169,7 +169,7 @@ fn orders_stay_dense_however_often_a_run_is_resumed() {
                 &begin(&resumed, &format!("{branch}{index}"), None),
             );
         }
-        source = ReplaySource::of_tree(in_memory(&resumed).tree());
+        source = ReplaySource::of_tree(in_memory(&resumed).tree(), Flags::CURRENT);
     }
     let last = source.frame().generation.calls.iter();
     let last = last.filter_map(|call| call.end).max().unwrap();

@@ -29,6 +29,7 @@ fn each_message_of_the_requests_is_stored_once() {
             kind: Kind::Prompt,
             call_id: name("p"),
             hash: prompting.hash(&tail),
+            exact: true,
             request,
         };
         end(&live, &live.begin_call(call, None), output("1"));
@@ -36,6 +37,7 @@ fn each_message_of_the_requests_is_stored_once() {
             kind: Kind::Tool,
             call_id: name("t"),
             hash: hash("same"),
+            exact: true,
             request: Some(Request::Document(Text::Own(JsonText::trusted(
                 r#"{"input":1,"name":"same"}"#.into(),
             )))),
@@ -47,6 +49,7 @@ fn each_message_of_the_requests_is_stored_once() {
         kind: Kind::Prompt,
         call_id: name("p"),
         hash: prompting.hash(&tail),
+        exact: true,
         request: prompting.request(&tail),
     };
     end(&child, &child.begin_call(call, None), output("3"));

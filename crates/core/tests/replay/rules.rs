@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use agent_rewind_core::model::{Kind, Outcome, RequestHash};
+use agent_rewind_core::model::{Flags, Kind, Outcome, RequestHash};
 use agent_rewind_core::record::{CallInput, LiveFrame, RunOptions};
 use agent_rewind_core::replay::{Answer, ReplaySource};
 use agent_rewind_core::snapshot::{Provenance, Snapshot};
 
 use super::support::{
-    RECORDING, ask, begin, end, hash, input, name, output, replayed, start, text, tool,
+    RECORDING, ask, begin, end, hash, in_memory, input, name, output, replayed, start, text, tool,
 };
 
 #[test]
@@ -37,6 +37,42 @@ fn occurrences_answer_once_in_the_order_of_their_starts() {
 }
 
 #[test]
+fn an_inexact_request_is_answered_only_by_recordings_without_the_flag() {
+    let inexact = || CallInput {
+        kind: Kind::Tool,
+        call_id: name("t"),
+        hash: hash("q"),
+        exact: false,
+        request: None,
+    };
+    let live = start(None);
+    assert_eq!(live.flags(), Flags::CURRENT);
+    tool(&live, "q", output("1"));
+    let snapshot = in_memory(&live);
+    let over = |flags| start(Some(ReplaySource::of_tree(snapshot.tree(), flags)));
+
+    let old = over(Flags::NONE);
+    assert_eq!(text(&old.begin_call(inexact(), None).answer), "1");
+    // Additions are recorded under the rules of the recording, in sub-agents too.
+    assert_eq!(old.flags(), Flags::NONE);
+    let agent = old.open_child(input("root/agent:a:0", "a", ""));
+    assert_eq!(agent.flags(), Flags::NONE);
+
+    let new = over(Flags::CURRENT);
+    let started = new.begin_call(inexact(), None);
+    assert_eq!(text(&started.answer), "inexact");
+    // The live call uses up the recorded one, which would otherwise be carried over next to it.
+    assert!(started.answer.call.is_some());
+    assert_eq!(new.unused(), Some((0, 0)));
+    // A request that the recording does not contain is not recorded, whether or not its hash covers it.
+    assert_eq!(
+        text(&new.begin_call(inexact(), None).answer),
+        "not recorded"
+    );
+    assert_eq!(text(&ask(&over(Flags::CURRENT), "q")), "1");
+}
+
+#[test]
 fn each_kind_has_its_own_journal() {
     let live = start(None);
     tool(&live, "q", output("1"));
@@ -45,6 +81,7 @@ fn each_kind_has_its_own_journal() {
         kind: Kind::Prompt,
         call_id: name("p"),
         hash: hash("q"),
+        exact: true,
         request: None,
     };
     let other = replay.begin_call(call, None).answer;
@@ -80,7 +117,7 @@ fn hashes_of_another_recorder_are_looked_up_along_with_ours() {
             ..Provenance::default()
         },
     );
-    let replay = start(Some(ReplaySource::of_tree(snapshot.tree())));
+    let replay = start(Some(ReplaySource::of_tree(snapshot.tree(), Flags::CURRENT)));
     assert!(replay.has_foreign_hashes());
     let answer = begin(&replay, "q", Some("1a2b3c")).answer;
     assert_eq!(text(&answer), "1");

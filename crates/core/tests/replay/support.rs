@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent_rewind_core::hash::{ContentHash, content_hash};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{CallData, Kind, Outcome, State, Value};
+use agent_rewind_core::model::{CallData, Flags, Kind, Outcome, State, Value};
 use agent_rewind_core::record::{CallInput, Ended, FrameInput, LiveFrame, RunOptions, StartedCall};
 use agent_rewind_core::replay::{Answer, Miss, ReplaySource, Verdict};
 use agent_rewind_core::snapshot::{Provenance, Snapshot, read_snapshot, write_snapshot};
@@ -46,6 +46,7 @@ pub fn begin(frame: &LiveFrame, request: &str, foreign: Option<&str>) -> Started
         kind: Kind::Tool,
         call_id: name("t"),
         hash: hash(request),
+        exact: true,
         request: None,
     };
     frame.begin_call(call, foreign.map(name))
@@ -95,7 +96,7 @@ pub fn replayed(frame: &LiveFrame) -> ReplaySource {
     let snapshot = in_memory(frame);
     let copy = read_snapshot(&Arc::new(write_snapshot(&snapshot))).unwrap();
     assert_eq!(write_snapshot(&copy), write_snapshot(&snapshot));
-    ReplaySource::of_tree(copy.tree())
+    ReplaySource::of_tree(copy.tree(), Flags::CURRENT)
 }
 
 pub fn ask(frame: &LiveFrame, request: &str) -> Answer {
@@ -111,6 +112,7 @@ pub fn text(answer: &Answer) -> &str {
         Verdict::Miss(Miss::InFlight) => "in flight",
         Verdict::Miss(Miss::Tombstone) => "tombstone",
         Verdict::Miss(Miss::Retry) => "retry",
+        Verdict::Miss(Miss::Inexact) => "inexact",
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{FailedAt, LiveFrame};
 use crate::hash::ContentHash;
 use crate::json::JsonStr;
-use crate::model::{Kind, Outcome, Request, RequestHash};
+use crate::model::{Flags, Kind, Outcome, Request, RequestHash};
 use crate::record::run::{CallSlot, Ended, NewCall};
 use crate::replay::{Answer, Explanation, Miss, ReplaySource, Verdict};
 
@@ -13,6 +13,8 @@ pub struct CallInput {
     pub kind: Kind,
     pub call_id: JsonStr,
     pub hash: ContentHash,
+    /// True if the hash covers the whole request.
+    pub exact: bool,
     /// Kept with the call if the run keeps requests.
     pub request: Option<Request>,
 }
@@ -26,6 +28,12 @@ pub struct StartedCall {
 }
 
 impl LiveFrame {
+    /// The rules that the run replays and records under.
+    #[must_use]
+    pub fn flags(&self) -> Flags {
+        self.shared.flags
+    }
+
     #[must_use]
     pub fn has_foreign_hashes(&self) -> bool {
         self.source
@@ -38,7 +46,7 @@ impl LiveFrame {
     pub fn begin_call(&self, input: CallInput, foreign: Option<JsonStr>) -> StartedCall {
         self.mark_pending_failures_handled();
         let hash = RequestHash::Sha256(input.hash);
-        let answer = self.answer(&input.kind, &hash, foreign);
+        let answer = self.answer(&input, &hash, foreign);
         let slot = if self.shared.options.recording {
             self.journal_start(input, hash, &answer)
         } else {
@@ -48,14 +56,15 @@ impl LiveFrame {
     }
 
     /// Looks for the answer in the recording, and notes the recorded orders that the replay reaches with it.
-    fn answer(&self, kind: &Kind, hash: &RequestHash, foreign: Option<JsonStr>) -> Answer {
+    fn answer(&self, input: &CallInput, hash: &RequestHash, foreign: Option<JsonStr>) -> Answer {
+        let CallInput { kind, exact, .. } = input;
         let failures = self.shared.options.failures;
         let answer = match (self.answering(), foreign) {
             (None, _) => Answer::miss(Miss::NoRecording),
-            (Some(source), None) => source.take(kind, std::slice::from_ref(hash), failures),
+            (Some(source), None) => source.take(kind, std::slice::from_ref(hash), *exact, failures),
             (Some(source), Some(foreign)) => {
                 let keys = [hash.clone(), RequestHash::Foreign(foreign)];
-                source.take(kind, &keys, failures)
+                source.take(kind, &keys, *exact, failures)
             }
         };
         let progress = &self.shared.progress;

@@ -15,7 +15,7 @@ use super::lifecycle::Lifecycle;
 use super::run::{CallSlot, FramePath, NewFrame, Run};
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
-use crate::model::{Budget, Clock, Frame, Usage, Value};
+use crate::model::{Budget, Clock, Flags, Frame, Usage, Value};
 use crate::replay::{Entry, Failures, MemoryChoice, Progress, ReplaySource};
 use crate::retry_rule::PendingFailures;
 pub use calls::{CallInput, StartedCall};
@@ -35,6 +35,8 @@ pub struct RunOptions {
 struct Shared {
     run: RefCell<Run>,
     options: RunOptions,
+    /// The rules of the recording that the run continues. Without one, the current rules.
+    flags: Flags,
     progress: Progress,
 }
 
@@ -86,6 +88,7 @@ impl LiveFrame {
         let shared = Shared {
             run: RefCell::new(Run::new(frame)),
             options,
+            flags: source.as_ref().map_or(Flags::CURRENT, ReplaySource::flags),
             progress: Progress::new(recording),
         };
         Self {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::draft::{CallDraft, FrameDraft, GenerationDraft, GenerationEnd, Index, NONE, RUN_FRAME};
 use super::outcome::{state, value};
 use crate::json::{JsonStr, JsonText};
-use crate::model::{Memory, State};
+use crate::model::{Memory, Recorder, State};
 use crate::restore::error::RestoreErrorKind;
 use crate::restore::order::topology::Topology;
 use crate::restore::read::event::{Event, Family, NO_SPAN, Phase, SpanIndex};
@@ -15,8 +15,8 @@ use crate::restore::read::payload::{Payload, input_of};
 use crate::restore::read::spans::NO_EVENT;
 use crate::restore::read::trace::Trace;
 use crate::restore::read::warnings::{Warnings, code};
-use crate::util::IdHashing;
 use crate::util::limits::MAX_FRAME_DEPTH;
+use crate::util::{Faults, IdHashing};
 
 pub(crate) struct Builder<'a, 't> {
     pub trace: &'a Trace<'t>,
@@ -30,6 +30,7 @@ pub(crate) struct Builder<'a, 't> {
     /// The normalization and redaction rules of the run.
     pub normalize: Option<JsonText>,
     pub redact: Option<JsonText>,
+    pub recorder: Option<Recorder>,
     payloads: Vec<Option<Payload<'t>>>,
     /// Parents come before their children.
     pub frames: Vec<FrameDraft<'t>>,
@@ -90,6 +91,7 @@ impl<'a, 't> Builder<'a, 't> {
             is_continued: false,
             normalize: None,
             redact: None,
+            recorder: None,
             payloads,
             frames,
             generations,
@@ -106,11 +108,12 @@ impl<'a, 't> Builder<'a, 't> {
             let frame = self.frame(self.topology.agent(event.span))?;
             let fields = event.fields(self.trace.source, &self.trace.fields);
             match (event.kind.family, event.kind.phase) {
-                (Family::Run, Phase::Start) => self.run_start(order, event, &fields),
+                (Family::Run, Phase::Start) => self.run_start(order, event, &fields)?,
                 (Family::Run, _) => self.run_end(order, event, &fields),
                 (Family::Agent, Phase::Start) => {
                     self.frames[frame as usize].start = Some(order);
                     self.budget_state(frame, event, &fields);
+                    self.read_recorder(event, &fields)?;
                 }
                 (Family::Agent, _) => {
                     let frame = &mut self.frames[frame as usize];
@@ -160,7 +163,29 @@ impl<'a, 't> Builder<'a, 't> {
             .add(code::INVALID_FIELD, Some(event.line), Some(span), message);
     }
 
-    fn run_start(&mut self, order: u64, event: &Event, fields: &Fields<'_, 't>) {
+    /// Reads who recorded the run. The run's start contains it, or the start of an agent that was called without a run.
+    fn read_recorder(
+        &mut self,
+        event: &Event,
+        fields: &Fields<'_, 't>,
+    ) -> Result<(), RestoreErrorKind> {
+        let Some(text) = fields.text(Field::Recorder) else {
+            return Ok(());
+        };
+        let path = format!("{}.recorder", event.kind.name());
+        let recorder = Recorder::read(text, &path);
+        self.recorder =
+            Some(recorder.map_err(|faults| RestoreErrorKind::Recorder(Faults(faults)))?);
+        Ok(())
+    }
+
+    fn run_start(
+        &mut self,
+        order: u64,
+        event: &Event,
+        fields: &Fields<'_, 't>,
+    ) -> Result<(), RestoreErrorKind> {
+        self.read_recorder(event, fields)?;
         let props = value(fields, Field::Props, Field::PropsTypes);
         let run = &mut self.frames[RUN_FRAME as usize];
         run.start = Some(order);
@@ -178,6 +203,7 @@ impl<'a, 't> Builder<'a, 't> {
             let text: String = restoration.split_ascii_whitespace().collect();
             text.contains(r#""isRestored":true"#)
         });
+        Ok(())
     }
 
     fn run_end(&mut self, order: u64, event: &Event, fields: &Fields<'_, 't>) {

@@ -1,0 +1,253 @@
+//! Replay flags: numbered changes of the rules by which a recording answers.
+//!
+//! A recording names the flags that it was made under, and is replayed under the same flags for as long as it exists.
+//! A changed rule never changes the meaning of an old recording. A new rule gets the next number and a row in
+//! [`Flag::ALL`]. The code that applies it asks [`Flags::has`], and keeps the old rule for recordings without the flag.
+//! A number is never used again, and a flag that has been published is never removed.
+
+use crate::json::{JsonError, JsonStr, Scanner};
+use crate::util::Fault;
+
+/// One change of a replay rule. The number is part of the file formats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flag {
+    /// A request with content that its hash does not cover is a miss. Its hash may be equal to the hash of a different
+    /// request: two instances of one class, or two functions, count as equal. Without the flag, the recorded answer
+    /// is returned, and the report of the replay lists the call.
+    ExactRequests = 1,
+}
+
+impl Flag {
+    pub const ALL: &[Self] = &[Self::ExactRequests];
+
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        self as u32
+    }
+
+    /// The version of the package that introduced the flag.
+    #[must_use]
+    pub const fn since(self) -> &'static str {
+        match self {
+            Self::ExactRequests => "0.1.0",
+        }
+    }
+
+    const fn bit(self) -> u32 {
+        1 << (self.number() - 1)
+    }
+}
+
+/// The replay flags of a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flags(u32);
+
+impl Flags {
+    /// The rules of recordings that name no recorder: those made before there were flags, by other recorders, or by
+    /// hand.
+    pub const NONE: Self = Self(0);
+
+    /// The rules of new recordings.
+    pub const CURRENT: Self = {
+        let mut bits = 0;
+        let mut index = 0;
+        while index < Flag::ALL.len() {
+            bits |= Flag::ALL[index].bit();
+            index += 1;
+        }
+        Self(bits)
+    };
+
+    #[must_use]
+    pub const fn has(self, flag: Flag) -> bool {
+        self.0 & flag.bit() != 0
+    }
+
+    /// The numbers of the flags, in ascending order.
+    pub fn numbers(self) -> impl Iterator<Item = u32> {
+        let flags = Flag::ALL.iter().filter(move |flag| self.has(**flag));
+        flags.map(|flag| flag.number())
+    }
+
+    fn insert(&mut self, flag: Flag) {
+        self.0 |= flag.bit();
+    }
+}
+
+/// The program that made a recording, and the rules that it recorded under.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorder {
+    /// Version of the package. It is information for people and decides nothing.
+    pub version: String,
+    pub flags: Flags,
+}
+
+impl Recorder {
+    /// This version of the package, recording under these flags.
+    #[must_use]
+    pub fn this(flags: Flags) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            flags,
+        }
+    }
+
+    /// Reads `{ version, flags }`. `path` names it in the faults.
+    ///
+    /// # Errors
+    /// All faults. A flag that this version does not know is one, because the recording cannot be replayed without the
+    /// rule that it stands for.
+    pub fn read(text: &str, path: &str) -> Result<Self, Vec<Fault>> {
+        let mut faults = Vec::new();
+        match read(text, path, &mut faults) {
+            Ok(recorder) if faults.is_empty() => Ok(recorder),
+            Ok(_) => Err(faults),
+            Err(error) => Err(vec![fault(path, error.to_string())]),
+        }
+    }
+
+    pub fn write(&self, out: &mut String) {
+        out.push_str(r#"{"version":"#);
+        JsonStr::from_plain(&self.version).write_quoted(out);
+        out.push_str(r#","flags":["#);
+        for (index, number) in self.flags.numbers().enumerate() {
+            if index > 0 {
+                out.push(',');
+            }
+            out.push_str(&number.to_string());
+        }
+        out.push_str("]}");
+    }
+}
+
+fn fault(path: &str, message: impl Into<String>) -> Fault {
+    Fault {
+        path: path.to_owned(),
+        message: message.into(),
+    }
+}
+
+fn read(text: &str, path: &str, faults: &mut Vec<Fault>) -> Result<Recorder, JsonError> {
+    let mut recorder = Recorder {
+        version: String::new(),
+        flags: Flags::NONE,
+    };
+    let mut scanner = Scanner::new(text);
+    if scanner.peek() != Some(b'{') {
+        faults.push(fault(path, "expected an object"));
+        return Ok(recorder);
+    }
+    let (mut seen_version, mut seen_flags) = (false, false);
+    scanner.enter_object()?;
+    let mut first = true;
+    while let Some(key) = scanner.next_member(&mut first)? {
+        if key.is("version") && scanner.peek() == Some(b'"') {
+            seen_version = true;
+            recorder.version = scanner.string()?.to_json_str().to_display().into_owned();
+        } else if key.is("flags") && scanner.peek() == Some(b'[') {
+            seen_flags = true;
+            recorder.flags = read_flags(&mut scanner, &format!("{path}.flags"), faults)?;
+        } else {
+            scanner.skip_value()?;
+        }
+    }
+    if !seen_version {
+        faults.push(fault(&format!("{path}.version"), "expected a string"));
+    }
+    if !seen_flags {
+        faults.push(fault(
+            &format!("{path}.flags"),
+            "expected a list of numbers",
+        ));
+    }
+    Ok(recorder)
+}
+
+fn read_flags(
+    scanner: &mut Scanner<'_>,
+    path: &str,
+    faults: &mut Vec<Fault>,
+) -> Result<Flags, JsonError> {
+    let mut flags = Flags::NONE;
+    scanner.enter_array()?;
+    let mut first = true;
+    let mut index = 0;
+    while scanner.next_element(&mut first)? {
+        let range = scanner.skip_value()?;
+        let text = scanner.slice(range);
+        let known = Flag::ALL
+            .iter()
+            .find(|flag| text.parse() == Ok(flag.number()));
+        match known {
+            Some(flag) => flags.insert(*flag),
+            None => faults.push(fault(&format!("{path}.{index}"), unknown(text))),
+        }
+        index += 1;
+    }
+    Ok(flags)
+}
+
+fn unknown(text: &str) -> String {
+    match text.parse::<u32>() {
+        Ok(number) if number > 0 => format!(
+            "unknown replay flag {number}: recorded by a newer version, update agent-rewind to replay it"
+        ),
+        _ => "expected the number of a replay flag".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_are_ascending_and_fit_into_the_set() {
+        let numbers: Vec<u32> = Flag::ALL.iter().map(|flag| flag.number()).collect();
+        assert!(numbers.is_sorted_by(|left, right| left < right));
+        assert!(numbers.iter().all(|number| (1..=32).contains(number)));
+        assert_eq!(Flags::CURRENT.numbers().collect::<Vec<_>>(), numbers);
+        assert_eq!(Flags::NONE.numbers().count(), 0);
+        assert!(Flag::ALL.iter().all(|flag| !flag.since().is_empty()));
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for flags in [Flags::NONE, Flags::CURRENT] {
+            let recorder = Recorder {
+                version: "1.2.3 \"x\"\n".to_owned(),
+                flags,
+            };
+            let mut text = String::new();
+            recorder.write(&mut text);
+            assert_eq!(Recorder::read(&text, "recorder"), Ok(recorder), "{text}");
+        }
+    }
+
+    #[test]
+    fn faults_name_their_place() {
+        let faults = |text: &str| -> Vec<String> {
+            let faults = Recorder::read(text, "recorder").unwrap_err();
+            faults.iter().map(ToString::to_string).collect()
+        };
+        let newer = "recorder.flags.1: unknown replay flag 4000000000: recorded by a newer version, update agent-rewind to replay it";
+        assert_eq!(faults(r#"{"version":"9","flags":[1,4000000000]}"#), [newer]);
+        assert_eq!(
+            faults(r#"{"version":1,"flags":["1",0,-1,1.5]}"#),
+            [
+                "recorder.flags.0: expected the number of a replay flag",
+                "recorder.flags.1: expected the number of a replay flag",
+                "recorder.flags.2: expected the number of a replay flag",
+                "recorder.flags.3: expected the number of a replay flag",
+                "recorder.version: expected a string",
+            ]
+        );
+        assert_eq!(
+            faults("{}"),
+            [
+                "recorder.version: expected a string",
+                "recorder.flags: expected a list of numbers"
+            ]
+        );
+        assert_eq!(faults("[]"), ["recorder: expected an object"]);
+    }
+}
