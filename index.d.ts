@@ -1497,6 +1497,10 @@ declare class Redactor {
   /** Starts the redaction of text that arrives in chunks. */
   stream(options?: RedactStreamOptions): RedactStream;
 }
+/** A receiver of events, such as a bus or a trace writer. */
+interface EventSink {
+  emit(event: TraceEvent): void;
+}
 /** Leaves values out of the hash of a request. The request that is sent and recorded does not change. */
 type NormalizeRule = {
   /** Name of the rule. Snapshots contain it. */id: string;
@@ -1516,10 +1520,6 @@ type NormalizeRule = {
   */
   apply: (document: Record<string, unknown>, kind: string) => unknown;
 });
-/** A receiver of events, such as a bus or a trace writer. */
-interface EventSink {
-  emit(event: TraceEvent): void;
-}
 /** The usage of a tool, for the budget. */
 interface ToolUsage {
   /** Name of the tool or its service. */

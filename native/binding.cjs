@@ -869,5 +869,6 @@ module.exports.restoredFields = nativeBinding.restoredFields
 module.exports.restorePieces = nativeBinding.restorePieces
 module.exports.restoreTable = nativeBinding.restoreTable
 module.exports.restoreTrace = nativeBinding.restoreTrace
+module.exports.testRecording = nativeBinding.testRecording
 module.exports.textTokens = nativeBinding.textTokens
 module.exports.writeTextFile = nativeBinding.writeTextFile

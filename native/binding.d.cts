@@ -61,15 +61,10 @@ export declare class FrameHandle {
   get inputHash(): string
   /** The frame's position in the recorded order of ends. */
   get releaseOrder(): number | null
-  /** Who records the run, and the rules that it replays and records under: JSON text of `{ version, flags }`. */
-  get recorder(): string
   /** True if requests must also be looked up by the hash of another recorder. */
   get hasForeignHashes(): boolean
-  /**
-   * Starts a call. `request` is JSON text. If `normalized` is given, it is hashed instead. `inexact`: the request
-   * has content that the hash does not cover.
-   */
-  begin(kind: string, callId: string, request: string, foreign?: string | undefined | null, normalized?: string | undefined | null, inexact?: boolean | undefined | null): BindingStartedCall
+  /** Starts a call. `request` is JSON text. If `normalized` is given, it is hashed instead. */
+  begin(kind: string, callId: string, request: string, foreign?: string | undefined | null, normalized?: string | undefined | null): BindingStartedCall
   /** Starts a prompt. Its messages are those appended to the conversation so far. */
   beginPrompt(callId: string, conversation: Conversation, tail: RequestTail, foreign?: string | undefined | null): BindingStartedCall
   /**
@@ -125,9 +120,9 @@ export declare class FrameHandle {
   budget(): BudgetHandle
   /**
    * A snapshot of the whole run at this moment. `metadata` and `redact` are JSON texts of objects, `normalize` of
-   * a list of rules. `without_carry_over` leaves out the part of the recording that the run has not reached.
+   * a list of rules. `run` is the callId of the run to be dumped alone, if it is inside a recording session.
    */
-  dump(timestamp: number, traceId: string, spanId: string, metadata: string | undefined | null, normalize: string | undefined | null, redact: string | undefined | null, withoutCarryOver: boolean): SnapshotHandle
+  dump(timestamp: number, traceId: string, spanId: string, metadata?: string | undefined | null, normalize?: string | undefined | null, redact?: string | undefined | null, run?: string | undefined | null): SnapshotHandle
 }
 
 /** The frames of a snapshot as a flat list, and the requests of their calls. */
@@ -177,7 +172,8 @@ export declare class SnapshotHandle {
   static readPieces(pieces: TextSink): SnapshotHandle
   /** JSON text of the root frame. */
   rootText(): string
-  get fields(): BindingSnapshotFields
+  /** JSON text of the snapshot with `null` for its root. */
+  textWithoutRoot(): string
   /**
    * Replaces a file with `head`, the text of the root frame, and `tail`, on another thread. `temporary` must be an
    * unused name in the same folder.
@@ -323,29 +319,6 @@ export interface BindingRunOptions {
   memory?: string
 }
 
-/** The fields of a snapshot other than its root. */
-export interface BindingSnapshotFields {
-  processId: string
-  /** Milliseconds since 1970. */
-  timestamp: number
-  traceId: string
-  spanId?: string
-  anchor?: string
-  source?: string
-  /** JSON text of an object. */
-  forkedFrom?: string
-  /** JSON text of `{ version, flags }`. Absent if the recording does not name it. */
-  recorder?: string
-  /** JSON text of an object. */
-  metadata?: string
-  /** JSON text of an array. Absent if there are no warnings. */
-  warnings?: string
-  /** JSON text of the list of rules that normalized the requests, if any. */
-  normalize?: string
-  /** JSON text of the rules that redacted the run, if any. */
-  redact?: string
-}
-
 /** A call that has begun, and its recorded answer. */
 export interface BindingStartedCall {
   /** Identifies the call when it ends. Absent if nothing is recorded. */
@@ -361,7 +334,7 @@ export interface BindingStartedCall {
    */
   answered?: number
   end?: number
-  /** The recorded `CallData`: JSON text of an object. */
+  /** The recorded data of the call: JSON text of a `CallData` object. */
   data?: string
 }
 
@@ -457,6 +430,12 @@ export declare function restoreTable(heads: Uint32Array, numbers: Float64Array, 
 
 /** Restores a snapshot from the text of a trace. */
 export declare function restoreTrace(trace: string, options: BindingRestoreOptions): SnapshotHandle
+
+/**
+ * The frames that a test records if it executes the run of `source`. `call_id` and `input_hash` are those of the first
+ * run in a test. `requests` has the request documents of all calls in the order of the read model, where they are known.
+ */
+export declare function testRecording(source: SnapshotHandle, callId: string, inputHash: string | undefined | null, requests: Array<string | undefined | null>): SnapshotHandle
 
 /** The estimated tokens of a text. */
 export declare function textTokens(plain: Uint8Array): number

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
-use agent_rewind_core::fork::{Change, MemoryEdits, NewOutcome, Target, fork, rehash};
+use agent_rewind_core::fork::{self, Change, MemoryEdits, NewOutcome, Target, fork, rehash};
 use agent_rewind_core::json::{JsonStr, JsonText};
 use agent_rewind_core::model::{Frame, Kind, RequestHash, Value};
 use napi_derive::napi;
 
-use crate::error::{Result, fork_error};
+use crate::error::{Result, fork_error, json_error};
 use crate::snapshot::SnapshotHandle;
 
 /// A change of one call or frame. All strings are JSON texts; names are the texts of strings.
@@ -67,6 +67,21 @@ pub fn rehash_snapshot(
     let inputs = inputs.iter().map(|hash| hash.as_deref()?.parse().ok());
     let root = rehash(source.snapshot.tree(), calls, inputs);
     source.forked(fields, root)
+}
+
+/// The frames that a test records if it executes the run of `source`. `call_id` and `input_hash` are those of the first
+/// run in a test. `requests` has the request documents of all calls in the order of the read model, where they are known.
+#[napi(catch_unwind)]
+pub fn test_recording(
+    source: &SnapshotHandle,
+    call_id: String,
+    input_hash: Option<String>,
+    requests: Vec<Option<String>>,
+) -> Result<SnapshotHandle> {
+    let call_id = JsonStr::from_plain(&call_id);
+    let input_hash = input_hash.as_deref().and_then(|hash| hash.parse().ok());
+    let root = fork::test_recording(source.snapshot.tree(), call_id, input_hash, requests);
+    Ok(source.forked(source, Arc::new(root.map_err(|error| json_error(&error))?)))
 }
 
 fn core_change(change: BindingForkChange) -> Change {

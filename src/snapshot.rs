@@ -5,7 +5,7 @@ use agent_rewind_core::restore::{
     self, EventTable, Origin, RestoreError, RestoreOptions as CoreOptions,
 };
 use agent_rewind_core::snapshot::{
-    self, Anchor, Snapshot, SnapshotError, read_snapshot, stream_frame, write_frame,
+    Anchor, Snapshot, SnapshotError, read_snapshot, stream_frame, write_frame, write_without_root,
 };
 use napi::bindgen_prelude::{Buffer, ObjectFinalize};
 use napi::{Env, Error};
@@ -33,30 +33,6 @@ impl ObjectFinalize for SnapshotHandle {
     }
 }
 
-/// The fields of a snapshot other than its root.
-#[napi(object)]
-pub struct BindingSnapshotFields {
-    pub process_id: String,
-    /// Milliseconds since 1970.
-    pub timestamp: f64,
-    pub trace_id: String,
-    pub span_id: Option<String>,
-    pub anchor: Option<String>,
-    pub source: Option<String>,
-    /// JSON text of an object.
-    pub forked_from: Option<String>,
-    /// JSON text of `{ version, flags }`. Absent if the recording does not name it.
-    pub recorder: Option<String>,
-    /// JSON text of an object.
-    pub metadata: Option<String>,
-    /// JSON text of an array. Absent if there are no warnings.
-    pub warnings: Option<String>,
-    /// JSON text of the list of rules that normalized the requests, if any.
-    pub normalize: Option<String>,
-    /// JSON text of the rules that redacted the run, if any.
-    pub redact: Option<String>,
-}
-
 #[napi]
 impl SnapshotHandle {
     /// Reads a snapshot's JSON text.
@@ -79,44 +55,10 @@ impl SnapshotHandle {
         out
     }
 
-    #[napi(getter, catch_unwind)]
-    pub fn fields(&self) -> BindingSnapshotFields {
-        let Snapshot {
-            process_id,
-            timestamp,
-            provenance,
-            metadata,
-            ..
-        } = &*self.snapshot;
-        BindingSnapshotFields {
-            process_id: process_id.clone(),
-            timestamp: *timestamp,
-            trace_id: provenance.trace_id.clone(),
-            span_id: provenance.span_id.clone(),
-            anchor: provenance.anchor.map(|anchor| anchor.name().to_owned()),
-            source: provenance.source.map(|source| source.name().to_owned()),
-            forked_from: provenance
-                .forked_from
-                .as_ref()
-                .map(|text| text.as_str().to_owned()),
-            recorder: self.snapshot.recorder.as_ref().map(|recorder| {
-                let mut out = String::new();
-                recorder.write(&mut out);
-                out
-            }),
-            metadata: metadata.as_ref().map(|text| text.as_str().to_owned()),
-            warnings: snapshot::warnings_text(&self.snapshot),
-            normalize: self
-                .snapshot
-                .normalize
-                .as_ref()
-                .map(|text| text.as_str().to_owned()),
-            redact: self
-                .snapshot
-                .redact
-                .as_ref()
-                .map(|text| text.as_str().to_owned()),
-        }
+    /// JSON text of the snapshot with `null` for its root.
+    #[napi(catch_unwind)]
+    pub fn text_without_root(&self) -> String {
+        write_without_root(&self.snapshot)
     }
 
     /// Replaces a file with `head`, the text of the root frame, and `tail`, on another thread. `temporary` must be an

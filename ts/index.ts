@@ -3,7 +3,7 @@ export * from "./errors/index.js";
 export { createEventBus, getGlobalEventBus } from "./events/bus.js";
 export type { EventBus } from "./events/bus.js";
 export { EVENTS, TRACE_EVENT_SCHEMA_VERSION } from "./events/names.js";
-export { getAbortHandle, getContextSignal, type AbortHandle } from "./runtime/scope/cancellation.js";
+export { getAbortHandle, getContextSignal, type AbortHandle } from "./runtime/scope/abort-handle.js";
 export { createAgent, type Agent, type AgentConfig, type AgentMiddleware } from "./runtime/agent/agent.js";
 export { augmentTool, type ToolChanges } from "./runtime/agent/augment-tool.js";
 export { getUsageStats, recordToolUsage } from "./runtime/usage/budget.js";
@@ -20,7 +20,7 @@ export { journalCall, type CallInfo, type JournaledCall } from "./runtime/call/j
 export type { NormalizeRule } from "./values/normalize.js";
 export { promptAgent, type PromptOptions } from "./runtime/agent/prompt.js";
 export { isRebornSignal, reborn, type RebornSignal } from "./runtime/frame/reborn.js";
-export type { EventSink } from "./runtime/scope/run-state.js";
+export type { EventSink } from "./runtime/scope/emitter.js";
 export type { Redactor } from "./redact/redactor.js";
 export type { BuiltinRedactRule, RedactOptions, RedactRule } from "./redact/rules.js";
 export type { RunWithOptions } from "./runtime/run/run-options.js";

@@ -272,7 +272,7 @@ it("treats earlier failures as handled when the adapter says so before it waits"
 it("rejects invalid calls and options with the name of the field", async () => {
   const call = { kind: "", name: "n", request: {}, execute: () => 1 };
   const rejections = runWith(async () => [await journaled(call).catch((error: unknown) => error)]);
-  expect(await rejections).toEqual([new TypeError("journalCall: call.kind must be a string that is not empty")]);
+  expect(await rejections).toEqual([new TypeError("journalCall: call.kind must be a non-empty string")]);
   await expect(journaled({ ...call, kind: "k" })).rejects.toThrow("outside");
   expect(() => keptHeaders("rewindTranslator", { requestHeaders: ["no name"] })).toThrow(
     'rewindTranslator: options.requestHeaders[0] must be a header name, received "no name"',

@@ -442,7 +442,7 @@ impl FrameHandle {
     }
 
     /// A snapshot of the whole run at this moment. `metadata` and `redact` are JSON texts of objects, `normalize` of
-    /// a list of rules. `without_carry_over` leaves out the part of the recording that the run has not reached.
+    /// a list of rules. `run` is the callId of the run to be dumped alone, if it is inside a recording session.
     #[napi(catch_unwind)]
     #[allow(
         clippy::too_many_arguments,
@@ -456,7 +456,7 @@ impl FrameHandle {
         metadata: Option<String>,
         normalize: Option<String>,
         redact: Option<String>,
-        without_carry_over: bool,
+        run: Option<String>,
     ) -> SnapshotHandle {
         let provenance = Provenance {
             trace_id: trace_id.clone(),
@@ -470,7 +470,10 @@ impl FrameHandle {
         snapshot.metadata = metadata.map(JsonText::trusted);
         snapshot.normalize = normalize.map(JsonText::trusted);
         snapshot.redact = redact.map(JsonText::trusted);
-        snapshot.without_carry_over = without_carry_over;
+        let snapshot = match run {
+            Some(call_id) => snapshot.of_run(&JsonStr::from_plain(&call_id)),
+            None => snapshot,
+        };
         SnapshotHandle {
             snapshot: Arc::new(snapshot),
             meter: self.meter.clone(),

@@ -58,7 +58,7 @@ pub struct BindingStartedCall {
     /// release.
     pub answered: Option<f64>,
     pub end: Option<f64>,
-    /// The recorded `CallData`: JSON text of an object.
+    /// The recorded data of the call: JSON text of a `CallData` object.
     pub data: Option<String>,
 }
 

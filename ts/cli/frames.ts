@@ -1,7 +1,14 @@
-// The frames of a snapshot and what was called in them, in order, as rows of a tree.
+// The frames and calls of a snapshot, in order, as rows of a tree.
 
 import { marksOf, type Marks } from "../snapshot/marks.js";
-import { ReadModel, type ListedCall, type ListedFrame, type ListedGeneration } from "../snapshot/read-model.js";
+import {
+  baseOf,
+  nameIn,
+  ReadModel,
+  type ListedCall,
+  type ListedFrame,
+  type ListedGeneration,
+} from "../snapshot/read-model.js";
 import { checkSnapshot } from "../snapshot/open.js";
 import type { AgentSnapshot, ErrorInfo } from "../types/snapshot.js";
 
@@ -10,21 +17,21 @@ export type CallStatus = "ok" | "failed" | "in flight" | "not kept";
 export interface CallRow extends Marks {
   row: "call";
   depth: number;
-  /** Whether it is the last one under its frame. */
+  /** True for the last row under its frame. */
   last: boolean;
   kind: string;
   /** Absent in recordings without lists of calls. */
   callId?: string;
-  /** The last part of the callId, which may have a "/" of its own. */
+  /** The callId without the path of its frame. May contain "/". */
   name?: string;
   contentHash: string;
   status: CallStatus;
-  /** Name and message of a failure, or why an output was not kept. */
+  /** Name and message of the error, or the reason why the output was not recorded. */
   reason?: string;
   durationMs?: number;
   tokens?: number;
   output?: unknown;
-  /** Reads the request, where it was kept. */
+  /** Returns the request, if it was recorded. */
   request?: () => unknown;
 }
 
@@ -33,7 +40,7 @@ export interface FrameRow extends Marks {
   depth: number;
   last: boolean;
   callId: string;
-  /** The last part of the callId. */
+  /** The callId without the path of the frame around it. */
   name: string;
   agentId: string;
   status: string;
@@ -41,7 +48,7 @@ export interface FrameRow extends Marks {
   /** Number of the last generation. */
   generation: number;
   calls: number;
-  /** Of the frame and all frames under it. */
+  /** Used by the frame and all frames under it. */
   tokens: number;
 }
 
@@ -59,7 +66,7 @@ type Item = Omit<CallRow, "depth" | "last"> | Omit<GenerationRow, "depth" | "las
 interface Open {
   items: Item[];
   next: number;
-  /** The start of the callIds in the frame. */
+  /** The prefix of the callIds in the frame. */
   base: string;
 }
 
@@ -68,9 +75,9 @@ export function rowsOf(snapshot: AgentSnapshot): Generator<Row> {
   return rowsIn(new ReadModel(checkSnapshot(snapshot).handle));
 }
 
-/** Without recursion, because frames may be nested deep. */
+/** Not recursive, because frames can be nested deeply. */
 function* rowsIn(model: ReadModel): Generator<Row> {
-  const open: Open[] = [{ items: [{ frame: model.frames[0] as ListedFrame }], next: 0, base: "" }];
+  const open: Open[] = [{ items: [{ frame: model.root }], next: 0, base: "" }];
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
     const item = top.items[top.next];
     if (item === undefined) {
@@ -84,14 +91,9 @@ function* rowsIn(model: ReadModel): Generator<Row> {
       continue;
     }
     yield { ...frameRow(item.frame, top.base), ...place };
-    // A run's frame is the root of what is in it.
-    const base = item.frame.agentId === "" ? "root" : item.frame.callId;
+    const base = baseOf(item.frame);
     open.push({ items: itemsOf(item.frame, model, base), next: 0, base });
   }
-}
-
-function nameIn(base: string, callId: string): string {
-  return callId.startsWith(`${base}/`) ? callId.slice(base.length + 1) : callId;
 }
 
 function frameRow(frame: ListedFrame, base: string): Omit<FrameRow, "depth" | "last"> {
@@ -105,7 +107,7 @@ function frameRow(frame: ListedFrame, base: string): Omit<FrameRow, "depth" | "l
     status: state.status,
     ...marksOf(frame),
     ...(state.status === "failed" ? { reason: errorText(state.error) } : {}),
-    // Recordings that do not number their generations have them in order.
+    // In recordings that do not number their generations, the position is the number.
     generation: last.id === 0 ? generations.length - 1 : last.id,
     calls: last.calls.length,
     tokens: budgetState.aggregate.totalTokens,
@@ -119,12 +121,11 @@ function itemsOf({ generations }: ListedFrame, model: ReadModel, base: string): 
   ]);
 }
 
-/** Rows without an order come first, and frames without one last. */
-function inOrder({ calls, children }: ListedGeneration, model: ReadModel, base: string): Item[] {
-  const rows = calls.map((call) => ({ order: call.startOrder ?? -1, item: callItem(call, model, base) }));
-  const frames = children
-    .map((child) => model.frames[child] as ListedFrame)
-    .map((frame) => ({ order: frame.startOrder ?? Infinity, item: { frame } }));
+/** Calls without an order come first, frames without an order come last. */
+function inOrder(generation: ListedGeneration, model: ReadModel, base: string): Item[] {
+  const rows = generation.calls.map((call) => ({ order: call.startOrder ?? -1, item: callItem(call, model, base) }));
+  const children = model.childrenOf(generation);
+  const frames = children.map((frame) => ({ order: frame.startOrder ?? Infinity, item: { frame } }));
   return [...rows, ...frames].toSorted((left, right) => left.order - right.order).map(({ item }): Item => item);
 }
 

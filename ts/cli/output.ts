@@ -82,7 +82,7 @@ export interface Outputs {
 }
 
 /** Prints the warnings of a restored snapshot. */
-export async function printWarnings({ warnings = [] }: AgentSnapshot, err: Output): Promise<void> {
+export async function printWarnings({ warnings = [] }: Pick<AgentSnapshot, "warnings">, err: Output): Promise<void> {
   for (const { code, message } of warnings) await err.line(err.style("yellow", `${code}: ${visible(message)}`));
 }
 

@@ -76,7 +76,7 @@ export function rewindFetch(
       ambient.markPendingFailuresHandled();
       return request.then(send);
     } catch (error) {
-      return Promise.reject(error as Error);
+      return Promise.reject(error);
     }
   };
 }

@@ -1,10 +1,17 @@
 import { marksOf } from "../snapshot/marks.js";
 import { checkSnapshot } from "../snapshot/open.js";
-import { ReadModel, type ListedCall, type ListedFrame, type ListedGeneration } from "../snapshot/read-model.js";
+import {
+  baseOf,
+  nameIn,
+  ReadModel,
+  type ListedCall,
+  type ListedFrame,
+  type ListedGeneration,
+} from "../snapshot/read-model.js";
 import type { AgentSnapshot, CallMeta, ErrorInfo } from "../types/snapshot.js";
 import type { CallLine, EndLine, FrameLine, Line, RequestLine, TimingLine } from "./lines.js";
 
-/** A snapshot as lines: what was asked and answered, and apart from it when. */
+/** A snapshot as lines: the calls with their outcomes, and separately their timing. */
 export interface RecordingLines {
   readonly lines: Line[];
   readonly timing: TimingLine[];
@@ -13,11 +20,11 @@ export interface RecordingLines {
 export function toLines(snapshot: AgentSnapshot): RecordingLines {
   const model = new ReadModel(checkSnapshot(snapshot).handle);
   const writer = new Writer(model);
-  writer.frame(model.frames[0] as ListedFrame, { path: "root", base: "root" });
+  writer.frame(model.root, { path: "root", base: "root" });
   return writer;
 }
 
-/** Where a frame stands: its path in the recording, and what the callIds in it begin with. */
+/** The path of a frame in the recording, and the prefix of the callIds in it. */
 interface Place {
   readonly path: string;
   readonly base: string;
@@ -32,7 +39,7 @@ class Writer implements RecordingLines {
     this.#model = model;
   }
 
-  /** Frames are as deep as agents call each other, which has a bound. */
+  /** Recursive, because the nesting of agents is limited. */
   frame(frame: ListedFrame, place: Place): void {
     const { startOrder, endOrder } = frame;
     if (startOrder !== undefined && place.path !== "root") {
@@ -40,14 +47,14 @@ class Writer implements RecordingLines {
     }
     for (const generation of frame.generations) {
       const { id } = generation;
-      // Calls and frames are numbered from 0 in each generation.
+      // Occurrences start at 0 in each generation, so the path needs its number.
       this.#generation(frame, generation, id === 0 ? place : { ...place, path: `${place.path}#${id}` });
     }
     this.#end(frame, place);
   }
 
   #generation(frame: ListedFrame, generation: ListedGeneration, place: Place): void {
-    const { id, props, propsTypes, memory = {}, calls, children } = generation;
+    const { id, props, propsTypes, memory = {}, calls } = generation;
     const line: FrameLine = {
       frame: place.path,
       ...(frame.agentId === "" ? {} : { agent: frame.agentId }),
@@ -57,18 +64,18 @@ class Writer implements RecordingLines {
       ...(propsTypes === undefined ? {} : { propsTypes }),
       ...(isEmpty(memory) ? {} : { memory }),
     };
-    // The frame of the recording itself goes without saying.
+    // The frame of the recording itself is implied.
     if (place.path !== "root" || Object.keys(line).length > 1) this.lines.push(line);
     for (const call of calls) this.#call(call, place);
-    const frames = children.map((child) => this.#model.frames[child] as ListedFrame);
-    for (const child of frames.toSorted(byStart)) this.frame(child, childPlace(child, place));
+    for (const child of this.#model.childrenOf(generation).toSorted(byStart))
+      this.frame(child, childPlace(child, place));
   }
 
   #call(call: ListedCall, { path, base }: Place): void {
     const { callId, startOrder: start, answerOrder: answer, endOrder: end, meta } = call;
-    // A row that no call names is of an old dump, which no test records.
+    // Journal rows without a call occur only in old dumps, which are never written as recordings.
     if (callId === undefined || start === undefined) return;
-    const name = relative(callId, base);
+    const name = nameIn(base, callId);
     const { durationMs, stream, ...known }: CallMeta = meta ?? {};
     const timed: CallMeta = {
       ...(durationMs === undefined ? {} : { durationMs }),
@@ -99,7 +106,7 @@ class Writer implements RecordingLines {
     const request = this.#model.addedRequest(call);
     if (request === undefined) return {};
     if ("document" in request || request.after === undefined) return { request };
-    return { request: { ...request, after: relative(request.after, base) } };
+    return { request: { ...request, after: nameIn(base, request.after) } };
   }
 
   #end(frame: ListedFrame, { path }: Place): void {
@@ -125,7 +132,7 @@ function outcomeOf({ output, types, tombstone, error, endOrder }: ListedCall): P
   return endOrder === undefined ? { pending: true } : { output, ...(types === undefined ? {} : { types }) };
 }
 
-/** Paths and line numbers of one machine, which no other needs. */
+/** Stacks contain paths of one machine, so they are left out. */
 function withoutStack({ stack: _stack, cause, errors, ...info }: ErrorInfo): ErrorInfo {
   return {
     ...info,
@@ -135,13 +142,7 @@ function withoutStack({ stack: _stack, cause, errors, ...info }: ErrorInfo): Err
 }
 
 function childPlace(child: ListedFrame, { path, base }: Place): Place {
-  const own = `${path}/${relative(child.callId, base)}`;
-  // A run's frame is the root of what is in it.
-  return { path: own, base: child.agentId === "" ? "root" : child.callId };
-}
-
-function relative(callId: string, base: string): string {
-  return callId.startsWith(`${base}/`) ? callId.slice(base.length + 1) : callId;
+  return { path: `${path}/${nameIn(base, child.callId)}`, base: baseOf(child) };
 }
 
 function byStart(left: ListedFrame, right: ListedFrame): number {

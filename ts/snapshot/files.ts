@@ -4,7 +4,7 @@ import { getSystemErrorName, types } from "node:util";
 
 import { kindOf } from "../errors/received.js";
 import { temporaryFor } from "../files/temporary.js";
-import { fromNativeError, native, type NativeFileFailure, type NativeSnapshotHandle } from "../native.js";
+import { fromNativeError, native, type NativeFileFailure } from "../native.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
 import { handleOf, snapshotObject, withoutRoot } from "./handle.js";
 import { checkSnapshot } from "./open.js";
@@ -16,16 +16,7 @@ import { nativeOptions } from "./restore.js";
  * @throws InvalidSnapshotError
  */
 export function stringifySnapshot(snapshot: AgentSnapshot): string {
-  const handle = checkedHandle(snapshot);
-  if (handle === undefined) return JSON.stringify(snapshot);
-  const { head, tail } = aroundRoot(snapshot);
-  return head + handle.rootText() + tail;
-}
-
-/** Checks a snapshot. Returns its handle if its `root` was never accessed. */
-function checkedHandle(snapshot: AgentSnapshot): NativeSnapshotHandle | undefined {
-  checkSnapshot(snapshot);
-  return handleOf(snapshot);
+  return writing(snapshot).text();
 }
 
 /** The text before and after `root`, with the current values of the other fields. */
@@ -105,7 +96,8 @@ interface Writing {
 }
 
 function writing(snapshot: AgentSnapshot): Writing {
-  const handle = checkedHandle(snapshot);
+  checkSnapshot(snapshot);
+  const handle = handleOf(snapshot);
   if (handle === undefined) {
     const text = JSON.stringify(snapshot);
     return { text: () => text, replace: (path, temporary) => native.writeTextFile(path, temporary, text) };

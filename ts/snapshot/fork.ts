@@ -10,24 +10,24 @@ export type { CallIdTarget, ContentHashTarget, ForkChange, ForkTarget } from "./
 export { ForkError, isForkError } from "../errors/index.js";
 
 /**
- * Makes a new snapshot out of another one: with calls and sub-agents taken out, so that they are executed again; with
- * other outputs or failures, that steer the run elsewhere; with other memory. The other one stays as it is.
+ * Creates a changed copy of a snapshot. A change drops a call or sub-agent, so that it is executed again; or sets another
+ * output, error or memory, so that the run takes another course. The given snapshot is not modified.
  *
- * All changes name places in the given snapshot, so their order does not matter; of two outputs for one call the later
- * counts.
+ * All changes refer to the given snapshot, so their order does not matter. If two changes set an outcome of one call, the
+ * later one counts.
  *
- * - What is taken out keeps its place, as started and holding nothing yet. What was started after its end goes, in the
- *   whole tree; what had started before stays, finished or not. Frames that ended later, and all above what was taken
- *   out, run again.
- * - A frame that lost something has the memory of its generation's start, since what it was in between was not recorded;
- *   keys that were edited stay so. Generations that started later are gone. What was used up of budgets stays used up.
- * - A change in an earlier generation makes that one the last: later ones would not come to it.
- * - In recordings without lists of calls (old dumps, snapshots made by hand) requests are named by their contentHash.
- *   Nothing is known there of what came later, so a dropped row goes alone.
+ * - A dropped call or frame keeps its start, without an outcome or content. Everything in the tree that started after its
+ *   end is removed. Everything that started before it stays, finished or not. Frames that ended later, and all frames
+ *   above a dropped entry, run again.
+ * - A frame that lost an entry gets the memory of its generation's start, because later states of the memory were not
+ *   recorded; edited keys keep their values. Generations that started later are removed. Spent budgets stay spent.
+ * - A change in an earlier generation makes that generation the last one, because later ones would not reach it.
+ * - In recordings without lists of calls (old dumps, handwritten snapshots), requests are identified by their contentHash.
+ *   The order is not known there, so only the dropped row itself is removed.
  *
- * @returns the fork; its `provenance.forkedFrom` names the snapshot that it was made of.
- * @throws ForkError for a change that does not fit, with the place, and with what there is to be changed.
- * @throws InvalidSnapshotError if the given snapshot is not one.
+ * @returns the fork. Its `provenance.forkedFrom` identifies the given snapshot.
+ * @throws ForkError if a change does not fit the snapshot, with the change and the entries that exist.
+ * @throws InvalidSnapshotError if the given snapshot is invalid.
  *
  * @example
  * ```ts
@@ -60,7 +60,7 @@ export function forkSnapshot(snapshot: AgentSnapshot, changes: ForkChange | read
       checked.map(({ crossing }) => crossing),
     ),
   );
-  // Fields that the core does not keep are part of the object.
+  // Adds fields that the core does not keep.
   return Object.assign(snapshotObject(fork), fields);
 }
 
@@ -79,17 +79,17 @@ function forked(checked: readonly CheckedChange[], fork: () => NativeSnapshotHan
   }
 }
 
-/** A change that does not fit, as the core reports it. */
+/** The core's report of a change that does not fit. */
 interface Misfit {
-  /** Which change. */
+  /** Position of the change. */
   change: number;
   /** Path in the change. */
   field: string;
   message: string;
-  /** The names that would fit. */
+  /** The names that exist. */
   names: string[];
   /** The name that was given. */
   wanted: string | null;
-  /** The message has to list the names. */
+  /** True if the message has to list the names. */
   listed: boolean;
 }

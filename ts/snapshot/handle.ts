@@ -2,15 +2,7 @@ import { inspect } from "node:util";
 
 import type { NativeSnapshotHandle } from "../native.js";
 import { SNAPSHOT } from "../values/kinds.js";
-import type {
-  AgentFrameSnapshot,
-  AgentSnapshot,
-  Provenance,
-  Recorder,
-  RecordedRedaction,
-  RecordedRule,
-  SnapshotWarning,
-} from "../types/snapshot.js";
+import type { AgentFrameSnapshot, AgentSnapshot } from "../types/snapshot.js";
 
 /** Handles of the snapshots whose `root` was never accessed. */
 const untouched = new WeakMap<object, NativeSnapshotHandle>();
@@ -25,21 +17,8 @@ export function handleOf(snapshot: object): NativeSnapshotHandle | undefined {
  * because the object may have been edited.
  */
 export function snapshotObject(handle: NativeSnapshotHandle): AgentSnapshot {
-  const { fields } = handle;
-  const provenance: Provenance = { traceId: fields.traceId };
-  if (fields.spanId != null) provenance.spanId = fields.spanId;
-  if (fields.anchor != null) provenance.anchor = fields.anchor as "before" | "after";
-  if (fields.source != null) provenance.source = fields.source as "dump" | "restore";
-  if (fields.forkedFrom != null)
-    provenance.forkedFrom = JSON.parse(fields.forkedFrom) as NonNullable<Provenance["forkedFrom"]>;
-  const snapshot = {
-    processId: fields.processId,
-    timestamp: fields.timestamp,
-    // Reserves the position among the fields. The accessor is defined below.
-    root: undefined as unknown as AgentFrameSnapshot,
-    provenance,
-    version: 1,
-  } satisfies AgentSnapshot as AgentSnapshot;
+  // Contains `root` as null, so that the accessor gets its position among the fields.
+  const snapshot = JSON.parse(handle.textWithoutRoot()) as AgentSnapshot;
   let root: AgentFrameSnapshot | undefined;
   // The frames are stored in the closure, so that the accessor also works on a frozen object.
   let source: NativeSnapshotHandle | undefined = handle;
@@ -58,11 +37,6 @@ export function snapshotObject(handle: NativeSnapshotHandle): AgentSnapshot {
     },
     set: touch,
   });
-  if (fields.recorder != null) snapshot.recorder = JSON.parse(fields.recorder) as Recorder;
-  if (fields.metadata != null) snapshot.metadata = JSON.parse(fields.metadata) as Record<string, unknown>;
-  if (fields.warnings != null) snapshot.warnings = JSON.parse(fields.warnings) as SnapshotWarning[];
-  if (fields.normalize != null) snapshot.normalize = JSON.parse(fields.normalize) as RecordedRule[];
-  if (fields.redact != null) snapshot.redact = JSON.parse(fields.redact) as RecordedRedaction;
   // Not enumerable, and without access to `root`: a snapshot that is printed or written keeps its handle.
   const show = {
     value(): object {

@@ -3,15 +3,15 @@ import { calling, native, type NativeSnapshotHandle } from "../native.js";
 import type { Normalizer } from "../values/normalize.js";
 import { ReadModel, type ListedFrame } from "./read-model.js";
 
-/** Hashes of all calls and of the inputs of all frames, in the order of the read model. */
+/** The hashes of all calls and of the inputs of all frames, in the order of the read model. */
 interface Hashes {
   readonly calls: string[];
   readonly inputs: (string | null)[];
 }
 
 /**
- * The hashes of a snapshot under other rules, made of the requests that were kept.
- * @throws NormalizeError where a request was not kept.
+ * Computes the hashes of a snapshot under other rules, from the recorded requests.
+ * @throws NormalizeError if a request was not recorded.
  */
 export function hashesUnder(normalizer: Normalizer | undefined, snapshot: NativeSnapshotHandle): Hashes {
   const model = new ReadModel(snapshot);
@@ -20,7 +20,7 @@ export function hashesUnder(normalizer: Normalizer | undefined, snapshot: Native
   const calls = model.frames.flatMap(({ callId: frame, generations }) =>
     generations.flatMap((generation) =>
       generation.calls.map((call) => {
-        if (call.callId === undefined) throw notKept(frame, "a journal row that no call tells of");
+        if (call.callId === undefined) throw notKept(frame, "a journal row without a call");
         const request = model.requestText(call);
         if (request === undefined) throw notKept(frame, `the request of ${call.callId}`);
         return hash(request, call.kind);
@@ -34,7 +34,7 @@ export function hashesUnder(normalizer: Normalizer | undefined, snapshot: Native
   return { calls, inputs };
 }
 
-/** The document of a frame's input. Without the props of its start, a frame is found by its callId. */
+/** The document of a frame's input. `undefined` if its props were not recorded: replay then finds it by its callId. */
 function inputOf({ inputHash, generations: [start] }: ListedFrame): string | undefined {
   if (inputHash === undefined || start?.id !== 0 || start.props === undefined) return undefined;
   const types = start.propsTypes === undefined ? "" : `,"types":${JSON.stringify(start.propsTypes)}`;
@@ -43,7 +43,7 @@ function inputOf({ inputHash, generations: [start] }: ListedFrame): string | und
 
 function notKept(frame: string, what: string): NormalizeError {
   return new NormalizeError(
-    `the snapshot was recorded under other rules of options.normalize, and cannot be hashed anew: ${what} was not kept ` +
-      `in ${frame}. Give the rules that it was recorded under, or record it anew.`,
+    `the snapshot was recorded under other rules of options.normalize, and its hashes cannot be recomputed: ${what} ` +
+      `was not kept in ${frame}. Pass the rules that it was recorded under, or record the run again.`,
   );
 }

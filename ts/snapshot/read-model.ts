@@ -1,4 +1,4 @@
-// The frames of a snapshot as readers see them: a flat list in which each call has its outcome.
+// The frames of a snapshot for readers: a flat list in which each call has its outcome.
 
 import { native, type NativeSnapshotHandle } from "../native.js";
 import type { AgentFrameSnapshot, CallRecord, GenerationStart } from "../types/snapshot.js";
@@ -9,31 +9,41 @@ type Nested = "journal" | "children" | "calls" | "generation" | "generations" | 
 export interface ListedFrame extends Omit<AgentFrameSnapshot, Nested> {
   /** Position of the parent in the list; absent for the root. */
   parent?: number;
-  /** Which of the parent's `generations` it is in. */
+  /** Position in the parent's `generations`. */
   parentGeneration?: number;
-  /** Keys of the memory that were edited, added or removed by hand. */
+  /** Keys of the memory that were edited, added or removed in the snapshot. */
   editedKeys?: string[];
   /** The dumped run replayed it from a recording. */
   replayed?: true;
-  /** In order; the last one is the one that a run replays. */
+  /** In order. A run replays the last one. */
   generations: ListedGeneration[];
 }
 
 export interface ListedGeneration extends GenerationStart {
-  /** Rows that no call names, then the calls in order of their starts. */
+  /** Journal rows without a call, then the calls in order of their starts. */
   calls: ListedCall[];
   /** Positions of the frames in it. */
   children: number[];
 }
 
-/** A call with its outcome. A row that no call names has neither a callId nor an order. */
+/** A call with its outcome. A journal row without a call has no callId and no order. */
 export interface ListedCall extends Omit<CallRecord, "callId" | "startOrder" | "row" | "request"> {
   callId?: string;
   startOrder?: number;
   /** The dumped run replayed it from a recording. */
   replayed?: true;
-  /** Number of its request, where that was kept. */
+  /** Number of its request, if that was recorded. */
   request?: number;
+}
+
+/** The prefix of the callIds in a frame. CallIds inside a nested run start at that run's own root. */
+export function baseOf({ agentId, callId }: ListedFrame): string {
+  return agentId === "" ? "root" : callId;
+}
+
+/** The callId without the prefix. */
+export function nameIn(base: string, callId: string): string {
+  return callId.startsWith(`${base}/`) ? callId.slice(base.length + 1) : callId;
 }
 
 export class ReadModel {
@@ -46,19 +56,27 @@ export class ReadModel {
     this.frames = JSON.parse(this.#model.takeFrames()) as ListedFrame[];
   }
 
-  /** JSON text of the request document of a call, where it was kept. */
+  get root(): ListedFrame {
+    return this.frames[0] as ListedFrame;
+  }
+
+  childrenOf({ children }: ListedGeneration): ListedFrame[] {
+    return children.map((child) => this.frames[child] as ListedFrame);
+  }
+
+  /** JSON text of the request document of a call, if it was recorded. */
   requestText({ request }: ListedCall): string | undefined {
     return request === undefined ? undefined : (this.#model.request(request) ?? undefined);
   }
 
-  /** The request by what it adds to an earlier one of its generation, where it was kept. */
+  /** The request of a call, if it was recorded. A prompt is relative to an earlier prompt of its generation. */
   addedRequest({ request }: ListedCall): AddedRequest | undefined {
     const text = request === undefined ? null : this.#model.addedRequest(request);
     return text === null ? undefined : (JSON.parse(text) as AddedRequest);
   }
 }
 
-/** A document; or a prompt, by what it adds to an earlier one. */
+/** A document, or the members of a prompt that differ from an earlier prompt. */
 export type AddedRequest =
   | { document: unknown }
   | {
@@ -69,6 +87,6 @@ export type AddedRequest =
       options?: unknown;
       schema?: unknown;
       tools?: unknown;
-      /** Members of that one that this one lacks. */
+      /** Members of the earlier prompt that this one lacks. */
       without?: string[];
     };

@@ -7,6 +7,8 @@
 
 use std::sync::Arc;
 
+use agent_rewind_core::fork::test_recording;
+use agent_rewind_core::json::JsonStr;
 use agent_rewind_core::snapshot::{ReadModel, read_snapshot};
 use serde_json::{Value, json};
 
@@ -161,4 +163,49 @@ fn requests_are_whole_or_what_they_add() {
         json!({"after": "first", "messages": ["m1", "m2"], "model": {"id": "y"}, "without": ["tools"]})
     );
     assert_eq!(model.request(3), None);
+}
+
+#[test]
+fn the_recording_of_a_test_contains_the_run_and_its_requests() {
+    let call = |name: &str, kind: &str, start: u64| json!({"kind": kind, "callId": name, "contentHash": name, "startOrder": start});
+    let calls = json!([
+        call("first", "prompt", 1),
+        call("tool", "tool", 2),
+        call("second", "prompt", 3),
+        call("other", "prompt", 4),
+    ]);
+    let run = frame(
+        "root",
+        &json!({"agentId": "a", "state": {"status": "completed", "output": 1}, "calls": calls}),
+    );
+    let text = json!({"processId": "p", "timestamp": 1, "root": run, "provenance": {"traceId": "t"}, "version": 1});
+    let snapshot = read_snapshot(&Arc::new(text.to_string())).unwrap();
+    let requests = [
+        r#"{"messages":["m0"],"tools":[],"model":1}"#,
+        r#"{"input":2}"#,
+        r#"{"messages":["m0","m1"],"model":1,"tools":[3]}"#,
+        r#"{"messages":["m1"]}"#,
+    ];
+    let requests = requests.map(|request| Some(request.to_owned()));
+    let call_id = JsonStr::from_plain("root/run:0");
+    let root = test_recording(snapshot.tree(), call_id, None, requests).unwrap();
+    let mut model = ReadModel::new(&root);
+    let frames: Value = serde_json::from_str(&model.take_text()).unwrap();
+    let frame_list = frames.as_array().unwrap().iter();
+    let ids: Vec<_> = frame_list.map(|frame| &frame["callId"]).collect();
+    assert_eq!(ids, ["root", "root/run:0", "root"]);
+    assert_eq!(
+        (&frames[1]["state"], &frames[1]["agentId"]),
+        (&json!({"status": "completed", "output": 1}), &json!(""))
+    );
+    let added: Vec<_> = (0..4).map(|at| parsed(model.added_request(at))).collect();
+    assert_eq!(
+        added,
+        [
+            json!({"messages": ["m0"], "model": 1, "tools": []}),
+            json!({"document": {"input": 2}}),
+            json!({"after": "first", "messages": ["m1"], "tools": [3]}),
+            json!({"messages": ["m1"]}),
+        ]
+    );
 }

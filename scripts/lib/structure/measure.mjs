@@ -19,8 +19,12 @@ const FIELD = "handled";
 const RETRY_RULE =
   /\b(?:fn|function)\s+\w*(?:[hH]andled|[rR]etry|ended_the_run|is_followed|note_failed)\w*|\bmarkPendingFailuresHandled\(\)\s*:/;
 
-/** Code that joins calls with rows of the journal, or prompts with their texts, from a snapshot's JSON. */
-const SNAPSHOT_READER = /\brequestTexts\b|\bjournal\.other\b|\bother = \{\}/;
+/**
+ * Code that handles the JSON shape of a snapshot, where others use the read model: it resolves or fills the table of
+ * request texts, or accesses the root. A type that leaves the table out does not count.
+ */
+const SNAPSHOT_READER =
+  /(?<!\| ")\brequestTexts\b|(?<!&)\bsnapshot\.root\b|\broot\b[^;{}]*\}(?:: AgentSnapshot| = snapshot)\b/;
 
 /** Name and value of each measure, in the order of the table. */
 export function measure(root) {

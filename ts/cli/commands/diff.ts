@@ -6,7 +6,7 @@ import { differences, type Difference } from "../json-diff.js";
 import { visible, type Output } from "../output.js";
 
 interface Change {
-  /** Path of the call or frame. */
+  /** The call or frame. */
   callId: string;
   change: "added" | "removed" | "request" | "output" | "status";
   before?: string;
@@ -15,7 +15,7 @@ interface Change {
   differences?: Difference[];
 }
 
-/** Prints where two recordings differ; times and tokens do not count. */
+/** Prints the differences of two recordings. Durations and token counts are ignored. */
 export async function diff(paths: readonly [string, string], out: Output, json: boolean): Promise<ExitCode> {
   const changes = changesBetween(await entriesOf(paths[0]), await entriesOf(paths[1]));
   if (json) await out.json({ equal: changes.length === 0, changes });
@@ -30,7 +30,7 @@ async function entriesOf(path: string): Promise<Map<string, Entry>> {
 
 type Entry = CallRow | FrameRow;
 
-/** Calls of recordings without lists of calls are known by their hash. */
+/** In recordings without lists of calls, a call is identified by its hash. */
 function rowsByPath(snapshot: AgentSnapshot): Map<string, Entry> {
   const rows = new Map<string, Entry>();
   let generation = "";

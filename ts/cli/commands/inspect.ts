@@ -39,7 +39,7 @@ export async function inspect(path: string, out: Output, json: boolean): Promise
   return EXIT.ok;
 }
 
-/** Without what makes the list as large as the recording. */
+/** The row without the output and the request, which would make the list as large as the recording. */
 function plainRow(row: Row): object {
   if (row.row !== "call") return row;
   const { output: _output, request: _request, ...plain } = row;

@@ -2,13 +2,15 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, relative } from "node:path";
 
 import { recordingText, writeRecording, type RecordingText } from "../../recording/files.js";
+import { checkSnapshot } from "../../snapshot/open.js";
+import { ReadModel } from "../../snapshot/read-model.js";
 import { defined } from "../../values/defined.js";
 import { recordingPaths } from "../../vitest/names.js";
 import { SecretFinder } from "../../vitest/secrets.js";
 import { EXIT, InputError, UsageError, type ExitCode } from "../exit.js";
 import { inputError, nameOf, readTrace } from "../input.js";
 import { printWarnings, visible, type Outputs } from "../output.js";
-import { addRequests } from "../to-test/requests.js";
+import { requestsIn } from "../to-test/requests.js";
 import { reference, testSource } from "../to-test/source.js";
 import { testRecording } from "../to-test/test-recording.js";
 
@@ -35,12 +37,14 @@ export async function toTest(
       ? ({ kind: "call", reference: reference("--call", call as string) } as const)
       : ({ kind: "agent", reference: reference("--agent", agent) } as const);
   const ownModel = model === undefined ? undefined : reference("--model", model);
-  const snapshot = await readTrace(path, defined({ traceId: flags.trace }));
+  const { handle, snapshot } = checkSnapshot(await readTrace(path, defined({ traceId: flags.trace })));
   for (const { file } of [called.reference, ...(ownModel === undefined ? [] : [ownModel])])
     if (!existsSync(file)) throw new InputError(`${file}: file not found`);
   await printWarnings(snapshot, err);
+  const read = new ReadModel(handle);
+  const { root } = read;
   const {
-    root,
+    normalize = [],
     provenance: { traceId },
   } = snapshot;
   if (root.state.status === "running")
@@ -50,10 +54,10 @@ export async function toTest(
       `${nameOf(path)}: the run has no single root agent. Pass --call with a function that starts the whole run`,
     );
   }
-  if (path !== "-") await addRequests(snapshot, path);
+  const request = path === "-" ? () => null : await requestsIn(path, normalize.length > 0);
   const testName = flags.name ?? `${root.agentId === "" ? "the run" : root.agentId} ${traceId.slice(0, 8)}`;
-  const text = recordingText(await testRecording(snapshot), testName, snapshot.normalize ?? []);
-  const source = testSource({ target, testName, snapshot, called, model: ownModel });
+  const text = recordingText(await testRecording(handle, read, request), testName, normalize);
+  const source = testSource({ target, testName, snapshot, root, called, model: ownModel });
   refuseSecrets(nameOf(path), text, source);
   const paths = recordingPaths(target, testName);
   try {

@@ -1,6 +1,6 @@
-// Values as JavaScript writes them.
+// Values as JavaScript source.
 
-/** The source of a value that a recording gave back: JSON, and what JSON lacks. It is as deep as recordings may be. */
+/** The source of a decoded value of a recording. Recursive, because the depth of recordings is limited. */
 export function literal(value: unknown): string {
   if (typeof value === "bigint") return `${value}n`;
   if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);
@@ -19,12 +19,12 @@ export function literal(value: unknown): string {
 }
 
 function keySource(key: string): string {
-  // Bare or quoted it would set the prototype.
+  // Without brackets, the key would set the prototype.
   if (key === "__proto__") return '["__proto__"]';
   return /^[A-Za-z_$][\w$]*$/.test(key) ? key : inSource(JSON.stringify(key));
 }
 
-/** Two separators of lines are legal in the source of strings only since ES2019; tools trip over them still. */
+/** U+2028 and U+2029 are valid in string literals only since ES2019, and some tools still reject them. */
 function inSource(text: string): string {
   return text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }

@@ -1,15 +1,15 @@
-// The rules that a run was recorded under, as source; those that a recording does not tell stay to be put in.
+// The rules that a run was recorded with, as source. Rules that a recording cannot represent become TO DO comments.
 
 import type { AgentSnapshot, RecordedRedaction, RecordedRule } from "../../types/snapshot.js";
 import { literal } from "./literal.js";
 
-/** The rules of a run as expressions; absent where it had none. */
+/** The rules of a run as expressions; `undefined` if it had none. */
 export interface RulesSource {
   readonly normalize: string | undefined;
   readonly redact: string | undefined;
 }
 
-export function rulesSource({ normalize = [], redact }: AgentSnapshot): RulesSource {
+export function rulesSource({ normalize = [], redact }: Pick<AgentSnapshot, "normalize" | "redact">): RulesSource {
   return {
     normalize: normalize.length === 0 ? undefined : `[${lines(normalize.map(normalizeRule))}\n]`,
     redact: redact && redaction(redact),
@@ -47,7 +47,7 @@ function redactRule({ id, definition }: RecordedRule): string {
   const keys = parsed(/^keys (\[.*\])$/s.exec(definition)?.[1]);
   if (Array.isArray(keys) && keys.every((key) => typeof key === "string"))
     return `{ id: ${literal(id)}, keys: ${literal(keys)} },`;
-  // A pattern that was given as text.
+  // A pattern that was passed as a string.
   const [, source] = /^pattern (.+)$/s.exec(definition) ?? [];
   return source === undefined ? toDo("rule", id, definition) : `{ id: ${literal(id)}, pattern: ${literal(source)} },`;
 }
@@ -80,7 +80,7 @@ function toDo(what: string, id: string, definition: string): string {
   return `// TO DO: put in the ${what} ${comment(literal(id))} that the run had: ${comment(definition)}`;
 }
 
-/** Text of a recording, which must not end the comment that it stands in. */
+/** Text of a recording that is safe inside a line comment. */
 export function comment(shown: string): string {
   return shown.replaceAll(/[\p{Cc}\u2028\u2029]/gu, " ");
 }

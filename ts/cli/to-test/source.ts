@@ -1,6 +1,7 @@
 import { dirname, relative, resolve } from "node:path";
 
-import type { AgentFrameSnapshot, AgentSnapshot, ErrorInfo } from "../../types/snapshot.js";
+import type { ListedFrame } from "../../snapshot/read-model.js";
+import type { AgentSnapshot, ErrorInfo } from "../../types/snapshot.js";
 import { decodeValue } from "../../values/decode.js";
 import { UsageError } from "../exit.js";
 import { literal } from "./literal.js";
@@ -22,22 +23,24 @@ export function reference(flag: string, text: string): Reference {
 }
 
 export interface TestSource {
-  /** The file that is written. */
+  /** The test file. */
   readonly target: string;
   readonly testName: string;
-  readonly snapshot: AgentSnapshot;
-  /** What is called with the recorded props: an agent, which needs a run around it, or what makes the run itself. */
+  readonly snapshot: Omit<AgentSnapshot, "root">;
+  /** The frame of the run. */
+  readonly root: ListedFrame;
+  /** The export that is called with the recorded props: an agent, or a function that starts the run itself. */
   readonly called: { readonly kind: "agent" | "call"; readonly reference: Reference };
   readonly model: Reference | undefined;
 }
 
-/** The source of a test file that makes the run again. */
-export function testSource({ target, testName, snapshot, called, model }: TestSource): string {
+/** The source of a test file that executes the run again. */
+export function testSource({ target, testName, snapshot, root, called, model }: TestSource): string {
   const { normalize, redact } = rulesSource(snapshot);
   const names = new Map<string, string>();
   const imported = (wanted: Reference, fallback: string): string => {
     const from = importPath(target, wanted.file);
-    // Two exports of one name, or one of a name that the test uses itself.
+    // The name may be imported twice or used by the test itself.
     const base = wanted.name === "default" ? fallback : wanted.name;
     const own = TAKEN.has(base) || [...names.values()].includes(base) ? `${base}_` : base;
     names.set(`${wanted.name} ${from}`, own);
@@ -48,7 +51,7 @@ export function testSource({ target, testName, snapshot, called, model }: TestSo
   const nameOf = ({ name, file }: Reference): string => names.get(`${name} ${importPath(target, file)}`) as string;
   const imports = [imported(called.reference, "agent"), ...(model === undefined ? [] : [imported(model, "model")])];
   const isAgent = called.kind === "agent";
-  const props = propsOf(snapshot.root);
+  const props = propsOf(root);
   const call = `${nameOf(called.reference)}(${props === undefined ? "" : "props"})`;
   const options = [
     ...(model === undefined ? [] : [`model: ${nameOf(model)}`]),
@@ -60,7 +63,7 @@ export function testSource({ target, testName, snapshot, called, model }: TestSo
     ...(normalize === undefined
       ? []
       : [`const normalize = ${normalize};`, "const test = recordingTest(undefined, { normalize });"]),
-    // What makes the run itself gives it its own.
+    // A function that starts the run itself sets its own redaction.
     ...(redact === undefined || !isAgent ? [] : [`const redact = ${redact};`]),
   ];
   return [
@@ -77,7 +80,7 @@ export function testSource({ target, testName, snapshot, called, model }: TestSo
     ...(declared.length === 0 ? [] : [""]),
     `test(${literal(testName)}, async () => {`,
     ...(props === undefined ? [] : [`  const props = ${literal(props.value)};`]),
-    `  ${expectation(snapshot.root, made)}`,
+    `  ${expectation(root, made)}`,
     "});",
     "",
   ].join("\n");
@@ -85,20 +88,20 @@ export function testSource({ target, testName, snapshot, called, model }: TestSo
 
 const TAKEN = new Set(["runWith", "test", "expect", "recordingTest", "normalize", "redact", "props"]);
 
-function propsOf({ generation, generations = [] }: AgentFrameSnapshot): { value: unknown } | undefined {
-  const { props, propsTypes } = generations[0] ?? generation ?? {};
+function propsOf({ generations: [first] }: ListedFrame): { value: unknown } | undefined {
+  const { props, propsTypes } = first ?? {};
   if (props === undefined) return undefined;
   return { value: decodeValue(JSON.stringify(props), propsTypes === undefined ? null : JSON.stringify(propsTypes)) };
 }
 
-function expectation({ state, outputTypes }: AgentFrameSnapshot, made: string): string {
+function expectation({ state, outputTypes }: ListedFrame, made: string): string {
   if (state.status === "failed") {
     const { name, message } = state.error as ErrorInfo;
     return `await expect(${made}).rejects.toMatchObject(${literal({ name, message })});`;
   }
   const types = outputTypes === undefined ? null : JSON.stringify(outputTypes);
   const output = decodeValue(JSON.stringify(state.output ?? null), types);
-  // What gave nothing is recorded as null.
+  // `undefined` is recorded as null.
   if (output === null) return `await ${made};`;
   return `expect(await ${made}).toEqual(${literal(output)});`;
 }

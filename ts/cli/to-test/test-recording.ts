@@ -1,29 +1,29 @@
+import { native, type NativeSnapshotHandle } from "../../native.js";
 import { RecordingSession } from "../../runtime/run/recording-session.js";
 import { runWith } from "../../runtime/run/run-with.js";
-import type { AgentFrameSnapshot, AgentSnapshot } from "../../types/snapshot.js";
-import { emptyFrame } from "../../values/empty-frame.js";
+import { snapshotObject } from "../../snapshot/handle.js";
+import { checkSnapshot } from "../../snapshot/open.js";
+import { ReadModel, type ListedFrame } from "../../snapshot/read-model.js";
+import type { AgentSnapshot } from "../../types/snapshot.js";
+import type { FindRequest } from "./requests.js";
 
-/** What a test would have recorded that makes this run: the run's frame stands in that of the test. */
-export async function testRecording(snapshot: AgentSnapshot): Promise<AgentSnapshot> {
-  const { requestTexts = [], ...whole } = snapshot.root;
-  const run = whole.agentId === "" ? whole : { ...emptyFrame(), children: { [whole.callId]: whole } };
-  const { callId, inputHash } = await frameOfRun();
-  const frame: AgentFrameSnapshot = {
-    ...run,
-    callId,
-    startOrder: run.startOrder ?? 0,
-    state: whole.state,
-    ...(run.inputHash === undefined && inputHash !== undefined ? { inputHash } : {}),
-    ...(whole.outputTypes === undefined ? {} : { outputTypes: whole.outputTypes }),
-  };
-  return { ...snapshot, root: { ...emptyFrame(), startOrder: 0, children: { [callId]: frame }, requestTexts } };
+/** The snapshot that a test records if it executes this run. */
+export async function testRecording(
+  run: NativeSnapshotHandle,
+  { frames }: ReadModel,
+  request: FindRequest,
+): Promise<AgentSnapshot> {
+  const { callId, inputHash } = await firstFrameOfTest();
+  const calls = frames.flatMap(({ generations }) => generations.flatMap((generation) => generation.calls));
+  const requests = calls.filter((call) => call.callId !== undefined).map((call) => request(call));
+  return snapshotObject(native.testRecording(run, callId, inputHash, requests));
 }
 
-/** The frame that the first run in a test has. */
-async function frameOfRun(): Promise<AgentFrameSnapshot> {
+/** The frame of the first run in a test. */
+async function firstFrameOfTest(): Promise<ListedFrame> {
   const test = new RecordingSession({ mode: "live" });
   await test.context.run(() => runWith(() => {}));
-  const { root } = await test.finish();
+  const { handle } = checkSnapshot(await test.finish());
   test.close();
-  return Object.values(root.children)[0] as AgentFrameSnapshot;
+  return new ReadModel(handle).frames[1] as ListedFrame;
 }

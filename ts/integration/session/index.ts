@@ -2,4 +2,4 @@
 
 export { RecordingSession } from "../../runtime/run/recording-session.js";
 export { sessionContexts } from "../../runtime/scope/ambient.js";
-export type { SeenCall } from "../../runtime/scope/run-state.js";
+export type { SeenCall } from "../../runtime/scope/seen-calls.js";

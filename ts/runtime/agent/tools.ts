@@ -11,7 +11,8 @@ import { answerOrCall } from "../call/answer-or-call.js";
 import type { CallFailure, Ended } from "../call/outcome.js";
 import { newSpanId } from "../scope/ids.js";
 import { Span } from "../scope/span.js";
-import { failureFields, metaFields, outputFields } from "../call/event-fields.js";
+import { dataFields } from "../call/call-data.js";
+import { failureFields, outputFields } from "../call/event-fields.js";
 
 /** One call of a batch. `id` is the id that the model gave it, if a model requested it. */
 interface ToolRequest {
@@ -191,7 +192,7 @@ class ToolRun {
       input: this.#input,
     }));
     // A copy of what was hashed: the handler may change its input.
-    this.#input = scope.run.observed ? (JSON.parse(encodeInput(input).text) as unknown) : input;
+    this.#input = scope.run.emitter.observed ? (JSON.parse(encodeInput(input).text) as unknown) : input;
     this.#contentHash = contentHash;
     this.#spanId = span.spanId;
     span.start();
@@ -203,7 +204,7 @@ class ToolRun {
       });
       this.ended = ended;
       this.#cached = ended.cached;
-      span.end(() => ({ ...outputFields(ended), ...metaFields(ended), success: true, cache: ended.cached }));
+      span.end(() => ({ ...outputFields(ended), ...dataFields(ended), success: true, cache: ended.cached }));
       return ended.value;
     } catch (failure) {
       const { error, cached } = failure as CallFailure;

@@ -1,4 +1,5 @@
-import { failureFields, metaFields } from "../call/event-fields.js";
+import { dataFields } from "../call/call-data.js";
+import { failureFields } from "../call/event-fields.js";
 import { RunContext, storage } from "../scope/run-context.js";
 import { AbortError, isAbortError, ModelCallError } from "../../errors/index.js";
 import { collectStream, type CollectedStream } from "../../model/collect.js";
@@ -65,7 +66,7 @@ export async function takeTurn(
     span.end(() => ({
       message,
       ...(ended.tombstone === undefined ? {} : { tombstone: ended.tombstone }),
-      ...metaFields(ended),
+      ...dataFields(ended),
       success: true,
       cache: ended.cached,
       resultType: hasToolCalls(message) ? "tool_calls" : "content",

@@ -1,5 +1,5 @@
 import { decodeValue } from "../../values/decode.js";
-import type { SeenEnd } from "../scope/run-state.js";
+import type { SeenEnd } from "../scope/seen-calls.js";
 import { makeCall } from "./make.js";
 import { outlast, reportMiss } from "./miss.js";
 import { CallFailure, answerOf, type CallSpec, type Ended } from "./outcome.js";

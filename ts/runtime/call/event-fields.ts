@@ -1,6 +1,7 @@
 import { encodeInput, encodeMarked } from "../../values/encode.js";
-import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
+import type { ErrorInfo } from "../../types/snapshot.js";
 import { toErrorInfo } from "../../values/error-info.js";
+import { dataFields, type CallData } from "./call-data.js";
 import type { CallFailure, Ended } from "./outcome.js";
 
 /** A value in the form that events contain: a JSON copy. */
@@ -28,24 +29,17 @@ export function outputFields(ended: Ended<unknown>): {
   return types === null ? { output } : { output, outputTypes: JSON.parse(types) as Record<string, string> };
 }
 
-/** Event field of the meta that was journaled with an output or a failure. */
-export function metaFields({ meta }: { readonly meta?: CallMeta | undefined }): { meta?: CallMeta } {
-  return meta === undefined ? {} : { meta };
-}
-
 /** Event fields of a failed call. */
-export function failureFields(failure: CallFailure): {
+export function failureFields({ error, source, cached, data }: CallFailure): CallData & {
   error: ErrorInfo;
-  meta?: CallMeta;
   success: false;
   cache: boolean;
   handled?: true;
 } {
-  const { error, source, cached } = failure;
   const handled = source === "recorded-handled" ? { handled: true as const } : {};
   return {
     error: toErrorInfo(error),
-    ...metaFields(failure),
+    ...dataFields(data),
     success: false,
     cache: cached,
     ...handled,

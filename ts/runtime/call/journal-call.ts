@@ -8,7 +8,8 @@ import type { Scope } from "../scope/scope.js";
 import { Span } from "../scope/span.js";
 import { announceReplay, makeObserved, modelCall, type ModelCall } from "./observers.js";
 import type { CallFailure, CallSpec, Ended, Progress } from "./outcome.js";
-import { failureFields, metaFields, outputFields } from "./event-fields.js";
+import { dataFields } from "./call-data.js";
+import { failureFields, outputFields } from "./event-fields.js";
 
 /** A call to be journaled. */
 export interface JournaledCall {
@@ -141,7 +142,7 @@ class CallEvents<T> {
     return {
       headReceived: (value) => this.#answer(progress(value, true)),
       firstChunk: (value) => {
-        if (run.observed && !this.#hasEnded) this.#answer(progress(value));
+        if (run.emitter.observed && !this.#hasEnded) this.#answer(progress(value));
       },
       progress(value) {
         if (run.recording || outerRecording !== undefined) progress(value);
@@ -187,7 +188,7 @@ class CallEvents<T> {
   }
 
   #emitEnd(fields: () => object): void {
-    if (this.#hasEnded || !this.#scope.run.observed) return;
+    if (this.#hasEnded || !this.#scope.run.emitter.observed) return;
     this.#hasEnded = true;
     this.span.end(fields);
   }
@@ -198,7 +199,7 @@ function endedFields(ended: Ended<unknown>): object {
     ended.failure === undefined
       ? { ...outputFields(ended), success: true }
       : { error: ended.failure, success: false, ...(ended.handledWhenRecorded === true ? { handled: true } : {}) };
-  return { ...outcome, ...metaFields(ended), cache: ended.cached };
+  return { ...outcome, ...dataFields(ended), cache: ended.cached };
 }
 
 /** True for a conversation with a model, of any kind. */

@@ -1,6 +1,6 @@
-import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
+import type { ErrorInfo } from "../../types/snapshot.js";
 import { encodeValue, type Encoded, type Tombstone } from "../../values/encode.js";
-import type { Scope } from "../scope/scope.js";
+import type { CallData } from "./call-data.js";
 import { CallFailure, journalFailure, journalOutcome, type CallSpec, type Ended } from "./outcome.js";
 import type { StartedCall } from "./started-call.js";
 
@@ -8,19 +8,21 @@ import type { StartedCall } from "./started-call.js";
 export async function makeCall<T>(call: StartedCall, spec: CallSpec<T>): Promise<Ended<T>> {
   const { scope } = call;
   const startedAt = performance.now();
-  const meta = (): CallMeta => ({
-    durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
-    ...spec.meta?.(),
-    ...(call.wireHash === undefined ? {} : { wireHash: call.wireHash() }),
+  const data = (): CallData => ({
+    meta: {
+      durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
+      ...spec.meta?.(),
+      ...(call.wireHash === undefined ? {} : { wireHash: call.wireHash() }),
+    },
   });
-  countLive(scope);
+  scope.count("live");
   let value: T;
   let encoded: Encoded | Tombstone;
   /** Once set it is final, also if progress is reported later. */
   let ended: Ended<T> | undefined;
   const endedWith = (given: T, as: Encoded | Tombstone, headReceived = false): Ended<T> => {
     if (headReceived) scope.frame.headReceived(call.slot);
-    const now: Ended<T> = { value: given, cached: false, meta: meta(), ...journaledForm(given, as, spec) };
+    const now: Ended<T> = { value: given, cached: false, ...data(), ...journaledForm(given, as, spec) };
     journalOutcome(call, now);
     return now;
   };
@@ -29,17 +31,12 @@ export async function makeCall<T>(call: StartedCall, spec: CallSpec<T>): Promise
     encoded = encodeValue(value);
     if (spec.refuse !== undefined && "tombstone" in encoded) throw spec.refuse(encoded.tombstone);
   } catch (error) {
-    const failureMeta = meta();
-    journalFailure(call, error, failureMeta);
-    throw new CallFailure(error, "made", failureMeta);
+    const failureData = data();
+    journalFailure(call, error, failureData);
+    throw new CallFailure(error, "made", failureData);
   }
   ended = endedWith(value, encoded);
   return ended;
-}
-
-export function countLive(scope: Scope): void {
-  scope.frameReport.live += 1;
-  scope.run.report.live += 1;
 }
 
 function journaledForm<T>(

@@ -48,17 +48,16 @@ class UnansweredCall implements Miss {
  */
 export function reportMiss(call: StartedCall): void {
   const { scope } = call;
-  const { run, frameReport } = scope;
+  const { misses } = scope.run;
   const miss = new UnansweredCall(call);
   if (miss.reason === "not-recorded" || miss.reason === "no-recording") {
-    frameReport.missed += 1;
-    run.report.missed += 1;
-    if (miss.reason === "not-recorded") frameReport.firstDivergence ??= miss;
+    scope.count("missed");
+    if (miss.reason === "not-recorded") scope.frameReport.firstDivergence ??= miss;
   }
-  if (run.allowsMiss(miss)) return;
+  if (misses.allows(miss)) return;
   const error = new ReplayMissError(miss);
   // A miss in a frame that already returned must not fail the run.
-  if (scope.isRunning) run.refuse(error);
+  if (scope.isRunning) misses.refuse(error);
   throw new CallFailure(error, "made");
 }
 

@@ -40,7 +40,16 @@ const shared: Shared = (holder[KEY] ??= { observers: new Set(), current: new Asy
 /** A call of a model, in the form that observers receive. */
 export function modelCall(call: StartedCall, spanId: string, document: () => string): Omit<ModelCall, "replayed"> {
   const { kind, name, callId, contentHash, scope } = call;
-  return { kind, name, callId, contentHash, traceId: scope.run.traceId, spanId, agentId: scope.agentId, document };
+  return {
+    kind,
+    name,
+    callId,
+    contentHash,
+    traceId: scope.run.emitter.traceId,
+    spanId,
+    agentId: scope.agentId,
+    document,
+  };
 }
 
 /** Returns a function that removes the observer. */

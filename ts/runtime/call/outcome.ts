@@ -2,6 +2,7 @@ import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
 import { decodeParsed } from "../../values/decode.js";
 import type { Encoded, Tombstone } from "../../values/encode.js";
 import { errorInfoText } from "../../values/error-info.js";
+import { dataText, type CallData } from "./call-data.js";
 import type { StartedCall } from "./started-call.js";
 
 /** How to execute a call, and how to treat its answers. */
@@ -32,7 +33,7 @@ export type IncompleteAnswer = "restart" | "continueOnRead";
 export type Progress<T> = (value: T, headReceived?: boolean) => Ended<T>;
 
 /** The end of a call that did not fail. */
-export interface Ended<T> {
+export interface Ended<T> extends CallData {
   readonly value: T;
   /** True if the answer comes from the recording. */
   readonly cached: boolean;
@@ -44,8 +45,6 @@ export interface Ended<T> {
   readonly failure?: ErrorInfo | undefined;
   /** Only for a recorded failure: true if the recorded program handled it. */
   readonly handledWhenRecorded?: boolean | undefined;
-  /** The meta that was journaled with the outcome. */
-  readonly meta?: CallMeta | undefined;
   /**
    * Only for an incomplete recorded answer: executes the call, if it may be executed.
    * @throws CallFailure, around a ReplayMissError if not.
@@ -67,13 +66,13 @@ export class CallFailure {
   readonly error: unknown;
   /** `recorded-handled`: the recorded program continued after the failure. */
   readonly source: "made" | "recorded" | "recorded-handled";
-  /** The meta that was journaled with the failure. */
-  readonly meta: CallMeta | undefined;
+  /** The data that was journaled with the failure. */
+  readonly data: CallData;
 
-  constructor(error: unknown, source: CallFailure["source"], meta?: CallMeta) {
+  constructor(error: unknown, source: CallFailure["source"], data: CallData = {}) {
     this.error = error;
     this.source = source;
-    this.meta = meta;
+    this.data = data;
   }
 
   get cached(): boolean {
@@ -84,9 +83,9 @@ export class CallFailure {
 /** Journals the outcome of a call, unless it has no slot. */
 export function journalOutcome({ scope, slot }: StartedCall, ended: Ended<unknown>): void {
   if (slot === undefined || scope.abandoned) return;
-  const { encoded, tombstone, failure, meta } = ended;
+  const { encoded, tombstone, failure } = ended;
   const { frame, run } = scope;
-  const data = scope.recordable(JSON.stringify({ meta: meta ?? {} }));
+  const data = dataText(scope, ended);
   if (failure !== undefined) {
     frame.fail(slot, scope.recordable(JSON.stringify(failure)), data);
   } else if (tombstone !== undefined) {
@@ -98,10 +97,10 @@ export function journalOutcome({ scope, slot }: StartedCall, ended: Ended<unknow
 }
 
 /** Journals that a call failed. */
-export function journalFailure(call: StartedCall, error: unknown, meta?: CallMeta): void {
+export function journalFailure(call: StartedCall, error: unknown, data?: CallData): void {
   const { scope, slot } = call;
   if (slot === undefined || scope.abandoned) return;
-  scope.frame.fail(slot, scope.recordable(errorInfoText(error)), meta && scope.recordable(JSON.stringify({ meta })));
+  scope.frame.fail(slot, scope.recordable(errorInfoText(error)), data && dataText(scope, data));
   rememberFailure(call, error);
 }
 

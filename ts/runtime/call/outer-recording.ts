@@ -1,6 +1,5 @@
 import { calling } from "../../native.js";
 import type { Scope } from "../scope/scope.js";
-import { countLive } from "./make.js";
 import {
   journalFailure,
   journalOutcome,
@@ -36,7 +35,7 @@ export async function askOuterRecording<T>(
         return both(progress(value, headReceived));
       });
     const ended = await answerOrCall(outer, { ...spec, make });
-    countLive(scope);
+    scope.count("live");
     const { continue: continueCall, end } = ended;
     if (end !== undefined) scope.frame.headReceived(call.slot);
     return both({
@@ -45,7 +44,7 @@ export async function askOuterRecording<T>(
       ...(end === undefined ? {} : { end: alsoAt(end, () => both(ended)) }),
     });
   } catch (failure) {
-    countLive(scope);
+    scope.count("live");
     journalFailure(call, (failure as CallFailure).error);
     throw failure;
   }

@@ -1,9 +1,9 @@
 import { isAbortError } from "../../errors/index.js";
-import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
+import type { ErrorInfo } from "../../types/snapshot.js";
 import { decodeValue } from "../../values/decode.js";
 import { fromErrorInfo } from "../../values/error-info.js";
 import { addSaved } from "../scope/replay-report.js";
-import type { Scope } from "../scope/scope.js";
+import { recordedData, type CallData } from "./call-data.js";
 import {
   CallFailure,
   answerOf,
@@ -43,7 +43,7 @@ export async function replayRecorded<T>(
   const end = recordedEnd(call, spec);
   const headReceived = end !== undefined;
   await waitForRelease(call, headReceived);
-  const ended = { ...answer, meta: release(call, headReceived), end };
+  const ended = { ...answer, ...release(call, headReceived), end };
   if (incomplete === undefined) return ended;
   const continueCall = (): Promise<Ended<T>> => {
     end?.now();
@@ -112,9 +112,9 @@ async function replayFailure(call: StartedCall): Promise<CallFailure> {
   await waitForRelease(call, false);
   const { reopenedRequests } = scope.run;
   if (!reopenedRequests.isEmpty && isAbortError(error)) await reopenedRequests.answeredBefore(recorded.end);
-  const meta = release(call, false);
+  const data = release(call, false);
   rememberFailure(call, error);
-  return new CallFailure(error, call.answer === "failure" ? "recorded" : "recorded-handled", meta);
+  return new CallFailure(error, call.answer === "failure" ? "recorded" : "recorded-handled", data);
 }
 
 /** The end of a call whose answer was returned before. Absent if the recording has one position for both. */
@@ -126,15 +126,9 @@ function recordedEnd<T>(call: StartedCall, { incompleteAnswer }: CallSpec<T>): R
   const now = (): void => {
     if (isReleased) return;
     isReleased = true;
-    noteOvertaken(scope, scope.frame.release(call.slot, end));
+    if (scope.frame.release(call.slot, end)) scope.count("overtaken");
   };
   return { inOrder: () => scope.run.releases.waitForRelease(end ?? undefined).then(now), now };
-}
-
-function noteOvertaken({ run, frameReport }: Scope, overtaken: boolean): void {
-  if (!overtaken) return;
-  frameReport.overtaken += 1;
-  run.report.overtaken += 1;
 }
 
 /** Resolves when the recorded order reaches the end of the call, or its answer if that was returned before. */
@@ -142,17 +136,14 @@ function waitForRelease({ scope, recorded }: StartedCall, headReceived: boolean)
   return scope.run.releases.waitForRelease((headReceived ? recorded.answered : recorded.end) ?? undefined);
 }
 
-/** Reports to the core that the recorded answer is returned. Returns its recorded meta. */
-function release({ scope, slot, recorded }: StartedCall, headReceived: boolean): CallMeta | undefined {
-  const { run, frameReport, frame } = scope;
+/** Reports to the core that the recorded answer is returned. Returns its recorded data. */
+function release({ scope, slot, recorded }: StartedCall, headReceived: boolean): CallData {
+  const { run, frame } = scope;
   const { answered, end } = recorded;
-  frameReport.replayed += 1;
-  run.report.replayed += 1;
-  noteOvertaken(scope, headReceived ? frame.headReceived(slot, answered) : frame.release(slot, end));
-  if (recorded.data === undefined) return undefined;
-  const { meta } = JSON.parse(recorded.data) as { meta?: CallMeta | null };
-  // The recording may have been edited.
-  if (typeof meta !== "object" || meta === null) return undefined;
-  addSaved(run.report.saved, meta);
-  return meta;
+  scope.count("replayed");
+  const overtook = headReceived ? frame.headReceived(slot, answered) : frame.release(slot, end);
+  if (overtook) scope.count("overtaken");
+  const data = recordedData(recorded.data);
+  if (data.meta !== undefined) addSaved(run.report.saved, data.meta);
+  return data;
 }

@@ -2,9 +2,11 @@ import { getContext } from "../scope/run-context.js";
 import { ContextNotFoundError } from "../../errors/index.js";
 import type { CallMeta } from "../../types/snapshot.js";
 import type { CallSpec, IncompleteAnswer } from "./outcome.js";
+import { HandOver } from "./hand-over.js";
 import { journaled, type CallInfo, type EndedCall, type JournaledCall, type OpenCall } from "./journal-call.js";
 import { rejected } from "../scope/rejected.js";
-import type { OpenStream, RunState } from "../scope/run-state.js";
+import type { OpenStream } from "../scope/open-streams.js";
+import type { RunState } from "../scope/run-state.js";
 import type { Scope } from "../scope/scope.js";
 
 /** Records an answer while it arrives. */
@@ -195,7 +197,7 @@ class StreamedCall<Answer, Recorded> {
       last = recorder.takeProgress() ?? last;
       if (last !== undefined) open.firstChunk(last);
     };
-    if (this.#scope.run.observed) void recorder.firstChunk?.then(noteFirstChunk);
+    if (this.#scope.run.emitter.observed) void recorder.firstChunk?.then(noteFirstChunk);
     const detach = (): void => {
       last = recorder.takeProgress() ?? last;
       if (last !== undefined) open.detach(last);
@@ -207,12 +209,12 @@ class StreamedCall<Answer, Recorded> {
 
   /** Keeps the frame open until the entry is journaled. Replaces the previous stream of this call. */
   #keepOpen(stream: OpenStream): () => void {
-    const hold = this.#scope.holdOpen();
+    const release = this.#scope.holdOpen();
     this.#close();
     const forget = this.#register(stream);
     const close = (): void => {
       forget();
-      hold.release();
+      release();
     };
     this.#close = close;
     return close;
@@ -227,44 +229,5 @@ class StreamedCall<Answer, Recorded> {
     return () => {
       for (const { openStreams } of runs) openStreams.delete(stream);
     };
-  }
-}
-
-/** Passes an answer to the program and drops its own reference, so that the answer can be collected. */
-class HandOver<Answer> {
-  isMade: boolean = false;
-  /** Resolves when the call has been journaled. */
-  settled: Promise<void> = Promise.resolve();
-  readonly #given: Promise<void>;
-  #resolve!: () => void;
-  #reject!: (error: unknown) => void;
-  #answer: { value: Answer } | undefined;
-
-  constructor() {
-    this.#given = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-  }
-
-  give(value: Answer): void {
-    this.#answer = { value };
-    this.#resolve();
-  }
-
-  giveSettled(value: Answer): void {
-    void this.settled.then(() => this.give(value));
-  }
-
-  fail(error: unknown): void {
-    this.#reject(error);
-  }
-
-  take(): Promise<Answer> {
-    return this.#given.then(() => {
-      const { value } = this.#answer as { value: Answer };
-      this.#answer = undefined;
-      return value;
-    });
   }
 }

@@ -11,7 +11,7 @@ import {
 import type { ErrorInfo, Recorder } from "../../types/snapshot.js";
 import { decodeValue } from "../../values/decode.js";
 import { encodeInput, encodeValue } from "../../values/encode.js";
-import { errorInfoText, fromErrorInfo, toErrorInfo } from "../../values/error-info.js";
+import { fromErrorInfo, toErrorInfo } from "../../values/error-info.js";
 import { budgetOf } from "../usage/budget.js";
 import { isProduction } from "../scope/environment.js";
 import type { Redaction } from "../../redact/redaction.js";
@@ -78,17 +78,16 @@ export function runFrame<Input, Result>(
 /** Opens a frame under the current one, or as the root of a run of its own, and runs its generations. */
 export function enterFrame<Props, Result>(spec: FrameSpec<Props, Result>): Promise<Result> {
   const parent = getContext();
-  let opened: { scope: Scope; inputHash: string };
+  let scope: Scope;
   try {
     if (typeof spec.id !== "string" || spec.id === "") {
       throw new TypeError("runFrame: frame.id must be a non-empty string");
     }
-    opened = openScope(spec, parent);
+    scope = openScope(spec, parent);
   } catch (error) {
     return Promise.reject(error);
   }
-  const { scope, inputHash } = opened;
-  const result = new FrameRun<Props, Result>(spec, scope, parent, inputHash).run();
+  const result = new FrameRun<Props, Result>(spec, scope, parent?.trace.spanId ?? "").run();
   // If the caller ended without awaiting this frame, its abort must not end the process as an unhandled rejection.
   scope.onAbandon(() => void result.catch(() => {}));
   return result;
@@ -96,7 +95,7 @@ export function enterFrame<Props, Result>(spec: FrameSpec<Props, Result>): Promi
 
 type FrameInput = Omit<FrameSpec<unknown, unknown>, "handler">;
 
-function openScope(spec: FrameInput, parent: RunContext | undefined): { scope: Scope; inputHash: string } {
+function openScope(spec: FrameInput, parent: RunContext | undefined): Scope {
   const start = (callId: string): NativeFrameStart =>
     frameStart(callId, spec.id, spec.props, parent?.scope.run ?? NO_RULES);
   let callId: string;
@@ -122,7 +121,7 @@ function openScope(spec: FrameInput, parent: RunContext | undefined): { scope: S
     callId = outer.nextCallId("agent", spec.id);
     frame = calling(() => outer.frame.openChild(start(callId)));
   }
-  const scope = new Scope({
+  return new Scope({
     run,
     parent: parent?.scope,
     callId,
@@ -131,7 +130,6 @@ function openScope(spec: FrameInput, parent: RunContext | undefined): { scope: S
     settings: spec.settings,
     signal: spec.signal,
   });
-  return { scope, inputHash: frame.inputHash };
 }
 
 const NO_RULES = { normalizer: undefined, redaction: undefined };
@@ -159,17 +157,15 @@ export function frameStart(
 class FrameRun<Props, Result> {
   readonly #spec: FrameSpec<Props, Result>;
   readonly #scope: Scope;
-  readonly #parent: RunContext | undefined;
   readonly #span: Span;
   #generations = 0;
 
-  constructor(spec: FrameSpec<Props, Result>, scope: Scope, parent: RunContext | undefined, inputHash: string) {
+  constructor(spec: FrameSpec<Props, Result>, scope: Scope, parentSpanId: string) {
     this.#spec = spec;
     this.#scope = scope;
-    this.#parent = parent;
-    this.#span = new Span(scope, "AGENT", parent?.trace.spanId ?? "", () => ({
+    this.#span = new Span(scope, "AGENT", parentSpanId, () => ({
       ...propsFields(spec.props),
-      inputHash,
+      inputHash: scope.frame.inputHash,
       callId: scope.callId,
       maxReborns: spec.settings.maxReborns,
     }));
@@ -218,7 +214,7 @@ class FrameRun<Props, Result> {
     const error = fromErrorInfo(JSON.parse(text ?? "{}") as ErrorInfo);
     this.#emitEnd(() => ({ error: toErrorInfo(error), success: false, cache: true }));
     scope.close();
-    this.#parent?.scope.remember(error, () => scope.frame.markFramePropagated());
+    scope.parent?.remember(error, () => scope.frame.markFramePropagated());
     throw error;
   }
 
@@ -239,10 +235,7 @@ class FrameRun<Props, Result> {
     const order = run.replaying ? frame.releaseOrder : null;
     if (order == null) return;
     await run.releases.waitForRelease(order);
-    if (frame.reachEnd()) {
-      this.#scope.frameReport.overtaken += 1;
-      run.report.overtaken += 1;
-    }
+    if (frame.reachEnd()) this.#scope.count("overtaken");
   }
 
   async #generationsUntilReturn(): Promise<Result> {
@@ -325,33 +318,20 @@ class FrameRun<Props, Result> {
     const scope = this.#scope;
     const value = encodeValue(result);
     const encoded = scope.run.redaction?.encoded(value) ?? value;
-    if ("tombstone" in encoded) {
-      // The agent has succeeded; only its result cannot be replayed.
-      scope.journalEnd("completed", () => scope.frame.complete("null", UNRECORDED));
-    } else {
-      scope.journalEnd("completed", () => scope.frame.complete(encoded.text, encoded.types ?? undefined));
-    }
-    this.#emitEnd(() => ({ ...resultFields(result), success: true }));
-    this.#close();
+    // With a tombstone the agent has succeeded; only its result cannot be replayed.
+    scope.complete("tombstone" in encoded ? { text: "null", types: UNRECORDED } : encoded, () =>
+      this.#emitEnd(() => ({ ...resultFields(result), success: true })),
+    );
   }
 
   #fail(error: unknown): void {
     const scope = this.#scope;
-    scope.markPropagated(error);
-    const info = scope.recordable(errorInfoText(error));
-    scope.journalEnd("failed", () => scope.frame.endFailed(info));
-    this.#emitEnd(() => ({ error: toErrorInfo(error), success: false }));
-    this.#close();
-    const { frame } = scope;
-    this.#parent?.scope.remember(error, () => frame.markFramePropagated());
+    scope.fail(error, () => this.#emitEnd(() => ({ error: toErrorInfo(error), success: false })));
+    scope.parent?.remember(error, () => scope.frame.markFramePropagated());
   }
 
   #emitEnd(fields: () => object): void {
     this.#span.end(() => ({ ...fields(), generationCount: this.#generations }));
-  }
-
-  #close(): void {
-    this.#scope.close();
   }
 }
 

@@ -2,18 +2,16 @@ import { requireContext, type RunContext } from "../scope/run-context.js";
 import { checkOptionNames } from "../../errors/option-names.js";
 import { SnapshotDisabledError } from "../../errors/index.js";
 import type { AgentSnapshot } from "../../types/snapshot.js";
-import type { NativeSnapshotHandle } from "../../native.js";
 import { snapshotObject } from "../../snapshot/handle.js";
-import { checkSnapshot } from "../../snapshot/open.js";
 import { metadataText } from "../../snapshot/metadata.js";
 
 const OPTION_NAMES = { metadata: true, context: true } as const;
 
 /**
- * Returns a snapshot of the current run: all its frames, and everything journaled in them so far. The cost does not
- * depend on the length of the run, and later events do not change the snapshot.
+ * Takes a snapshot of the current run: all its frames and their journal entries so far. The cost does not depend on the
+ * length of the run. The snapshot does not change when the run continues.
  *
- * @param options.metadata your own tags, as JSON values.
+ * @param options.metadata your own tags, a JSON object.
  * @param options.context a context of the run. Default: the current context.
  * @throws ContextNotFoundError outside of runs and agents.
  * @throws SnapshotDisabledError if the run is not journaled.
@@ -48,18 +46,6 @@ export function dumpSnapshot(
   const metadata = metadataText(options.metadata);
   for (const stream of run.outermost.openStreams) stream.progress();
   const kept = metadata === undefined ? undefined : (run.redaction?.json(metadata) ?? metadata);
-  // In a recorded test, a dump must be equal at record and replay: nothing that the run has not reached is in it.
-  const isInside = run.frameCallId !== undefined;
-  const handle = frame.dump(Date.now(), traceId, spanId, kept, rules, redact, isInside);
-  return snapshotObject(isInside ? runAlone(handle, run.frameCallId) : handle);
-}
-
-/** The run at a path of a recording session, as if it had been started outside of the session. */
-function runAlone(handle: NativeSnapshotHandle, callId: string): NativeSnapshotHandle {
-  const whole = snapshotObject(handle);
-  const { children, requestTexts } = whole.root;
-  const frame = children[callId];
-  if (frame === undefined) return handle;
-  const root = { ...frame, callId: "root", ...(requestTexts === undefined ? {} : { requestTexts }) };
-  return checkSnapshot({ ...whole, root }).handle;
+  // A run inside a recorded test is dumped alone, as if it had been started outside of the test.
+  return snapshotObject(frame.dump(Date.now(), traceId, spanId, kept, rules, redact, run.frameCallId));
 }

@@ -8,8 +8,9 @@ import type { AgentSnapshot } from "../../types/snapshot.js";
 import { DEFAULT_MAX_DEPTH, frameStart } from "../frame/frame.js";
 import { newSpanId } from "../scope/ids.js";
 import { Normalizer, type NormalizeRule } from "../../values/normalize.js";
-import { RunState, type SeenCall } from "../scope/run-state.js";
+import { RunState } from "../scope/run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";
+import type { SeenCall } from "../scope/seen-calls.js";
 
 export interface RecordingSessionOptions {
   /** The snapshot to replay. */
@@ -70,7 +71,7 @@ export class RecordingSession {
 
   /** The first call that was not allowed to be executed. */
   get refused(): ReplayMissError | undefined {
-    return this.#scope.run.refused;
+    return this.#scope.run.misses.refused;
   }
 
   /** Ends the open streams with what has arrived, and returns everything that was recorded. */
@@ -89,9 +90,7 @@ export class RecordingSession {
 
   /** Stops recording, and aborts everything that still runs. */
   close(): void {
-    const { frame } = this.#scope;
-    this.#scope.journalEnd("completed", () => frame.complete("null"));
-    this.#scope.close();
+    this.#scope.complete({ text: "null", types: null }, () => {});
   }
 }
 

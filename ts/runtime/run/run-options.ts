@@ -7,7 +7,7 @@ import type { ModelAdapter } from "../../types/model.js";
 import type { ReplayReport } from "../../types/report.js";
 import type { AgentSnapshot } from "../../types/snapshot.js";
 import type { NormalizeRule } from "../../values/normalize.js";
-import type { EventSink } from "../scope/run-state.js";
+import type { EventSink } from "../scope/emitter.js";
 
 export interface RunWithOptions<Props = unknown> {
   /** The argument of the function. */

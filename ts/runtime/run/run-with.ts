@@ -6,7 +6,7 @@ import { calling, native, type NativeFrameHandle } from "../../native.js";
 import { openSnapshot, type OpenSnapshot } from "../../snapshot/open.js";
 import { decodeValue } from "../../values/decode.js";
 import { encodeMarked, encodeValue } from "../../values/encode.js";
-import { errorInfoText, toErrorInfo } from "../../values/error-info.js";
+import { toErrorInfo } from "../../values/error-info.js";
 import { budgetOf } from "../usage/budget.js";
 import { Redaction } from "../../redact/redaction.js";
 import { redactorOf } from "../../redact/redactor.js";
@@ -155,42 +155,39 @@ class Run<Props, Result> {
       recorder: JSON.parse(scope.frame.recorder) as Recorder,
       ...(scope.run.replaying ? { budgetState: budgetOf(scope), memory: memory() } : {}),
     }));
-    const end = (fields: () => object): void => {
+    const emitEnd = (fields: () => object): void => {
       this.#report();
       this.#span.end(() => ({ ...fields(), metrics: metricsOf(scope), memory: memory() }));
-      scope.close();
     };
     const outcome = await this.#outcome(fn);
     for (const stream of scope.run.openStreams) stream.detach();
     if ("error" in outcome) {
       const { error } = outcome;
-      scope.markPropagated(error);
-      const info = scope.recordable(errorInfoText(error));
-      scope.journalEnd("failed", () => scope.frame.endFailed(info));
-      end(() => ({ error: toErrorInfo(error), success: false }));
+      scope.fail(error, () => emitEnd(() => ({ error: toErrorInfo(error), success: false })));
       throw error;
     }
     const { result } = outcome;
     const encoded = encodeValue(result);
     const { text, types } = "tombstone" in encoded ? encodeMarked(result) : encoded;
-    const kept = scope.run.redaction?.encoded({ text, types }) ?? { text, types };
-    scope.journalEnd("completed", () => scope.frame.complete(kept.text, kept.types ?? undefined));
-    end(() => ({
-      result: JSON.parse(text) as unknown,
-      ...(types === null ? {} : { resultTypes: JSON.parse(types) as unknown }),
-      success: true,
-    }));
+    scope.complete(scope.run.redaction?.encoded({ text, types }) ?? { text, types }, () =>
+      emitEnd(() => ({
+        result: JSON.parse(text) as unknown,
+        ...(types === null ? {} : { resultTypes: JSON.parse(types) as unknown }),
+        success: true,
+      })),
+    );
     return result;
   }
 
   /** The outcome of the function, or a refused miss, which the agent may have caught. */
   async #outcome(fn: (props: Props) => Promise<Result> | Result): Promise<{ result: Result } | { error: unknown }> {
     const scope = this.#scope;
+    const { misses } = scope.run;
     try {
       const result = await storage.run(new RunContext(scope, this.#span.spanId), async () => fn(this.#props()));
-      return scope.run.refused === undefined ? { result } : { error: scope.run.refused };
+      return misses.refused === undefined ? { result } : { error: misses.refused };
     } catch (error) {
-      return { error: scope.run.refused ?? error };
+      return { error: misses.refused ?? error };
     }
   }
 

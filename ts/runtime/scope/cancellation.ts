@@ -1,28 +1,49 @@
-import { getContext } from "./run-context.js";
+import { setMaxListeners } from "node:events";
 
-/** Aborts an agent from inside: `handle(reason)` and `handle.abort(reason)` are the same. */
-export interface AbortHandle {
-  /**
-   * Aborts the agent and its sub-agents, but not its caller. Does nothing once the agent has ended.
-   * @param reason becomes `signal.reason`.
-   */
-  (reason?: unknown): void;
-  abort(reason?: unknown): void;
-  /** The agent's signal. */
-  readonly signal: AbortSignal;
+import { AbortError, isAbortError } from "../../errors/index.js";
+
+/** The abort signal of a frame. It follows the signals of the frame above and of the caller until the frame ends. */
+export class Cancellation {
+  readonly #controller = new AbortController();
+  readonly #unlinks: (() => void)[] = [];
+
+  constructor(...followed: (AbortSignal | undefined)[]) {
+    // Many sub-agents and calls may listen at the same time. Without this, Node warns of a leak.
+    setMaxListeners(0, this.#controller.signal);
+    for (const signal of followed) this.#follow(signal);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#controller.abort(reason);
+  }
+
+  /** Stops following other signals: the signal of an ended frame never changes. */
+  unlink(): void {
+    for (const unlink of this.#unlinks.splice(0)) unlink();
+  }
+
+  /** The error to throw once the signal is aborted. */
+  error(): AbortError {
+    const reason: unknown = this.signal.reason;
+    return isOwnAbortError(reason) ? reason : new AbortError(reason);
+  }
+
+  #follow(signal: AbortSignal | undefined): void {
+    if (signal === undefined) return;
+    if (signal.aborted) {
+      this.#controller.abort(signal.reason);
+      return;
+    }
+    const abort = (): void => this.#controller.abort(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    this.#unlinks.push(() => signal.removeEventListener("abort", abort));
+  }
 }
 
-/** The signal that aborts when the current agent must stop; `undefined` outside of runs and agents. */
-export function getContextSignal(): AbortSignal | undefined {
-  return getContext()?.signal;
-}
-
-/**
- * Returns a function that aborts the current agent, from wherever it is called later. Outside of runs and agents the
- * function does nothing, and its signal never aborts.
- */
-export function getAbortHandle(): AbortHandle {
-  const scope = getContext()?.scope;
-  const abort = (reason?: unknown): void => scope?.abort(reason);
-  return Object.assign(abort, { abort, signal: scope?.signal ?? new AbortController().signal });
+function isOwnAbortError(value: unknown): value is AbortError {
+  return isAbortError(value) && (value as { code?: unknown }).code === "ERR_REWIND_ABORTED";
 }

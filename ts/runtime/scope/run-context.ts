@@ -68,7 +68,7 @@ export class RunContext {
 
   /** Ids of the trace (32 hex digits) and of the span that the code runs in (16 hex digits). */
   get trace(): { readonly traceId: string; readonly spanId: string } {
-    return { traceId: this.scope.run.traceId, spanId: this.#spanId };
+    return { traceId: this.scope.run.emitter.traceId, spanId: this.#spanId };
   }
 
   /** True if the run is journaled and can be dumped. */

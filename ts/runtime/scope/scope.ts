@@ -1,13 +1,16 @@
-import { setMaxListeners } from "node:events";
-
-import { AbortError, isAbortError } from "../../errors/index.js";
+import { AbortError } from "../../errors/index.js";
 import type { NativeFrameHandle } from "../../native.js";
 import type { ModelAdapter } from "../../types/model.js";
 import type { FrameReport } from "../../types/report.js";
+import { errorInfoText } from "../../values/error-info.js";
+import type { Encoded } from "../../values/encode.js";
+import { Cancellation } from "./cancellation.js";
+import { DelayedEnd } from "./delayed-end.js";
+import type { SpanRef } from "./emitter.js";
 import { ErrorOrigins } from "./error-origins.js";
 import { Generation } from "./generation.js";
 import { MemoryStore } from "./memory.js";
-import type { RunState, SpanRef } from "./run-state.js";
+import type { RunState } from "./run-state.js";
 import type { StreamWatcher } from "./watcher.js";
 
 export interface AgentSettings {
@@ -49,11 +52,9 @@ export class Scope {
   readonly frameReport: FrameReport;
   generation: Generation;
   readonly #children = new Set<Scope>();
-  readonly #controller = new AbortController();
+  readonly #cancellation: Cancellation;
   readonly #errorOrigins = new ErrorOrigins();
-  readonly #unlinks: (() => void)[] = [];
-  #streams = 0;
-  #ending: (() => void) | undefined;
+  readonly #delayedEnd: DelayedEnd;
   #lifecycle: Lifecycle = "running";
   #onAbandon: () => void = () => {};
 
@@ -96,15 +97,13 @@ export class Scope {
     this.memory = new MemoryStore(entry?.memory, (key, text, initial) => {
       if (!this.closed) this.frame.setMemory(this.recordable(JSON.stringify(key)), this.recordable(text), initial);
     });
-    // Many sub-agents and calls may listen at the same time. Without this, Node warns of a leak.
-    setMaxListeners(0, this.#controller.signal);
-    this.#follow(options.parent?.signal);
-    this.#follow(options.signal);
-    this.parent?.adopt(this);
+    this.#cancellation = new Cancellation(options.parent?.signal, options.signal);
+    this.#delayedEnd = new DelayedEnd(this.run.outermost.pendingEnds);
+    this.parent?.addChild(this);
   }
 
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.#cancellation.signal;
   }
 
   /** True if the frame, or one above it, has ended. */
@@ -127,25 +126,9 @@ export class Scope {
     if (this.#lifecycle === "running") this.#lifecycle = "returned";
   }
 
-  #follow(signal: AbortSignal | undefined): void {
-    if (signal === undefined) return;
-    if (signal.aborted) {
-      this.#controller.abort(signal.reason);
-      return;
-    }
-    const abort = (): void => this.#controller.abort(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-    this.#unlinks.push(() => signal.removeEventListener("abort", abort));
-  }
-
-  /** Stops following other signals: the signal of an ended frame never changes. */
-  #unlink(): void {
-    for (const unlink of this.#unlinks.splice(0)) unlink();
-  }
-
   /** Aborts this frame and the frames below it. Does nothing once the frame has ended. */
   abort(reason: unknown): void {
-    if (!this.closed) this.#controller.abort(reason);
+    if (!this.closed) this.#cancellation.abort(reason);
   }
 
   /** @throws AbortError once the signal is aborted. */
@@ -155,8 +138,7 @@ export class Scope {
 
   /** The error to throw once the signal is aborted. */
   abortError(): AbortError {
-    const reason: unknown = this.signal.reason;
-    return isOwnAbortError(reason) ? reason : new AbortError(reason);
+    return this.#cancellation.error();
   }
 
   /**
@@ -164,13 +146,13 @@ export class Scope {
    * dropped event all later ones are dropped too, so no span ends that did not start.
    */
   emit(type: string, span: SpanRef, fields: object, attributes?: Readonly<Record<string, unknown>>): void {
-    if (this.isOpen) this.run.emit(type, this.agentId, span, fields, attributes);
+    if (this.isOpen) this.run.emitter.emit(type, this.agentId, span, fields, attributes);
   }
 
   /** True while the frame can journal: it has not ended, or an open call keeps it open. */
   get isOpen(): boolean {
     if (!this.closed) return true;
-    return this.#streams > 0 && !this.abandoned && this.parent?.isOpen === true;
+    return this.#delayedEnd.isHeld && !this.abandoned && this.parent?.isOpen === true;
   }
 
   nextCallId(type: string, id: string): string {
@@ -189,47 +171,56 @@ export class Scope {
     this.#errorOrigins.remember(error, mark);
   }
 
-  /** The frame ends with this error: marks the entries that failed with it, or with an error in its cause chain. */
-  markPropagated(error: unknown): void {
-    this.#errorOrigins.mark(error);
+  /** Counts a call in the reports of the frame and its run. */
+  count(what: "replayed" | "live" | "missed" | "overtaken"): void {
+    this.frameReport[what] += 1;
+    this.run.report[what] += 1;
   }
 
   /**
-   * A call of this frame returned its answer and continues. Until `release`, the end of this frame and of the frames
-   * above is not journaled, because nothing can be journaled in a frame after its end. Leftover code of an ended frame
-   * does not reopen it.
+   * A call of this frame returned its answer and continues. Until the returned function is called, the end of this
+   * frame and of the frames above is not journaled, because nothing can be journaled in a frame after its end. Leftover
+   * code of an ended frame does not reopen it.
    */
-  holdOpen(): { release: () => void } {
-    if (this.parent === undefined || !this.isOpen) return { release() {} };
-    const above = this.parent.holdOpen();
-    this.#streams += 1;
-    let held = true;
-    const release = (): void => {
-      if (!held) return;
-      held = false;
-      this.#streams -= 1;
-      if (this.#streams === 0) this.#ending?.();
-      above.release();
+  holdOpen(): () => void {
+    if (this.parent === undefined || !this.isOpen) return () => {};
+    const releaseAbove = this.parent.holdOpen();
+    const release = this.#delayedEnd.hold();
+    return () => {
+      release();
+      releaseAbove();
     };
-    return { release };
+  }
+
+  /** Ends the frame with a result, in the form that is recorded. */
+  complete({ text, types }: Encoded, emitEnd: () => void): void {
+    this.#journalEnd(true, () => this.frame.complete(text, types ?? undefined));
+    emitEnd();
+    this.close();
+  }
+
+  /**
+   * Ends the frame with an error. First marks the entries that failed with it, or with an error in its cause chain: the
+   * core must know them when the end is journaled.
+   */
+  fail(error: unknown, emitEnd: () => void): void {
+    this.#errorOrigins.mark(error);
+    const info = this.recordable(errorInfoText(error));
+    this.#journalEnd(false, () => this.frame.endFailed(info));
+    emitEnd();
+    this.close();
   }
 
   /** Journals the end of the frame as soon as nothing below it is open. The outermost frame ends at once. */
-  journalEnd(returned: "completed" | "failed", end: () => void): void {
+  #journalEnd(completed: boolean, end: () => void): void {
     if (this.abandoned) return;
-    const { pendingEnds } = this.run.outermost;
-    if (this.parent === undefined) for (const pending of pendingEnds) pending();
-    if (this.#streams === 0 || this.parent === undefined) {
+    if (this.parent === undefined) for (const pending of this.run.outermost.pendingEnds) pending();
+    if (!this.#delayedEnd.isHeld || this.parent === undefined) {
       end();
       return;
     }
-    const ending = (): void => {
-      if (!pendingEnds.delete(ending)) return;
-      end();
-    };
-    this.#ending = ending;
-    pendingEnds.add(ending);
-    this.frame.returnNow(returned === "completed");
+    this.#delayedEnd.wait(end);
+    this.frame.returnNow(completed);
   }
 
   /** Abandons the frames below that still run in this generation. */
@@ -250,8 +241,8 @@ export class Scope {
   close(): void {
     this.countUnused();
     this.closeChildren();
-    this.parent?.release(this);
-    this.#unlink();
+    this.parent?.removeChild(this);
+    this.#cancellation.unlink();
     if (!this.abandoned) this.#lifecycle = "closed";
   }
 
@@ -264,13 +255,13 @@ export class Scope {
   // A parent or child may belong to another copy of the package, which cannot access private members of this class.
 
   /** Adds a child. A child that leftover code of an ended frame starts is abandoned at once. */
-  adopt(child: Scope): void {
+  addChild(child: Scope): void {
     if (this.closed) child.abandon(this.#ended());
     else this.#children.add(child);
   }
 
   /** Removes a child that has ended. */
-  release(child: Scope): void {
+  removeChild(child: Scope): void {
     this.#children.delete(child);
   }
 
@@ -285,13 +276,9 @@ export class Scope {
     if (this.closed) return;
     this.#lifecycle = "abandoned";
     this.#onAbandon();
-    this.#unlink();
-    this.#controller.abort(reason);
+    this.#cancellation.unlink();
+    this.#cancellation.abort(reason);
     for (const child of this.#children) child.abandon(reason);
     this.#children.clear();
   }
-}
-
-function isOwnAbortError(value: unknown): value is AbortError {
-  return isAbortError(value) && (value as { code?: unknown }).code === "ERR_REWIND_ABORTED";
 }

@@ -2,7 +2,7 @@ import { RunContext, requireContext, storage } from "./run-context.js";
 import { EVENTS } from "../../events/names.js";
 import { toErrorInfo } from "../../values/error-info.js";
 import { newSpanId } from "./ids.js";
-import type { SpanRef } from "./run-state.js";
+import type { SpanRef } from "./emitter.js";
 import type { Scope } from "./scope.js";
 
 /** The spans with an event for their start and one for their end. */
@@ -47,7 +47,7 @@ export class Span implements SpanRef {
   }
 
   start(fields?: () => object): void {
-    if (this.#scope.run.observed) this.#emit(EVENTS[`${this.#name}_START`], fields?.());
+    if (this.#scope.run.emitter.observed) this.#emit(EVENTS[`${this.#name}_START`], fields?.());
   }
 
   end(fields: () => object): void {
@@ -60,7 +60,7 @@ export class Span implements SpanRef {
 
   /** An event between the start and the end. */
   event(type: string, fields: () => object): void {
-    if (!this.#scope.run.observed) return;
+    if (!this.#scope.run.emitter.observed) return;
     this.#emit(type, { ...fields(), duration: performance.now() - this.#startedAt });
   }
 
@@ -72,7 +72,7 @@ export class Span implements SpanRef {
 
 /** Emits an event that is a span without duration. */
 export function emitEvent(scope: Scope, type: string, parentSpanId: string, fields: () => object): void {
-  if (scope.run.observed) scope.emit(type, { spanId: newSpanId(), parentSpanId }, fields());
+  if (scope.run.emitter.observed) scope.emit(type, { spanId: newSpanId(), parentSpanId }, fields());
 }
 
 /**

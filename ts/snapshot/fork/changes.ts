@@ -1,4 +1,4 @@
-// The arguments of `forkSnapshot`, checked and as the binding takes them.
+// Checks the arguments of `forkSnapshot` and converts them for the binding.
 
 import { isError } from "../../errors/base.js";
 import type { NativeForkChange } from "../../native.js";
@@ -9,50 +9,50 @@ import { ForkError } from "../../errors/index.js";
 import { misspelled } from "../../errors/nearest.js";
 import { unknownName } from "./unknown-name.js";
 
-/** Names a call or a frame: by its callId, or more closely. */
+/** Identifies a call or a frame: a callId, or an object with more detail. */
 export type ForkTarget = string | CallIdTarget | ContentHashTarget;
 
 export interface CallIdTarget {
   callId: string;
-  /** Which one, from 0 in order of the starts, where the callId occurs in several generations. Default the last. */
+  /** Which occurrence, from 0 in order of the starts, if the callId occurs in several generations. Default: the last. */
   occurrence?: number;
 }
 
 export interface ContentHashTarget {
   contentHash: string;
-  /** Which one, from 0 in order of the starts, where the request was made several times. Default the last. */
+  /** Which occurrence, from 0 in order of the starts, if the request was made several times. Default: the last. */
   occurrence?: number;
-  /** The callId of the frame that it was made in. */
+  /** The callId of the frame that made the request. */
   frame?: string;
-  /** "prompt", "tool" or a kind of the program's own. */
+  /** "prompt", "tool" or a custom kind. */
   kind?: string;
 }
 
 /** A change of one call or frame. */
 export interface ForkChange {
-  /** What is changed: a callId, such as `"root/agent:a:0/tool:search:2"`, or `{ contentHash }`. */
+  /** The call or frame to change: a callId, such as `"root/agent:a:0/tool:search:2"`, or `{ contentHash }`. */
   at: ForkTarget;
   /**
-   * Takes the call or frame out, with everything that was started after it had ended: these are made again. With
-   * `output` or `error` beside it, it stays and gives that, and only what came after it is taken out.
+   * Removes the call or frame, and everything that started after its end, so that all of it is executed again. Together
+   * with `output` or `error`, the entry itself stays with that outcome, and only the later ones are removed.
    */
   drop?: true;
   /**
-   * What the call gives instead: any value that can be recorded; of a prompt, the assistant message. Of a frame it is
-   * taken with `runWith({ completedFrames: "reuse" })` only, since its handler runs again otherwise.
+   * The new output: any value that can be recorded; for a prompt, the assistant message. The output of a frame is used
+   * only with `runWith({ completedFrames: "reuse" })`, because its handler runs again otherwise.
    */
   output?: unknown;
-  /** What the call fails with instead. Of a frame, as with `output`. */
+  /** The new error. For frames, the condition of `output` applies. */
   error?: Error | ErrorInfo;
-  /** Keys of the frame's memory, which hold at its start and as it stands; JSON. `undefined` takes a key out. */
+  /** New JSON values of keys in the frame's memory, at its start and at the dump. `undefined` removes a key. */
   memory?: Record<string, unknown>;
 }
 
 /** A change that has been checked. */
 export interface CheckedChange {
-  /** Place in the arguments. */
+  /** Path in the arguments. */
   readonly path: string;
-  /** `at` as it was given. */
+  /** The original `at`. */
   readonly given: unknown;
   readonly crossing: NativeForkChange;
 }

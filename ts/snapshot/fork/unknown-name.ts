@@ -2,10 +2,10 @@ import { quoted } from "../../errors/base.js";
 import { ForkError } from "../../errors/index.js";
 import { nearest } from "../../errors/nearest.js";
 
-/** How many names a message lists. */
+/** Maximum of names in a message. */
 const SHOWN = 20;
 
-/** A name that is not among those known, or that was not given; the message lists them. */
+/** The error for a name that is unknown or missing. Its message lists the known names. */
 export function unknownName(
   path: string,
   message: string,
@@ -18,7 +18,7 @@ export function unknownName(
 }
 
 function listed(names: readonly string[]): string {
-  if (names.length === 0) return "There is none.";
+  if (names.length === 0) return "There are no such names.";
   const more = names.length - SHOWN;
   return `There are: ${quoted(names.slice(0, SHOWN))}${more > 0 ? `, and ${more} more` : ""}.`;
 }

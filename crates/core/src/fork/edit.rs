@@ -85,14 +85,14 @@ impl Tree<'_> {
                     NewOutcome::Error(error) => State::Failed(Some(error.clone())),
                 };
             }
-            Subject::Call { .. } => {
+            Subject::Call(..) => {
                 if let Some(call) = self.call_mut(entry) {
                     call.outcome = outcome.of_call();
                     // Durations and usage belong to the recorded answer.
                     call.data = CallData::default();
                 }
             }
-            Subject::Row { position, .. } => self.set_row(entry, position, outcome),
+            Subject::Row(_, position) => self.set_row(entry, position, outcome),
         }
     }
 

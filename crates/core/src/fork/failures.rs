@@ -101,10 +101,7 @@ impl Tree<'_> {
                 if !now.was_ended_by(failed, node, generation) {
                     continue;
                 }
-                let subject = Subject::Call {
-                    generation,
-                    position,
-                };
+                let subject = Subject::Call(generation, position);
                 let entry = Entry { node, subject };
                 let recorded = self.call(entry).and_then(Failed::call);
                 let was_handled =

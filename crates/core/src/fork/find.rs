@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::tree::{Entry, Listed, Tree};
-use super::{Change, Problem, Target};
+use super::{Change, ForkError, Target};
 use crate::json::JsonStr;
 use crate::model::{Kind, RequestHash};
 use crate::util::IdHashing;
@@ -37,7 +37,7 @@ impl<'t> Finder<'t> {
         Self { tree, by_call_id }
     }
 
-    pub(super) fn find(&self, change: &Change) -> Result<Entry, Problem> {
+    pub(super) fn find(&self, change: &Change) -> Result<Entry, ForkError> {
         let found = match &change.target {
             Target::CallId(call_id) => self.with_call_id(call_id)?,
             Target::Request { hash, frame, kind } => {
@@ -53,11 +53,11 @@ impl<'t> Finder<'t> {
                 count => format!("are {count}, from 0 to {}", count.saturating_sub(1)),
             };
             let message = format!("there is no match number {occurrence}: there {numbers}.");
-            Problem::new("at.occurrence", message)
+            ForkError::new("at.occurrence", message)
         })
     }
 
-    fn with_call_id(&self, call_id: &JsonStr) -> Result<Vec<Listed<'t>>, Problem> {
+    fn with_call_id(&self, call_id: &JsonStr) -> Result<Vec<Listed<'t>>, ForkError> {
         if let Some(found) = self.by_call_id.get(call_id)
             && !found.is_empty()
         {
@@ -75,7 +75,7 @@ impl<'t> Finder<'t> {
         );
         let known = self.tree.entries();
         let known = known.filter_map(|listed| listed.call_id.cloned());
-        Err(Problem::new("at", message).listing(Some(call_id), known))
+        Err(ForkError::new("at", message).listing(Some(call_id), known))
     }
 }
 
@@ -84,7 +84,7 @@ fn with_request<'a>(
     hash: &RequestHash,
     frame: Option<&JsonStr>,
     kind: Option<&Kind>,
-) -> Result<Vec<Listed<'a>>, Problem> {
+) -> Result<Vec<Listed<'a>>, ForkError> {
     let in_frame = |listed: &Listed<'_>| {
         listed.request.is_some() && frame.is_none_or(|frame| listed.frame.call_id == *frame)
     };
@@ -110,7 +110,7 @@ fn with_request<'a>(
     {
         let message = format!("no frame \"{}\" with calls.", frame.body());
         let known = requests().map(|listed| listed.frame.call_id.clone());
-        return Err(Problem::new("at.frame", message).listing(Some(frame), known));
+        return Err(ForkError::new("at.frame", message).listing(Some(frame), known));
     }
     let named = |kind: &Kind| JsonStr::from_normalized_body(kind.name());
     if let Some(kind) = kind
@@ -119,7 +119,7 @@ fn with_request<'a>(
         let message = format!("no call of kind \"{}\".", kind.name());
         let known = tree.entries().filter(in_frame);
         let known = known.filter_map(|listed| listed.request.map(|(kind, _)| named(kind)));
-        return Err(Problem::new("at.kind", message).listing(Some(&named(kind)), known));
+        return Err(ForkError::new("at.kind", message).listing(Some(&named(kind)), known));
     }
     let written = |hash: &RequestHash| {
         let mut body = String::new();
@@ -149,12 +149,12 @@ fn with_request<'a>(
     );
     let known = tree.entries().filter(of_kind);
     let known = known.filter_map(|listed| listed.request.map(|(_, hash)| written(hash)));
-    Err(Problem::new("at", message).listing(Some(&wanted), known))
+    Err(ForkError::new("at", message).listing(Some(&wanted), known))
 }
 
 /// Sorts entries by their starts. If some have no recorded order, all stay in tree order, and the last one in several
 /// frames is unknown.
-fn in_order(mut found: Vec<Listed<'_>>, wants_last: bool) -> Result<Vec<Listed<'_>>, Problem> {
+fn in_order(mut found: Vec<Listed<'_>>, wants_last: bool) -> Result<Vec<Listed<'_>>, ForkError> {
     if found.iter().all(|listed| listed.start.is_some()) {
         found.sort_by_key(|listed| listed.start);
         return Ok(found);
@@ -166,7 +166,7 @@ fn in_order(mut found: Vec<Listed<'_>>, wants_last: bool) -> Result<Vec<Listed<'
             found.len()
         );
         let known = found.iter().map(|listed| listed.frame.call_id.clone());
-        return Err(Problem::new("at", message).listing(None, known));
+        return Err(ForkError::new("at", message).listing(None, known));
     }
     Ok(found)
 }

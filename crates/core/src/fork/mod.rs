@@ -6,6 +6,7 @@ mod failures;
 mod find;
 mod rehash;
 mod remove;
+mod test_recording;
 mod tree;
 
 use std::collections::{HashMap, HashSet};
@@ -16,6 +17,7 @@ use crate::model::{Frame, Kind, Memory, Outcome, RequestHash, Value};
 use find::Finder;
 pub use rehash::rehash;
 use remove::{Dropped, Routes};
+pub use test_recording::test_recording;
 use tree::{Entry, Subject, Tree};
 
 /// A change of one call or frame.
@@ -102,7 +104,7 @@ pub fn fork(root: &Arc<Frame>, changes: &[Change]) -> Result<Arc<Frame>, ForkErr
             check_fits(&tree, change, entry)?;
             Ok(entry)
         });
-        let entry = fitting.map_err(|problem| problem.of(index))?;
+        let entry = fitting.map_err(|error| error.of(index))?;
         edits.push(Edit {
             index,
             change,
@@ -132,16 +134,11 @@ pub fn fork(root: &Arc<Frame>, changes: &[Change]) -> Result<Arc<Frame>, ForkErr
 /// The last outcome that the changes set for an entry.
 type Outcomes<'c> = HashMap<Entry, &'c NewOutcome>;
 
-/// A fault of a change, before its position in the list is known.
-struct Problem {
-    field: &'static str,
-    message: String,
-    known: Known,
-}
-
-impl Problem {
+impl ForkError {
+    /// An error of a change whose position is not known yet.
     fn new(field: &'static str, message: String) -> Self {
         Self {
+            change: 0,
             field,
             message,
             known: Known::default(),
@@ -160,21 +157,16 @@ impl Problem {
         Self { known, ..self }
     }
 
-    fn of(self, change: usize) -> ForkError {
-        ForkError {
-            change,
-            field: self.field,
-            message: self.message,
-            known: self.known,
-        }
+    fn of(self, change: usize) -> Self {
+        Self { change, ..self }
     }
 }
 
-fn check_fits(tree: &Tree<'_>, change: &Change, entry: Entry) -> Result<(), Problem> {
+fn check_fits(tree: &Tree<'_>, change: &Change, entry: Entry) -> Result<(), ForkError> {
     let is_frame = entry.subject == Subject::Frame;
     if change.drop && is_frame && tree.parent(entry.node).is_none() {
         let message = "the root cannot be dropped, because nothing would be left. Run without a snapshot instead.";
-        return Err(Problem::new("drop", message.to_owned()));
+        return Err(ForkError::new("drop", message.to_owned()));
     }
     if change.memory.is_some() && !is_frame {
         let frame = &tree.frame(entry.node).call_id;
@@ -182,9 +174,9 @@ fn check_fits(tree: &Tree<'_>, change: &Change, entry: Entry) -> Result<(), Prob
             "a call has no memory. To change the memory of its frame, set at: \"{}\".",
             frame.body()
         );
-        let mut problem = Problem::new("memory", message);
-        problem.known.names.push(frame.clone());
-        return Err(problem);
+        let mut error = ForkError::new("memory", message);
+        error.known.names.push(frame.clone());
+        return Err(error);
     }
     if let Some(NewOutcome::Output(output)) = &change.outcome
         && let Some((Kind::Prompt, Outcome::Output(recorded))) = tree.request_outcome(entry)
@@ -192,7 +184,7 @@ fn check_fits(tree: &Tree<'_>, change: &Change, entry: Entry) -> Result<(), Prob
         && !is_assistant_message(&output.text)
     {
         let message = r#"expected an assistant message, such as { role: "assistant", content: "…" }, like the recorded output of the prompt."#;
-        return Err(Problem::new("output", message.to_owned()));
+        return Err(ForkError::new("output", message.to_owned()));
     }
     Ok(())
 }
@@ -228,7 +220,7 @@ fn check_kept(tree: &Tree<'_>, edits: &[Edit<'_>]) -> Result<(), ForkError> {
                 "{} is dropped by another change, directly or because it was started later. Remove one of the two changes.",
                 tree.name_of(edit.entry)
             );
-            return Err(Problem::new("", message).of(edit.index));
+            return Err(ForkError::new("", message).of(edit.index));
         }
     }
     Ok(())

@@ -23,7 +23,7 @@ impl Routes {
             let node = &tree.nodes[entry.node];
             let (mut at, mut generation) = match entry.subject {
                 Subject::Frame => (node.parent, node.generation),
-                Subject::Call { generation, .. } | Subject::Row { generation, .. } => {
+                Subject::Call(generation, _) | Subject::Row(generation, _) => {
                     (Some(entry.node), generation)
                 }
             };
@@ -75,12 +75,11 @@ impl Tree<'_> {
                 self.empty(dropped.entry);
             }
         }
-        let latest = Latest::of(self);
         // Parents are trimmed before their children are visited.
         let mut open = vec![ROOT];
         let mut next = 0;
         while let Some(id) = open.get(next).copied() {
-            lost[id] |= self.trim(id, cut, routes, &latest);
+            lost[id] |= self.trim(id, cut, routes);
             open.extend(self.nodes[id].children.last().into_iter().flatten());
             next += 1;
         }
@@ -109,10 +108,10 @@ impl Tree<'_> {
 
     fn empty(&mut self, entry: Entry) {
         match entry.subject {
-            Subject::Row { .. } => {
+            Subject::Row(..) => {
                 self.gone_rows.insert(entry);
             }
-            Subject::Call { .. } => {
+            Subject::Call(..) => {
                 if let Some(call) = self.call_mut(entry) {
                     call.answered = None;
                     call.end = None;
@@ -139,10 +138,10 @@ impl Tree<'_> {
     }
 
     /// Removes the entries that were started after the cut. True if there were any.
-    fn trim(&mut self, id: usize, cut: Cut, routes: &Routes, latest: &Latest) -> bool {
+    fn trim(&mut self, id: usize, cut: Cut, routes: &Routes) -> bool {
         let count = self.last_generation(id) + 1;
         let route = routes.0.get(&id).copied().unwrap_or(usize::MAX);
-        let last = route.min(self.last_before(id, cut, latest));
+        let last = route.min(self.last_before(id, cut));
         let loses_generations = last + 1 < count;
         if loses_generations {
             let frame = self.edit(id);
@@ -184,7 +183,7 @@ impl Tree<'_> {
 
     /// The last generation that had started before the cut. Starts of generations are not recorded, so only one in which
     /// something started before the cut is certain. If anything came after the cut, later generations are executed again.
-    fn last_before(&self, id: usize, cut: Cut, latest: &Latest) -> usize {
+    fn last_before(&self, id: usize, cut: Cut) -> usize {
         let frame = self.frame(id);
         let last = frame.earlier.len();
         let Some(order) = cut.0.filter(|_| last > 0) else {
@@ -200,8 +199,8 @@ impl Tree<'_> {
             .filter(|index| generation_at(frame, *index).is_some_and(had_started))
             .max()
             .unwrap_or(0);
-        let came_later =
-            (certain..=last).any(|index| cut.is_before(latest.in_generation(id, index)));
+        let mut recorded = generations(self.nodes[id].source).skip(certain);
+        let came_later = recorded.any(|generation| goes_past(generation, cut));
         if came_later { certain } else { last }
     }
 
@@ -234,11 +233,7 @@ impl Tree<'_> {
     }
 
     pub(super) fn call_mut(&mut self, entry: Entry) -> Option<&mut Call> {
-        let Subject::Call {
-            generation,
-            position,
-        } = entry.subject
-        else {
+        let Subject::Call(generation, position) = entry.subject else {
             return None;
         };
         let body = generation_mut(self.edit(entry.node), generation)?;
@@ -251,43 +246,23 @@ fn is_orphan(frame: &Frame) -> bool {
     frame.start.is_some() && frame.end.is_none() && matches!(frame.state, State::Failed(_))
 }
 
-/// By frame, the last recorded start or end in and under each generation. Empty if no frame has several generations,
-/// because then it is not needed.
-struct Latest(Vec<Vec<Option<u64>>>);
-
-impl Latest {
-    fn of(tree: &Tree<'_>) -> Self {
-        if tree.nodes.iter().all(|node| node.source.earlier.is_empty()) {
-            return Self(Vec::new());
+/// True if a start or end in the generation or under it comes after the cut.
+fn goes_past(generation: &Generation, cut: Cut) -> bool {
+    let mut open = vec![generation];
+    while let Some(generation) = open.pop() {
+        let mut calls = generation.calls.iter();
+        let mut children = generation.children.iter();
+        if calls.any(|call| cut.is_before(call.end.max(call.answered).max(Some(call.start))))
+            || children.any(|child| cut.is_before(child.end.max(child.start)))
+        {
+            return true;
         }
-        let mut found: Vec<Vec<Option<u64>>> = vec![Vec::new(); tree.nodes.len()];
-        for (id, node) in tree.nodes.iter().enumerate().rev() {
-            let of_calls = generations(node.source).map(|generation| {
-                let calls = generation.calls.iter();
-                calls
-                    .flat_map(|call| [Some(call.start), call.answered, call.end])
-                    .max()
-                    .flatten()
-            });
-            let inner = std::mem::take(&mut found[id]).into_iter();
-            let inner = inner.chain(std::iter::repeat(None));
-            found[id] = of_calls
-                .zip(inner)
-                .map(|(own, inner)| own.max(inner))
-                .collect();
-            if let Some(parent) = node.parent {
-                let own = found[id].iter().copied().max().flatten();
-                let own = own.max(node.source.start).max(node.source.end);
-                let above = &mut found[parent];
-                let count = above.len().max(node.generation + 1);
-                above.resize(count, None);
-                above[node.generation] = above[node.generation].max(own);
-            }
-        }
-        Self(found)
+        open.extend(
+            generation
+                .children
+                .iter()
+                .flat_map(|child| generations(child)),
+        );
     }
-
-    fn in_generation(&self, id: usize, index: usize) -> Option<u64> {
-        *self.0.get(id)?.get(index)?
-    }
+    false
 }

@@ -6,7 +6,7 @@ use std::iter;
 use std::sync::Arc;
 
 use crate::json::JsonStr;
-use crate::model::{Call, Frame, Generation, Kind, Outcome, RequestHash};
+use crate::model::{Call, Frame, Generation, Kind, Outcome, RequestHash, Row};
 
 /// Position of the root in the list.
 pub(super) const ROOT: usize = 0;
@@ -43,8 +43,10 @@ pub(super) struct Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Subject {
     Frame,
-    Call { generation: usize, position: usize },
-    Row { generation: usize, position: usize },
+    /// Index of its generation, and position in it.
+    Call(usize, usize),
+    /// Index of its generation, and position in it.
+    Row(usize, usize),
 }
 
 /// An entry with the fields by which it is found.
@@ -148,45 +150,24 @@ impl<'a> Tree<'a> {
     pub(super) fn entries(&self) -> impl Iterator<Item = Listed<'a>> {
         self.nodes.iter().enumerate().flat_map(|(id, node)| {
             let frame: &'a Frame = node.source;
-            let own = Listed {
-                entry: Entry {
-                    node: id,
-                    subject: Subject::Frame,
-                },
+            let listed = move |subject, call_id, request, start| Listed {
+                entry: Entry { node: id, subject },
                 frame,
-                call_id: Some(&frame.call_id),
-                request: None,
-                start: frame.start,
+                call_id,
+                request,
+                start,
             };
+            let own = listed(Subject::Frame, Some(&frame.call_id), None, frame.start);
             let inner = generations(frame).enumerate();
             iter::once(own).chain(inner.flat_map(move |(generation, body)| {
-                let calls = body.calls.iter().enumerate();
-                let calls = calls.map(move |(position, call)| Listed {
-                    entry: Entry {
-                        node: id,
-                        subject: Subject::Call {
-                            generation,
-                            position,
-                        },
-                    },
-                    frame,
-                    call_id: Some(&call.call_id),
-                    request: Some((&call.kind, &call.hash)),
-                    start: Some(call.start),
+                let calls = body.calls.iter().enumerate().map(move |(position, call)| {
+                    let subject = Subject::Call(generation, position);
+                    let request = Some((&call.kind, &call.hash));
+                    listed(subject, Some(&call.call_id), request, Some(call.start))
                 });
-                let rows = body.rows.iter().enumerate();
-                calls.chain(rows.map(move |(position, row)| Listed {
-                    entry: Entry {
-                        node: id,
-                        subject: Subject::Row {
-                            generation,
-                            position,
-                        },
-                    },
-                    frame,
-                    call_id: None,
-                    request: Some((&row.kind, &row.hash)),
-                    start: None,
+                calls.chain(body.rows.iter().enumerate().map(move |(position, row)| {
+                    let request = Some((&row.kind, &row.hash));
+                    listed(Subject::Row(generation, position), None, request, None)
                 }))
             }))
         })
@@ -194,60 +175,51 @@ impl<'a> Tree<'a> {
 
     /// The recorded call of an entry.
     pub(super) fn call(&self, entry: Entry) -> Option<&'a Call> {
-        let Subject::Call {
-            generation,
-            position,
-        } = entry.subject
-        else {
-            return None;
-        };
         let source: &'a Frame = self.nodes[entry.node].source;
-        let calls = &generation_at(source, generation)?.calls;
-        calls.get(position).map(AsRef::as_ref)
+        match entry.subject {
+            Subject::Call(generation, position) => {
+                let calls = &generation_at(source, generation)?.calls;
+                calls.get(position).map(AsRef::as_ref)
+            }
+            _ => None,
+        }
+    }
+
+    /// The recorded row of an entry.
+    fn row(&self, entry: Entry) -> Option<&'a Row> {
+        let source: &'a Frame = self.nodes[entry.node].source;
+        match entry.subject {
+            Subject::Row(generation, position) => {
+                let rows = &generation_at(source, generation)?.rows;
+                rows.get(position).map(AsRef::as_ref)
+            }
+            _ => None,
+        }
     }
 
     /// Kind and recorded outcome of a call or a row.
     pub(super) fn request_outcome(&self, entry: Entry) -> Option<(&Kind, &Outcome)> {
-        if let Subject::Row {
-            generation,
-            position,
-        } = entry.subject
-        {
-            let source = self.nodes[entry.node].source;
-            let row = generation_at(source, generation)?.rows.get(position)?;
-            return Some((&row.kind, &row.outcome));
-        }
-        let call = self.call(entry)?;
-        Some((&call.kind, &call.outcome))
+        let of_call = self.call(entry).map(|call| (&call.kind, &call.outcome));
+        of_call.or_else(|| self.row(entry).map(|row| (&row.kind, &row.outcome)))
     }
 
     /// The order at which the run received the outcome of an entry.
     pub(super) fn end_of(&self, entry: Entry) -> Option<u64> {
         match entry.subject {
             Subject::Frame => self.nodes[entry.node].source.end,
-            Subject::Call { .. } => self.call(entry)?.known_from(),
-            Subject::Row { .. } => None,
+            Subject::Call(..) => self.call(entry)?.known_from(),
+            Subject::Row(..) => None,
         }
     }
 
     /// A name for messages.
     pub(super) fn name_of(&self, entry: Entry) -> String {
-        let frame = self.nodes[entry.node].source;
-        match (entry.subject, self.call(entry)) {
-            (
-                Subject::Row {
-                    generation,
-                    position,
-                },
-                _,
-            ) => {
-                let row = generation_at(frame, generation)
-                    .and_then(|generation| generation.rows.get(position));
-                row.map_or_else(String::new, |row| format!("the row {}", row.hash))
-            }
-            (_, Some(call)) => format!("\"{}\"", call.call_id.body()),
-            (_, None) => format!("\"{}\"", frame.call_id.body()),
+        if let Some(row) = self.row(entry) {
+            return format!("the row {}", row.hash);
         }
+        let frame = &self.nodes[entry.node].source.call_id;
+        let call_id = self.call(entry).map_or(frame, |call| &call.call_id);
+        format!("\"{}\"", call_id.body())
     }
 
     /// True if the entry is still part of the tree, in the last generation of its frame.
@@ -256,14 +228,10 @@ impl<'a> Tree<'a> {
         let body = &self.frame(entry.node).generation;
         let in_frame = match entry.subject {
             Subject::Frame => true,
-            Subject::Call {
-                generation,
-                position,
-            } => is_last(generation) && position < body.calls.len(),
-            Subject::Row {
-                generation,
-                position,
-            } => is_last(generation) && position < body.rows.len(),
+            Subject::Call(generation, position) => {
+                is_last(generation) && position < body.calls.len()
+            }
+            Subject::Row(generation, position) => is_last(generation) && position < body.rows.len(),
         };
         in_frame && self.up_from(entry.node).all(|id| self.is_in_parent(id))
     }
@@ -306,10 +274,7 @@ impl<'a> Tree<'a> {
             let generation = self.last_generation(node);
             let rows = &self.frame(node).generation.rows;
             let is_kept = |position| {
-                let subject = Subject::Row {
-                    generation,
-                    position,
-                };
+                let subject = Subject::Row(generation, position);
                 !self.gone_rows.contains(&Entry { node, subject })
             };
             let kept = rows.iter().enumerate();
@@ -319,19 +284,11 @@ impl<'a> Tree<'a> {
         }
         for (node, call) in std::mem::take(&mut self.new_calls) {
             let calls = &mut self.edit(node).generation.calls;
+            let mut all: Vec<_> = calls.iter().map(Arc::clone).collect();
             // After the calls with the same start.
-            let after: Vec<_> = calls
-                .iter()
-                .skip_while(|known| known.start <= call.start)
-                .map(Arc::clone)
-                .collect();
-            for _ in &after {
-                calls.drop_last_mut();
-            }
-            calls.push_back_mut(Arc::new(call));
-            for later in after {
-                calls.push_back_mut(later);
-            }
+            let later = all.iter().position(|known| known.start > call.start);
+            all.insert(later.unwrap_or(all.len()), Arc::new(call));
+            *calls = all.into_iter().collect();
         }
     }
 }

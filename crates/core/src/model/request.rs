@@ -63,6 +63,66 @@ impl Text {
 }
 
 impl Request {
+    /// The prompt with this document. If it begins with all messages of `before`, it continues that prompt.
+    ///
+    /// # Errors
+    /// Text that is not a JSON object with a list of messages.
+    pub fn prompt(document: String, before: Option<&Self>) -> Result<Self, JsonError> {
+        let source = Arc::new(document);
+        let mut scanner = Scanner::new(&source);
+        let mut all = Vec::new();
+        let mut members = Vec::new();
+        scanner.enter_object()?;
+        let mut first = true;
+        while let Some(key) = scanner.next_member(&mut first)? {
+            if key.is("messages") {
+                all = elements_in(&source, &mut scanner)?;
+                continue;
+            }
+            let value = JsonText::from_span(&source, scanner.skip_value()?);
+            if let Some(name) = TAIL_MEMBERS.into_iter().find(|name| key.is(name)) {
+                members.push((name, Text::Own(value)));
+            }
+        }
+        let (conversation, mut messages) = match before {
+            Some(Self::Prompt {
+                conversation,
+                messages: known,
+                ..
+            }) if known.len() <= all.len()
+                && known
+                    .iter()
+                    .zip(&all)
+                    .all(|(known, text)| known.as_str() == text.as_str()) =>
+            {
+                (Arc::clone(conversation), known.clone())
+            }
+            _ => (Arc::default(), VectorSync::new_sync()),
+        };
+        for text in all.into_iter().skip(messages.len()) {
+            messages.push_back_mut(Text::Own(text));
+        }
+        Ok(Self::Prompt {
+            conversation,
+            messages,
+            tail: Arc::new(in_order(members)),
+        })
+    }
+
+    /// False if a text is missing: an edited or damaged snapshot may refer to texts that it does not contain. The first
+    /// `checked` messages are known to be complete.
+    #[must_use]
+    pub fn is_complete(&self, checked: usize) -> bool {
+        let is_present = |text: &Text| !text.as_str().is_empty();
+        match self {
+            Self::Document(text) => is_present(text),
+            Self::Prompt { messages, tail, .. } => {
+                let new = (checked..messages.len()).filter_map(|index| messages.get(index));
+                new.chain(tail.iter().map(|(_, text)| text)).all(is_present)
+            }
+        }
+    }
+
     /// The pieces of the document. Concatenated, they are its JSON text.
     #[must_use]
     pub fn pieces(&self) -> Vec<&str> {
@@ -158,22 +218,32 @@ impl PromptTail {
                 members.push((name, Text::Own(JsonText::from_span(&source, range))));
             }
         }
-        members.sort_by_key(|(name, _)| TAIL_MEMBERS.iter().position(|member| member == name));
         Ok(Self {
             hashed,
-            members: Arc::new(members),
+            members: Arc::new(in_order(members)),
         })
     }
 }
 
+fn in_order(mut members: Tail) -> Tail {
+    members.sort_by_key(|(name, _)| TAIL_MEMBERS.iter().position(|member| member == name));
+    members
+}
+
 fn elements(array: String) -> Result<Vec<JsonText>, JsonError> {
     let source = Arc::new(array);
+    elements_in(&source, &mut Scanner::new(&source))
+}
+
+fn elements_in(
+    source: &Arc<String>,
+    scanner: &mut Scanner<'_>,
+) -> Result<Vec<JsonText>, JsonError> {
     let mut elements = Vec::new();
-    let mut scanner = Scanner::new(&source);
     scanner.enter_array()?;
     let mut first = true;
     while scanner.next_element(&mut first)? {
-        elements.push(JsonText::from_span(&source, scanner.skip_value()?));
+        elements.push(JsonText::from_span(source, scanner.skip_value()?));
     }
     Ok(elements)
 }

@@ -19,9 +19,9 @@ use std::sync::{Arc, OnceLock};
 pub use error::SnapshotError;
 pub use read::read_snapshot;
 pub use read_model::ReadModel;
-pub use write::{stream_frame, warnings_text, write_frame, write_snapshot};
+pub use write::{stream_frame, write_frame, write_snapshot, write_without_root};
 
-use crate::json::JsonText;
+use crate::json::{JsonStr, JsonText};
 use crate::model::{Clock, Flags, Frame, Recorder};
 use crate::replay::{detached, detached_with_carry_over};
 
@@ -98,6 +98,23 @@ impl Snapshot {
             detached: OnceLock::new(),
             ..self.clone()
         }
+    }
+
+    /// The snapshot of one run inside a recording session, as if the run had been started outside of it: without the
+    /// part of the session's recording that the run has not requested. `call_id`: the callId of the run's frame.
+    #[must_use]
+    pub fn of_run(mut self, call_id: &JsonStr) -> Self {
+        self.without_carry_over = true;
+        let mut runs = self.tree().generation.children.iter();
+        let Some(run) = runs.find(|child| child.call_id == *call_id) else {
+            return self;
+        };
+        let root = Frame {
+            call_id: JsonStr::from_plain("root"),
+            replays: None,
+            ..Frame::clone(run)
+        };
+        self.around(Arc::new(root))
     }
 
     /// The tree as it is written and replayed, with the carried-over part unless `without_carry_over` is set.

@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use super::memory::write_memory;
 use super::write::{write_generation_fields, write_state};
-use super::write_journal::write_call;
-use crate::json::JsonStr;
-use crate::model::{Call, Frame, Generation, Outcome, Request, Row, Text};
+use super::write_journal::{write_call, write_outcome};
+use crate::model::{Call, Frame, Generation, Request, Row, Text};
 
 /// The list as JSON text, and the requests apart from it: in the text, each prompt would repeat the messages of those
 /// before it.
@@ -167,7 +166,7 @@ impl ReadModel {
                     }
                 };
                 let before = continues.and_then(|before| self.requests.get(before));
-                if is_complete(request, before.map_or(0, KeptRequest::message_count)) {
+                if request.is_complete(before.map_or(0, KeptRequest::message_count)) {
                     let number = self.requests.len();
                     if let Request::Prompt { conversation, .. } = request {
                         last_prompts.insert(Arc::as_ptr(conversation), number);
@@ -197,41 +196,14 @@ impl KeptRequest {
     }
 }
 
-/// False if a text is missing: an edited or damaged snapshot may name texts that it does not contain. `known`: how many
-/// messages were checked with the prompt that this one continues.
-fn is_complete(request: &Request, known: usize) -> bool {
-    let is_held = |text: &Text| !text.as_str().is_empty();
-    match request {
-        Request::Document(text) => is_held(text),
-        Request::Prompt { messages, tail, .. } => {
-            let new = (known..messages.len()).filter_map(|index| messages.get(index));
-            new.chain(tail.iter().map(|(_, text)| text)).all(is_held)
-        }
-    }
-}
-
-/// A row that no call names, as a call of which nothing else is known.
+/// A journal row without a call, written as a call without a callId and orders.
 fn write_row(row: &Row, out: &mut String) {
     out.push_str(r#"{"kind":""#);
     out.push_str(row.kind.name());
     out.push_str(r#"","contentHash":""#);
     row.hash.push_to(out);
     out.push('"');
-    match &row.outcome {
-        Outcome::Output(value) => {
-            out.push_str(r#","output":"#);
-            out.push_str(value.text.as_str());
-            if let Some(types) = &value.types {
-                out.push_str(r#","types":"#);
-                out.push_str(types.as_str());
-            }
-        }
-        Outcome::Tombstone(reason) => {
-            out.push_str(r#","tombstone":"#);
-            JsonStr::write_quoted(reason, out);
-        }
-        Outcome::Pending | Outcome::Failure { .. } => {}
-    }
+    write_outcome(&row.outcome, false, out);
     out.push('}');
 }
 

@@ -50,8 +50,10 @@ impl<'a> RequestTable<'a> {
         out: &mut String,
     ) {
         match request {
-            Request::Document(text) if text.as_str().is_empty() => {}
             Request::Document(text) => {
+                if !request.is_complete(0) {
+                    return;
+                }
                 let at = self.position(text.as_str());
                 out.push_str(&format!(r#","request":{{"document":{at}}}"#));
             }
@@ -63,9 +65,7 @@ impl<'a> RequestTable<'a> {
                 let conversation = Arc::as_ptr(conversation);
                 let last = self.last_prompts.get(&conversation).copied();
                 let known = last.map_or(0, |(_, count)| count);
-                let is_present = |text: &Text| !text.as_str().is_empty();
-                let new = (known..messages.len()).filter_map(|index| messages.get(index));
-                if !new.chain(tail.iter().map(|(_, text)| text)).all(is_present) {
+                if !request.is_complete(known) {
                     return;
                 }
                 self.last_prompts

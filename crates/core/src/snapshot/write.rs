@@ -5,39 +5,47 @@ use super::out::Out;
 use super::requests::{RequestTable, TABLE_FIELD};
 use super::write_journal::{write_calls, write_journal};
 use super::{Snapshot, VERSION, Warning};
-use crate::json::JsonStr;
+use crate::json::{JsonStr, JsonText};
 use crate::model::{Divergence, Frame, Generation, State};
 
 /// Writes the whole snapshot.
 #[must_use]
 pub fn write_snapshot(snapshot: &Snapshot) -> String {
+    write_around(snapshot, |out| write_frame(snapshot.tree(), out))
+}
+
+/// Writes the snapshot with `null` for its root.
+#[must_use]
+pub fn write_without_root(snapshot: &Snapshot) -> String {
+    write_around(snapshot, |out| out.push_str("null"))
+}
+
+fn write_around(snapshot: &Snapshot, write_root: impl FnOnce(&mut String)) -> String {
     let mut out = String::new();
     out.push_str(r#"{"processId":"#);
     write_plain(&snapshot.process_id, &mut out);
     out.push_str(r#","timestamp":"#);
     crate::json::write_number(snapshot.timestamp, &mut out);
     out.push_str(r#","root":"#);
-    write_frame(snapshot.tree(), &mut out);
+    write_root(&mut out);
     out.push_str(r#","provenance":"#);
     write_provenance(snapshot, &mut out);
-    out.push_str(r#","version":"#);
-    out.push_str(&VERSION.to_string());
+    out.push_str(&format!(r#","version":{VERSION}"#));
     if let Some(recorder) = &snapshot.recorder {
         out.push_str(r#","recorder":"#);
         recorder.write(&mut out);
     }
-    for (name, value) in [
+    let read = &snapshot.read_warnings;
+    let warnings = read.clone().or_else(|| warnings_text(&snapshot.warnings));
+    for (name, text) in [
         ("metadata", &snapshot.metadata),
+        ("warnings", &warnings),
         ("normalize", &snapshot.normalize),
         ("redact", &snapshot.redact),
     ] {
-        if let Some(value) = value {
-            out.push_str(&format!(r#","{name}":{}"#, value.as_str()));
+        if let Some(text) = text {
+            out.push_str(&format!(r#","{name}":{}"#, text.as_str()));
         }
-    }
-    if let Some(warnings) = warnings_text(snapshot) {
-        out.push_str(r#","warnings":"#);
-        out.push_str(&warnings);
     }
     out.push('}');
     out
@@ -54,51 +62,42 @@ fn write_provenance(snapshot: &Snapshot, out: &mut String) {
     if let Some(anchor) = provenance.anchor {
         out.push_str(&format!(r#","anchor":"{}""#, anchor.name()));
     }
+    if let Some(source) = provenance.source {
+        out.push_str(&format!(r#","source":"{}""#, source.name()));
+    }
     if let Some(source) = &provenance.forked_from {
         out.push_str(r#","forkedFrom":"#);
         out.push_str(source.as_str());
     }
-    if let Some(source) = provenance.source {
-        out.push_str(&format!(r#","source":"{}""#, source.name()));
-    }
     out.push('}');
 }
 
-/// The warnings as JSON text; `None` if there are no warnings.
-#[must_use]
-pub fn warnings_text(snapshot: &Snapshot) -> Option<String> {
-    if let Some(text) = &snapshot.read_warnings {
-        return Some(text.as_str().to_owned());
-    }
-    if snapshot.warnings.is_empty() {
+fn warnings_text(warnings: &[Warning]) -> Option<JsonText> {
+    if warnings.is_empty() {
         return None;
     }
     let mut out = String::new();
-    write_warnings(&snapshot.warnings, &mut out);
-    Some(out)
-}
-
-fn write_warnings(warnings: &[Warning], out: &mut String) {
     out.push('[');
     for (index, warning) in warnings.iter().enumerate() {
         if index > 0 {
             out.push(',');
         }
         out.push_str(r#"{"code":"#);
-        write_plain(warning.code, out);
+        write_plain(warning.code, &mut out);
         out.push_str(r#","message":"#);
-        write_plain(&warning.message, out);
+        write_plain(&warning.message, &mut out);
         if let Some(line) = warning.line {
             out.push_str(r#","line":"#);
             out.push_str(&line.to_string());
         }
         if let Some(span_id) = &warning.span_id {
             out.push_str(r#","spanId":"#);
-            write_plain(span_id, out);
+            write_plain(span_id, &mut out);
         }
         out.push('}');
     }
     out.push(']');
+    Some(JsonText::trusted(out))
 }
 
 /// A part that is still to be written. The last task of the stack comes first.

@@ -196,7 +196,16 @@ pub(super) fn write_call(call: &Call, in_row: bool, out: &mut String) {
     if in_row {
         out.push_str(r#","row":true"#);
     }
-    match &call.outcome {
+    write_outcome(&call.outcome, in_row, out);
+    if call.carried_over {
+        out.push_str(r#","carriedOver":true"#);
+    }
+    call.data.write_members(out);
+}
+
+/// The output is left out if the call is in a row of the journal, which contains it.
+pub(super) fn write_outcome(outcome: &Outcome, in_row: bool, out: &mut String) {
+    match outcome {
         Outcome::Pending => {}
         Outcome::Output(value) => write_output(value, in_row, out),
         Outcome::Tombstone(reason) => {
@@ -217,10 +226,6 @@ pub(super) fn write_call(call: &Call, in_row: bool, out: &mut String) {
             }
         }
     }
-    if call.carried_over {
-        out.push_str(r#","carriedOver":true"#);
-    }
-    call.data.write_members(out);
 }
 
 fn write_output(value: &Value, in_row: bool, out: &mut String) {

@@ -1,0 +1,38 @@
+import type { ReplayMissError } from "../../errors/index.js";
+import type { Miss } from "../../types/miss.js";
+
+export interface MissOptions {
+  readonly mode: "live" | "resume" | "replay";
+  readonly onMiss?: ((miss: Miss) => "live" | "error") | undefined;
+}
+
+/** Decides for a run which calls without a recorded answer may be executed. */
+export class Misses {
+  readonly #options: MissOptions;
+  readonly #outer: Misses | undefined;
+  #refused: ReplayMissError | undefined;
+
+  /** `outer`: of the run that contains this one. */
+  constructor(options: MissOptions, outer: Misses | undefined) {
+    this.#options = options;
+    this.#outer = outer;
+  }
+
+  /** True if the call may be executed. */
+  allows(miss: Miss): boolean {
+    const { mode, onMiss } = this.#options;
+    if (mode === "replay") return false;
+    return onMiss === undefined || onMiss(miss) !== "error";
+  }
+
+  /** Remembers a miss that was not allowed: the run fails with it, even if the agent catches the error. */
+  refuse(error: ReplayMissError): void {
+    this.#refused ??= error;
+    this.#outer?.refuse(error);
+  }
+
+  /** The first miss that was not allowed. */
+  get refused(): ReplayMissError | undefined {
+    return this.#refused;
+  }
+}
