@@ -61,10 +61,15 @@ export declare class FrameHandle {
   get inputHash(): string
   /** The frame's position in the recorded order of ends. */
   get releaseOrder(): number | null
+  /** Who records the run, and the rules that it replays and records under: JSON text of `{ version, flags }`. */
+  get recorder(): string
   /** True if requests must also be looked up by the hash of another recorder. */
   get hasForeignHashes(): boolean
-  /** Starts a call. `request` is JSON text. If `normalized` is given, it is hashed instead. */
-  begin(kind: string, callId: string, request: string, foreign?: string | undefined | null, normalized?: string | undefined | null): BindingStartedCall
+  /**
+   * Starts a call. `request` is JSON text. If `normalized` is given, it is hashed instead. `inexact`: the request
+   * has content that the hash does not cover.
+   */
+  begin(kind: string, callId: string, request: string, foreign?: string | undefined | null, normalized?: string | undefined | null, inexact?: boolean | undefined | null): BindingStartedCall
   /** Starts a prompt. Its messages are those appended to the conversation so far. */
   beginPrompt(callId: string, conversation: Conversation, tail: RequestTail, foreign?: string | undefined | null): BindingStartedCall
   /**

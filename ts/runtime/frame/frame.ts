@@ -171,7 +171,7 @@ class FrameRun<Props, Result> {
     }));
     this.#span.start(() => ({
       // Without a run, the trace names the recorder here.
-      ...(parent === undefined ? { recorder: JSON.parse(scope.frame.recorder) as Recorder } : {}),
+      ...(scope.parent === undefined ? { recorder: JSON.parse(scope.frame.recorder) as Recorder } : {}),
       ...(scope.frameReport.recording === "own" ? { budgetState: budgetOf(scope) } : {}),
     }));
   }
