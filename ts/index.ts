@@ -15,7 +15,7 @@ export {
   equipTool,
   type BudgetOptions,
 } from "./runtime/agent/equip.js";
-export { runFrame } from "./runtime/frame/frame.js";
+export { runFrame } from "./runtime/frame/run-frame.js";
 export { journalCall, type CallInfo, type JournaledCall } from "./runtime/call/journal-call.js";
 export type { NormalizeRule } from "./values/normalize.js";
 export { promptAgent, type PromptOptions } from "./runtime/agent/prompt.js";
@@ -28,7 +28,7 @@ export { runWith } from "./runtime/run/run-with.js";
 export { withCustomSpan } from "./runtime/scope/span.js";
 export { live, replay, resume } from "./runtime/run/modes.js";
 export type { BudgetUpdate, StreamConsumer, StreamInfo } from "./runtime/scope/watcher.js";
-export { callTool } from "./runtime/agent/tools.js";
+export { callTool } from "./runtime/agent/tool-calls.js";
 export type { ToolUsage } from "./runtime/usage/usage.js";
 export type * from "./types/events.js";
 export type * from "./types/messages.js";

@@ -2,9 +2,9 @@ import { fileURLToPath } from "node:url";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { TraceEvent } from "../types/events.js";
 import { asyncDispose } from "../values/dispose.js";
-import { Appender, type TraceSync } from "./appender.js";
+import { Appender, type TraceSync } from "./buffered-writer.js";
 
-export type { TraceSync } from "./appender.js";
+export type { TraceSync } from "./buffered-writer.js";
 
 export interface TraceWriterOptions {
   /** @default "batch" */

@@ -1,9 +1,9 @@
 import type { ManagerConfig } from "../window/config.js";
 import { slidingWindow, sum, truncate } from "./drop.js";
-import { pruneTools, type Counters } from "./prune.js";
+import { pruneTools, type Counters } from "./cut-outputs.js";
 import type { Item } from "./units.js";
 
-export type { Counters } from "./prune.js";
+export type { Counters } from "./cut-outputs.js";
 export type { Item } from "./units.js";
 
 /**

@@ -1,7 +1,7 @@
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import type { ModelAdapter } from "../../types/model.js";
 import { requireContext } from "../scope/run-context.js";
-import { enterFrame } from "../frame/frame.js";
+import { enterFrame } from "../frame/run-frame.js";
 import { modelOf } from "./model-choice.js";
 import type { RebornSignal } from "../frame/reborn.js";
 import type { StreamConsumer } from "../scope/watcher.js";

@@ -9,7 +9,7 @@ import type { Message, ToolChoice } from "../../types/messages.js";
 import type { ModelAdapter } from "../../types/model.js";
 import type { InferOutput, StandardSchemaLike } from "../../types/schema.js";
 import { encodeValue, type Encoded } from "../../values/encode.js";
-import { Conversation, type PromptRequest } from "./conversation.js";
+import { Conversation, type PromptRequest } from "./hashed-conversation.js";
 import { deepFreeze } from "../../values/freeze.js";
 import { modelOf } from "./model-choice.js";
 import { shown } from "../call/event-fields.js";
@@ -17,7 +17,7 @@ import type { Generation } from "../scope/generation.js";
 import { Span, emitEvent } from "../scope/span.js";
 import type { StreamConsumer } from "../scope/watcher.js";
 import { streamWatchers } from "./stream.js";
-import { answerToolCalls } from "./tools.js";
+import { answerToolCalls } from "./tool-calls.js";
 import { hasToolCalls, takeTurn } from "./turn.js";
 
 export interface PromptOptions {

@@ -8,7 +8,7 @@ import type { ModelAdapter, StreamEvent, StreamOptions, ToolSchema } from "../..
 import { addModelUsage } from "../usage/budget.js";
 import { answerOrCall } from "../call/answer-or-call.js";
 import { CallFailure } from "../call/outcome.js";
-import type { Conversation, PromptRequest } from "./conversation.js";
+import type { Conversation, PromptRequest } from "./hashed-conversation.js";
 import { announceReplay, makeObserved, modelCall, type ModelCall } from "../call/observers.js";
 import type { Scope } from "../scope/scope.js";
 import { Span } from "../scope/span.js";

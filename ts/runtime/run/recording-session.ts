@@ -5,7 +5,7 @@ import { openSnapshot } from "../../snapshot/open.js";
 import type { ReplayReport } from "../../types/report.js";
 import type { ReplayMissError } from "../../errors/index.js";
 import type { AgentSnapshot } from "../../types/snapshot.js";
-import { DEFAULT_MAX_DEPTH, frameStart } from "../frame/frame.js";
+import { DEFAULT_MAX_DEPTH, frameStart } from "../frame/run-frame.js";
 import { newSpanId } from "../scope/ids.js";
 import { Normalizer, type NormalizeRule } from "../../values/normalize.js";
 import { RunState } from "../scope/run-state.js";

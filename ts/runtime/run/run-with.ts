@@ -11,7 +11,7 @@ import { budgetOf } from "../usage/budget.js";
 import { Redaction } from "../../redact/redaction.js";
 import { redactorOf } from "../../redact/redactor.js";
 import { isProduction } from "../scope/environment.js";
-import { DEFAULT_MAX_DEPTH, frameStart } from "../frame/frame.js";
+import { DEFAULT_MAX_DEPTH, frameStart } from "../frame/run-frame.js";
 import { Normalizer } from "../../values/normalize.js";
 import { reportData } from "../scope/replay-report.js";
 import { describe, metricsOf, restorationAttributes } from "./run-events.js";

@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use super::event::{Event, EventKind, NO_SPAN, NO_TRACE};
 use super::fields::{Field, FieldList, FieldSpan, TraceText};
+use super::lines::TURN_START;
 use super::members::container_end;
-use super::part::TURN_START;
 use super::payload::payload_of;
 use super::span_id::SpanId;
 use super::spans::Spans;

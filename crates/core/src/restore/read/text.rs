@@ -8,7 +8,7 @@ use std::thread;
 use memchr::memchr;
 
 use super::fields::TraceText;
-use super::part::{LineFault, Part, read_array, read_lines};
+use super::lines::{LineFault, Part, read_array, read_lines};
 use super::trace::Trace;
 use super::warnings::Warnings;
 use crate::restore::error::RestoreErrorKind;
