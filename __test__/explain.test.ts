@@ -142,19 +142,19 @@ describe("the explanation of a miss", () => {
 
   it("is also in the report and passed to onMiss", async () => {
     const snapshot = await recordingOf(agent());
-    const asked: Miss[] = [];
+    const misses: Miss[] = [];
     let report: ReplayReport | undefined;
     const events: { type: string; report?: ReplayReport }[] = [];
     await resume(agent({ temperature: 1 }), {
       snapshot,
       onMiss: (miss) => {
-        asked.push(miss);
+        misses.push(miss);
         return "live";
       },
       onReport: (given) => (report = given),
       eventBus: { emit: (event) => void events.push(event as never) },
     });
-    expect(asked[0]?.explanation?.differences[0]?.pointer).toBe("/options/temperature");
+    expect(misses[0]?.explanation?.differences[0]?.pointer).toBe("/options/temperature");
     const divergences = [report, events.find(({ type }) => type === "replay:report")?.report].map(
       (given) => given?.frames.find(({ agentId }) => agentId === "reporter")?.firstDivergence,
     );

@@ -21,13 +21,13 @@ import {
 describe("forkSnapshot: drop", () => {
   it("executes the dropped call again and every call that started after it had ended", async () => {
     const source = await record(abcd);
-    for (const [name, made] of [
+    for (const [name, liveCalls] of [
       ["a", "abcd"],
       ["b", "bcd"],
       ["d", "d"],
     ] as const) {
       for (const fork of forks(source, { at: at(name), drop: true })) {
-        expect(await replayed(abcd, fork)).toEqual({ result: ["a!", "b!", "c!", "d!"], made: [...made] });
+        expect(await replayed(abcd, fork)).toEqual({ result: ["a!", "b!", "c!", "d!"], liveCalls: [...liveCalls] });
         expect(fork.root.state).toEqual({ status: "running" });
       }
     }
@@ -66,15 +66,15 @@ describe("forkSnapshot: drop", () => {
       ["b1!", "b2!", "b3!"],
     ];
     for (const fork of forks(source, { at: "root/agent:a:0/step:a1:0", drop: true })) {
-      const { result: given, made } = await replayed(again, fork);
+      const { result: given, liveCalls } = await replayed(again, fork);
       expect(given).toEqual(expected);
-      expect(made.toSorted()).toEqual(["a1", "a2", "b3"]);
+      expect(liveCalls.toSorted()).toEqual(["a1", "a2", "b3"]);
       expect(frameOf(fork, "root/agent:b:0")).toMatchObject({ state: { status: "running" } });
       expect(frameOf(fork, "root/agent:b:0").endOrder).toBeUndefined();
     }
     // Only a1 and b1 had started before the end of b1. The call a1 ended later and stays.
     for (const fork of forks(source, { at: "root/agent:b:0/step:b1:0", drop: true })) {
-      expect((await replayed(again, fork)).made.toSorted()).toEqual(["a2", "b1", "b2", "b3"]);
+      expect((await replayed(again, fork)).liveCalls.toSorted()).toEqual(["a2", "b1", "b2", "b3"]);
     }
   });
 
@@ -95,7 +95,7 @@ describe("forkSnapshot: drop", () => {
     const source = await record(program);
     const expected = ["first!", "x1!x2!", "y1!y2!", "last!"];
     for (const fork of forks(source, { at: "root/agent:x:0", drop: true })) {
-      expect(await replayed(program, fork)).toEqual({ result: expected, made: ["x1", "x2", "y1", "y2", "last"] });
+      expect(await replayed(program, fork)).toEqual({ result: expected, liveCalls: ["x1", "x2", "y1", "y2", "last"] });
       expect(framesIn(fork.root).map(({ callId }) => callId)).toEqual(["root", "root/agent:x:0"]);
       const dropped = frameOf(fork, "root/agent:x:0");
       expect(dropped).toMatchObject({
@@ -107,7 +107,7 @@ describe("forkSnapshot: drop", () => {
       expect(dropped.calls).toBeUndefined();
     }
     for (const fork of forks(source, { at: "root/agent:y:0/agent:inner:0", drop: true })) {
-      expect(await replayed(program, fork)).toEqual({ result: expected, made: ["y2", "last"] });
+      expect(await replayed(program, fork)).toEqual({ result: expected, liveCalls: ["y2", "last"] });
       expect(frameOf(fork, "root/agent:x:0").state.status).toBe("completed");
       expect(frameOf(fork, "root/agent:y:0").state.status).toBe("running");
     }
@@ -118,7 +118,7 @@ describe("forkSnapshot: drop", () => {
     ];
     for (const changes of [both, both.toReversed()]) {
       for (const fork of forks(source, changes)) {
-        expect((await replayed(program, fork)).made).toEqual(["x1", "x2", "y1", "y2", "last"]);
+        expect((await replayed(program, fork)).liveCalls).toEqual(["x1", "x2", "y1", "y2", "last"]);
       }
     }
   });
@@ -145,7 +145,7 @@ describe("forkSnapshot: drop", () => {
       const { contentHash = "" } = callsIn(parsed(source).root)[0] ?? {};
       for (const target of [at("same", occurrence), { contentHash, occurrence }]) {
         for (const fork of forks(source, { at: target, drop: true })) {
-          expect(await replayed(again, fork)).toEqual({ result: expected, made: ["same"] });
+          expect(await replayed(again, fork)).toEqual({ result: expected, liveCalls: ["same"] });
         }
       }
     }
@@ -160,7 +160,7 @@ describe("forkSnapshot: drop", () => {
     );
     const frame = frameOf(parsed(source), "root/agent:worker:1");
     for (const fork of forks(source, { at: "root/agent:worker:1", drop: true })) {
-      expect(await replayed(workers, fork)).toEqual({ result: ["work 0", "work!", "work 2"], made: ["work"] });
+      expect(await replayed(workers, fork)).toEqual({ result: ["work 0", "work!", "work 2"], liveCalls: ["work"] });
       expect(frameOf(fork, "root/agent:worker:1").startOrder).toBe(frame.startOrder);
     }
   });
@@ -176,7 +176,7 @@ describe("forkSnapshot: drop", () => {
     const [fork] = forks(source, { at: at("same", 2), drop: true }) as [AgentSnapshot];
     expect(rowOf(fork)).toBe(1);
     expect(fork.root.calls?.map(({ row, output }) => row ?? output)).toEqual([0, true, undefined]);
-    expect((await replayed(program, fork)).made).toEqual(["same"]);
+    expect((await replayed(program, fork)).liveCalls).toEqual(["same"]);
   });
 
   it("of a call that has not ended removes nothing else", async () => {
@@ -193,7 +193,7 @@ describe("forkSnapshot: drop", () => {
           program(async () => ""),
           fork,
         ),
-      ).toEqual({ result: ["a!", "b!"], made: ["hanging"] });
+      ).toEqual({ result: ["a!", "b!"], liveCalls: ["hanging"] });
     }
   });
 
@@ -213,13 +213,13 @@ describe("forkSnapshot: drop", () => {
     for (const fork of forks(source, { at: at("fallback"), drop: true })) {
       expect(await replayed(program, fork)).toEqual({
         result: ["no first", "between!", "no second", "fallback!"],
-        made: ["fallback"],
+        liveCalls: ["fallback"],
       });
     }
     for (const fork of forks(source, { at: at("second"), drop: true })) {
       expect(await replayed(program, fork)).toEqual({
         result: ["no first", "between!", "second now", "fallback!"],
-        made: ["second", "fallback"],
+        liveCalls: ["second", "fallback"],
       });
     }
   });
@@ -254,7 +254,7 @@ describe("forkSnapshot: drop", () => {
       expect(frameOf(fork, "root/agent:careful:0").state.status).toBe("running");
       expect(await replayed(program(Promise.resolve()), fork)).toEqual({
         result: ["refused", "slow!"],
-        made: ["slow"],
+        liveCalls: ["slow"],
       });
     }
     // A failure that ended the run is retried in the fork as in its source.
@@ -270,9 +270,10 @@ describe("forkSnapshot: drop", () => {
     };
     const ended = await record(ending);
     failing = false;
-    for (const snapshot of [ended, ...forks(ended, [])]) expect((await replayed(ending, snapshot)).made).toEqual(["c"]);
+    for (const snapshot of [ended, ...forks(ended, [])])
+      expect((await replayed(ending, snapshot)).liveCalls).toEqual(["c"]);
     for (const fork of forks(ended, { at: "root/agent:inner:0/step:b:0", drop: true })) {
-      expect((await replayed(ending, fork)).made).toEqual(["b", "c"]);
+      expect((await replayed(ending, fork)).liveCalls).toEqual(["b", "c"]);
     }
   });
 
@@ -293,11 +294,11 @@ describe("forkSnapshot: drop", () => {
     expect(frameOf(parsed(source), left).state.status).toBe("failed");
     for (const fork of forks(source, { at: "root/agent:outer:0/step:o2:0", drop: true })) {
       expect(frameOf(fork, left).state).toEqual({ status: "running" });
-      expect((await replayed(program, fork)).made).toEqual(["o2", "last"]);
+      expect((await replayed(program, fork)).liveCalls).toEqual(["o2", "last"]);
     }
     for (const fork of forks(source, { at: "root/step:last:0", drop: true })) {
       expect(frameOf(fork, left).state.status).toBe("failed");
-      expect((await replayed(program, fork)).made).toEqual(["last"]);
+      expect((await replayed(program, fork)).liveCalls).toEqual(["last"]);
     }
   });
 
@@ -325,7 +326,7 @@ describe("forkSnapshot in a reborn agent", () => {
   it("returns to the generation of the dropped call", async () => {
     const source = await record(again);
     const expected = ["said 0", "said 1", "said 2"];
-    for (const [round, made, left] of [
+    for (const [round, liveCalls, left] of [
       [2, ["ask 2", "check"], [0, 1, 2]],
       [1, ["ask 1", "check", "ask 2", "check"], [0, 1]],
       [0, ["ask 0", "check", "ask 1", "check", "ask 2", "check"], [0]],
@@ -333,14 +334,14 @@ describe("forkSnapshot in a reborn agent", () => {
       for (const fork of forks(source, { at: `${frame}/step:ask ${round}:0`, drop: true })) {
         expect(generationsOf(fork)).toEqual(left);
         expect(frameOf(fork, frame).memory).toEqual({ log: expected.slice(0, round) });
-        expect(await replayed(again, fork)).toEqual({ result: expected, made });
+        expect(await replayed(again, fork)).toEqual({ result: expected, liveCalls });
       }
     }
     // This is the last call in its generation. Nothing started after it there, but later generations have to be
     // removed.
     for (const fork of forks(source, { at: { callId: `${frame}/step:check:0`, occurrence: 1 }, drop: true })) {
       expect(generationsOf(fork)).toEqual([0, 1]);
-      expect(await replayed(again, fork)).toEqual({ result: expected, made: ["check", "ask 2", "check"] });
+      expect(await replayed(again, fork)).toEqual({ result: expected, liveCalls: ["check", "ask 2", "check"] });
     }
   });
 
@@ -350,7 +351,7 @@ describe("forkSnapshot in a reborn agent", () => {
       expect(generationsOf(fork)).toEqual([0, 1]);
       expect(await replayed(again, fork)).toEqual({
         result: ["said 0", "changed", "said 2"],
-        made: ["ask 2", "check"],
+        liveCalls: ["ask 2", "check"],
       });
     }
     const both: ForkChange[] = [
@@ -365,7 +366,7 @@ describe("forkSnapshot in a reborn agent", () => {
     for (const fork of forks(edited, { at: `${frame}/step:ask 1:0`, drop: true })) {
       expect(await replayed(again, fork)).toEqual({
         result: ["mine", "said 1", "said 2"],
-        made: ["ask 1", "check", "ask 2", "check"],
+        liveCalls: ["ask 1", "check", "ask 2", "check"],
       });
     }
   });

@@ -37,10 +37,10 @@ describe("forkSnapshot: output", () => {
   it("steers the run", async () => {
     const source = await record(steered);
     for (const fork of forks(source, { at: at("choose"), output: "right" })) {
-      expect(await replayed(steered, fork)).toEqual({ result: "go right!", made: ["go right"] });
+      expect(await replayed(steered, fork)).toEqual({ result: "go right!", liveCalls: ["go right"] });
     }
     for (const fork of forks(source, { at: at("choose"), output: "left" })) {
-      expect(await replayed(steered, fork)).toEqual({ result: "go left!", made: [] });
+      expect(await replayed(steered, fork)).toEqual({ result: "go left!", liveCalls: [] });
     }
   });
 
@@ -53,7 +53,7 @@ describe("forkSnapshot: output", () => {
     const source = await record(program);
     for (const occurrence of [0, 1, 2]) {
       for (const fork of forks(source, { at: at("n", occurrence), output: 50 })) {
-        expect(await replayed(program, fork)).toEqual({ result: [0, 1, 2].with(occurrence, 50), made: [] });
+        expect(await replayed(program, fork)).toEqual({ result: [0, 1, 2].with(occurrence, 50), liveCalls: [] });
       }
     }
     const { contentHash = "" } = parsed(source).root.calls?.[0] ?? {};
@@ -78,7 +78,7 @@ describe("forkSnapshot: output", () => {
     const program: Program = (step) => step("value", () => new Set([1]) as unknown);
     for (const fork of forks(await record(program), { at: at("value"), output })) {
       const back = await replayed(program, fork);
-      expect(back).toStrictEqual({ result: output, made: [] });
+      expect(back).toStrictEqual({ result: output, liveCalls: [] });
     }
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
@@ -93,7 +93,7 @@ describe("forkSnapshot: output", () => {
     const source = await record(program);
     const changes = ["failing", "function", "hanging"].map((name): ForkChange => ({ at: at(name), output: name }));
     for (const fork of forks(source, changes)) {
-      expect(await replayed(program, fork)).toEqual({ result: ["failing", "string"], made: [] });
+      expect(await replayed(program, fork)).toEqual({ result: ["failing", "string"], liveCalls: [] });
       expect(callsIn(fork.root).filter((call) => call.error ?? call.tombstone)).toEqual([]);
     }
   });
@@ -123,7 +123,7 @@ describe("forkSnapshot: output", () => {
   it("combined with drop keeps the call and removes everything after it", async () => {
     const program: Program<string[]> = async (step) => [await step("a"), await step("b"), await step("c")];
     const source = await record(program);
-    const expected = { result: ["a!", "other", "c!"], made: ["c"] };
+    const expected = { result: ["a!", "other", "c!"], liveCalls: ["c"] };
     for (const fork of forks(source, { at: at("b"), drop: true, output: "other" }))
       expect(await replayed(program, fork)).toEqual(expected);
     for (const fork of forks(source, [
@@ -141,7 +141,10 @@ describe("forkSnapshot: output", () => {
     const source = await record(program);
     for (const fork of forks(source, { at: "root/agent:x:0/step:in x:0", output: "other" })) {
       for (const completedFrames of ["rerun", "reuse"] as const) {
-        expect(await replayed(program, fork, { completedFrames })).toEqual({ result: ["other", "in y!"], made: [] });
+        expect(await replayed(program, fork, { completedFrames })).toEqual({
+          result: ["other", "in y!"],
+          liveCalls: [],
+        });
       }
     }
     for (const fork of forks(source, { at: "root/agent:y:0", output: new Date(3) })) {
@@ -167,16 +170,16 @@ describe("forkSnapshot: error", () => {
       at: at("b"),
       error: new QuotaError("none left", { cause: new TypeError("inner") }),
     })) {
-      const { result: error, made } = await replayed(program, fork);
+      const { result: error, liveCalls } = await replayed(program, fork);
       expect(error).toMatchObject({
         name: "QuotaError",
         message: "none left",
         code: "QUOTA",
         cause: { name: "TypeError" },
       });
-      expect(made).toEqual([]);
+      expect(liveCalls).toEqual([]);
       expect(Object.values(fork.root.journal.other ?? {}).flatMap((rows) => Object.keys(rows))).toHaveLength(1);
-      expect((await replayed(program, fork, { failures: "retry" })).made).toEqual(["b"]);
+      expect((await replayed(program, fork, { failures: "retry" })).liveCalls).toEqual(["b"]);
     }
     const info: ErrorInfo = { name: "TypeError", message: "by hand" };
     for (const fork of forks(source, { at: at("b"), error: info })) {
@@ -192,7 +195,7 @@ describe("forkSnapshot: error", () => {
       runFrame({ id: "x", input: {} }, () => step("a")).catch((error: unknown) => error);
     for (const fork of forks(await record(careful), { at: "root/agent:x:0", error: new RangeError("no x") })) {
       expect((await replayed(careful, fork, { completedFrames: "reuse" })).result).toEqual(new RangeError("no x"));
-      expect(await replayed(careful, fork)).toEqual({ result: "a!", made: [] });
+      expect(await replayed(careful, fork)).toEqual({ result: "a!", liveCalls: [] });
     }
   });
 });
@@ -225,7 +228,7 @@ describe("forkSnapshot: memory", () => {
           return [count, kept];
         });
       for (const fork of forks(await record(busy), { at: frame, memory })) {
-        expect(await replayed(again, fork)).toEqual({ result: expected, made: [] });
+        expect(await replayed(again, fork)).toEqual({ result: expected, liveCalls: [] });
         expect((await replayed(again, fork, { memory: "start" })).result).toEqual(expected);
         const [count] = "count" in memory ? expected : [1];
         expect((await replayed(again, fork, { memory: "dump" })).result).toEqual([count, expected[1]]);
@@ -246,9 +249,9 @@ describe("forkSnapshot: memory", () => {
     const memory = JSON.parse('{"added":{"list":[1]},"__proto__":{"polluted":true}}') as Record<string, unknown>;
     const source = await record((step) => runFrame({ id: "plain", input: {} }, () => step("work")));
     for (const fork of forks(source, { at: "root/agent:plain:0", memory })) {
-      const { result: seen, made } = await replayed(plain, fork);
+      const { result: seen, liveCalls } = await replayed(plain, fork);
       expect(JSON.stringify(seen)).toBe('[{"list":[1]},{"polluted":true}]');
-      expect(made).toEqual([]);
+      expect(liveCalls).toEqual([]);
     }
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
@@ -282,13 +285,13 @@ describe("forkSnapshot: memory", () => {
     }
     // All recorded calls of the frame are removed, so it starts with its original memory.
     for (const fork of forks(source, { at: "root/agent:y:0/step:y1:0", drop: true })) {
-      expect(await replayed(program, fork)).toEqual({ result: [0, 0], made: ["y1", "y2"] });
+      expect(await replayed(program, fork)).toEqual({ result: [0, 0], liveCalls: ["y1", "y2"] });
     }
   });
 
   it("combined with drop is the memory that the sub-agent starts with", async () => {
     for (const fork of forks(await record(busy), { at: frame, drop: true, memory: { count: 5 } })) {
-      expect(await replayed(busy, fork)).toEqual({ result: [5, "k"], made: ["work"] });
+      expect(await replayed(busy, fork)).toEqual({ result: [5, "k"], liveCalls: ["work"] });
     }
   });
 

@@ -104,7 +104,7 @@ async function checkEveryDrop(source: AgentSnapshot, make: () => Setting): Promi
     const counts = scenario.counts();
     return counts.model + counts.tool;
   };
-  const owed = await countMade(source);
+  const remaining = await countMade(source);
   for (const { callId, end = Infinity, inside, start } of cases) {
     const same = cases.filter((other) => other.callId === callId).toSorted((left, right) => left.start - right.start);
     const occurrence = same.findIndex((other) => other.start === start);
@@ -112,10 +112,10 @@ async function checkEveryDrop(source: AgentSnapshot, make: () => Setting): Promi
     const dropped = all.filter(
       (call) => call.endOrder !== undefined && (inside.includes(call) || call.startOrder > end),
     );
-    expect({ callId, occurrence, made: await countMade(fork) }).toEqual({
+    expect({ callId, occurrence, liveCalls: await countMade(fork) }).toEqual({
       callId,
       occurrence,
-      made: owed + dropped.length,
+      liveCalls: remaining + dropped.length,
     });
   }
   return cases.length;

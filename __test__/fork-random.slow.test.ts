@@ -43,16 +43,16 @@ const plans = fc.letrec<{ plan: Plan; body: Plan }>((tie) => ({
 /** The results at each position of a plan, and the positions whose calls were live. */
 interface Outcome {
   values: Record<string, string>;
-  made: string[];
+  liveCalls: string[];
 }
 
 async function carryOut(whole: Plan, answer: (ticks: number) => Promise<string>): Promise<Outcome> {
-  const outcome: Outcome = { values: {}, made: [] };
+  const outcome: Outcome = { values: {}, liveCalls: [] };
   const go = async (plan: Plan, place: string): Promise<void> => {
     switch (plan.type) {
       case "call":
         outcome.values[place] = await journalCall({ kind: "step", name: plan.name, request: {} }, async () => {
-          outcome.made.push(place);
+          outcome.liveCalls.push(place);
           const value = await answer(plan.ticks);
           if (plan.fails) throw new Error(value);
           return value;
@@ -130,14 +130,14 @@ it("executes exactly the dropped calls again and returns everything else as reco
         chosen.some(({ end, inside }) => inside.includes(call) || call.startOrder > end);
       const dropped = new Set(calls.filter(isDropped).map((call) => values.get(call)));
       // A failure that was the last event is retried if it is still the last one.
-      const { made: retried } = await replay(source);
+      const { liveCalls: retried } = await replay(source);
       const fork = forkSnapshot(
         source,
         chosen.map(({ callId }) => ({ at: callId, drop: true })),
       );
       const forked = await replay(fork);
       for (const [place, value] of Object.entries(recorded)) {
-        const wasMade = forked.made.includes(place);
+        const wasMade = forked.liveCalls.includes(place);
         if (dropped.has(value) || !retried.includes(place))
           expect({ place, wasMade }).toEqual({ place, wasMade: dropped.has(value) });
         expect({ place, value: forked.values[place] }).toEqual({ place, value: wasMade ? AGAIN : value });

@@ -59,14 +59,14 @@ describe("forkSnapshot", () => {
     const source = await record(abcd);
     Object.freeze(source);
     forks(source, { at: at("a"), output: "other" });
-    expect(await replayed(abcd, source)).toEqual({ result: ["a!", "b!", "c!", "d!"], made: [] });
+    expect(await replayed(abcd, source)).toEqual({ result: ["a!", "b!", "c!", "d!"], liveCalls: [] });
   });
 
   it("also forks a snapshot whose frames were read and edited", async () => {
     const source = await record(abcd);
     source.root.memory["note"] = "kept";
     for (const fork of forks(source, { at: at("c"), drop: true })) {
-      expect((await replayed(abcd, fork)).made).toEqual(["c", "d"]);
+      expect((await replayed(abcd, fork)).liveCalls).toEqual(["c", "d"]);
       expect(fork.root.memory["note"]).toBe("kept");
     }
   });
@@ -78,9 +78,9 @@ describe("forkSnapshot of a fork", () => {
     const [first] = forks(source, { at: at("a"), output: "1" }) as [AgentSnapshot];
     const [second] = forks(first, { at: at("c"), drop: true }) as [AgentSnapshot];
     const [third] = forks(second, { at: at("c"), output: "3" }) as [AgentSnapshot];
-    expect(await replayed(abcd, second)).toEqual({ result: ["1", "b!", "c!", "d!"], made: ["c", "d"] });
-    expect(await replayed(abcd, third)).toEqual({ result: ["1", "b!", "3", "d!"], made: ["d"] });
-    expect(await replayed(abcd, source)).toEqual({ result: ["a!", "b!", "c!", "d!"], made: [] });
+    expect(await replayed(abcd, second)).toEqual({ result: ["1", "b!", "c!", "d!"], liveCalls: ["c", "d"] });
+    expect(await replayed(abcd, third)).toEqual({ result: ["1", "b!", "3", "d!"], liveCalls: ["d"] });
+    expect(await replayed(abcd, source)).toEqual({ result: ["a!", "b!", "c!", "d!"], liveCalls: [] });
     expect(third.provenance.forkedFrom?.processId).toBe(second.processId);
   });
 
@@ -94,7 +94,7 @@ describe("forkSnapshot of a fork", () => {
       { snapshot: fork },
     );
     const second = forkSnapshot(dump, { at: at("d"), drop: true });
-    expect(await replayed(abcd, second)).toEqual({ result: ["a!", "B", "c!", "d!"], made: ["d"] });
+    expect(await replayed(abcd, second)).toEqual({ result: ["a!", "B", "c!", "d!"], liveCalls: ["d"] });
   });
 });
 
@@ -126,7 +126,7 @@ describe("forkSnapshot of a snapshot without lists of calls", () => {
     for (const fork of forks(source, { at: { contentHash, frame: "root" }, drop: true })) {
       expect(await replayed(twice, fork)).toEqual({
         result: ["same!", "same!", "other!", "same!"],
-        made: ["same", "same"],
+        liveCalls: ["same", "same"],
       });
       expect(fork.root.state.status).toBe("running");
     }
@@ -139,23 +139,26 @@ describe("forkSnapshot of a snapshot without lists of calls", () => {
     const target = { contentHash: hashOf(source, "same!"), frame: "root" };
     for (const output of ["new", { list: [] }, null]) {
       for (const fork of forks(source, { at: target, output })) {
-        expect(await replayed(twice, fork)).toEqual({ result: [output, output, "other!", "same!"], made: [] });
+        expect(await replayed(twice, fork)).toEqual({ result: [output, output, "other!", "same!"], liveCalls: [] });
       }
     }
     for (const output of [new Date(1), undefined]) {
       for (const fork of forks(source, { at: target, output })) {
-        expect(await replayed(twice, fork)).toEqual({ result: [output, "same!", "other!", "same!"], made: ["same"] });
+        expect(await replayed(twice, fork)).toEqual({
+          result: [output, "same!", "other!", "same!"],
+          liveCalls: ["same"],
+        });
       }
     }
     for (const fork of forks(source, { at: target, error: new Error("no") })) {
       const failing: Program = (step) => step("same").catch((error: Error) => error.message);
-      expect(await replayed(failing, fork)).toEqual({ result: "no", made: [] });
+      expect(await replayed(failing, fork)).toEqual({ result: "no", liveCalls: [] });
     }
   });
 
   it("executes only a dropped sub-agent again", async () => {
     for (const fork of forks(await handMade(twice), { at: "root/agent:inner:0", drop: true })) {
-      expect((await replayed(twice, fork)).made).toEqual(["same"]);
+      expect((await replayed(twice, fork)).liveCalls).toEqual(["same"]);
     }
   });
 

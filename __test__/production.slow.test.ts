@@ -19,9 +19,9 @@ describe("in production, with snapshots off and a trace file", () => {
   beforeAll(async () => {
     folder = temporaryFolder();
     program = await bundleProgram("support/long-run.ts", folder);
-    const made: string[] = [];
-    expected = await longRun({ onCall: (name) => made.push(name) });
-    expect(made).toHaveLength(callsOfTheLongRun);
+    const liveCalls: string[] = [];
+    expected = await longRun({ onCall: (name) => liveCalls.push(name) });
+    expect(liveCalls).toHaveLength(callsOfTheLongRun);
   });
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -45,19 +45,19 @@ describe("in production, with snapshots off and a trace file", () => {
     return { trace, log: linesOf(log) };
   }
 
-  async function resume(snapshot: AgentSnapshot | undefined): Promise<{ made: string[]; result: unknown }> {
-    const made: string[] = [];
+  async function resume(snapshot: AgentSnapshot | undefined): Promise<{ liveCalls: string[]; result: unknown }> {
+    const liveCalls: string[] = [];
     const result = await longRun({
-      onCall: (name) => made.push(name),
+      onCall: (name) => liveCalls.push(name),
       ...(snapshot === undefined ? {} : { snapshot }),
     });
-    return { made, result };
+    return { liveCalls, result };
   }
 
   it("a finished run is restored and replayed elsewhere without a live call", async () => {
     const { trace, log } = await run("whole", "batch");
     expect(log).toHaveLength(callsOfTheLongRun);
-    expect(await resume(await restoreSnapshotFromFile(trace))).toEqual({ made: [], result: expected });
+    expect(await resume(await restoreSnapshotFromFile(trace))).toEqual({ liveCalls: [], result: expected });
   });
 
   it("a run killed at any point resumes and repeats no call whose end was written", { timeout: 120_000 }, async () => {
@@ -75,10 +75,10 @@ describe("in production, with snapshots off and a trace file", () => {
         return undefined;
       });
       if (snapshot !== undefined) restored += 1;
-      const { made, result } = await resume(snapshot);
+      const { liveCalls, result } = await resume(snapshot);
       expect(result).toEqual(expected);
-      expect(made.filter((name) => ended.includes(name))).toEqual([]);
-      expect([...made, ...ended]).toHaveLength(callsOfTheLongRun);
+      expect(liveCalls.filter((name) => ended.includes(name))).toEqual([]);
+      expect([...liveCalls, ...ended]).toHaveLength(callsOfTheLongRun);
       replayed += ended.length;
     }
     expect(restored).toBeGreaterThan(40);

@@ -60,19 +60,19 @@ describe("a replay", () => {
         return all;
       });
     for (const snapshot of await recordingOf(vote)) {
-      const made = model.calls.length;
+      const liveCalls = model.calls.length;
       expect(await runWith(vote, { snapshot })).toEqual(answers);
-      expect(model.calls.length).toBe(made);
+      expect(model.calls.length).toBe(liveCalls);
     }
   });
 
   it("executes live the one call beyond the recorded ones", async () => {
-    let made = 0;
-    const [snapshot] = await recordingOf(() => step("a", () => ++made));
+    let liveCalls = 0;
+    const [snapshot] = await recordingOf(() => step("a", () => ++liveCalls));
     await runWith(
       async () => {
-        expect(await step("a", () => ++made)).toBe(1);
-        expect(await step("a", () => ++made)).toBe(2);
+        expect(await step("a", () => ++liveCalls)).toBe(1);
+        expect(await step("a", () => ++liveCalls)).toBe(2);
       },
       { snapshot: snapshot as AgentSnapshot },
     );
@@ -132,9 +132,9 @@ describe("a replay", () => {
     const live = (await runWith(() => agent())) as string;
     expect(JSON.parse(live)).toEqual(["read all", ...strings.flatMap((text) => ["", text])]);
     for (const snapshot of await recordingOf(() => agent())) {
-      const made = model.calls.length;
+      const liveCalls = model.calls.length;
       expect(await runWith(() => agent(), { snapshot })).toBe(live);
-      expect(model.calls.length).toBe(made);
+      expect(model.calls.length).toBe(liveCalls);
     }
   });
 
@@ -160,27 +160,27 @@ describe("a replay", () => {
   });
 
   it("executes again only calls whose output could not be recorded", async () => {
-    let made = 0;
+    let liveCalls = 0;
     const program = async (): Promise<void> => {
       await step("plain", () => 1);
       await step("function", () => {
-        made += 1;
+        liveCalls += 1;
         return { run: () => {} };
       });
     };
     for (const snapshot of await recordingOf(program)) {
-      const before = made;
+      const before = liveCalls;
       await runWith(
         async () => {
           await step("plain", unreached);
           await step("function", () => {
-            made += 1;
+            liveCalls += 1;
             return 2;
           });
         },
         { snapshot },
       );
-      expect(made).toBe(before + 1);
+      expect(liveCalls).toBe(before + 1);
       const rows = Object.values(snapshot.root.journal.other?.["step"] ?? {});
       expect(rows.find(({ error }) => error !== undefined)?.error).toMatch(/^\/run: /);
     }
@@ -199,7 +199,7 @@ describe("a replay", () => {
       },
     });
     for (const snapshot of await recordingOf(() => agent())) {
-      const made = model.calls.length;
+      const liveCalls = model.calls.length;
       const again = await runWith(
         async () => {
           expect(await agent()).toBe("round 0");
@@ -207,7 +207,7 @@ describe("a replay", () => {
         },
         { snapshot },
       );
-      expect(model.calls.length).toBe(made);
+      expect(model.calls.length).toBe(liveCalls);
       expect(again.root.children["root/agent:counter:0"]?.memory).toEqual({ count: 1 });
       // The behavior of the original documentation is available as an option.
       await runWith(async () => expect(await agent()).toBe("round 1"), { snapshot, memory: "dump" });
@@ -249,13 +249,13 @@ describe("a replay", () => {
   });
 
   it("starts in the generation that was running at the dump", async () => {
-    let made = 0;
+    let liveCalls = 0;
     const agent = createAgent<{ round: number }, unknown>({
       id: "again",
       handler: async ({ round }) => {
         const [log, setLog] = equipMemory<string[]>("log", []);
         const text = await step(`round ${round}`, () => {
-          made += 1;
+          liveCalls += 1;
           return `did ${round}`;
         });
         setLog([...log, text]);
@@ -264,7 +264,7 @@ describe("a replay", () => {
     });
     const expected = { log: ["did 0", "did 1", "did 2"] };
     for (const snapshot of await recordingOf(() => agent({ round: 0 }))) {
-      const before = made;
+      const before = liveCalls;
       const again = await runWith(
         async () => {
           expect(await agent({ round: 0 })).toEqual(expected);
@@ -272,7 +272,7 @@ describe("a replay", () => {
         },
         { snapshot },
       );
-      expect(made).toBe(before);
+      expect(liveCalls).toBe(before);
       const frame = again.root.children["root/agent:again:0"];
       expect(frame?.generations?.map(({ id }) => id)).toEqual([0, 1]);
       expect(frame?.generation?.id).toBe(2);
@@ -285,10 +285,10 @@ describe("a replay", () => {
       code = "QUOTA";
     }
     let failing = true;
-    let made = 0;
+    let liveCalls = 0;
     const call = (name: string): Promise<string> =>
       step(name, () => {
-        made += 1;
+        liveCalls += 1;
         if (failing) throw new QuotaError(`no quota for ${name}`, { cause: new TypeError("inner") });
         return "fine";
       });
@@ -298,12 +298,12 @@ describe("a replay", () => {
       return caught;
     };
     for (const snapshot of await recordingOf(handled)) {
-      const before = made;
+      const before = liveCalls;
       failing = false;
       const error = await runWith(handled, { snapshot });
       expect(error).toMatchObject({ name: "QuotaError", message: "no quota for first", code: "QUOTA" });
       expect((error as Error).cause).toBeInstanceOf(TypeError);
-      expect(made).toBe(before);
+      expect(liveCalls).toBe(before);
       expect(await runWith(handled, { snapshot, failures: "retry" })).toBe("fine");
       failing = true;
     }
@@ -383,7 +383,7 @@ describe("a replay", () => {
       [3, "done 3"],
     ];
     for (const snapshot of await recordingOf(program([1, 2, 3]))) {
-      const made = vi.fn();
+      const execute = vi.fn();
       const replay = await runWith(
         async () => {
           const value = await program([3, 1, 2])();
@@ -392,45 +392,45 @@ describe("a replay", () => {
         { snapshot },
       );
       expect(replay.value).toEqual(expected);
-      expect(made).not.toHaveBeenCalled();
+      expect(execute).not.toHaveBeenCalled();
       const memories = Object.values(replay.dump.root.children).map(({ memory }) => memory["mine"]);
       expect(memories).toEqual([3, 1, 2]);
     }
   });
 
   it("that fails early loses nothing: a dump in the middle keeps the calls not reached yet", async () => {
-    const agent = (failAt: number, made: string[]) =>
+    const agent = (failAt: number, liveCalls: string[]) =>
       createAgent({
         id: "long",
         handler: async () => {
           for (let at = 0; at < 10; at += 1) {
             if (at === failAt) throw new Error(`failed at ${at}`);
             await step(`part ${at}`, () => {
-              made.push(`part ${at}`);
+              liveCalls.push(`part ${at}`);
               return at;
             });
           }
           return "done";
         },
       });
-    const dumpOf = (failAt: number, made: string[], snapshot?: AgentSnapshot): Promise<AgentSnapshot> =>
+    const dumpOf = (failAt: number, liveCalls: string[], snapshot?: AgentSnapshot): Promise<AgentSnapshot> =>
       runWith(
         async () => {
-          await expect(agent(failAt, made)()).rejects.toThrow(`failed at ${failAt}`);
+          await expect(agent(failAt, liveCalls)()).rejects.toThrow(`failed at ${failAt}`);
           return dumpSnapshot();
         },
         snapshot === undefined ? {} : { snapshot },
       );
-    const made: string[] = [];
-    let snapshot = await dumpOf(8, made);
+    const liveCalls: string[] = [];
+    let snapshot = await dumpOf(8, liveCalls);
     // Each attempt fails earlier than the one before, and its dump replaces the earlier dump.
     for (const failAt of [5, 2, 0]) {
-      snapshot = await dumpOf(failAt, made, snapshot);
+      snapshot = await dumpOf(failAt, liveCalls, snapshot);
       snapshot = parseSnapshot(stringifySnapshot(snapshot));
     }
-    expect(made).toHaveLength(8);
-    expect(await runWith(() => agent(-1, made)(), { snapshot })).toBe("done");
-    expect(made).toEqual(Array.from({ length: 10 }, (_, at) => `part ${at}`));
+    expect(liveCalls).toHaveLength(8);
+    expect(await runWith(() => agent(-1, liveCalls)(), { snapshot })).toBe("done");
+    expect(liveCalls).toEqual(Array.from({ length: 10 }, (_, at) => `part ${at}`));
   });
 
   it("rejects a tool output that cannot be restored, like any other failure", async () => {

@@ -219,11 +219,11 @@ describe("a trace without a dump", () => {
       });
     };
     const bus = recorder();
-    const told = await runWith(() => program((text) => text), { eventBus: bus });
-    expect(told).toBe("run 1, session 1");
-    expect(await replay(() => program(never), { snapshot: restoredBothWays(bus.events) })).toBe(told);
+    const liveResult = await runWith(() => program((text) => text), { eventBus: bus });
+    expect(liveResult).toBe("run 1, session 1");
+    expect(await replay(() => program(never), { snapshot: restoredBothWays(bus.events) })).toBe(liveResult);
     const killed = bus.events.slice(0, bus.events.findIndex(({ type }) => type === "call:end") + 1);
-    expect(await replay(() => program(never), { snapshot: restoredBothWays(killed) })).toBe(told);
+    expect(await replay(() => program(never), { snapshot: restoredBothWays(killed) })).toBe(liveResult);
   });
 
   it("of a resumed run contains the complete usage and memory", async () => {

@@ -17,17 +17,17 @@ import {
 import type { AgentSnapshot, Tool, TraceEvent } from "../ts/index.js";
 
 interface World {
-  readonly made: string[];
+  readonly liveCalls: string[];
   call(name: string, answer?: () => unknown): Promise<unknown>;
 }
 
 function world(): World {
-  const made: string[] = [];
+  const liveCalls: string[] = [];
   return {
-    made,
+    liveCalls,
     call: (name, answer = () => name) =>
       journalCall({ kind: "step", name, request: {} }, () => {
-        made.push(name);
+        liveCalls.push(name);
         return answer();
       }),
   };
@@ -95,7 +95,7 @@ describe("a race between a replayed and a live call", () => {
       const order = await replay(() => program(again, () => undefined, nextMacrotask), { snapshot: each });
       expect(order).toEqual(resumed);
     }
-    expect(again.made).toEqual([]);
+    expect(again.liveCalls).toEqual([]);
     const places = snapshot.root.calls?.map(({ callId, startOrder, endOrder }) => [callId, startOrder, endOrder]);
     expect(places).toEqual([
       ["root/step:slow:0", 1, 5],
@@ -142,7 +142,7 @@ describe("agents that a resumed run had started but not finished", () => {
     const again = world();
     await expect(replay(() => program(again), { snapshot })).resolves.toBe("fast has won");
     await expect(resume(() => program(again), { snapshot })).resolves.toBe("fast has won");
-    expect(again.made).toEqual([]);
+    expect(again.liveCalls).toEqual([]);
   });
 });
 
@@ -177,7 +177,7 @@ describe("a failure that the first run had handled", () => {
         "RangeError",
         "next",
       ]);
-      expect(again.made).toEqual(["next"]);
+      expect(again.liveCalls).toEqual(["next"]);
     }
   });
 
@@ -193,7 +193,7 @@ describe("a failure that the first run had handled", () => {
     expect(events.find(({ type }) => type === "call:end")).not.toHaveProperty("handled");
     const again = world();
     await expect(resume(() => failing(again), { snapshot: restoreSnapshot(events) })).rejects.toThrow("too far");
-    expect(again.made).toEqual(["fails"]);
+    expect(again.liveCalls).toEqual(["fails"]);
   });
 });
 
@@ -242,7 +242,7 @@ describe("a failure after which the program called a tool", () => {
       expect(JSON.stringify(snapshot.root)).not.toContain("fallback");
       const again = world();
       await expect(resume(async () => program(again), { snapshot })).resolves.toBe("used");
-      expect(again.made).toEqual([]);
+      expect(again.liveCalls).toEqual([]);
     }
   });
 
@@ -251,7 +251,7 @@ describe("a failure after which the program called a tool", () => {
     for (const snapshot of snapshots) {
       const again = world();
       await expect(resume(async () => program(again), { snapshot })).rejects.toThrow("too far");
-      expect(again.made).toEqual(["fails"]);
+      expect(again.liveCalls).toEqual(["fails"]);
     }
   });
 });
@@ -271,7 +271,7 @@ it("answers of an earlier frame belong to the frame that borrowed them, even if 
   const lent = (await resume(() => worker(world(), { round: 2 }, false), { snapshot })) as AgentSnapshot;
   const again = world();
   expect(await resume(() => worker(again, { round: 2 }, true), { snapshot: lent })).toBe('made for {"round":1}');
-  expect(again.made).toEqual([]);
+  expect(again.liveCalls).toEqual([]);
 });
 
 describe("recorded calls that the resumed run has not reached", () => {
@@ -296,6 +296,6 @@ describe("recorded calls that the resumed run has not reached", () => {
     expect(early.root.calls?.map(({ endOrder }) => endOrder)).toEqual([2, 4, 6]);
     const again = world();
     await replay(() => steps(again), { snapshot: early, enableSnapshot: true });
-    expect(again.made).toEqual([]);
+    expect(again.liveCalls).toEqual([]);
   });
 });

@@ -285,18 +285,18 @@ describe("tools", () => {
   };
 
   it("replays tools with several outputs, failing tools and provider-executed tools", async () => {
-    let made = 0;
+    let liveCalls = 0;
     const tools = wrapTools({
       several: {
         async *execute() {
-          made += 1;
+          liveCalls += 1;
           yield { status: "loading" };
           yield { at: new Date(1), url: new URL("http://host/") };
         },
       },
       fails: {
         execute: async () => {
-          made += 1;
+          liveCalls += 1;
           throw new RangeError("no");
         },
       },
@@ -314,7 +314,7 @@ describe("tools", () => {
       { type: "provider-defined" },
     ]);
     expect(await replayed(program, snapshot)).toEqual(value);
-    expect(made).toBe(2);
+    expect(liveCalls).toBe(2);
     // Outside of runs the tools are unchanged.
     expect(await run(tools, "several")).toEqual((value as unknown[])[0]);
   });

@@ -70,17 +70,17 @@ describe("a slow capture callback", () => {
   it("does not delay the run and receives the snapshots in order", async () => {
     const manager = new ContextManager();
     const gate = deferred();
-    const told: unknown[] = [];
+    const received: unknown[] = [];
     manager.registerCaptureCallback(async ({ messages }) => {
       await gate.promise;
-      told.push(messages[0]);
+      received.push(messages[0]);
     });
     for (let index = 0; index < 10; index++) manager.captureLlmBoundary([index]);
-    expect(told).toEqual([]);
+    expect(received).toEqual([]);
     expect(await manager.flush({ timeout: 1 })).toBe(false);
     gate.resolve();
     expect(await manager.flush()).toBe(true);
-    expect(told).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(received).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
   it("fills a bounded queue if it never returns, and is reported once", async () => {

@@ -80,11 +80,11 @@ function orphans(messages: readonly Message[]): string[] {
   const found: string[] = [];
   for (const { content, tool_calls: calls, tool_call_id: answered } of messages) {
     const blocks = Array.isArray(content) ? (content as { type: string; id: string; tool_use_id: string }[]) : [];
-    const made = [
+    const liveCalls = [
       ...(calls ?? []).map(({ id }) => id),
       ...blocks.filter(({ type }) => type === "tool_use").map(({ id }) => id),
     ];
-    for (const id of made) {
+    for (const id of liveCalls) {
       if (open.has(id)) found.push(`call ${id}`);
       open.add(id);
     }

@@ -40,11 +40,11 @@ describe("automatic capture of model calls", () => {
     const { manager, captured } = watching();
     const bus = recorder();
     const scripted = model();
-    const made: number[] = [];
-    manager.registerCaptureCallback(() => made.push(scripted.calls.length));
+    const liveCalls: number[] = [];
+    manager.registerCaptureCallback(() => liveCalls.push(scripted.calls.length));
     await runWith(() => agent({ question: "why?" }), { model: scripted, eventBus: bus });
     expect(captured).toHaveLength(2);
-    expect(made).toEqual([0, 1]);
+    expect(liveCalls).toEqual([0, 1]);
     const starts = bus.events.filter(({ type }) => type === "turn:start") as unknown as {
       callId: string;
       contentHash: string;

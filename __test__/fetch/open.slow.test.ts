@@ -264,14 +264,14 @@ it("a response that the program drops is recorded as left, and its connection is
 it.each([
   ["of JSON", 'Response.json({ some: "json" })'],
   ["of text", 'new Response("some text")'],
-])("dropped replayed responses %s leave no listener on a long-lived signal", { timeout: 60_000 }, (_, made) => {
+])("dropped replayed responses %s leave no listener on a long-lived signal", { timeout: 60_000 }, (_, responseCode) => {
   const script = `
     import { getEventListeners } from "node:events";
     import { runWith } from "agent-rewind";
     import { dumpSnapshot } from "agent-rewind/debugger";
     import { rewindFetch } from "agent-rewind/fetch";
     const { signal } = new AbortController();
-    const fetch = rewindFetch(async () => ${made});
+    const fetch = rewindFetch(async () => ${responseCode});
     const ask = () => fetch("http://host/", { signal });
     const snapshot = await runWith(async () => {
       for (let at = 0; at < 5; at++) await (await ask()).text();

@@ -4,7 +4,7 @@ import { dumpSnapshot } from "agent-rewind/debugger";
 import { rewindFetch } from "agent-rewind/fetch";
 import { describe, expect, it } from "vitest";
 
-import { manual, recorded, settle } from "../support/fetch-by-hand.js";
+import { manual, recorded, settle } from "../support/manual-fetch.js";
 
 describe("the first response head of two requests", () => {
   const fast = "http://host/fast";

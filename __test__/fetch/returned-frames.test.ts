@@ -16,7 +16,7 @@ import { rewindFetch } from "agent-rewind/fetch";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
-import { manual, recorded, settle } from "../support/fetch-by-hand.js";
+import { manual, recorded, settle } from "../support/manual-fetch.js";
 
 describe("a frame that returns before a response body in it has ended", () => {
   it("has handled its failures: they are not retried", async () => {
@@ -108,9 +108,9 @@ describe("a frame that returns before a response body in it has ended", () => {
     });
 
   it.each([true, false])("keeps its position among other calls; the body is read: %s", async (reads) => {
-    let made = 0;
+    let liveCalls = 0;
     const run = program(
-      rewindFetch(async () => new Response(`body ${++made}`)),
+      rewindFetch(async () => new Response(`body ${++liveCalls}`)),
       step,
       reads,
     );
@@ -121,19 +121,19 @@ describe("a frame that returns before a response body in it has ended", () => {
       const resumed = await recorded(run, undefined, snapshot);
       for (const again of resumed.snapshots) expect(await replay(run, { snapshot: again })).toEqual(value);
     }
-    expect(made).toBe(1);
+    expect(liveCalls).toBe(1);
   });
 
   it("records the body that a resumed run requests after the frame returned", async () => {
-    let made = 0;
-    const fetch = rewindFetch(async () => new Response(`body ${++made}`));
+    let liveCalls = 0;
+    const fetch = rewindFetch(async () => new Response(`body ${++liveCalls}`));
     const { snapshots } = await recorded(program(fetch, step, false));
     for (const snapshot of snapshots) {
       const reading = program(fetch, step, true);
       const { value, snapshots: read } = await recorded(reading, undefined, snapshot);
       for (const again of read) expect(await replay(reading, { snapshot: again })).toEqual(value);
     }
-    expect(made).toBe(1 + snapshots.length);
+    expect(liveCalls).toBe(1 + snapshots.length);
   });
 });
 
@@ -142,8 +142,8 @@ describe("a call that an agent left running when it ended", () => {
     Object.values(snapshot.root.children)
       .flatMap(({ calls: own = [] }) => own)
       .map(({ callId }) => callId);
-  const same = (made: () => Promise<string>): Promise<string> =>
-    journalCall({ kind: "step", name: "same", request: {} }, made);
+  const same = (execute: () => Promise<string>): Promise<string> =>
+    journalCall({ kind: "step", name: "same", request: {} }, execute);
   const next = (): Promise<string> =>
     journalCall({ kind: "step", name: "next", request: {} }, () => settle().then(() => "next"));
   const endsOf = (events: TraceEvent[]): unknown[] =>

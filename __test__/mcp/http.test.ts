@@ -73,13 +73,13 @@ describe.each(KINDS)("%s", (kind) => {
       failed: { isError: true },
       missing: { code: -32_602 },
     });
-    const made = server.requests.length;
-    expect(made).toBeGreaterThan(8);
+    const liveCalls = server.requests.length;
+    expect(liveCalls).toBeGreaterThan(8);
     expect(await replayed(tour(), server, snapshot)).toEqual(value);
-    expect(server.requests).toHaveLength(made);
+    expect(server.requests).toHaveLength(liveCalls);
     expect(await resume(() => tour(3)(wrapped(server)), { snapshot })).toEqual(value);
     const resumed = server.requests.length;
-    expect(resumed).toBeGreaterThan(made);
+    expect(resumed).toBeGreaterThan(liveCalls);
     await server.stop();
     expect(await replayed(tour(), server, snapshot)).toEqual(value);
     expect(server.requests).toHaveLength(resumed);
@@ -121,9 +121,9 @@ describe.each(KINDS)("%s", (kind) => {
         return sums;
       };
     const { snapshot } = await record(adding(1), server);
-    const made = server.requests.length;
+    const liveCalls = server.requests.length;
     expect(await resume(() => adding(3)(wrap(server)), { snapshot })).toEqual(["1", "2", "3", "4"]);
-    expect(server.requests.length).toBeGreaterThan(made);
+    expect(server.requests.length).toBeGreaterThan(liveCalls);
     const miss: unknown = await replayed(adding(3), server, snapshot).catch((error: unknown) => error);
     expect(isReplayMissError(miss)).toBe(true);
   });

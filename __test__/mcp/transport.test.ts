@@ -170,11 +170,11 @@ describe("a failure of an MCP server", () => {
   it("is replayed if the program continued after it", async () => {
     const program: Program = async (transport) => {
       const client = await connected(transport);
-      const told = [
+      const results = [
         await failure(client.readResource({ uri: "file:///flaky" })),
         await client.callTool({ name: "flaky" }),
       ];
-      return [...told, await call(client, "count")];
+      return [...results, await call(client, "count")];
     };
     const { value, snapshot } = await record(program, inMemory({ isBroken: () => true }).transport);
     expect(value).toMatchObject([{ code: -32_603 }, { isError: true }, "1"]);

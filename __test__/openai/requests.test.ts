@@ -251,12 +251,12 @@ describe("rejects", () => {
 describe("the client", () => {
   it("is created once when it is first needed", async () => {
     const endpoint = await startEndpoint(answered);
-    let made = 0;
-    const model = createOpenAIModel({ model: "m", client: () => (made++, endpoint.client()) });
-    expect(made).toBe(0);
+    let liveCalls = 0;
+    const model = createOpenAIModel({ model: "m", client: () => (liveCalls++, endpoint.client()) });
+    expect(liveCalls).toBe(0);
     await eventsOf(model);
     await eventsOf(model);
-    expect(made).toBe(1);
+    expect(liveCalls).toBe(1);
   });
 
   it("is created from the openai package if none is given", async () => {
@@ -272,9 +272,9 @@ describe("the client", () => {
 
   it("reports a failed creation with a typed error and tries again", async () => {
     const endpoint = await startEndpoint(answered);
-    let made = 0;
+    let liveCalls = 0;
     const client = () => {
-      if (made++ === 0) throw new Error("no key");
+      if (liveCalls++ === 0) throw new Error("no key");
       return endpoint.client();
     };
     const model = createOpenAIModel({ model: "m", client });

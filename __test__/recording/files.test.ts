@@ -38,10 +38,10 @@ describe("the recording of a run with all features", () => {
     writeRecording(paths, recordingText(await recordRich(), "rich", []));
     if (timing === "without") rmSync(paths.timing);
     const snapshot = readRecording(paths);
-    const { run, model, made } = richRun();
+    const { run, model, liveCalls } = richRun();
     const result = await replay(run, { snapshot: snapshot as AgentSnapshot, model });
     expect(result).toEqual(richResult);
-    expect([made, model.calls]).toEqual([[], []]);
+    expect([liveCalls, model.calls]).toEqual([[], []]);
   });
 
   it("is written identically each time except for its timing", async () => {

@@ -79,7 +79,7 @@ const FIXED = [
 
 /** 200 lines and more. */
 export function harmlessLines(): string[] {
-  const made = words.flatMap((word, index) => [
+  const liveCalls = words.flatMap((word, index) => [
     ...kinds.map((kind) => `${word}-${kind}-of-the-month-and-${word}-again`),
     `${word}_live_stream_of_the_day`,
     `The ${word} took ${index * 37 + 5} tokens, ${index}.${index}41 seconds.`,
@@ -94,5 +94,5 @@ export function harmlessLines(): string[] {
     `"${word}" => ['${word}', ${index}, null]`,
     `${word}@example.com wrote to ${word}.${word}@mail.example.com`,
   ]);
-  return [...FIXED, ...made];
+  return [...FIXED, ...liveCalls];
 }

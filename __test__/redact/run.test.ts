@@ -47,12 +47,12 @@ interface Program {
   run(): Promise<unknown>;
   model: ScriptedModel;
   /** The inputs of the executed tools and calls. */
-  made: string[];
+  liveCalls: string[];
 }
 
 /** A program that meets a secret in every place that is recorded. */
 function program(secret: string): Program {
-  const made: string[] = [];
+  const liveCalls: string[] = [];
   const model = scriptedModel("m", (messages) => {
     const last = messages.at(-1);
     if (last?.role === "user") return toolCall("c1", "fetch", { token: secret, url: `https://x.test/?q=${secret}` });
@@ -63,7 +63,7 @@ function program(secret: string): Program {
     description: `fetches, e.g. with ${secret}`,
     parameters: z.object({ token: z.string().describe(`such as ${secret}`), url: z.string() }),
     handler: (input: { token: string; url: string }) => {
-      made.push(input.token);
+      liveCalls.push(input.token);
       return {
         body: `got ${secret}`,
         headers: { "x-note": secret },
@@ -89,11 +89,11 @@ function program(secret: string): Program {
   });
   return {
     model,
-    made,
+    liveCalls,
     run: async () => {
       const answer = (await agent({ secret })) as { result: string };
       const echoed = await journalCall({ kind: "http", name: `GET /?s=${secret}`, request: { secret, answer } }, () => {
-        made.push(answer.result);
+        liveCalls.push(answer.result);
         return { echo: `${answer.result} and ${secret}`, at: new Date(0) };
       });
       recordToolUsage({ name: "http", unit: "call", quantity: 1, costs: {}, details: { with: secret } });
@@ -129,7 +129,7 @@ async function recordingOf(subject: Program, options: RunWithOptions = { redact:
       snapshot = dumpSnapshot({ metadata: { note: JSON.stringify(given) } });
       return given;
     },
-    { ...options, eventBus: bus, trace: { attributes: { note: JSON.stringify(subject.made) } } },
+    { ...options, eventBus: bus, trace: { attributes: { note: JSON.stringify(subject.liveCalls) } } },
   );
   await writer.close();
   await writeSnapshot(file, snapshot as AgentSnapshot);
@@ -143,7 +143,7 @@ async function replayed(
 ): Promise<ReplayReport> {
   let report: ReplayReport | undefined;
   await replay(() => subject.run(), { snapshot, ...options, onReport: (given) => void (report = given) });
-  expect(subject.made).toEqual([]);
+  expect(subject.liveCalls).toEqual([]);
   expect(subject.model.calls).toEqual([]);
   expect(report).toMatchObject({ missed: 0, live: 0 });
   expect((report as ReplayReport).replayed).toBeGreaterThan(0);
@@ -162,7 +162,7 @@ describe("a redacted run", () => {
     const live = program(secret.text);
     const { trace, file, value } = await recordingOf(live);
     // The agent, its tools and the model see the real values.
-    expect(live.made[0]).toBe(secret.text);
+    expect(live.liveCalls[0]).toBe(secret.text);
     expect(JSON.stringify(live.model.calls[0]?.messages)).toContain(JSON.stringify(secret.text).slice(1, -1));
     expect(JSON.stringify(value)).toContain(JSON.stringify(secret.text).slice(1, -1));
     for (const path of [trace, file]) {
@@ -203,7 +203,7 @@ describe("a redacted run", () => {
       { snapshot: fork, redact: true },
     );
     // Calculated from replayed values, so that the program knows only placeholders.
-    expect(again.made).toHaveLength(1);
+    expect(again.liveCalls).toHaveLength(1);
     expectNoLeak(text, secret);
     await replayed(program(secret.text), parseSnapshot(text));
   });
@@ -258,7 +258,7 @@ describe("different redaction rules", () => {
       );
       expect(isRedactError(error)).toBe(true);
       expect((error as Error).message).toMatch(message);
-      expect(subject.made).toEqual([]);
+      expect(subject.liveCalls).toEqual([]);
     }
     await replayed(program(secret.text), snapshot, { redact: { key: "a", rules: [{ id: "x", pattern: /zzz/ }] } });
   });

@@ -62,9 +62,9 @@ it.each(Object.keys(PROGRAMS))("without the platform's package, %s names the pac
 it.each(Object.keys(PROGRAMS))("with a file that is not an addon, %s reports the reason", (program) => {
   const file = join(folder, "node_modules/agent-rewind/native", addon);
   writeFileSync(file, "no addon");
-  const told = load(program, "agent-rewind");
+  const failure = load(program, "agent-rewind");
   rmSync(file);
-  expect(told).toMatchObject({ ...missing, message: expect.stringMatching(/could not be loaded: .*\.node/) });
+  expect(failure).toMatchObject({ ...missing, message: expect.stringMatching(/could not be loaded: .*\.node/) });
 });
 
 it.each(["esm", "cjs"] as const)(
@@ -82,12 +82,12 @@ it.each(["esm", "cjs"] as const)(
       const bundle = await rolldown({ input: entry, platform: "node", external });
       await bundle.write({ file, format, codeSplitting: false });
       await bundle.close();
-      const told = load(format === "esm" ? "esm.mjs" : "cjs.cjs", file);
+      const failure = load(format === "esm" ? "esm.mjs" : "cjs.cjs", file);
       const message =
         external.length === 0
           ? /^[^.]* was not found\. The file "native\/binding\.cjs".* mark "agent-rewind" as external/
           : /Install/;
-      expect(told).toMatchObject({ ...missing, message: expect.stringMatching(message) });
+      expect(failure).toMatchObject({ ...missing, message: expect.stringMatching(message) });
     }
   },
 );

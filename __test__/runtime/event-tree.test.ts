@@ -35,12 +35,12 @@ beforeAll(async () => {
   expect(await runWith(() => replay.run(), { model: replay.model, eventBus: replayed, snapshot })).toStrictEqual(
     richResult,
   );
-  expect([replay.model.calls, replay.made]).toEqual([[], []]);
+  expect([replay.model.calls, replay.liveCalls]).toEqual([[], []]);
   const resume = richRun();
   expect(
     await runWith(() => resume.run(), { model: resume.model, eventBus: resumed, snapshot: first as AgentSnapshot }),
   ).toStrictEqual(richResult);
-  expect([resume.model.calls.length, resume.made]).toEqual([1, ["broken", "look_up <sum up <lead>>"]]);
+  expect([resume.model.calls.length, resume.liveCalls]).toEqual([1, ["broken", "look_up <sum up <lead>>"]]);
 });
 
 /** Drops the events that this package adds to the spans: initial memory values, and the report at the end of a run. */

@@ -181,14 +181,14 @@ describe("an agent that ends before its sub-agents", () => {
   });
 
   it("lets a sub-agent in flight continue after a restore, with its finished calls replayed", async () => {
-    const made = vi.fn((name: string) => name);
+    const execute = vi.fn((name: string) => name);
     const stop = deferred();
     const child = createAgent<{ stuck: boolean }, string>({
       id: "child",
       handler: async () => {
-        const first = await journalCall({ kind: "step", name: "s", request: "first" }, () => made("first"));
+        const first = await journalCall({ kind: "step", name: "s", request: "first" }, () => execute("first"));
         const second = await journalCall({ kind: "step", name: "s", request: "second" }, async () => {
-          made("second");
+          execute("second");
           await stop.promise;
           return "second";
         });
@@ -208,9 +208,9 @@ describe("an agent that ends before its sub-agents", () => {
     expect(frameAt(dump.root, "agent:parent:0", "agent:child:0").state).toEqual({ status: "running" });
     stop.resolve();
     for (const snapshot of [dump, restoreSnapshot(bus.events)]) {
-      made.mockClear();
+      execute.mockClear();
       expect(await runWith(() => parent(), { snapshot })).toBe("first second");
-      expect(made.mock.calls).toEqual([["second"]]);
+      expect(execute.mock.calls).toEqual([["second"]]);
     }
   });
 });

@@ -144,18 +144,18 @@ describe("journalCall", () => {
   });
 
   it('with the kind "tool" shares its recordings with callTool', async () => {
-    const made = vi.fn(() => "out");
-    const tool = { name: "t", description: "", parameters: z.object({ q: z.number() }), handler: made };
+    const execute = vi.fn(() => "out");
+    const tool = { name: "t", description: "", parameters: z.object({ q: z.number() }), handler: execute };
     const byTool = () => callTool(tool, { q: 1 });
-    const byHand = () => journalCall({ kind: "tool", name: "t", request: { q: 1 } }, made);
+    const byHand = () => journalCall({ kind: "tool", name: "t", request: { q: 1 } }, execute);
     for (const [first, second] of [
       [byTool, byHand],
       [byHand, byTool],
     ] as const) {
       const { snapshots } = await recording(first);
-      made.mockClear();
+      execute.mockClear();
       for (const snapshot of snapshots) expect(await runWith(second, { snapshot })).toBe("out");
-      expect(made).not.toHaveBeenCalled();
+      expect(execute).not.toHaveBeenCalled();
     }
   });
 
@@ -269,10 +269,10 @@ describe("journalCall", () => {
       ["a text", "a text"],
       [new Error("one"), new Error("one")],
     ]) {
-      const made: unknown[] = [];
+      const liveCalls: unknown[] = [];
       const fail = (name: string, error: unknown, broken: boolean) =>
         journalCall({ kind: "k", name, request: name }, () => {
-          made.push(name);
+          liveCalls.push(name);
           if (broken) throw error;
           return "fixed";
         });
@@ -287,16 +287,16 @@ describe("journalCall", () => {
         await program(true)().catch(() => {});
         return dumpSnapshot();
       });
-      made.length = 0;
+      liveCalls.length = 0;
       expect(await runWith(program(false), { snapshot })).toBe("fixed");
-      expect(made).toEqual(["last"]);
+      expect(liveCalls).toEqual(["last"]);
     }
   });
 
   it("executes again a call whose result could not be recorded; its tombstone names the path and the reason", async () => {
-    let made = 0;
+    let liveCalls = 0;
     const program = () =>
-      journalCall({ kind: "k", name: "n", request: 1 }, () => ({ n: (made += 1), deep: [{ close: () => {} }] }));
+      journalCall({ kind: "k", name: "n", request: 1 }, () => ({ n: (liveCalls += 1), deep: [{ close: () => {} }] }));
     const { root, snapshots } = await recording(program);
     const [row] = Object.values(root.journal.other?.["k"] ?? {});
     expect(row).toEqual({
@@ -305,7 +305,7 @@ describe("journalCall", () => {
       error: expect.stringMatching(/^\/deep\/0\/close: function/) as unknown,
     });
     for (const snapshot of snapshots) {
-      made = 0;
+      liveCalls = 0;
       expect(await runWith(program, { snapshot })).toMatchObject({ n: 1 });
     }
   });

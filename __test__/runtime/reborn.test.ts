@@ -127,13 +127,13 @@ describe("an agent that is reborn", () => {
   });
 
   it("keeps its generation when it is resumed from a snapshot", async () => {
-    let made = 0;
+    let liveCalls = 0;
     const agent = createAgent({
       id: "counted",
       maxReborns: 3,
       handler: async () => {
         const [n, set] = equipMemory("n", 0);
-        await journalCall({ kind: "step", name: "s", request: n }, () => (made += 1));
+        await journalCall({ kind: "step", name: "s", request: n }, () => (liveCalls += 1));
         set(n + 1);
         return reborn();
       },
@@ -142,9 +142,9 @@ describe("an agent that is reborn", () => {
       await agent().catch(() => {});
       return dumpSnapshot();
     });
-    expect(made).toBe(4);
+    expect(liveCalls).toBe(4);
     await expect(runWith(() => agent(), { snapshot, failures: "replay" })).rejects.toSatisfy(isMaxRebornsExceededError);
-    expect(made).toBe(4);
+    expect(liveCalls).toBe(4);
   });
 
   it("is distinguished from any other result", async () => {

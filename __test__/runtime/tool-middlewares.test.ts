@@ -3,7 +3,7 @@ import { dumpSnapshot } from "agent-rewind/debugger";
 import { describe, expect, it, vi } from "vitest";
 
 import { recorder } from "../support/recorder.js";
-import { failed, told, toolOf } from "../support/tools.js";
+import { failed, toolMessages, toolOf } from "../support/tools.js";
 
 describe("the middlewares of a tool", () => {
   const log: unknown[] = [];
@@ -14,8 +14,8 @@ describe("the middlewares of a tool", () => {
       return `${name}(${String(await next(change(input)))})`;
     },
   });
-  const made = vi.fn((input: unknown) => `made ${JSON.stringify(input)}`);
-  const tool = toolOf("t", made, {
+  const execute = vi.fn((input: unknown) => `made ${JSON.stringify(input)}`);
+  const tool = toolOf("t", execute, {
     middlewares: [
       layer("outer", (input) => ({ ...(input as object), outer: 1 })),
       layer("inner", (input) => ({ ...(input as object), inner: 2 })),
@@ -25,7 +25,7 @@ describe("the middlewares of a tool", () => {
 
   it("wrap it, the first outermost, and can change input and output", async () => {
     log.length = 0;
-    expect(await told([tool], ["t", { n: 0 }])).toEqual([text]);
+    expect(await toolMessages([tool], ["t", { n: 0 }])).toEqual([text]);
     expect(log).toEqual([
       ["outer", "t", { n: 0 }],
       ["inner", "t", { n: 0, outer: 1 }],
@@ -33,7 +33,7 @@ describe("the middlewares of a tool", () => {
   });
 
   it("are outside of the journal: it records the handler's input and output", async () => {
-    made.mockClear();
+    execute.mockClear();
     const bus = recorder();
     const call = async () => ({ text: await callTool(tool, { n: 0 }), dump: dumpSnapshot() });
     const { dump } = await runWith(call, { eventBus: bus });
@@ -45,7 +45,7 @@ describe("the middlewares of a tool", () => {
     log.length = 0;
     expect((await runWith(call, { snapshot: dump })).text).toBe(text);
     expect(log).toHaveLength(2);
-    expect(made).toHaveBeenCalledTimes(1);
+    expect(execute).toHaveBeenCalledTimes(1);
   });
 
   it("can answer themselves, pass the input on unchanged, or fail the call", async () => {
@@ -57,15 +57,17 @@ describe("the middlewares of a tool", () => {
         throw new TypeError("not allowed");
       },
     };
-    made.mockClear();
-    expect(await told([toolOf("t", made, { middlewares: [pass, cut] })], ["t", { n: 0 }])).toEqual([
+    execute.mockClear();
+    expect(await toolMessages([toolOf("t", execute, { middlewares: [pass, cut] })], ["t", { n: 0 }])).toEqual([
       '{"instead":true}',
     ]);
-    expect(await told([toolOf("t", made, { middlewares: [fail] })], ["t", { n: 0 }])).toEqual([
+    expect(await toolMessages([toolOf("t", execute, { middlewares: [fail] })], ["t", { n: 0 }])).toEqual([
       failed("t", "TypeError: not allowed"),
     ]);
-    expect(made).not.toHaveBeenCalled();
-    expect(await told([toolOf("t", made, { middlewares: [pass, pass] })], ["t", { n: 0 }])).toEqual(['made {"n":0}']);
+    expect(execute).not.toHaveBeenCalled();
+    expect(await toolMessages([toolOf("t", execute, { middlewares: [pass, pass] })], ["t", { n: 0 }])).toEqual([
+      'made {"n":0}',
+    ]);
   });
 
   it("can change the output in place: the model receives the change, the journal does not", async () => {
@@ -74,7 +76,7 @@ describe("the middlewares of a tool", () => {
       handler: async (_, next) => Object.assign((await next()) as object, { stamped: true }),
     };
     const plain = toolOf("t", () => ({ n: 1 }), { middlewares: [stamp] });
-    expect(await told([plain], ["t", {}])).toEqual(['{"n":1,"stamped":true}']);
+    expect(await toolMessages([plain], ["t", {}])).toEqual(['{"n":1,"stamped":true}']);
     const call = async () => ({ value: await callTool(plain, {}), dump: dumpSnapshot() });
     const { dump } = await runWith(call);
     expect(Object.values(dump.root.journal.tool)[0]?.output).toEqual({ n: 1 });

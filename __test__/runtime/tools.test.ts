@@ -5,7 +5,7 @@ import { z } from "zod";
 
 import { deferred, sleep } from "../support/deferred.js";
 import { recorder } from "../support/recorder.js";
-import { agentWith, asking, failed, told, toolOf, type Call } from "../support/tools.js";
+import { agentWith, asking, failed, toolMessages, toolOf, type Call } from "../support/tools.js";
 
 describe("the tool calls of a turn", () => {
   it("run in parallel and are answered in their own order", async () => {
@@ -19,7 +19,7 @@ describe("the tool calls of a turn", () => {
       await sleep(3 * (3 - at));
       return `met at ${at}`;
     });
-    expect(await told([meet], ["meet", { at: 0 }], ["meet", { at: 1 }], ["meet", { at: 2 }])).toEqual([
+    expect(await toolMessages([meet], ["meet", { at: 0 }], ["meet", { at: 1 }], ["meet", { at: 2 }])).toEqual([
       "met at 0",
       "met at 1",
       "met at 2",
@@ -43,8 +43,8 @@ describe("the tool calls of a turn", () => {
     ["a map", new Map([["k", 1n]]), '[["k","1"]]'],
     ["a lone surrogate", ["\ud83d"], '["\\ud83d"]'],
   ])("send the model %s", async (_what, output, text) => {
-    expect(await told([toolOf("t", () => output)], ["t", {}])).toEqual([text]);
-    expect(await told([toolOf("t", async () => output)], ["t", {}])).toEqual([text]);
+    expect(await toolMessages([toolOf("t", () => output)], ["t", {}])).toEqual([text]);
+    expect(await toolMessages([toolOf("t", async () => output)], ["t", {}])).toEqual([text]);
   });
 
   it("report their failures to the model and do not affect the others", async () => {
@@ -56,7 +56,7 @@ describe("the tool calls of a turn", () => {
       toolOf("strict", () => "unreached", { parameters: z.object({ n: z.number() }) }),
       toolOf("fine", () => "fine"),
     ];
-    const [broken, odd, unknown, invalid, notJson, fine] = await told(
+    const [broken, odd, unknown, invalid, notJson, fine] = await toolMessages(
       tools,
       ["broken", {}],
       ["odd", {}],
@@ -84,7 +84,7 @@ describe("the tool calls of a turn", () => {
     const tool = toolOf("t", (input) => inputs.push(input), {
       parameters: z.object({ n: z.coerce.number().default(7) }),
     });
-    await told([tool], ["t", { n: "3", more: 1 }], ["t", ""], ["t", " "]);
+    await toolMessages([tool], ["t", { n: "3", more: 1 }], ["t", ""], ["t", " "]);
     expect(inputs).toEqual([{ n: 3 }, { n: 7 }, { n: 7 }]);
   });
 
@@ -118,15 +118,15 @@ describe("the tool calls of a turn", () => {
       const context = getContext();
       seen.push([signal === context?.signal, callId, context?.callId, context?.depth]);
     });
-    await told([tool], ["t", {}], ["t", {}]);
+    await toolMessages([tool], ["t", {}], ["t", {}]);
     expect(seen).toEqual([0, 1].map((seq) => [true, `root/agent:a:0/tool:t:${seq}`, "root/agent:a:0", 1]));
   });
 
   it("can call sub-agents, which are sub-agents of the tool's agent", async () => {
-    const made = vi.fn((n: number) => `sub ${n}`);
+    const execute = vi.fn((n: number) => `sub ${n}`);
     const sub = createAgent<{ n: number }, string>({
       id: "sub",
-      handler: ({ n }) => callTool(toolOf<number>("inner", made), n) as Promise<string>,
+      handler: ({ n }) => callTool(toolOf<number>("inner", execute), n) as Promise<string>,
     });
     const outer = toolOf<{ n: number }>("outer", ({ n }) => sub({ n }));
     const model = asking(["outer", { n: 1 }], ["outer", { n: 2 }]);
@@ -140,10 +140,10 @@ describe("the tool calls of a turn", () => {
       ["root/agent:a:0/agent:sub:1", "sub", "sub 2"],
     ]);
     expect(model.calls[1]?.messages.slice(1).map(({ content }) => content)).toEqual(["sub 1", "sub 2"]);
-    expect(made).toHaveBeenCalledTimes(2);
+    expect(execute).toHaveBeenCalledTimes(2);
     const idle = asking();
     await runWith(() => agent(), { model: idle, snapshot });
-    expect(made).toHaveBeenCalledTimes(2);
+    expect(execute).toHaveBeenCalledTimes(2);
     expect(idle.calls).toEqual([]);
   });
 });
@@ -152,7 +152,7 @@ describe("a tool output that cannot be recorded", () => {
   const open = toolOf("open", () => ({ list: [{ handle: () => {} }] }));
 
   it("is reported to the model as a failure and thrown by callTool", async () => {
-    const [content] = await told([open], ["open", {}]);
+    const [content] = await toolMessages([open], ["open", {}]);
     expect(JSON.parse(content as string)).toMatchObject({
       error: true,
       message: expect.stringMatching(/^Tool "open" execution failed: InvalidToolOutputError: /) as unknown,
@@ -229,18 +229,18 @@ describe("callTool", () => {
       nested: { when: new Date(0), missing: undefined, list: [-0, Infinity] },
       text: '{"a": 1}',
     };
-    const made = vi.fn((key: keyof typeof outputs) => outputs[key]);
-    const tool = toolOf("t", made);
+    const execute = vi.fn((key: keyof typeof outputs) => outputs[key]);
+    const tool = toolOf("t", execute);
     const program = async () => {
       const values = await Promise.all(Object.keys(outputs).map(async (key) => [key, await callTool(tool, key)]));
       return { values: Object.fromEntries(values) as unknown, dump: dumpSnapshot() };
     };
     const { dump } = await runWith(program);
-    made.mockClear();
+    execute.mockClear();
     for (const snapshot of [dump, JSON.parse(JSON.stringify(dump)) as AgentSnapshot]) {
       expect((await runWith(program, { snapshot })).values).toStrictEqual(outputs);
     }
-    expect(made).not.toHaveBeenCalled();
+    expect(execute).not.toHaveBeenCalled();
   });
 
   it("replays a failure as recorded", async () => {

@@ -16,14 +16,14 @@ export type Step = <T = string>(name: string, make?: () => T | Promise<T>) => Pr
 export type Program<T = unknown> = (step: Step) => Promise<T>;
 
 /** Journaled calls, and the names of the live ones. */
-export function steps(): { step: Step; made: string[] } {
-  const made: string[] = [];
+export function steps(): { step: Step; liveCalls: string[] } {
+  const liveCalls: string[] = [];
   const step: Step = (name, make) =>
     journalCall({ kind: "step", name, request: name }, () => {
-      made.push(name);
+      liveCalls.push(name);
       return make === undefined ? (`${name}!` as never) : make();
     });
-  return { step, made };
+  return { step, liveCalls };
 }
 
 /** The snapshot at the end of a program, which may fail. */
@@ -40,9 +40,9 @@ export async function replayed<T>(
   program: Program<T>,
   snapshot: AgentSnapshot,
   options: ReplayOptions = {},
-): Promise<{ result: T; made: string[] }> {
-  const { step, made } = steps();
-  return { result: await runWith(() => program(step), { ...options, snapshot }), made };
+): Promise<{ result: T; liveCalls: string[] }> {
+  const { step, liveCalls } = steps();
+  return { result: await runWith(() => program(step), { ...options, snapshot }), liveCalls };
 }
 
 /** A fork, the fork parsed from JSON, and its plain JSON. Checks that the source has not changed. */

@@ -24,7 +24,7 @@ export interface RichRun {
   run(): Promise<unknown>;
   model: ScriptedModel;
   /** The names of the live calls, except those of the model. */
-  made: string[];
+  liveCalls: string[];
 }
 
 export interface RichOptions {
@@ -36,7 +36,7 @@ export interface RichOptions {
 
 /** A leader, reborn once, whose tool calls two writers in parallel, and a checker whose tool fails. */
 export function richRun({ inTheMiddle, beforeRebirth }: RichOptions = {}): RichRun {
-  const made: string[] = [];
+  const liveCalls: string[] = [];
   const model = scriptedModel(
     "rich",
     (messages) => {
@@ -63,7 +63,7 @@ export function richRun({ inTheMiddle, beforeRebirth }: RichOptions = {}): RichR
     description: "looks up",
     parameters: z.object({ key: z.string() }),
     handler: async ({ key }: { key: string }) => {
-      made.push(`look_up ${key}`);
+      liveCalls.push(`look_up ${key}`);
       await sleep(2);
       return { key, at: new Date(0), missing: undefined };
     },
@@ -73,7 +73,7 @@ export function richRun({ inTheMiddle, beforeRebirth }: RichOptions = {}): RichR
     description: "always fails",
     parameters: z.object({}),
     handler: () => {
-      made.push("broken");
+      liveCalls.push("broken");
       throw Object.assign(new RangeError("upstream 503"), { code: "E_503" });
     },
   };
@@ -86,7 +86,7 @@ export function richRun({ inTheMiddle, beforeRebirth }: RichOptions = {}): RichR
       setDrafts([...drafts, draft]);
       if (topic === "b") inTheMiddle?.();
       await journalCall({ kind: "embedding", name: "small", request: { text: draft } }, () => {
-        made.push(`embed ${topic}`);
+        liveCalls.push(`embed ${topic}`);
         return new Uint8Array([draft.length]);
       });
       return draft;
@@ -97,7 +97,7 @@ export function richRun({ inTheMiddle, beforeRebirth }: RichOptions = {}): RichR
     description: "lets writers write",
     parameters: z.object({ topics: z.array(z.string()) }),
     handler: ({ topics }: { topics: string[] }) => {
-      made.push("delegate");
+      liveCalls.push("delegate");
       return Promise.all(topics.map((topic) => writer({ topic })));
     },
   };
@@ -125,7 +125,7 @@ export function richRun({ inTheMiddle, beforeRebirth }: RichOptions = {}): RichR
       return { text, checked, found: await callTool(lookUp, { key: text }) };
     },
   });
-  return { run: () => leader({ round: 0 }), model, made };
+  return { run: () => leader({ round: 0 }), model, liveCalls };
 }
 
 export const richResult = {

@@ -54,7 +54,7 @@ export const agentWith = (tools: Tool[]): Agent<undefined, AgentSnapshot> =>
   });
 
 /** The tool messages that the model receives for its calls. */
-export async function told(tools: Tool[], ...calls: Call[]): Promise<unknown[]> {
+export async function toolMessages(tools: Tool[], ...calls: Call[]): Promise<unknown[]> {
   const model = asking(...calls);
   await runWith(() => agentWith(tools)(), { model });
   const messages = model.calls[1]?.messages.slice(1) ?? [];

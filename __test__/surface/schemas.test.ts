@@ -53,7 +53,11 @@ async function ask<S extends StandardSchemaLike>(
     },
   });
   const answer = await agent();
-  return { answer, told: model.calls.map(({ options: told }) => told), messages: model.calls.at(-1)?.messages ?? [] };
+  return {
+    answer,
+    requestOptions: model.calls.map(({ options: requestOptions }) => requestOptions),
+    messages: model.calls.at(-1)?.messages ?? [],
+  };
 }
 
 describe("a schema of valibot", () => {
@@ -64,10 +68,10 @@ describe("a schema of valibot", () => {
   });
 
   it("checks the answer and is sent to the model as JSON schema", async () => {
-    const { answer, told } = await ask(Trip, ['{"city":"Oslo","days":3}']);
+    const { answer, requestOptions } = await ask(Trip, ['{"city":"Oslo","days":3}']);
     expect(answer).toEqual({ city: "Oslo", days: 3, by: "train" });
     expectTypeOf(answer).toEqualTypeOf<{ city: string; days: number; by: string }>();
-    expect(told[0]?.schema).toEqual({
+    expect(requestOptions[0]?.schema).toEqual({
       $schema: DRAFT_07,
       type: "object",
       properties: {
@@ -86,14 +90,16 @@ describe("a schema of valibot", () => {
   });
 
   it("is sent as its input type, not as its output type", async () => {
-    const { answer, told } = await ask(v.object({ n: v.pipe(v.string(), v.transform(Number)) }), ['{"n":"7"}']);
+    const { answer, requestOptions } = await ask(v.object({ n: v.pipe(v.string(), v.transform(Number)) }), [
+      '{"n":"7"}',
+    ]);
     expect(answer).toEqual({ n: 7 });
-    expect(told[0]?.schema).toMatchObject({ properties: { n: { type: "string" } } });
+    expect(requestOptions[0]?.schema).toMatchObject({ properties: { n: { type: "string" } } });
   });
 
   it("can provide its own Standard JSON Schema", async () => {
-    const { told } = await ask(toStandardJsonSchema(Trip), ['{"city":"Oslo","days":3}']);
-    expect(told[0]?.schema).toMatchObject({ type: "object", required: ["city", "days"] });
+    const { requestOptions } = await ask(toStandardJsonSchema(Trip), ['{"city":"Oslo","days":3}']);
+    expect(requestOptions[0]?.schema).toMatchObject({ type: "object", required: ["city", "days"] });
   });
 
   it("without a JSON schema is rejected with the library's reason unless a schema is given", async () => {
@@ -116,9 +122,9 @@ describe("a schema of valibot", () => {
       cause: expect.any(Error) as Error,
     });
     const jsonSchema = { type: "object", properties: { when: { type: "string", format: "date" } } };
-    const { answer, told } = await ask(schema, ['{"when":"2024-05-01"}'], { jsonSchema });
+    const { answer, requestOptions } = await ask(schema, ['{"when":"2024-05-01"}'], { jsonSchema });
     expect(answer).toEqual({ when: new Date("2024-05-01") });
-    expect(told[0]?.schema).toEqual(jsonSchema);
+    expect(requestOptions[0]?.schema).toEqual(jsonSchema);
   });
 });
 
@@ -126,10 +132,10 @@ describe("a schema of ArkType", () => {
   const Trip = type({ city: "string", days: "number >= 1" });
 
   it("checks the answer and is sent to the model as JSON schema", async () => {
-    const { answer, told, messages } = await ask(Trip, ['{"city":"Oslo"}', '{"city":"Oslo","days":3}']);
+    const { answer, requestOptions, messages } = await ask(Trip, ['{"city":"Oslo"}', '{"city":"Oslo","days":3}']);
     expect(answer).toEqual({ city: "Oslo", days: 3 });
     expectTypeOf(answer).toEqualTypeOf<{ city: string; days: number }>();
-    expect(told[0]?.schema).toEqual({
+    expect(requestOptions[0]?.schema).toEqual({
       $schema: DRAFT_07,
       type: "object",
       properties: { city: { type: "string" }, days: { type: "number", minimum: 1 } },
@@ -144,8 +150,8 @@ describe("a schema of ArkType", () => {
       "~standard": { version: standard.version, vendor: standard.vendor, validate: standard.validate },
       toJsonSchema: () => Trip.toJsonSchema(),
     };
-    const { told } = await ask(early as StandardSchemaLike, ['{"city":"Oslo","days":3}']);
-    expect(told[0]?.schema).toMatchObject({ type: "object", required: ["city", "days"] });
+    const { requestOptions } = await ask(early as StandardSchemaLike, ['{"city":"Oslo","days":3}']);
+    expect(requestOptions[0]?.schema).toMatchObject({ type: "object", required: ["city", "days"] });
   });
 });
 
@@ -209,8 +215,8 @@ describe("a schema without a JSON schema", () => {
       owner: 'tool "shout"',
       message: expect.stringContaining("the tool's jsonSchema") as string,
     });
-    const { told } = await ask(z.string(), ["x"], {}, [{ ...tool, jsonSchema: { type: "string" } }]);
-    expect(told[0]?.tools).toEqual([{ name: "shout", description: "", parameters: { type: "string" } }]);
+    const { requestOptions } = await ask(z.string(), ["x"], {}, [{ ...tool, jsonSchema: { type: "string" } }]);
+    expect(requestOptions[0]?.tools).toEqual([{ name: "shout", description: "", parameters: { type: "string" } }]);
     // A program that calls the tool directly needs none.
     expect(await runWith(() => callTool(tool, "a"))).toBe("A");
   });
@@ -244,8 +250,8 @@ describe("a given JSON schema", () => {
       handler: () => promptAgent(z.object({ city: z.string() }), { jsonSchema }),
     });
     await agent();
-    const told = { type: "object", description: "as given" };
-    expect(model.calls.map(({ options }) => options?.schema)).toEqual([told, told]);
+    const given = { type: "object", description: "as given" };
+    expect(model.calls.map(({ options }) => options?.schema)).toEqual([given, given]);
   });
 });
 

@@ -31,8 +31,8 @@ describe("a consumer of a live stream", () => {
     };
     const seen = consumer();
     const first = deferred();
-    const onStream: StreamConsumer = (...told) => {
-      seen(...told);
+    const onStream: StreamConsumer = (...args) => {
+      seen(...args);
       first.resolve();
     };
     const agent = createAgent({ id: "a", model, handler: () => promptAgent(Result, { onStream }) });

@@ -17,17 +17,17 @@ import { result, scriptedModel, toolCall } from "../support/scripted-model.js";
 
 const Result = z.object({ result: z.string() });
 
-function doubler(): Tool<{ n: number }, number> & { made: number[] } {
-  const made: number[] = [];
+function doubler(): Tool<{ n: number }, number> & { liveCalls: number[] } {
+  const liveCalls: number[] = [];
   return {
     name: "double",
     description: "Doubles a number.",
     parameters: z.object({ n: z.number() }),
     handler: ({ n }) => {
-      made.push(n);
+      liveCalls.push(n);
       return 2 * n;
     },
-    made,
+    liveCalls,
   };
 }
 
@@ -72,7 +72,7 @@ describe("a tool's middlewares", () => {
     const [output] = await runWith(program, { snapshot });
     expect(output).toBe(2);
     expect(log).toEqual(live);
-    expect(tool.made).toEqual([1]);
+    expect(tool.liveCalls).toEqual([1]);
   });
 
   it("can change the input, and the recording contains the changed input", async () => {
@@ -99,7 +99,7 @@ describe("a tool's middlewares", () => {
       },
       { snapshot },
     );
-    expect(tool.made).toEqual([10, 9]);
+    expect(tool.liveCalls).toEqual([10, 9]);
   });
 
   it("can change the output, which the model receives, but not the recording", async () => {
@@ -116,7 +116,7 @@ describe("a tool's middlewares", () => {
     const tool = doubler();
     const denied: ToolMiddleware = { name: "deny", handler: async () => "denied" };
     expect(await runWith(() => callTool({ ...tool, middlewares: [denied] } as Tool, { n: 1 }))).toBe("denied");
-    expect(tool.made).toEqual([]);
+    expect(tool.liveCalls).toEqual([]);
 
     const failing = vi.fn(tool.handler).mockImplementationOnce(() => {
       throw new Error("busy");

@@ -166,17 +166,17 @@ describe("dump and restore of a run with all features", () => {
     const callsFrom = async (snapshot: AgentSnapshot): Promise<unknown> => {
       const replay = richRun();
       expect(await runWith(() => replay.run(), { model: replay.model, snapshot })).toStrictEqual(richResult);
-      return [replay.model.calls.map(({ messages }) => messages), replay.made.toSorted()];
+      return [replay.model.calls.map(({ messages }) => messages), replay.liveCalls.toSorted()];
     };
-    const owed: number[] = [];
+    const remaining: number[] = [];
     for (const { type, spanId, dump } of points) {
       const fromDump = (await callsFrom(dump)) as [unknown[], string[]];
       const fromTrace = await callsFrom(restoreSnapshot(events, { spanId, anchor: "after" }));
       expect({ type, calls: fromTrace }).toEqual({ type, calls: fromDump });
-      owed.push(fromDump[0].length + fromDump[1].length);
+      remaining.push(fromDump[0].length + fromDump[1].length);
     }
     // Each end leaves at most as many calls to make as the one before.
-    expect(owed).toEqual(owed.toSorted((left, right) => right - left));
-    expect(owed.at(-1)).toBe(0);
+    expect(remaining).toEqual(remaining.toSorted((left, right) => right - left));
+    expect(remaining.at(-1)).toBe(0);
   });
 });

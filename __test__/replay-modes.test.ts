@@ -34,9 +34,9 @@ async function recordingOf(program: () => Promise<unknown>): Promise<AgentSnapsh
 describe("mode: replay", () => {
   it("answers everything and makes no live call", async () => {
     const snapshot = await recordingOf(() => step("a", () => 1));
-    const made = vi.fn();
-    expect(await replay(() => step("a", made), { snapshot })).toBe(1);
-    expect(made).not.toHaveBeenCalled();
+    const execute = vi.fn();
+    expect(await replay(() => step("a", execute), { snapshot })).toBe(1);
+    expect(execute).not.toHaveBeenCalled();
   });
 
   it.each([
@@ -127,10 +127,10 @@ describe("mode: replay", () => {
         throw new RangeError("recorded");
       });
     const snapshot = await recordingOf(failing);
-    const made = vi.fn(() => 1);
-    await expect(replay(() => step("a", made), { snapshot })).rejects.toThrow(new RangeError("recorded"));
-    expect(made).not.toHaveBeenCalled();
-    expect(await resume(() => step("a", made), { snapshot })).toBe(1);
+    const execute = vi.fn(() => 1);
+    await expect(replay(() => step("a", execute), { snapshot })).rejects.toThrow(new RangeError("recorded"));
+    expect(execute).not.toHaveBeenCalled();
+    expect(await resume(() => step("a", execute), { snapshot })).toBe(1);
   });
 
   it("causes no unhandled rejection in all, allSettled, any and race", async () => {
@@ -185,17 +185,17 @@ describe("mode: resume", () => {
 
   it("lets onMiss decide for each call", async () => {
     const snapshot = await recordingOf(() => step("b", () => "old b"));
-    const asked: Miss[] = [];
+    const misses: Miss[] = [];
     const onMiss = (miss: Miss): "live" | "error" => {
-      asked.push(miss);
+      misses.push(miss);
       return miss.name === "c" ? "error" : "live";
     };
     await expect(resume(program, { snapshot, onMiss })).rejects.toSatisfy(isReplayMissError);
-    expect(asked.map(({ name, reason }) => [name, reason])).toEqual([
+    expect(misses.map(({ name, reason }) => [name, reason])).toEqual([
       ["a", "not-recorded"],
       ["c", "not-recorded"],
     ]);
-    expect(asked[0]).toMatchObject({
+    expect(misses[0]).toMatchObject({
       kind: "step",
       callId: "root/step:a:0",
       contentHash: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -216,7 +216,7 @@ describe("mode: resume", () => {
     await resume(team(2), { snapshot, onReport: (given) => (report = given) });
     expect(report).toMatchObject({ mode: "resume", replayed: 5, live: 1, missed: 1 });
     const frames = report?.frames.filter(({ agentId }) => agentId === "worker") ?? [];
-    expect(frames.map(({ replayed, live: made }) => [replayed, made])).toEqual([
+    expect(frames.map(({ replayed, live: liveCalls }) => [replayed, liveCalls])).toEqual([
       [2, 0],
       [1, 1],
       [2, 0],

@@ -215,23 +215,23 @@ describe("rewindFetch", () => {
 
   it("marks an earlier failure as handled when the program sends a request, also while a body is read", async () => {
     const ask = rewindFetch(async () => new Response("plain"));
-    const made: string[] = [];
-    const program = async (amid: () => void): Promise<string> => {
+    const liveCalls: string[] = [];
+    const program = async (dumpNow: () => void): Promise<string> => {
       const failing = journalCall({ kind: "step", name: "fails", request: {} }, () => {
-        made.push("fails");
+        liveCalls.push("fails");
         throw new RangeError("too far");
       });
       await failing.catch(() => {});
       const asked = ask(new Request("http://host/", { method: "POST", body: "sent" }));
-      amid();
+      dumpNow();
       return (await asked).text();
     };
     let snapshot!: ReturnType<typeof dumpSnapshot>;
-    const amid = (): void => void (snapshot = dumpSnapshot());
-    await runWith(() => program(amid));
+    const dumpNow = (): void => void (snapshot = dumpSnapshot());
+    await runWith(() => program(dumpNow));
     expect(snapshot.root.calls).toHaveLength(1);
     expect(await resume(() => program(() => {}), { snapshot })).toBe("plain");
-    expect(made).toHaveLength(1);
+    expect(liveCalls).toHaveLength(1);
   });
 
   it("does not record requests inside a journaled call, because its answer covers them", async () => {

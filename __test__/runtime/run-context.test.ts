@@ -258,8 +258,8 @@ describe("the ESM and the CommonJS copy of the package in one process", () => {
     ["CommonJS around ESM", cjs, esm],
   ])("share the context: %s", async (_how, outer, inner) => {
     const bus = recorder();
-    const made: string[] = [];
-    const model = scriptedModel("m", () => (made.push("model"), result("ok")));
+    const liveCalls: string[] = [];
+    const model = scriptedModel("m", () => (liveCalls.push("model"), result("ok")));
     const sub = inner.createAgent({
       id: "sub",
       handler: async () => {
@@ -287,10 +287,10 @@ describe("the ESM and the CommonJS copy of the package in one process", () => {
       "root/agent:again:0/agent:sub:0",
     ]);
     for (const snapshot of dumps) {
-      made.length = 0;
+      liveCalls.length = 0;
       for (const each of [outer, inner])
         expect(await each.runWith(() => again({ n: 0 }), { model, snapshot })).toEqual({ result: "ok" });
-      expect(made).toEqual([]);
+      expect(liveCalls).toEqual([]);
     }
   });
 

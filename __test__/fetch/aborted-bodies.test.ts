@@ -3,11 +3,11 @@ import { journalCall, replay } from "agent-rewind";
 import { rewindFetch } from "agent-rewind/fetch";
 import { expect, it } from "vitest";
 
-import { recorded, settle } from "../support/fetch-by-hand.js";
+import { recorded, settle } from "../support/manual-fetch.js";
 
 it("keeps the first failure of a body that is aborted after it failed and read after that", async () => {
   let broken: ReadableStreamDefaultController<Uint8Array> | undefined;
-  const made = async (_input: unknown, init?: RequestInit): Promise<Response> => {
+  const respond = async (_input: unknown, init?: RequestInit): Promise<Response> => {
     const { signal } = init ?? {};
     const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
       broken = controller;
@@ -17,7 +17,7 @@ it("keeps the first failure of a body that is aborted after it failed and read a
   };
   const program = (fails: boolean) => async (): Promise<string> => {
     const aborter = new AbortController();
-    const response = await rewindFetch(made)("http://host/", { signal: aborter.signal });
+    const response = await rewindFetch(respond)("http://host/", { signal: aborter.signal });
     await journalCall(
       { kind: "step", name: "between", request: {} },
       () => fails && broken?.error(new TypeError("cut")),
@@ -37,7 +37,7 @@ it.each([
   ["an error", () => AbortSignal.abort(new RangeError("enough")), "RangeError: enough"],
   ["none", () => AbortSignal.abort(), "AbortError: This operation was aborted"],
 ])("replays the reason of the abort: %s", async (_, signalOf, expected) => {
-  const made = async (_input: unknown, init?: RequestInit): Promise<Response> => {
+  const respond = async (_input: unknown, init?: RequestInit): Promise<Response> => {
     const { signal } = init ?? {};
     const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
       controller.enqueue(Buffer.from("part"));
@@ -47,7 +47,7 @@ it.each([
   };
   const program = async (): Promise<string> => {
     const aborter = new AbortController();
-    const response = await rewindFetch(made)("http://host/", { signal: aborter.signal });
+    const response = await rewindFetch(respond)("http://host/", { signal: aborter.signal });
     const text = response.text().catch(({ name, message }: Error) => `${name}: ${message}`);
     await settle();
     const signal = signalOf();

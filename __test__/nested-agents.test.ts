@@ -76,7 +76,7 @@ describe("a tree of three levels with five parallel branches", () => {
     return { model: replay.model.calls.length, tool: replay.toolInputs.length };
   }
 
-  const owed = (): { model: number; tool: number } => ({
+  const remaining = (): { model: number; tool: number } => ({
     model: callsOfTheTree.model - finishedInTheMiddle.model,
     tool: callsOfTheTree.tool - finishedInTheMiddle.tool,
   });
@@ -87,8 +87,8 @@ describe("a tree of three levels with five parallel branches", () => {
 
   it("replays from the middle with branches in flight and repeats no finished call", async () => {
     expect(finishedInTheMiddle.model).toBeGreaterThan(0);
-    expect(owed().model).toBeGreaterThan(0);
-    expect(await again(middle)).toEqual(owed());
+    expect(remaining().model).toBeGreaterThan(0);
+    expect(await again(middle)).toEqual(remaining());
   });
 
   it("contains the branches that were still running", () => {
@@ -99,10 +99,10 @@ describe("a tree of three levels with five parallel branches", () => {
   });
 
   it("replays from a file, also in another process", async () => {
-    expect(await again(await readSnapshot(middlePath))).toEqual(owed());
+    expect(await again(await readSnapshot(middlePath))).toEqual(remaining());
     const program = await bundleProgram("support/replay-tree.ts", folder);
     const { stdout } = await promisify(execFile)(process.execPath, [program, middlePath]);
-    expect(JSON.parse(stdout)).toEqual({ result: expected, ...owed() });
+    expect(JSON.parse(stdout)).toEqual({ result: expected, ...remaining() });
   });
 
   it("replays from its trace: from the events, from the file and from before each branch's end", async () => {

@@ -81,17 +81,17 @@ describe("an error status that ended the run", () => {
     const program = async () => [await ask(server, "first", retries), await ask(server, "busy", retries)];
     for (const snapshot of await failed(program)) {
       server.busy = false;
-      const made = server.requests.length;
+      const liveCalls = server.requests.length;
       server.busy = false;
       expect(await resume(program, { snapshot })).toEqual(["fine", "fine"]);
-      expect(server.requests).toHaveLength(made + 1);
+      expect(server.requests).toHaveLength(liveCalls + 1);
       expect(server.requests.at(-1)?.body).toContain("busy");
       // A strict replay fails as the run did, with the same body.
       await expect(runWith(program, { snapshot, mode: "replay" })).rejects.toMatchObject({
         status: 503,
         code: "overloaded",
       });
-      expect(server.requests).toHaveLength(made + 1);
+      expect(server.requests).toHaveLength(liveCalls + 1);
     }
   });
 
@@ -102,10 +102,10 @@ describe("an error status that ended the run", () => {
       await runFrame({ id: "a", input: {} }, () => ask(server, "busy")),
     ];
     for (const snapshot of await failed(program)) {
-      const made = server.requests.length;
+      const liveCalls = server.requests.length;
       server.busy = false;
       expect(await resume(program, { snapshot })).toEqual(["fine", "fine"]);
-      expect(server.requests).toHaveLength(made + 1);
+      expect(server.requests).toHaveLength(liveCalls + 1);
       server.busy = true;
     }
   });
@@ -121,10 +121,10 @@ describe("an error status that ended the run", () => {
       return got;
     };
     for (const snapshot of await failed(program)) {
-      const made = server.requests.length;
+      const liveCalls = server.requests.length;
       server.busy = false;
       expect(await resume(program, { snapshot })).toBe(200);
-      expect(server.requests).toHaveLength(made + 1);
+      expect(server.requests).toHaveLength(liveCalls + 1);
       server.busy = true;
     }
   });

@@ -76,17 +76,17 @@ describe("code that an agent left running before it was reborn", () => {
 });
 
 it("an agent that is reborn beyond its recording receives no answers of the earlier generation", async () => {
-  const program = (rounds: number, made: number[]) => () =>
+  const program = (rounds: number, liveCalls: number[]) => () =>
     runFrame({ id: "phoenix", input: { round: 0 } }, async ({ round }): Promise<unknown> => {
       // The recorded generation asks twice. The changed program asks once.
-      const answer = await step("the same", () => made.push(round));
-      if (rounds === 0) await step("the same", () => made.push(round));
+      const answer = await step("the same", () => liveCalls.push(round));
+      if (rounds === 0) await step("the same", () => liveCalls.push(round));
       return round < rounds ? reborn({ round: round + 1 }) : answer;
     });
   const { snapshot } = await record(program(0, []));
-  const made: number[] = [];
-  await resume(program(1, made), { snapshot });
-  expect(made).toEqual([1]);
+  const liveCalls: number[] = [];
+  await resume(program(1, liveCalls), { snapshot });
+  expect(liveCalls).toEqual([1]);
 });
 
 it("sub-agents with the same input replay in the order of their starts, whatever the numbers of other sub-agents", async () => {
@@ -111,14 +111,14 @@ it("sub-agents with the same input replay in the order of their starts, whatever
 });
 
 describe("a failure that the program had handled", () => {
-  const failing = (made: string[]) => async (): Promise<string | void> => {
+  const failing = (liveCalls: string[]) => async (): Promise<string | void> => {
     const caught = await runFrame({ id: "worker", input: {} }, async () => {
       await step("try", () => {
-        made.push("try");
+        liveCalls.push("try");
         throw new Error("down");
       });
     }).catch(({ message }: Error) => message);
-    await step("then", () => made.push("then"));
+    await step("then", () => liveCalls.push("then"));
     return caught;
   };
 
@@ -136,9 +136,9 @@ describe("a failure that the program had handled", () => {
       { snapshot },
     );
     for (const each of [middle, JSON.parse(JSON.stringify(middle)) as AgentSnapshot]) {
-      const made: string[] = [];
-      expect(await resume(failing(made), { snapshot: each as AgentSnapshot })).toBe("down");
-      expect(made).toEqual([]);
+      const liveCalls: string[] = [];
+      expect(await resume(failing(liveCalls), { snapshot: each as AgentSnapshot })).toBe("down");
+      expect(liveCalls).toEqual([]);
     }
   });
 
@@ -148,26 +148,26 @@ describe("a failure that the program had handled", () => {
       await step("second", () => 2);
     });
     let middle: AgentSnapshot | undefined;
-    const changed = (made: string[]) => async (): Promise<void> => {
+    const changed = (liveCalls: string[]) => async (): Promise<void> => {
       await step("first", never);
       await step("new", () => {
-        made.push("new");
+        liveCalls.push("new");
         throw new Error("down");
       }).catch(() => {});
       await step("second", never);
       middle ??= dumpSnapshot();
     };
     await resume(changed([]), { snapshot });
-    const made: string[] = [];
-    await resume(changed(made), { snapshot: middle as AgentSnapshot });
-    expect(made).toEqual([]);
+    const liveCalls: string[] = [];
+    await resume(changed(liveCalls), { snapshot: middle as AgentSnapshot });
+    expect(liveCalls).toEqual([]);
   });
 
   it('is retried after a changed program ended with it, and earlier with failures: "retry"', async () => {
     const { snapshot } = await record(failing([]));
-    const rethrowing = (made: string[]) => async (): Promise<void> => {
+    const rethrowing = (liveCalls: string[]) => async (): Promise<void> => {
       await runFrame({ id: "worker", input: {} }, async () => {
-        await step("try", () => made.push("try"));
+        await step("try", () => liveCalls.push("try"));
       });
     };
     let context: Context | undefined;
@@ -185,9 +185,9 @@ describe("a failure that the program had handled", () => {
     );
     await expect(ended).rejects.toThrow("down");
     const failed = dumpSnapshot({ context: context as Context });
-    const made: string[] = [];
-    await resume(rethrowing(made), { snapshot: failed });
-    await resume(rethrowing(made), { snapshot: atCatch as AgentSnapshot, failures: "retry" });
-    expect(made).toEqual(["try", "try"]);
+    const liveCalls: string[] = [];
+    await resume(rethrowing(liveCalls), { snapshot: failed });
+    await resume(rethrowing(liveCalls), { snapshot: atCatch as AgentSnapshot, failures: "retry" });
+    expect(liveCalls).toEqual(["try", "try"]);
   });
 });

@@ -4,7 +4,7 @@ import { dumpSnapshot, restoreSnapshot, type AgentSnapshot } from "agent-rewind/
 import { rewindFetch } from "agent-rewind/fetch";
 import { describe, expect, it } from "vitest";
 
-import { manual, recorded, settle } from "../support/fetch-by-hand.js";
+import { manual, recorded, settle } from "../support/manual-fetch.js";
 
 describe("a request that won a race and is sent again for its body wins again", () => {
   /** The body of the winner is still arriving when the dump is taken. */
@@ -18,12 +18,12 @@ describe("a request that won a race and is sent again for its body wins again", 
       context = captureContext();
       return program(source);
     };
-    let amid: AgentSnapshot | undefined;
+    let midDump: AgentSnapshot | undefined;
     const { value } = await recorded(captured, async () => {
       await settle();
       await direct(source);
       await settle();
-      amid = dumpSnapshot({ context });
+      midDump = dumpSnapshot({ context });
       source.end("/winner");
     });
     expect(value).toBe("/winner 2");
@@ -33,7 +33,7 @@ describe("a request that won a race and is sent again for its body wins again", 
       await settle();
       source.end("/winner");
     };
-    const again = await recorded(captured, direction, amid);
+    const again = await recorded(captured, direction, midDump);
     for (const snapshot of again.snapshots) expect(await replay(captured, { snapshot })).toBe(again.value);
     return { value: again.value, asked: source.asked };
   }
@@ -72,12 +72,12 @@ describe("a request that won a race and is sent again for its body wins again", 
       await asked.then((response) => response.text());
       return given;
     };
-    let amid: AgentSnapshot | undefined;
+    let midDump: AgentSnapshot | undefined;
     const direction = async (): Promise<void> => {
       source.head("/slow");
       await settle();
       await settle();
-      amid = dumpSnapshot({ context });
+      midDump = dumpSnapshot({ context });
       source.end("/slow");
     };
     const { value } = await recorded(program, direction);
@@ -89,18 +89,18 @@ describe("a request that won a race and is sent again for its body wins again", 
       await settle();
       source.end("/slow");
     };
-    expect((await recorded(program, late, amid)).value).toEqual(["gave up", "other"]);
+    expect((await recorded(program, late, midDump)).value).toEqual(["gave up", "other"]);
   });
 
   it("unless it fails now", async () => {
     const source = manual();
     let fails = false;
-    const made: typeof globalThis.fetch = (input, init) =>
+    const respond: typeof globalThis.fetch = (input, init) =>
       fails ? Promise.reject(new TypeError("fetch failed")) : source.fetch(input, init);
     let context: ReturnType<typeof captureContext>;
     const program = async (): Promise<string> => {
       context = captureContext();
-      const asked = rewindFetch(made)("http://host/winner");
+      const asked = rewindFetch(respond)("http://host/winner");
       const step = asked.then(
         () => journalCall({ kind: "step", name: "later", request: {} }, () => "step"),
         () => "no step",
@@ -108,17 +108,17 @@ describe("a request that won a race and is sent again for its body wins again", 
       const winner = await asked.catch(() => new Response("failed"));
       return `${await step}, ${await winner.text()}`;
     };
-    let amid: AgentSnapshot | undefined;
+    let midDump: AgentSnapshot | undefined;
     const direction = async (): Promise<void> => {
       await settle();
       source.head("/winner");
       await settle();
-      amid = dumpSnapshot({ context });
+      midDump = dumpSnapshot({ context });
       source.end("/winner");
     };
     expect((await recorded(program, direction)).value).toBe("step, /winner 1");
     fails = true;
-    expect(await resume(program, { snapshot: amid as AgentSnapshot })).toBe("no step, failed");
+    expect(await resume(program, { snapshot: midDump as AgentSnapshot })).toBe("no step, failed");
   });
 });
 
@@ -138,12 +138,12 @@ it("a request that is sent again for its body has no position in the order until
     await Promise.race([read("/a"), read("/b")]);
     return order.slice();
   };
-  let amid: AgentSnapshot | undefined;
+  let midDump: AgentSnapshot | undefined;
   await recorded(program, async () => {
     await settle();
     source.head("/a");
     await settle();
-    amid = dumpSnapshot({ context });
+    midDump = dumpSnapshot({ context });
     source.end("/a");
   });
   expect(order).toEqual(["head of /a"]);
@@ -155,7 +155,7 @@ it("a request that is sent again for its body has no position in the order until
       await settle();
       source.end("/b");
     },
-    amid,
+    midDump,
   );
   expect(value).toEqual(["head of /b"]);
   for (const snapshot of snapshots) expect(await replay(program, { snapshot })).toEqual(value);
@@ -164,8 +164,8 @@ it("a request that is sent again for its body has no position in the order until
 
 describe("a response whose body was not read", () => {
   it("is not requested again when a run is resumed that was killed after the response", async () => {
-    let made = 0;
-    const fetch = rewindFetch(async () => new Response(`body ${++made}`, { status: 201 }));
+    let liveCalls = 0;
+    const fetch = rewindFetch(async () => new Response(`body ${++liveCalls}`, { status: 201 }));
     const program = async (): Promise<unknown> => {
       const { status } = await fetch("http://host/", { method: "POST", body: "x" });
       return [status, await journalCall({ kind: "step", name: "next", request: {} }, () => "next")];
@@ -177,13 +177,13 @@ describe("a response whose body was not read", () => {
     );
     expect(killed.map(({ type }) => type)).not.toContain("call:end");
     expect(await resume(program, { snapshot: restoreSnapshot(killed) })).toEqual(value);
-    expect(made).toBe(1);
+    expect(liveCalls).toBe(1);
   });
 
   it("is requested again if part of the body had arrived when the run was killed", async () => {
-    let made = 0;
+    let liveCalls = 0;
     const fetch = rewindFetch(async () => {
-      const status = made++ === 0 ? 200 : 429;
+      const status = liveCalls++ === 0 ? 200 : 429;
       return new Response(status === 200 ? "body" : "busy", { status });
     });
     const program = async (): Promise<unknown> => {
@@ -200,9 +200,9 @@ describe("a response whose body was not read", () => {
   });
 
   it("keeps the position of its head when the request for the body fails", async () => {
-    let made = 0;
+    let liveCalls = 0;
     const fetch = rewindFetch(async () => {
-      if (made++ > 0) throw new TypeError("the network is down");
+      if (liveCalls++ > 0) throw new TypeError("the network is down");
       return new Response("body");
     });
     const program = (reads: boolean) => async (): Promise<unknown> => {
@@ -217,12 +217,12 @@ describe("a response whose body was not read", () => {
       expect(value).toEqual([200, "next", "the network is down"]);
       for (const again of failed) expect(await replay(program(true), { snapshot: again })).toEqual(value);
     }
-    expect(made).toBe(1 + snapshots.length);
+    expect(liveCalls).toBe(1 + snapshots.length);
   });
 
   it("with an error status is not requested again if the program continued after it", async () => {
-    let made = 0;
-    const fetch = rewindFetch(async () => new Response("busy", { status: 503 + made++ }));
+    let liveCalls = 0;
+    const fetch = rewindFetch(async () => new Response("busy", { status: 503 + liveCalls++ }));
     const program = async (): Promise<number[]> => [
       (await fetch("http://host/a")).status,
       (await fetch("http://host/b")).status,
@@ -231,6 +231,6 @@ describe("a response whose body was not read", () => {
     const { value, snapshots } = await recorded(program);
     expect(value).toEqual([503, 504, 1]);
     for (const snapshot of snapshots) expect(await resume(program, { snapshot })).toEqual(value);
-    expect(made).toBe(2);
+    expect(liveCalls).toBe(2);
   });
 });
