@@ -6,7 +6,7 @@ import { dumpSnapshot, type AgentSnapshot } from "agent-rewind/debugger";
 import { ambientContext, getContext, journaled, keptHeaders, outsideOfRuns } from "agent-rewind/integration";
 import { describe, expect, it } from "vitest";
 
-import { recorded, settle } from "../support/fetch-by-hand.js";
+import { recorded, settle } from "../support/manual-fetch.js";
 import { rewindTranslator, type Detection, type Translation, type Translator, type Word } from "./translator.js";
 
 interface Script {
