@@ -147,6 +147,7 @@ fn calls() -> Vec<(CallInput, JsonText)> {
             kind: Kind::Tool,
             call_id: JsonStr::from_plain(&format!("root/tool:search:{index}")),
             hash: content_hash(&index.to_string()).expect("a number"),
+            exact: true,
             request: None,
         };
         (
