@@ -6,7 +6,6 @@
     reason = "it may fail by panicking, and lists its names"
 )]
 
-#[path = "../../benches/workloads/mod.rs"]
 mod workloads;
 
 use std::hint::black_box;
