@@ -1,5 +1,7 @@
 //! The LLM call boundary, for texts of any kind.
 
+use std::ops::Range;
+
 use agent_rewind_core::boundary::{
     Numbers, count_tools, element_hashes, format_human, format_json, message_tokens, python_hash,
     python_json, request_spans, text_tokens,
@@ -92,4 +94,21 @@ fn nesting_is_limited_and_does_not_recurse() {
 fn a_broken_escape_is_rejected() {
     read("\"\\\u{108f4}");
     assert!(count_tools("\"\\\u{108f4}", Numbers::JavaScript).is_err());
+}
+
+#[test]
+fn finds_the_parts_of_a_request() {
+    let text = r#" {"model":"m", "messages" : [1.0], "tools":[2],"temperature":1.0,"system":"s"} "#;
+    let spans = request_spans(text).ok().flatten().unwrap_or_default();
+    let at = |span: Option<Range<usize>>| span.and_then(|span| text.get(span));
+    assert_eq!(at(spans.messages), Some("[1.0]"));
+    assert_eq!(at(spans.tools), Some("[2]"));
+    assert_eq!(at(spans.system), Some("\"s\""));
+    assert_eq!(spans.parameters, r#"{"model":"m","temperature":1.0}"#);
+    assert_eq!(request_spans("[]"), Ok(None));
+    let both = request_spans(r#"{"input":1,"messages":2}"#).ok().flatten();
+    let both = both.unwrap_or_default();
+    assert_eq!(both.messages_name, Some("messages"));
+    assert_eq!(both.parameters, r#"{"input":1}"#);
+    assert!(request_spans("{").is_err());
 }

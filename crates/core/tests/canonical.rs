@@ -4,7 +4,7 @@
 
 use agent_rewind_core::json::{
     JsonError, JsonErrorKind, Scanner, canonicalize, write_canonical, write_canonical_trusted,
-    write_number_token,
+    write_number, write_number_token,
 };
 use proptest::prelude::*;
 
@@ -386,4 +386,70 @@ proptest! {
         check_anything(&mutate(&json.stringified(), &mutations));
         check_anything(&mutate(&json.randomly_formatted(&mut generator), &mutations));
     }
+}
+
+fn written_number(token: &str) -> Result<String, JsonErrorKind> {
+    let mut out = String::new();
+    write_number_token(token, &mut out).map(|()| out)
+}
+
+#[test]
+fn number_tokens_are_written_as_ecmascript_does() {
+    for (token, wanted) in [
+        ("0", "0"),
+        ("-0", "0"),
+        ("-0.0", "0"),
+        ("0e5", "0"),
+        ("-1", "-1"),
+        ("1.0", "1"),
+        ("1E2", "100"),
+        ("4.50", "4.5"),
+        ("2e-3", "0.002"),
+        ("1e-7", "1e-7"),
+        ("0.000001", "0.000001"),
+        ("5e-324", "5e-324"),
+        ("2e-324", "0"),
+        ("1e21", "1e+21"),
+        ("1e20", "100000000000000000000"),
+        ("123456789012345680000", "123456789012345680000"),
+        ("123456789012345678901", "123456789012345680000"),
+        ("7.038531e-26", "7.038531e-26"),
+        ("9007199254740993", "9007199254740992"),
+        ("999999999999999", "999999999999999"),
+        ("1.7976931348623157e308", "1.7976931348623157e+308"),
+        ("0.1", "0.1"),
+        ("-1E-7", "-1e-7"),
+    ] {
+        assert_eq!(written_number(token).as_deref(), Ok(wanted), "{token}");
+    }
+}
+
+#[test]
+fn number_values_are_written_as_ecmascript_does() {
+    for (value, wanted) in [
+        (0.1 + 0.2, "0.30000000000000004"),
+        (-0.0, "0"),
+        (1e21, "1e+21"),
+        (1_795_977_394_381.0, "1795977394381"),
+        (f64::NAN, "null"),
+        (f64::NEG_INFINITY, "null"),
+    ] {
+        let mut out = String::new();
+        write_number(value, &mut out);
+        assert_eq!(out, wanted);
+    }
+}
+
+#[test]
+fn numbers_outside_doubles_are_rejected() {
+    assert_eq!(
+        written_number("1e309"),
+        Err(JsonErrorKind::NumberOutOfRange)
+    );
+    assert_eq!(
+        written_number("-1.8e308"),
+        Err(JsonErrorKind::NumberOutOfRange)
+    );
+    assert_eq!(written_number("1x"), Err(JsonErrorKind::BadNumber));
+    assert_eq!(written_number(""), Err(JsonErrorKind::BadNumber));
 }

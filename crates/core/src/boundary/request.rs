@@ -71,26 +71,3 @@ pub fn request_spans(text: &str) -> Result<Option<RequestSpans>, JsonError> {
     spans.parameters.push('}');
     Ok(Some(spans))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn finds_the_parts() {
-        let text =
-            r#" {"model":"m", "messages" : [1.0], "tools":[2],"temperature":1.0,"system":"s"} "#;
-        let spans = request_spans(text).ok().flatten().unwrap_or_default();
-        let at = |span: Option<Range<usize>>| span.and_then(|span| text.get(span));
-        assert_eq!(at(spans.messages), Some("[1.0]"));
-        assert_eq!(at(spans.tools), Some("[2]"));
-        assert_eq!(at(spans.system), Some("\"s\""));
-        assert_eq!(spans.parameters, r#"{"model":"m","temperature":1.0}"#);
-        assert_eq!(request_spans("[]"), Ok(None));
-        let both = request_spans(r#"{"input":1,"messages":2}"#).ok().flatten();
-        let both = both.unwrap_or_default();
-        assert_eq!(both.messages_name, Some("messages"));
-        assert_eq!(both.parameters, r#"{"input":1}"#);
-        assert!(request_spans("{").is_err());
-    }
-}

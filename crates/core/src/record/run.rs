@@ -458,4 +458,5 @@ fn close_children(generation: &mut Generation, agent_id: &JsonStr) {
 }
 
 #[cfg(test)]
+#[path = "../../tests/unit/record/run.rs"]
 mod tests;

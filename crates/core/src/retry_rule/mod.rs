@@ -43,4 +43,5 @@ pub use verdict::Failures;
 pub(crate) use verdict::{Ancestor, Failed, call_was_handled, frame_was_handled};
 
 #[cfg(test)]
+#[path = "../../tests/unit/retry_rule/mod.rs"]
 mod tests;

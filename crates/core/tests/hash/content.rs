@@ -73,3 +73,12 @@ fn input_hash_is_the_hash_of_a_document() {
         assert!(input_hash("{}", Some(wrong)).is_err(), "{wrong}");
     }
 }
+
+#[test]
+fn input_hash_is_that_of_the_document_with_types() {
+    let plain = content_hash(r#"{"input":{"a":1}}"#);
+    assert_eq!(input_hash(r#"{ "a": 1 }"#, None), plain);
+    let typed = content_hash(r#"{"input":"1","types":{"":"bigint"}}"#);
+    assert_eq!(input_hash(r#""1""#, Some(r#"{"":"bigint"}"#)), typed);
+    assert!(input_hash(r#"1,"types":2"#, None).is_err());
+}

@@ -6,7 +6,6 @@
     reason = "it may fail by panicking, and lists its names"
 )]
 
-#[path = "../../benches/workloads/mod.rs"]
 mod workloads;
 
 use std::hint::black_box;
@@ -147,6 +146,7 @@ fn calls() -> Vec<(CallInput, JsonText)> {
             kind: Kind::Tool,
             call_id: JsonStr::from_plain(&format!("root/tool:search:{index}")),
             hash: content_hash(&index.to_string()).expect("a number"),
+            exact: true,
             request: None,
         };
         (
