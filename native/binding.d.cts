@@ -367,7 +367,7 @@ export declare function diffDocuments(before: Uint8Array, after: Uint8Array): st
 /** `pythonHash` of each element of an array. */
 export declare function elementHashes(json: Uint8Array, source: boolean): Array<string>
 
-/** Forks the frames of `source`. The fields beside them are those of `fields`. */
+/** Forks the frames of `source`. All other fields are those of `fields`. */
 export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<BindingForkChange>): SnapshotHandle
 
 /** The text of the monitor's file. `document` is JSON text. */
@@ -406,8 +406,8 @@ export declare function readBytes(bytes: Buffer): Promise<Finished>
 export declare function readBytesSync(bytes: Uint8Array): SnapshotHandle
 
 /**
- * The frames of `source` under other hashes, which are in the order of the read model: those of calls, and those of the
- * inputs of frames. The fields beside the frames are those of `fields`.
+ * Returns `source` with other hashes: `calls` for its calls, `inputs` for its frames, in the order of the read model.
+ * All fields except the frames are those of `fields`.
  */
 export declare function rehashSnapshot(source: SnapshotHandle, fields: SnapshotHandle, calls: Array<string>, inputs: Array<string | undefined | null>): SnapshotHandle
 

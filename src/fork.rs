@@ -54,7 +54,7 @@ impl SnapshotHandle {
     }
 }
 
-/// Returns `source` with other hashes: those of `calls`, and `inputs` for the frames, both in the order of the read model.
+/// Returns `source` with other hashes: `calls` for its calls, `inputs` for its frames, in the order of the read model.
 /// All fields except the frames are those of `fields`.
 #[napi(catch_unwind)]
 pub fn rehash_snapshot(
