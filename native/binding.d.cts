@@ -103,7 +103,7 @@ export declare class FrameHandle {
   recordedState(): BindingRecordedState | null
   /** Ends the frame with its recorded outcome, without executing it. */
   adopt(): boolean
-  /** "own" if the frame has a recording, "lent" if it has only the entries of one, otherwise "none". */
+  /** "own" if the frame has a recording, "lent" if it only borrows the entries of one, otherwise "none". */
   get recording(): string
   /** The recorded entries of the frame that were not requested. Absent without a recording. */
   unused(): BindingUnused | null
@@ -137,7 +137,7 @@ export declare class ReadModel {
   takeFrames(): string
   /** JSON text of the request with this number. */
   request(number: number): string | null
-  /** JSON text of what the request with this number adds to the one that it continues. */
+  /** JSON text of the request with this number, relative to the request that it continues. */
   addedRequest(number: number): string | null
 }
 
