@@ -133,7 +133,7 @@ export declare class FrameHandle {
 /** The frames of a snapshot as a flat list, and the requests of their calls. */
 export declare class ReadModel {
   constructor(snapshot: SnapshotHandle)
-  /** JSON text of the list of frames; empty from the second time on. */
+  /** JSON text of the list of frames. Can be read once; after that it is empty. */
   takeFrames(): string
   /** JSON text of the request with this number. */
   request(number: number): string | null

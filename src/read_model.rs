@@ -18,7 +18,7 @@ impl ReadModel {
         }
     }
 
-    /// JSON text of the list of frames; empty from the second time on.
+    /// JSON text of the list of frames. Can be read once; after that it is empty.
     #[napi(catch_unwind)]
     pub fn take_frames(&mut self) -> String {
         self.model.take_text()

@@ -94,7 +94,6 @@ export function readRecording(paths: RecordingPaths): AgentSnapshot | undefined 
   }
 }
 
-/** Timing is optional. Without it, a replay follows the order of the lines and does not wait. */
 /** @throws InvalidRecordingError for replay flags of a newer version. */
 function checkRecorder(main: string, { recorder }: Partial<HeaderLine>): void {
   const faults = recorder === undefined ? [] : recorderFaults(recorder);
@@ -102,6 +101,7 @@ function checkRecorder(main: string, { recorder }: Partial<HeaderLine>): void {
   throw new InvalidRecordingError(main, 1, faults.map(({ path, message }) => `${path}: ${message}`).join(", "));
 }
 
+/** Timing is optional. Without it, a replay follows the order of the lines and does not wait. */
 function readTiming(path: string): TimingLine[] {
   try {
     return linesOf(readIfThere(path) ?? "").map((line) => JSON.parse(line) as TimingLine);

@@ -77,7 +77,7 @@ impl Flags {
 /// The program that made a recording, and the rules that it recorded under.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorder {
-    /// Version of the package. It is information for people and decides nothing.
+    /// Version of the package, for information only. Replay depends on the flags alone.
     pub version: String,
     pub flags: Flags,
 }
