@@ -39,7 +39,7 @@ interface Passage {
   readonly lost?: Readonly<Partial<Record<Field, string>>>;
   /** Fields of single places that do not pass, by design, and why. */
   readonly lostAt?: Readonly<Record<string, { readonly fields: RegExp; readonly why: string }>>;
-  /** What passes of a value, where that is a part of it. */
+  /** Returns the part of a value that passes, for fields that pass only in part. */
   readonly part?: Readonly<Partial<Record<Field, (value: never) => unknown>>>;
 }
 

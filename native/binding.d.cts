@@ -103,7 +103,7 @@ export declare class FrameHandle {
   recordedState(): BindingRecordedState | null
   /** Ends the frame with its recorded outcome, without executing it. */
   adopt(): boolean
-  /** "own" if the frame has a recording, "lent" if it has only the entries of one, otherwise "none". */
+  /** "own" if the frame has a recording, "lent" if it only borrows the entries of one, otherwise "none". */
   get recording(): string
   /** The recorded entries of the frame that were not requested. Absent without a recording. */
   unused(): BindingUnused | null
@@ -133,11 +133,11 @@ export declare class FrameHandle {
 /** The frames of a snapshot as a flat list, and the requests of their calls. */
 export declare class ReadModel {
   constructor(snapshot: SnapshotHandle)
-  /** JSON text of the list of frames; empty from the second time on. */
+  /** JSON text of the list of frames. Can be read once; after that it is empty. */
   takeFrames(): string
   /** JSON text of the request with this number. */
   request(number: number): string | null
-  /** JSON text of what the request with this number adds to the one that it continues. */
+  /** JSON text of the request with this number, relative to the request that it continues. */
   addedRequest(number: number): string | null
 }
 
@@ -367,7 +367,7 @@ export declare function diffDocuments(before: Uint8Array, after: Uint8Array): st
 /** `pythonHash` of each element of an array. */
 export declare function elementHashes(json: Uint8Array, source: boolean): Array<string>
 
-/** Forks the frames of `source`. The fields beside them are those of `fields`. */
+/** Forks the frames of `source`. All other fields are those of `fields`. */
 export declare function forkSnapshot(source: SnapshotHandle, fields: SnapshotHandle, changes: Array<BindingForkChange>): SnapshotHandle
 
 /** The text of the monitor's file. `document` is JSON text. */
@@ -406,8 +406,8 @@ export declare function readBytes(bytes: Buffer): Promise<Finished>
 export declare function readBytesSync(bytes: Uint8Array): SnapshotHandle
 
 /**
- * The frames of `source` under other hashes, which are in the order of the read model: those of calls, and those of the
- * inputs of frames. The fields beside the frames are those of `fields`.
+ * Returns `source` with other hashes: `calls` for its calls, `inputs` for its frames, in the order of the read model.
+ * All fields except the frames are those of `fields`.
  */
 export declare function rehashSnapshot(source: SnapshotHandle, fields: SnapshotHandle, calls: Array<string>, inputs: Array<string | undefined | null>): SnapshotHandle
 

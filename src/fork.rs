@@ -32,7 +32,7 @@ pub struct BindingMemoryEdit {
     pub value: Option<String>,
 }
 
-/// Forks the frames of `source`. The fields beside them are those of `fields`.
+/// Forks the frames of `source`. All other fields are those of `fields`.
 #[napi(catch_unwind)]
 pub fn fork_snapshot(
     source: &SnapshotHandle,
@@ -54,8 +54,8 @@ impl SnapshotHandle {
     }
 }
 
-/// The frames of `source` under other hashes, which are in the order of the read model: those of calls, and those of the
-/// inputs of frames. The fields beside the frames are those of `fields`.
+/// Returns `source` with other hashes: `calls` for its calls, `inputs` for its frames, in the order of the read model.
+/// All fields except the frames are those of `fields`.
 #[napi(catch_unwind)]
 pub fn rehash_snapshot(
     source: &SnapshotHandle,

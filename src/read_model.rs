@@ -18,7 +18,7 @@ impl ReadModel {
         }
     }
 
-    /// JSON text of the list of frames; empty from the second time on.
+    /// JSON text of the list of frames. Can be read once; after that it is empty.
     #[napi(catch_unwind)]
     pub fn take_frames(&mut self) -> String {
         self.model.take_text()
@@ -30,7 +30,7 @@ impl ReadModel {
         self.model.request(number as usize)
     }
 
-    /// JSON text of what the request with this number adds to the one that it continues.
+    /// JSON text of the request with this number, relative to the request that it continues.
     #[napi(catch_unwind)]
     pub fn added_request(&self, number: u32) -> Option<String> {
         self.model.added_request(number as usize)

@@ -1,4 +1,4 @@
-// What earlier versions recorded is read, replayed and resumed as it was by the version that recorded it.
+// Files of earlier versions are read, replayed and resumed as their own version did it.
 import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

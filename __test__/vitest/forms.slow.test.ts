@@ -179,7 +179,7 @@ test("dump, then resume", async () => {
   expect(snapshot.root.callId).toBe("root");
   const replayed = await runWith(() => agent({ path: "one" }), { snapshot, mode: "replay" });
   expect(replayed).toBe(first);
-  // A call missing in the snapshot is live once. Then the test's recording answers it.
+  // A call that the snapshot lacks is executed once. Later runs replay it from the test's recording.
   const reports = [];
   const more = () => runWith(async () => [await agent({ path: "one" }), await agent({ path: "two" })], { snapshot, onReport: (report) => reports.push(report) });
   const [one, two] = await more();

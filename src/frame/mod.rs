@@ -344,7 +344,7 @@ impl FrameHandle {
         self.frame.adopt()
     }
 
-    /// "own" if the frame has a recording, "lent" if it has only the entries of one, otherwise "none".
+    /// "own" if the frame has a recording, "lent" if it only borrows the entries of one, otherwise "none".
     #[napi(getter, catch_unwind)]
     pub fn recording(&self) -> String {
         let name = match (self.frame.recorded(), self.frame.unused()) {

@@ -5,7 +5,7 @@ import type { ModelLimits } from "./window/models.js";
 import type { CountTokens } from "./window/tokens.js";
 
 export interface ContextManagerOptions {
-  /** Model of `captureLlmBoundary` and of requests that name no model. Its limit sets the budget. @default "gpt-4o-mini" */
+  /** The model of `captureLlmBoundary` and of requests without one. Its limit sets the budget. @default "gpt-4o-mini" */
   readonly model?: string;
   readonly config?: Partial<ManagerConfig>;
   readonly sessionId?: string;

@@ -1,8 +1,8 @@
 // JSON schemas of zod 4 and zod/mini.
 //
-// The conversion of zod 4 itself returns different JSON than that of zod 3, and changes between versions. The JSON schema
-// is part of a request's hash, so a zod 4 schema is presented to the converter as the equivalent zod 3 schema. Nothing of
-// zod is imported: this file reads the definitions that zod 4 documents for libraries (`_zod.def`).
+// zod 4 has its own converter, but its JSON differs from that for zod 3, and changes between versions of zod. The JSON
+// schema is part of a request's hash, so a zod 4 schema is presented to the zod 3 converter as the equivalent zod 3
+// schema. zod is not imported: this file reads the definitions that zod 4 documents for libraries (`_zod.def`).
 
 import { zod4Checks } from "./zod4-checks.js";
 import type { Zod4Def, Zod4Schema } from "./zod4-schema.js";
@@ -80,7 +80,7 @@ function plainDefinitionOf(schema: Zod4Schema, def: Zod4Def): Zod3Def {
   }
 }
 
-/** Types without parts. The converter omits types that JSON cannot represent, or accepts any value for them. */
+/** Types without parts. The converter omits types that JSON cannot represent, or writes a schema that accepts all. */
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   boolean: "ZodBoolean",
   date: "ZodDate",

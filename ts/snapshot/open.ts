@@ -7,7 +7,7 @@ import type { AgentSnapshot, RecordedRule, Recorder } from "../types/snapshot.js
 import { checkSameRules } from "../redact/redactor.js";
 import type { Redaction } from "../redact/redaction.js";
 import { handleOf, withoutRoot } from "./handle.js";
-import { hashesUnder } from "./hash-anew.js";
+import { hashesUnder } from "./rehash.js";
 import { inPieces, LONG_TEXT } from "./text-pieces.js";
 
 /** A snapshot that has been checked. */

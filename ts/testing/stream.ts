@@ -34,7 +34,7 @@ function* eventsOf(answer: MockAnswer, request: MockRequest): Generator<StreamEv
   }
   if (extra !== undefined) yield { type: "extra", extra };
   if (usage !== undefined) yield { type: "usage", usage };
-  // A failing answer does not finish.
+  // An answer that fails has no finish event.
   if (finishReason === null || "error" in answer) return;
   yield { type: "finish", finishReason: finishReason ?? (toolCalls.length > 0 ? "tool_calls" : "stop") };
 }

@@ -1,4 +1,5 @@
-// The trace events of a run. Fields marked "own" are additions that readers of the base format skip.
+// The trace events of a run, in the format of `@rejelly/core`, with fields marked as extensions. Readers of
+// `@rejelly/core` skip them.
 
 import type { Message, ToolCall, ToolChoice } from "./messages.js";
 import type { TokenUsage, ToolSchema } from "./model.js";
@@ -33,7 +34,7 @@ interface EventBase<Type extends string> {
   /** Milliseconds since 1970. */
   timestamp: number;
   trace: TraceRef;
-  /** Own: position in the run's order of events. */
+  /** Extension: position in the run's order of events. */
   _seq?: number;
 }
 
@@ -45,7 +46,7 @@ interface Ended {
   error?: ErrorInfo;
 }
 
-/** Own: type tags by JSON pointer, for values in the field without "Types" that JSON cannot represent. */
+/** Extension: type tags by JSON pointer, for values in the field without "Types" that JSON cannot represent. */
 type Types = Record<string, string>;
 
 interface Result {
@@ -58,9 +59,9 @@ interface RunWithFields {
   dependencies: { hasEventBus: boolean; hasGlobalModel: boolean; registeredModels: string[] };
   props?: unknown;
   propsTypes?: Types;
-  /** Own: the rules that normalized the requests. */
+  /** Extension: the rules that normalized the requests. */
   normalize?: RecordedRule[];
-  /** Own: the rules that redacted the run. */
+  /** Extension: the rules that redacted the run. */
   redact?: RecordedRedaction;
   restoration?: {
     isRestored: boolean;
@@ -73,14 +74,14 @@ interface RunWithFields {
 
 /** The initial state of a frame that continues a recording, so that its trace is complete without that recording. */
 interface Continued {
-  /** Own: the usage of the recording. */
+  /** Extension: the usage of the recording. */
   budgetState?: BudgetState;
 }
 
 export interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields, Continued {
-  /** Own: the program that records the run, and its replay flags. */
+  /** Extension: the program that records the run, and its replay flags. */
   recorder?: Recorder;
-  /** Own: the memory at the start, if the run continues a recording. */
+  /** Extension: the memory at the start, if the run continues a recording. */
   memory?: Record<string, unknown>;
 }
 
@@ -91,7 +92,7 @@ export interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields
     totalTokens: number;
     costs: Record<string, number>;
   };
-  /** Own: the memory at the end. */
+  /** Extension: the memory at the end. */
   memory?: Record<string, unknown>;
 }
 
@@ -99,9 +100,9 @@ interface AgentFields {
   props: unknown;
   propsTypes?: Types;
   maxReborns: number;
-  /** Own: hash of the props. */
+  /** Extension: hash of the props. */
   inputHash?: string;
-  /** Own: path of the frame. */
+  /** Extension: path of the frame. */
   callId?: string;
 }
 
@@ -128,7 +129,7 @@ interface GenerationFields {
 }
 
 export interface GenerationStartEvent extends EventBase<"generation:start">, GenerationFields {
-  /** Own: the memory at the start. */
+  /** Extension: the memory at the start. */
   memory?: Record<string, unknown>;
 }
 
@@ -167,12 +168,12 @@ interface TurnFields {
   /** JSON schema of the answer. */
   schema?: Record<string, unknown>;
   toolConfig?: { tools: ToolSchema[]; toolChoice?: ToolChoice };
-  /** Own: path of the prompt in the journal. */
+  /** Extension: path of the prompt in the journal. */
   callId?: string;
 }
 
 export interface TurnStartEvent extends EventBase<"turn:start">, TurnFields {
-  /** Own: hash of the request. */
+  /** Extension: hash of the request. */
   contentHash?: string;
 }
 
@@ -180,7 +181,7 @@ export interface TurnStartEvent extends EventBase<"turn:start">, TurnFields {
 interface CallEnd extends Ended {
   /** True if the answer is from a recording. */
   cache: boolean;
-  /** Own: the failure is from a recording in which the program continued after it. */
+  /** Extension: the failure is from a recording in which the program continued after it. */
   handled?: true;
 }
 
@@ -188,9 +189,9 @@ export interface TurnEndEvent extends EventBase<"turn:end">, TurnFields, CallEnd
   contentHash: string;
   resultType?: "content" | "tool_calls";
   message?: Message;
-  /** Own: the reason why the answer could not be recorded. */
+  /** Extension: the reason why the answer could not be recorded. */
   tombstone?: string;
-  /** Own: data about the answer apart from the message; as recorded, if the answer was replayed. */
+  /** Extension: data about the answer apart from the message; as recorded, if the answer was replayed. */
   meta?: CallMeta;
 }
 
@@ -236,9 +237,9 @@ export interface ToolExecution {
   /** True if the output is from a recording. */
   cache?: boolean;
   contentHash?: string;
-  /** Own: the reason why the output could not be recorded. */
+  /** Extension: the reason why the output could not be recorded. */
   tombstone?: string;
-  /** Own: the span of the `tool:call` events. */
+  /** Extension: the span of the `tool:call` events. */
   spanId?: string;
 }
 
@@ -267,10 +268,10 @@ interface CallEnded extends CallEnd {
   meta?: CallMeta;
 }
 
-/** Own: one tool of a batch has started. */
+/** Extension: one tool of a batch has started. */
 export interface ToolCallStartEvent extends EventBase<"tool:call:start">, ToolCallFields {}
 
-/** Own: one tool of a batch has finished; the others may still run. */
+/** Extension: one tool of a batch has finished; the others may still run. */
 export interface ToolCallEndEvent extends EventBase<"tool:call:end">, ToolCallFields, CallEnded {}
 
 interface CallFields {
@@ -280,19 +281,19 @@ interface CallFields {
   contentHash: string;
 }
 
-/** Own: a call of a custom kind has started. */
+/** Extension: a call of a custom kind has started. */
 export interface CallStartEvent extends EventBase<"call:start">, CallFields {
   /** Number of earlier attempts of the client, if there were any. All attempts have the same callId. */
   attempt?: number;
 }
 
 /**
- * Own: a call has returned its answer but has not ended, as streams do. Contains the part of the answer that had
+ * Extension: a call has returned its answer but has not ended, as streams do. Contains the part of the answer that had
  * arrived. A second event reports the first data that arrived after that.
  */
 export interface CallAnswerEvent extends EventBase<"call:answer">, CallFields, CallEnded {}
 
-/** Own: a call of a custom kind has finished. */
+/** Extension: a call of a custom kind has finished. */
 export interface CallEndEvent extends EventBase<"call:end">, CallFields, CallEnded {}
 
 /** A frame used tokens, calls or tools. The event is a span of its own. */
@@ -304,7 +305,7 @@ export interface BudgetUpdateEvent extends EventBase<"budget:update"> {
   own: UsageStats;
 }
 
-/** Own: an agent has set the initial value of a key of its memory. The event is a span of its own. */
+/** Extension: an agent has set the initial value of a key of its memory. The event is a span of its own. */
 export interface MemoryInitEvent extends EventBase<"memory:init"> {
   key: string;
   value: unknown;

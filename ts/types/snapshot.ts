@@ -1,4 +1,4 @@
-// The snapshot format. Fields marked "own" are additions that readers of the base format skip.
+// The snapshot format: that of `@rejelly/core`, with fields marked as extensions. Readers of `@rejelly/core` skip them.
 
 import type { TokenUsage } from "./model.js";
 
@@ -8,13 +8,13 @@ export interface ErrorInfo {
   message: string;
   stack?: string;
   cause?: ErrorInfo;
-  /** Own: the errors of an AggregateError. */
+  /** Extension: the errors of an AggregateError. */
   errors?: ErrorInfo[];
   /** Further fields of the error, such as `code`. */
   details?: Record<string, unknown>;
-  /** Own: type tags by JSON pointer, for values in `details` that JSON cannot represent. */
+  /** Extension: type tags by JSON pointer, for values in `details` that JSON cannot represent. */
   detailsTypes?: Record<string, string>;
-  /** Own: `String(error)`, if it is not "name: message". */
+  /** Extension: `String(error)`, if it is not "name: message". */
   text?: string;
 }
 
@@ -72,11 +72,11 @@ export interface Journal {
   prompt: Record<string, JournalEntry>;
   /** By contentHash. */
   tool: Record<string, JournalEntry>;
-  /** Own: calls of other kinds, by kind and contentHash. */
+  /** Extension: calls of other kinds, by kind and contentHash. */
   other?: Record<string, Record<string, JournalEntry>>;
 }
 
-/** Own: one occurrence of a request. */
+/** Extension: one occurrence of a request. */
 export interface CallRecord {
   /** "prompt", "tool" or a custom kind. */
   kind: string;
@@ -110,7 +110,7 @@ export interface CallRecord {
   meta?: CallMeta;
 }
 
-/** Own: a request. The numbers are indexes into `requestTexts` of the root, except `base`. */
+/** Extension: a request. The numbers are indexes into `requestTexts` of the root, except `base`. */
 export type KeptRequest =
   | { document: number }
   | {
@@ -124,7 +124,7 @@ export type KeptRequest =
       tools?: number;
     };
 
-/** Own: data about a call, apart from its output. */
+/** Extension: data about a call, apart from its output. */
 export interface CallMeta {
   /** Milliseconds. */
   durationMs?: number;
@@ -140,7 +140,7 @@ export interface CallMeta {
   wireHash?: string;
 }
 
-/** Own: timing and headers of a streamed answer. */
+/** Extension: timing and headers of a streamed answer. */
 export interface StreamMeta {
   /** Milliseconds from the call to the start of the answer. */
   startMs?: number;
@@ -160,7 +160,7 @@ export interface FrameState {
   error?: unknown;
 }
 
-/** Own: the initial state of a generation. */
+/** Extension: the initial state of a generation. */
 export interface GenerationStart {
   id: number;
   props?: unknown;
@@ -169,7 +169,7 @@ export interface GenerationStart {
   memory?: Record<string, unknown>;
 }
 
-/** Own: an earlier generation of a frame. */
+/** Extension: an earlier generation of a frame. */
 export interface GenerationRecord extends GenerationStart {
   journal: Journal;
   calls: CallRecord[];
@@ -189,27 +189,27 @@ export interface AgentFrameSnapshot {
   children: Record<string, AgentFrameSnapshot>;
   state: FrameState;
   budgetState: BudgetState;
-  /** Own: hash of the props. A replay finds the frame by it. */
+  /** Extension: hash of the props. A replay finds the frame by it. */
   inputHash?: string;
-  /** Own: position of the start in the run's order of starts, answers and ends. */
+  /** Extension: position of the start in the run's order of starts, answers and ends. */
   startOrder?: number;
-  /** Own: position of the end in the same order. */
+  /** Extension: position of the end in the same order. */
   endOrder?: number;
-  /** Own: the calls of the last generation, in the order of their starts. */
+  /** Extension: the calls of the last generation, in the order of their starts. */
   calls?: CallRecord[];
-  /** Own: the last generation. */
+  /** Extension: the last generation. */
   generation?: GenerationStart;
-  /** Own: earlier generations, in order. */
+  /** Extension: earlier generations, in order. */
   generations?: GenerationRecord[];
-  /** Own: hash of the value of each memory key. A value that does not match its hash was edited. */
+  /** Extension: hash of the value of each memory key. A value that does not match its hash was edited. */
   memoryHashes?: Record<string, string>;
-  /** Own: type tags by JSON pointer, for values in `state.output` that JSON cannot represent. */
+  /** Extension: type tags by JSON pointer, for values in `state.output` that JSON cannot represent. */
   outputTypes?: Record<string, string>;
-  /** Own: the parent frame ended with the failure of this one. */
+  /** Extension: the parent frame ended with the failure of this one. */
   stopped?: true;
-  /** Own: this frame failed, and its parent continued. */
+  /** Extension: this frame failed, and its parent continued. */
   handled?: true;
-  /** Own: copied from the earlier recording; this run has not requested it yet. */
+  /** Extension: copied from the earlier recording; this run has not requested it yet. */
   carriedOver?: true;
   /** Own, in the root only: the messages, schemas, tool lists, options, models and documents of requests, each once. */
   requestTexts?: unknown[];
@@ -243,19 +243,19 @@ export interface AgentSnapshot {
   root: AgentFrameSnapshot;
   provenance: Provenance;
   version: number;
-  /** Own: the program that made the recording, and its replay flags. */
+  /** Extension: the program that made the recording, and its replay flags. */
   recorder?: Recorder;
   /** Tags of the user. */
   metadata?: Record<string, unknown>;
-  /** Own: the repairs that restoring made. */
+  /** Extension: the repairs that restoring made. */
   warnings?: SnapshotWarning[];
-  /** Own: the rules that normalized requests before they were hashed. */
+  /** Extension: the rules that normalized requests before they were hashed. */
   normalize?: RecordedRule[];
-  /** Own: the rules that redacted the run before it was recorded. */
+  /** Extension: the rules that redacted the run before it was recorded. */
   redact?: RecordedRedaction;
 }
 
-/** Own: the program that made a recording, and the rules by which the recording answers. */
+/** Extension: the program that made a recording, and the rules by which the recording answers. */
 export interface Recorder {
   /** Version of agent-rewind. */
   version: string;
@@ -263,7 +263,7 @@ export interface Recorder {
   flags: number[];
 }
 
-/** Own: the settings of `runWith({ redact })`. */
+/** Extension: the settings of `runWith({ redact })`. */
 export interface RecordedRedaction {
   /** Version of the built-in rules. */
   builtIn: number;

@@ -20,7 +20,7 @@ export function decodeValue(text: string, types: string | null): unknown {
 
 /** Like `decodeValue`, for a parsed value. Changes `value` in place and returns the root. */
 export function decodeParsed(value: unknown, types: Readonly<Record<string, unknown>>): unknown {
-  // In a holder, the root is replaced like any member.
+  // In an array, the root can be replaced like any other value.
   const holder = [value];
   const places = Object.entries(types).flatMap(([pointer, tag]) => {
     const tokens = pointerTokens(pointer);

@@ -14,7 +14,7 @@ export interface Tombstone {
 export interface EncodedInput extends Encoded {
   /** False if a type tag replaces a part of the value. */
   exact: boolean;
-  /** These parts of it; absent if it is exact. */
+  /** The parts that a type tag replaces. Absent if `exact` is true. */
   inexact?: readonly RefusedAt[];
 }
 

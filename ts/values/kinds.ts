@@ -30,7 +30,7 @@ export interface Refusal {
 
 export type ObjectKind = "object" | "array" | "date" | "map" | "set" | "bytes" | "buffer" | "arraybuffer" | "url";
 
-/** Returns the kind of an object, or why it cannot be recorded. Throws what a Proxy throws. */
+/** Returns the kind of an object, or the reason why it cannot be recorded. Errors of Proxies are thrown. */
 export function classify(value: object): ObjectKind | Refusal {
   if (Array.isArray(value)) return classifyArray(value);
   const prototype: object | null = Object.getPrototypeOf(value);

@@ -11,7 +11,7 @@ const MAX_MEMBERS = 2 ** 26;
  * True if `JSON.parse(JSON.stringify(value))` equals the value: plain objects and arrays of strings, finite numbers
  * (without -0), booleans and null, at most 1,000 levels deep. Works without recursion.
  *
- * Returns `false` in doubt. A cycle counts as too deep. Throws what an accessor or a Proxy throws.
+ * If that is uncertain, returns `false`. A cycle counts as too deep. Errors of accessors and Proxies are thrown.
  */
 export function isPlainJson(value: unknown): boolean {
   if (typeof value !== "object") return isPlainScalar(value);

@@ -9,8 +9,8 @@ import type { TraceEvent } from "../../types/events.js";
 export type FindRequest = (call: ListedCall) => string | null;
 
 /**
- * Reads the requests of a trace file. A request whose hash differs from that of the call is left out, unless the run
- * normalized its requests: the hashes are not those of the documents then.
+ * Reads the requests of a trace file. A request is left out if its hash is not that of its call. If the run normalized
+ * its requests, this cannot be checked, because the hashes are those of the normalized documents.
  */
 export async function requestsIn(trace: string, normalized: boolean): Promise<FindRequest> {
   const requests = new Map<string, string>();

@@ -52,7 +52,7 @@ function redactRule({ id, definition }: RecordedRule): string {
   return source === undefined ? toDo("rule", id, definition) : `{ id: ${literal(id)}, pattern: ${literal(source)} },`;
 }
 
-/** As it is written in a source; nothing else than a regular expression may come out of a recording. */
+/** The source of a regular expression. `undefined` for any other text, because a recording must not inject code. */
 function regularExpression(expression: string): string | undefined {
   const [, source, flags] = /^\/(.*)\/([a-z]*)$/s.exec(expression) ?? [];
   if (source === undefined) return undefined;

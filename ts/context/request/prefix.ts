@@ -15,7 +15,10 @@ export interface CachePrefix {
   readonly segment?: "model" | "tools" | "system" | "messages";
   /** JSON pointer to the first difference in the request. */
   readonly pointer?: string;
-  /** The kind of difference, as in `Difference`, or `"key-order"` if only the order of keys differs. Absent if the difference is not among the listed ones. */
+  /**
+   * The kind of difference, as in `Difference`, or `"key-order"` if only the order of keys differs. Absent if the
+   * difference is not among the listed ones.
+   */
   readonly nature?: string;
 }
 

@@ -62,8 +62,8 @@ export function reportMiss(call: StartedCall): void {
 }
 
 /**
- * A strict replay executes no calls, but a call that nobody awaits is not a miss. A recorded call in flight had lost a
- * race or was left behind, so an unchanged program continues without it while anything else is pending.
+ * Waits until nothing else is pending. A call that was recorded in flight had lost a race or was left behind, so an
+ * unchanged program continues without its answer. In a strict replay it is a miss only if nothing else is pending.
  * @throws CallFailure around an AbortError if the agent was aborted meanwhile.
  */
 export async function outlast({ scope }: StartedCall): Promise<void> {

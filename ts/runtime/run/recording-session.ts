@@ -74,7 +74,7 @@ export class RecordingSession {
     return this.#scope.run.misses.refused;
   }
 
-  /** Ends the open streams with what has arrived, and returns everything that was recorded. */
+  /** Ends the open streams after the parts that have arrived, and returns the complete recording. */
   async finish(): Promise<AgentSnapshot> {
     const { openStreams } = this.#scope.run;
     while (openStreams.size > 0) {

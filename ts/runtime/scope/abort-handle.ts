@@ -18,7 +18,7 @@ export function getContextSignal(): AbortSignal | undefined {
 }
 
 /**
- * Returns a function that aborts the current agent, from wherever it is called later. Outside of runs and agents the
+ * Returns a function that aborts the current agent. It can be called later, in any context. Outside of runs and agents the
  * function does nothing, and its signal never aborts.
  */
 export function getAbortHandle(): AbortHandle {

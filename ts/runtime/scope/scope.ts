@@ -143,7 +143,7 @@ export class Scope {
 
   /**
    * Emits an event while the frame can still journal, so that a trace never has more than a dump. After the first
-   * dropped event all later ones are dropped too, so no span ends that did not start.
+   * dropped event, all later ones are dropped too, so a span never ends without a start.
    */
   emit(type: string, span: SpanRef, fields: object, attributes?: Readonly<Record<string, unknown>>): void {
     if (this.isOpen) this.run.emitter.emit(type, this.agentId, span, fields, attributes);

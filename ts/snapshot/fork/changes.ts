@@ -14,13 +14,13 @@ export type ForkTarget = string | CallIdTarget | ContentHashTarget;
 
 export interface CallIdTarget {
   callId: string;
-  /** Which occurrence, from 0 in order of the starts, if the callId occurs in several generations. Default: the last. */
+  /** The occurrence, from 0 in order of the starts, if several generations contain the callId. Default: the last. */
   occurrence?: number;
 }
 
 export interface ContentHashTarget {
   contentHash: string;
-  /** Which occurrence, from 0 in order of the starts, if the request was made several times. Default: the last. */
+  /** The occurrence, from 0 in order of the starts, if several requests are equal. Default: the last. */
   occurrence?: number;
   /** The callId of the frame that made the request. */
   frame?: string;

@@ -181,8 +181,9 @@ impl Tree<'_> {
         loses_generations || late_calls > 0 || loses_children
     }
 
-    /// The last generation that had started before the cut. Starts of generations are not recorded, so only one in which
-    /// something started before the cut is certain. If anything came after the cut, later generations are executed again.
+    /// The last generation that is known to have started before the cut, because a call or sub-agent in it did. (Starts
+    /// of generations are not recorded.) If nothing in the frame came after the cut, the last generation of all. Otherwise
+    /// the generations after the returned one are executed again.
     fn last_before(&self, id: usize, cut: Cut) -> usize {
         let frame = self.frame(id);
         let last = frame.earlier.len();
@@ -204,8 +205,8 @@ impl Tree<'_> {
         if came_later { certain } else { last }
     }
 
-    /// Resets the memory to that at the start, because the memory at the cut is not known. A replay gets there from the
-    /// start.
+    /// Resets the memory to its value at the start. The memory at the cut is unknown, but a replay from the start
+    /// reproduces it.
     fn reset_to_start(&mut self, id: usize) {
         let count = self.last_generation(id) as u64 + 1;
         if self.frame(id).generation.id >= count && self.is_legacy() {

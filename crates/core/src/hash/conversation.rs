@@ -86,7 +86,7 @@ impl Conversation {
         Self { state, len: 0 }
     }
 
-    /// Appends the messages of an array that `JSON.stringify` wrote. On an error, none is appended.
+    /// Appends the messages of an array that `JSON.stringify` wrote. On an error, nothing is appended.
     pub fn append(&mut self, trusted_messages: &str) -> Result<(), JsonError> {
         self.append_from(trusted_messages, 0)
     }

@@ -77,7 +77,7 @@ impl Flags {
 /// The program that made a recording, and the rules that it recorded under.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorder {
-    /// Version of the package. It is information for people and decides nothing.
+    /// Version of the package, for information only. Replay depends on the flags alone.
     pub version: String,
     pub flags: Flags,
 }
@@ -95,8 +95,7 @@ impl Recorder {
     /// Reads `{ version, flags }`. `path` names it in the faults.
     ///
     /// # Errors
-    /// All faults. A flag that this version does not know is one, because the recording cannot be replayed without the
-    /// rule that it stands for.
+    /// All faults. An unknown flag is a fault, because the recording cannot be replayed without its rule.
     pub fn read(text: &str, path: &str) -> Result<Self, Vec<Fault>> {
         let mut faults = Vec::new();
         match read(text, path, &mut faults) {

@@ -7,8 +7,8 @@ pub enum Returned {
     Failed,
 }
 
-/// A generation is past the recording if it comes after the last recorded one: then the recording answers nothing.
-/// That outlasts the return of the frame, because streams in it can still make requests.
+/// A generation is past the recording if it comes after the last recorded one. The recording then answers nothing, not
+/// even after the frame has returned, when its streams may still send requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lifecycle {
     Running {

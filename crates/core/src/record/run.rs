@@ -236,7 +236,7 @@ impl Run {
         call.end = Some(end);
         call.outcome = ended.outcome;
         call.data = ended.data;
-        // The program received the failure with the answer, and continued after that, before the end.
+        // The failure was part of an answer that the program received before the end. The program then continued.
         if call.answered.is_some() && was_handled {
             Mark::Handled.set_in(&mut call.outcome);
         }

@@ -324,7 +324,7 @@ impl Container {
     }
 }
 
-/// The pointer of a value. For a key, of its object.
+/// The pointer to a value. For a key, the pointer to its object.
 fn pointer(view: &View, stack: &[Container], is_key: bool) -> String {
     let mut pointer = String::new();
     let above = stack.len() - usize::from(is_key);

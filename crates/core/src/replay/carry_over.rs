@@ -160,7 +160,7 @@ fn with_carry_over(
         return copy;
     };
     // The frame keeps the recorded order of its end, so that a race between agents is decided as recorded. The frame of
-    // the run itself is in no race.
+    // the run itself has no other frame to race with.
     if ancestors.len() > 1 {
         let recorded = recorded_end(frame).map(|end| orders.of(end));
         copy.end = copy.end.or(recorded);

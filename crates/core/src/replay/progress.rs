@@ -42,9 +42,9 @@ impl Progress {
         }
     }
 
-    /// True if everything that is open ended after `start` in the recording. While something is open that ended before
-    /// `start`, the frame that started at `start` may still be opened.
-    pub(crate) fn has_come_to(&self, start: Option<u64>) -> bool {
+    /// True if no open call or frame ended before `start` in the recording. While there is one, the program may still
+    /// open the frame that started at `start`.
+    pub(crate) fn has_reached(&self, start: Option<u64>) -> bool {
         match (self.open_ends.borrow().first(), start) {
             (Some(first), Some(start)) => *first > start,
             _ => true,

@@ -67,9 +67,9 @@ impl ReadModel {
         Some(kept.pieces().concat())
     }
 
-    /// JSON text of a request by what it adds to the one that it continues: that one's callId as `after`, the `messages`
-    /// that come after its messages, the members that differ from its members, and as `without` the names of those that
-    /// this one lacks. A request that is no prompt is `{"document": …}`.
+    /// JSON text of a request, relative to the earlier request that it continues: `after` is the callId of the earlier
+    /// one, `messages` the additional messages, `without` the names of members that only the earlier one has. Members
+    /// that differ are included. A request that is not a prompt is `{"document": …}`.
     #[must_use]
     pub fn added_request(&self, request: usize) -> Option<String> {
         let kept = self.requests.get(request)?;

@@ -222,7 +222,7 @@ fn write_tail(frame: &Frame, out: &mut String) {
         write_generation_fields(&frame.generation, out);
         out.push('}');
     }
-    // Also for an empty memory: what is added to that by hand counts as edited.
+    // Also for an empty memory, so that keys added by hand count as edited.
     if !frame.memory.is_empty() || frame.generation.memory.is_some() {
         write_memory_hashes(frame, out);
     }

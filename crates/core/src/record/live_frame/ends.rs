@@ -139,7 +139,8 @@ impl LiveFrame {
         }
     }
 
-    /// The recording shows if this failure was handled. Without a recording of it, the next action of the parent does.
+    /// The recording shows if this failure was handled. If the failure was not recorded, the next action of the parent
+    /// shows it.
     fn note_failed(&self) {
         let failed_before = |recorded: &&Arc<Frame>| matches!(recorded.state, State::Failed(_));
         if self.recorded().as_ref().is_some_and(failed_before) && !self.failure_ended_the_run() {

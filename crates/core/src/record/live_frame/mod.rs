@@ -115,7 +115,7 @@ impl LiveFrame {
             .and_then(|source| source.child(&input.agent_id, input.hash, &input.call_id))
             // A frame that the replay has not reached may still be found by its input, so others borrow nothing from it.
             .filter(|source| {
-                source.is_claimed() || self.shared.progress.has_come_to(source.frame().start)
+                source.is_claimed() || self.shared.progress.has_reached(source.frame().start)
             });
         let entry = source
             .as_ref()

@@ -55,7 +55,7 @@ fn by_time(one: &Event, other: &Event) -> Ordering {
     one.time.total_cmp(&other.time)
 }
 
-/// Gives an event without a time that of the event before it.
+/// Sets the time of each event without one to that of the event before it.
 fn fill_times(events: &mut [Event]) {
     let mut last = 0.0;
     for event in events {

@@ -1,5 +1,5 @@
-//! Values that are parsed as soon as an event has been read. Later its text has left the processor's caches, and
-//! a long text is read by several threads.
+//! Values that are parsed as soon as their event has been read: its text is then still in the processor's caches, and
+//! several threads share the work for a long text.
 
 use std::ops::Range;
 

@@ -33,7 +33,7 @@ pub struct EventTable<'t> {
     pub traces: &'t str,
 }
 
-/// Stands for "no parent" and "no trace".
+/// Means "no parent" or "no trace".
 pub const NO_NAME: u32 = u32::MAX;
 
 pub(crate) fn read_table<'t>(
