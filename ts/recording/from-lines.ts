@@ -144,7 +144,9 @@ class Reader {
     if ("document" in request) return { document: this.#place(request.document) };
     const before = request.after === undefined ? undefined : frame.prompts.get(request.after);
     if (request.after !== undefined && before === undefined) {
-      throw new Error(`no earlier line of its frame is the call ${JSON.stringify(request.after)}, which "after" names`);
+      throw new Error(
+        `"after" names the call ${JSON.stringify(request.after)}, which is not in an earlier line of the frame`,
+      );
     }
     const parts = { ...before?.parts };
     for (const part of REQUEST_PARTS) {

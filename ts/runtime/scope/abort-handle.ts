@@ -18,8 +18,8 @@ export function getContextSignal(): AbortSignal | undefined {
 }
 
 /**
- * Returns a function that aborts the current agent. It can be called later, in any context. Outside of runs and agents the
- * function does nothing, and its signal never aborts.
+ * Returns a function that aborts the current agent. It can be called later, in any context. Outside of runs and agents
+ * the function does nothing, and its signal never aborts.
  */
 export function getAbortHandle(): AbortHandle {
   const scope = getContext()?.scope;

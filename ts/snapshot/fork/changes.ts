@@ -78,10 +78,10 @@ function checkChange(change: unknown, path: string): CheckedChange {
   const error = checkError(change["error"], `${path}.error`);
   const memory = checkMemory(change["memory"], `${path}.memory`);
   if (output !== undefined && error !== undefined) {
-    throw new ForkError(path, "give output or error, not both: a call gives the one or fails with the other.", { at });
+    throw new ForkError(path, "expected output or error, not both: a call either returns or fails.", { at });
   }
   if (!drop && output === undefined && error === undefined && memory === undefined) {
-    throw new ForkError(path, "nothing to change: give drop, output, error or memory.", { at });
+    throw new ForkError(path, "nothing to change: set drop, output, error or memory.", { at });
   }
   const crossing = {
     ...target,
@@ -113,7 +113,7 @@ function checkTarget(at: unknown, path: string): Omit<NativeForkChange, "drop"> 
     });
   }
   if (callId !== undefined && (frame !== undefined || kind !== undefined)) {
-    throw new ForkError(path, "frame and kind go with contentHash: a callId says both already.", { at });
+    throw new ForkError(path, "frame and kind go with contentHash only: a callId already contains them.", { at });
   }
   return {
     ...(occurrence === undefined ? {} : { occurrence }),

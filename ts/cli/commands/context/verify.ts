@@ -84,7 +84,7 @@ async function printReport(
 /** Reads the key from a variable or file. On the command line, every user of the machine could read it. */
 async function keyOf({ keyFile, keyEnv }: VerifyFlags): Promise<string | undefined> {
   if (keyFile !== undefined && keyEnv !== undefined)
-    throw new UsageError("--key-file and --key-env exclude each other");
+    throw new UsageError("use either --key-file or --key-env, not both");
   if (keyEnv !== undefined) {
     const key = process.env[keyEnv];
     if (!key) throw new UsageError(`--key-env: the environment variable ${keyEnv} is not set`);
