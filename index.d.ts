@@ -546,13 +546,13 @@ interface ErrorInfo {
   message: string;
   stack?: string;
   cause?: ErrorInfo;
-  /** Own: the errors of an AggregateError. */
+  /** Extension: the errors of an AggregateError. */
   errors?: ErrorInfo[];
   /** Further fields of the error, such as `code`. */
   details?: Record<string, unknown>;
-  /** Own: type tags by JSON pointer, for values in `details` that JSON cannot represent. */
+  /** Extension: type tags by JSON pointer, for values in `details` that JSON cannot represent. */
   detailsTypes?: Record<string, string>;
-  /** Own: `String(error)`, if it is not "name: message". */
+  /** Extension: `String(error)`, if it is not "name: message". */
   text?: string;
 }
 interface ModelUsageItem {
@@ -608,10 +608,10 @@ interface Journal {
   prompt: Record<string, JournalEntry>;
   /** By contentHash. */
   tool: Record<string, JournalEntry>;
-  /** Own: calls of other kinds, by kind and contentHash. */
+  /** Extension: calls of other kinds, by kind and contentHash. */
   other?: Record<string, Record<string, JournalEntry>>;
 }
-/** Own: one occurrence of a request. */
+/** Extension: one occurrence of a request. */
 interface CallRecord {
   /** "prompt", "tool" or a custom kind. */
   kind: string;
@@ -644,7 +644,7 @@ interface CallRecord {
   /** Further data about the call. */
   meta?: CallMeta;
 }
-/** Own: a request. The numbers are indexes into `requestTexts` of the root, except `base`. */
+/** Extension: a request. The numbers are indexes into `requestTexts` of the root, except `base`. */
 type KeptRequest = {
   document: number;
 } | {
@@ -655,7 +655,7 @@ type KeptRequest = {
   schema?: number;
   tools?: number;
 };
-/** Own: data about a call, apart from its output. */
+/** Extension: data about a call, apart from its output. */
 interface CallMeta {
   /** Milliseconds. */
   durationMs?: number;
@@ -670,7 +670,7 @@ interface CallMeta {
   /** contentHash of the request as it was sent, if the recorded request is redacted. */
   wireHash?: string;
 }
-/** Own: timing and headers of a streamed answer. */
+/** Extension: timing and headers of a streamed answer. */
 interface StreamMeta {
   /** Milliseconds from the call to the start of the answer. */
   startMs?: number;
@@ -688,7 +688,7 @@ interface FrameState {
   /** An ErrorInfo, if the frame failed. */
   error?: unknown;
 }
-/** Own: the initial state of a generation. */
+/** Extension: the initial state of a generation. */
 interface GenerationStart {
   id: number;
   props?: unknown;
@@ -696,7 +696,7 @@ interface GenerationStart {
   propsTypes?: Record<string, string>;
   memory?: Record<string, unknown>;
 }
-/** Own: an earlier generation of a frame. */
+/** Extension: an earlier generation of a frame. */
 interface GenerationRecord extends GenerationStart {
   journal: Journal;
   calls: CallRecord[];
@@ -715,27 +715,27 @@ interface AgentFrameSnapshot {
   children: Record<string, AgentFrameSnapshot>;
   state: FrameState;
   budgetState: BudgetState;
-  /** Own: hash of the props. A replay finds the frame by it. */
+  /** Extension: hash of the props. A replay finds the frame by it. */
   inputHash?: string;
-  /** Own: position of the start in the run's order of starts, answers and ends. */
+  /** Extension: position of the start in the run's order of starts, answers and ends. */
   startOrder?: number;
-  /** Own: position of the end in the same order. */
+  /** Extension: position of the end in the same order. */
   endOrder?: number;
-  /** Own: the calls of the last generation, in the order of their starts. */
+  /** Extension: the calls of the last generation, in the order of their starts. */
   calls?: CallRecord[];
-  /** Own: the last generation. */
+  /** Extension: the last generation. */
   generation?: GenerationStart;
-  /** Own: earlier generations, in order. */
+  /** Extension: earlier generations, in order. */
   generations?: GenerationRecord[];
-  /** Own: hash of the value of each memory key. A value that does not match its hash was edited. */
+  /** Extension: hash of the value of each memory key. A value that does not match its hash was edited. */
   memoryHashes?: Record<string, string>;
-  /** Own: type tags by JSON pointer, for values in `state.output` that JSON cannot represent. */
+  /** Extension: type tags by JSON pointer, for values in `state.output` that JSON cannot represent. */
   outputTypes?: Record<string, string>;
-  /** Own: the parent frame ended with the failure of this one. */
+  /** Extension: the parent frame ended with the failure of this one. */
   stopped?: true;
-  /** Own: this frame failed, and its parent continued. */
+  /** Extension: this frame failed, and its parent continued. */
   handled?: true;
-  /** Own: copied from the earlier recording; this run has not requested it yet. */
+  /** Extension: copied from the earlier recording; this run has not requested it yet. */
   carriedOver?: true;
   /** Own, in the root only: the messages, schemas, tool lists, options, models and documents of requests, each once. */
   requestTexts?: unknown[];
@@ -769,25 +769,25 @@ interface AgentSnapshot {
   root: AgentFrameSnapshot;
   provenance: Provenance;
   version: number;
-  /** Own: the program that made the recording, and its replay flags. */
+  /** Extension: the program that made the recording, and its replay flags. */
   recorder?: Recorder;
   /** Tags of the user. */
   metadata?: Record<string, unknown>;
-  /** Own: the repairs that restoring made. */
+  /** Extension: the repairs that restoring made. */
   warnings?: SnapshotWarning[];
-  /** Own: the rules that normalized requests before they were hashed. */
+  /** Extension: the rules that normalized requests before they were hashed. */
   normalize?: RecordedRule[];
-  /** Own: the rules that redacted the run before it was recorded. */
+  /** Extension: the rules that redacted the run before it was recorded. */
   redact?: RecordedRedaction;
 }
-/** Own: the program that made a recording, and the rules by which the recording answers. */
+/** Extension: the program that made a recording, and the rules by which the recording answers. */
 interface Recorder {
   /** Version of agent-rewind. */
   version: string;
   /** Numbers of the replay flags, in ascending order. A recording without a recorder has none. */
   flags: number[];
 }
-/** Own: the settings of `runWith({ redact })`. */
+/** Extension: the settings of `runWith({ redact })`. */
 interface RecordedRedaction {
   /** Version of the built-in rules. */
   builtIn: number;
@@ -884,7 +884,7 @@ interface EventBase<Type extends string> {
   /** Milliseconds since 1970. */
   timestamp: number;
   trace: TraceRef;
-  /** Own: position in the run's order of events. */
+  /** Extension: position in the run's order of events. */
   _seq?: number;
 }
 /** How a span ended. */
@@ -894,7 +894,7 @@ interface Ended {
   success: boolean;
   error?: ErrorInfo;
 }
-/** Own: type tags by JSON pointer, for values in the field without "Types" that JSON cannot represent. */
+/** Extension: type tags by JSON pointer, for values in the field without "Types" that JSON cannot represent. */
 type Types = Record<string, string>;
 interface Result {
   result?: unknown;
@@ -912,9 +912,9 @@ interface RunWithFields {
   };
   props?: unknown;
   propsTypes?: Types;
-  /** Own: the rules that normalized the requests. */
+  /** Extension: the rules that normalized the requests. */
   normalize?: RecordedRule[];
-  /** Own: the rules that redacted the run. */
+  /** Extension: the rules that redacted the run. */
   redact?: RecordedRedaction;
   restoration?: {
     isRestored: boolean;
@@ -926,13 +926,13 @@ interface RunWithFields {
 }
 /** The initial state of a frame that continues a recording, so that its trace is complete without that recording. */
 interface Continued {
-  /** Own: the usage of the recording. */
+  /** Extension: the usage of the recording. */
   budgetState?: BudgetState;
 }
 interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields, Continued {
-  /** Own: the program that records the run, and its replay flags. */
+  /** Extension: the program that records the run, and its replay flags. */
   recorder?: Recorder;
-  /** Own: the memory at the start, if the run continues a recording. */
+  /** Extension: the memory at the start, if the run continues a recording. */
   memory?: Record<string, unknown>;
 }
 interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields, Ended, Result {
@@ -942,16 +942,16 @@ interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields, Ended
     totalTokens: number;
     costs: Record<string, number>;
   };
-  /** Own: the memory at the end. */
+  /** Extension: the memory at the end. */
   memory?: Record<string, unknown>;
 }
 interface AgentFields {
   props: unknown;
   propsTypes?: Types;
   maxReborns: number;
-  /** Own: hash of the props. */
+  /** Extension: hash of the props. */
   inputHash?: string;
-  /** Own: path of the frame. */
+  /** Extension: path of the frame. */
   callId?: string;
 }
 interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {
@@ -973,7 +973,7 @@ interface GenerationFields {
   propsTypes?: Types;
 }
 interface GenerationStartEvent extends EventBase<"generation:start">, GenerationFields {
-  /** Own: the memory at the start. */
+  /** Extension: the memory at the start. */
   memory?: Record<string, unknown>;
 }
 interface GenerationEndEvent extends EventBase<"generation:end">, GenerationFields, Ended, Result {
@@ -1009,27 +1009,27 @@ interface TurnFields {
     tools: ToolSchema[];
     toolChoice?: ToolChoice;
   };
-  /** Own: path of the prompt in the journal. */
+  /** Extension: path of the prompt in the journal. */
   callId?: string;
 }
 interface TurnStartEvent extends EventBase<"turn:start">, TurnFields {
-  /** Own: hash of the request. */
+  /** Extension: hash of the request. */
   contentHash?: string;
 }
 /** How a call ended. */
 interface CallEnd extends Ended {
   /** True if the answer is from a recording. */
   cache: boolean;
-  /** Own: the failure is from a recording in which the program continued after it. */
+  /** Extension: the failure is from a recording in which the program continued after it. */
   handled?: true;
 }
 interface TurnEndEvent extends EventBase<"turn:end">, TurnFields, CallEnd {
   contentHash: string;
   resultType?: "content" | "tool_calls";
   message?: Message;
-  /** Own: the reason why the answer could not be recorded. */
+  /** Extension: the reason why the answer could not be recorded. */
   tombstone?: string;
-  /** Own: data about the answer apart from the message; as recorded, if the answer was replayed. */
+  /** Extension: data about the answer apart from the message; as recorded, if the answer was replayed. */
   meta?: CallMeta;
 }
 interface ModelCallFields {
@@ -1069,9 +1069,9 @@ interface ToolExecution {
   /** True if the output is from a recording. */
   cache?: boolean;
   contentHash?: string;
-  /** Own: the reason why the output could not be recorded. */
+  /** Extension: the reason why the output could not be recorded. */
   tombstone?: string;
-  /** Own: the span of the `tool:call` events. */
+  /** Extension: the span of the `tool:call` events. */
   spanId?: string;
 }
 interface ToolsExecuteEndEvent extends EventBase<"tools:execute:end">, ToolsExecuteFields, Ended {
@@ -1096,9 +1096,9 @@ interface CallEnded extends CallEnd {
   /** Further data about the call. */
   meta?: CallMeta;
 }
-/** Own: one tool of a batch has started. */
+/** Extension: one tool of a batch has started. */
 interface ToolCallStartEvent extends EventBase<"tool:call:start">, ToolCallFields {}
-/** Own: one tool of a batch has finished; the others may still run. */
+/** Extension: one tool of a batch has finished; the others may still run. */
 interface ToolCallEndEvent extends EventBase<"tool:call:end">, ToolCallFields, CallEnded {}
 interface CallFields {
   kind: string;
@@ -1106,17 +1106,17 @@ interface CallFields {
   callId: string;
   contentHash: string;
 }
-/** Own: a call of a custom kind has started. */
+/** Extension: a call of a custom kind has started. */
 interface CallStartEvent extends EventBase<"call:start">, CallFields {
   /** Number of earlier attempts of the client, if there were any. All attempts have the same callId. */
   attempt?: number;
 }
 /**
-* Own: a call has returned its answer but has not ended, as streams do. Contains the part of the answer that had
+* Extension: a call has returned its answer but has not ended, as streams do. Contains the part of the answer that had
 * arrived. A second event reports the first data that arrived after that.
 */
 interface CallAnswerEvent extends EventBase<"call:answer">, CallFields, CallEnded {}
-/** Own: a call of a custom kind has finished. */
+/** Extension: a call of a custom kind has finished. */
 interface CallEndEvent extends EventBase<"call:end">, CallFields, CallEnded {}
 /** A frame used tokens, calls or tools. The event is a span of its own. */
 interface BudgetUpdateEvent extends EventBase<"budget:update"> {
@@ -1126,7 +1126,7 @@ interface BudgetUpdateEvent extends EventBase<"budget:update"> {
   aggregate: UsageStats;
   own: UsageStats;
 }
-/** Own: an agent has set the initial value of a key of its memory. The event is a span of its own. */
+/** Extension: an agent has set the initial value of a key of its memory. The event is a span of its own. */
 interface MemoryInitEvent extends EventBase<"memory:init"> {
   key: string;
   value: unknown;
@@ -1259,8 +1259,8 @@ interface AbortHandle {
 /** The signal that aborts when the current agent must stop; `undefined` outside of runs and agents. */
 declare function getContextSignal(): AbortSignal | undefined;
 /**
-* Returns a function that aborts the current agent, from wherever it is called later. Outside of runs and agents the
-* function does nothing, and its signal never aborts.
+* Returns a function that aborts the current agent. It can be called later, in any context. Outside of runs and agents
+* the function does nothing, and its signal never aborts.
 */
 declare function getAbortHandle(): AbortHandle;
 /** The value that a handler returns to be called again in a new generation. */

@@ -15,9 +15,9 @@ const AREAS = [
  */
 const FIELD = "handled";
 
-/** Definitions of the rule which failure is tried again: functions that are named after a part of it. */
+/** Functions that decide which failure was handled or ended the run. Setters of a mark and delegates do not count. */
 const RETRY_RULE =
-  /\b(?:fn|function)\s+\w*(?:[hH]andled|[rR]etry|ended_the_run|is_followed|note_failed)\w*|\bmarkPendingFailuresHandled\(\)\s*:/;
+  /\b(?:fn|function)\s+(?:ended_the_run|(?:call_|frame_)?was_handled|mark_handled_failures|mark_handled\(&mut self, completed|mark_stopped\(&mut self\)|failure_that_ended|handledFailures)/;
 
 /**
  * Code that handles the JSON shape of a snapshot, where others use the read model: it resolves or fills the table of
