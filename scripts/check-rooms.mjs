@@ -78,7 +78,7 @@ function roomOf(file) {
 
 function rustFiles(folder) {
   const files = readdirSync(at(folder), { recursive: true }).map((file) => file.split(sep).join("/"));
-  return files.filter((file) => file.endsWith(".rs")).toSorted();
+  return files.filter((file) => file.endsWith(".rs")).toSorted((a, b) => (a < b ? -1 : 1));
 }
 
 function withoutComments(source) {

@@ -10,7 +10,7 @@ import { diff } from "./commands/diff.js";
 import { hash } from "./commands/hash.js";
 import { inspect } from "./commands/inspect.js";
 import { restore } from "./commands/restore.js";
-import { toTest, type ToTestFlags } from "./commands/to-test.js";
+import { toTest } from "./commands/to-test.js";
 import { EXIT, InputError, UsageError, type ExitCode } from "./exit.js";
 import { Output, visible, type Outputs } from "./output.js";
 import { USAGE } from "./usage.js";
@@ -99,7 +99,7 @@ const COMMANDS: Readonly<Record<string, Handler>> = {
       name: { type: "string" },
       trace: { type: "string" },
     });
-    return toTest(files[0] as string, flags as ToTestFlags, outputs, json);
+    return toTest(files[0] as string, flags, outputs, json);
   },
   async context([command, ...args], outputs) {
     const handler = command === undefined || !Object.hasOwn(CONTEXT, command) ? undefined : CONTEXT[command];
