@@ -69,7 +69,10 @@ const PASSAGES: Passage[] = [
     },
     lost: all(CARRIED_OVER_FIELDS, "The run has asked for all of it."),
     lostAt: {
-      "not JSON": { fields: /\.(?:meta|durationMs)$/, why: "A call whose output could not be recorded is executed again." },
+      "not JSON": {
+        fields: /\.(?:meta|durationMs)$/,
+        why: "A call whose output could not be recorded is executed again.",
+      },
     },
   },
   {

@@ -1,5 +1,6 @@
 import type { StreamEvent } from "../../types/model.js";
 import type { BudgetState, UsageStats } from "../../types/snapshot.js";
+import { isThenable } from "../../values/thenable.js";
 
 /**
  * A callback that watches a run. An observer must not change the run: the first error of the callback, thrown or
@@ -37,10 +38,6 @@ export class Watcher<Args extends readonly unknown[]> {
     this.#failed = true;
     console.warn(`agent-rewind: ${this.#name} failed. The run continues; its further errors are not shown.`, error);
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
 /** The usage of a frame, reported at each use. */
