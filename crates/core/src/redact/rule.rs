@@ -6,98 +6,59 @@ use regex_lite::{Regex, RegexBuilder};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-/// The built-in rules. If two find the same span, the first in this order wins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Builtin {
-    AnthropicKey,
-    OpenAiKey,
-    GoogleKey,
-    AwsKey,
-    GithubKey,
-    GitlabKey,
-    SlackKey,
-    StripeKey,
-    HuggingFaceKey,
-    GroqKey,
-    XaiKey,
-    PerplexityKey,
-    ReplicateKey,
-    FireworksKey,
-    CerebrasKey,
-    TogetherKey,
-    NvidiaKey,
-    LangSmithKey,
-    NpmKey,
-    Jwt,
-    PrivateKey,
-    CardNumber,
-    UrlPassword,
-    Authorization,
-    /// Images and files. They are replaced with their hash and size.
-    Base64,
+/// Declares the built-in rules with their ids.
+macro_rules! builtin {
+    ($($name:ident $id:literal,)*) => {
+        /// The built-in rules. If two find the same span, the first in this order wins.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum Builtin {
+            $($name,)*
+        }
+
+        impl Builtin {
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            #[must_use]
+            pub fn id(self) -> &'static str {
+                match self {
+                    $(Self::$name => $id,)*
+                }
+            }
+        }
+    };
+}
+
+builtin! {
+    AnthropicKey "anthropic-key",
+    OpenAiKey "openai-key",
+    GoogleKey "google-key",
+    AwsKey "aws-key",
+    GithubKey "github-key",
+    GitlabKey "gitlab-key",
+    SlackKey "slack-key",
+    StripeKey "stripe-key",
+    HuggingFaceKey "huggingface-key",
+    GroqKey "groq-key",
+    XaiKey "xai-key",
+    PerplexityKey "perplexity-key",
+    ReplicateKey "replicate-key",
+    FireworksKey "fireworks-key",
+    CerebrasKey "cerebras-key",
+    TogetherKey "together-key",
+    NvidiaKey "nvidia-key",
+    LangSmithKey "langsmith-key",
+    NpmKey "npm-key",
+    Jwt "jwt",
+    PrivateKey "private-key",
+    CardNumber "card-number",
+    UrlPassword "url-password",
+    Authorization "authorization",
+    // Images and files. They are replaced with their hash and size.
+    Base64 "base64",
 }
 
 impl Builtin {
-    pub const ALL: [Self; 25] = [
-        Self::AnthropicKey,
-        Self::OpenAiKey,
-        Self::GoogleKey,
-        Self::AwsKey,
-        Self::GithubKey,
-        Self::GitlabKey,
-        Self::SlackKey,
-        Self::StripeKey,
-        Self::HuggingFaceKey,
-        Self::GroqKey,
-        Self::XaiKey,
-        Self::PerplexityKey,
-        Self::ReplicateKey,
-        Self::FireworksKey,
-        Self::CerebrasKey,
-        Self::TogetherKey,
-        Self::NvidiaKey,
-        Self::LangSmithKey,
-        Self::NpmKey,
-        Self::Jwt,
-        Self::PrivateKey,
-        Self::CardNumber,
-        Self::UrlPassword,
-        Self::Authorization,
-        Self::Base64,
-    ];
-
-    #[must_use]
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::AnthropicKey => "anthropic-key",
-            Self::OpenAiKey => "openai-key",
-            Self::GoogleKey => "google-key",
-            Self::AwsKey => "aws-key",
-            Self::GithubKey => "github-key",
-            Self::GitlabKey => "gitlab-key",
-            Self::SlackKey => "slack-key",
-            Self::StripeKey => "stripe-key",
-            Self::HuggingFaceKey => "huggingface-key",
-            Self::GroqKey => "groq-key",
-            Self::XaiKey => "xai-key",
-            Self::PerplexityKey => "perplexity-key",
-            Self::ReplicateKey => "replicate-key",
-            Self::FireworksKey => "fireworks-key",
-            Self::CerebrasKey => "cerebras-key",
-            Self::TogetherKey => "together-key",
-            Self::NvidiaKey => "nvidia-key",
-            Self::LangSmithKey => "langsmith-key",
-            Self::NpmKey => "npm-key",
-            Self::Jwt => "jwt",
-            Self::PrivateKey => "private-key",
-            Self::CardNumber => "card-number",
-            Self::UrlPassword => "url-password",
-            Self::Authorization => "authorization",
-            Self::Base64 => "base64",
-        }
-    }
-
     /// True if there are so few possible secrets that a digest without a key would reveal them.
     fn is_guessable(self) -> bool {
         matches!(

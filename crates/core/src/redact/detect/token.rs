@@ -3,154 +3,88 @@
 use super::super::rule::Builtin;
 use super::{Hit, base64, begins_word, has_mixed_run, is_base64url, is_mixed, run, run_within};
 
-/// The form of a key after its prefix.
+/// The form of the keys that begin with one of these prefixes.
 struct Shape {
-    prefix: &'static str,
+    prefixes: &'static [&'static str],
     rule: Builtin,
     /// Allowed characters in addition to letters and digits.
     also: &'static [u8],
     /// Fewest characters after the prefix.
     least: usize,
-    /// Most characters after the prefix. A longer run is not a key.
-    most: usize,
 }
 
-const ANY: usize = usize::MAX;
-
 const fn shape(
-    prefix: &'static str,
     rule: Builtin,
-    also: &'static [u8],
     least: usize,
-    most: usize,
+    also: &'static [u8],
+    prefixes: &'static [&'static str],
 ) -> Shape {
     Shape {
-        prefix,
+        prefixes,
         rule,
         also,
         least,
-        most,
     }
 }
 
-/// The first match wins.
+#[rustfmt::skip]
 const SHAPES: &[Shape] = &[
-    shape("sk-ant-", Builtin::AnthropicKey, b"-_", 20, ANY),
-    shape("AIza", Builtin::GoogleKey, b"-_", 35, ANY),
-    shape("GOCSPX-", Builtin::GoogleKey, b"-_", 20, ANY),
-    shape("ya29.", Builtin::GoogleKey, b"-_.", 20, ANY),
-    shape("1//0", Builtin::GoogleKey, b"-_", 20, ANY),
-    shape("AQ.", Builtin::GoogleKey, b"-_", 30, ANY),
-    shape("AKIA", Builtin::AwsKey, b"", 16, 16),
-    shape("ASIA", Builtin::AwsKey, b"", 16, 16),
-    shape("ABIA", Builtin::AwsKey, b"", 16, 16),
-    shape("ACCA", Builtin::AwsKey, b"", 16, 16),
-    shape("ABSK", Builtin::AwsKey, b"+/=", 40, ANY),
-    shape("ghp_", Builtin::GithubKey, b"", 30, ANY),
-    shape("gho_", Builtin::GithubKey, b"", 30, ANY),
-    shape("ghu_", Builtin::GithubKey, b"", 30, ANY),
-    shape("ghs_", Builtin::GithubKey, b"", 30, ANY),
-    shape("ghr_", Builtin::GithubKey, b"", 30, ANY),
-    shape("github_pat_", Builtin::GithubKey, b"_", 22, ANY),
-    shape("glpat-", Builtin::GitlabKey, b"-_.", 20, ANY),
-    shape("gloas-", Builtin::GitlabKey, b"-_", 20, ANY),
-    shape("gldt-", Builtin::GitlabKey, b"-_", 20, ANY),
-    shape("glrt-", Builtin::GitlabKey, b"-_.", 20, ANY),
-    shape("glrtr-", Builtin::GitlabKey, b"-_.", 20, ANY),
-    shape("glcbt-", Builtin::GitlabKey, b"-_", 20, ANY),
-    shape("glptt-", Builtin::GitlabKey, b"-_", 20, ANY),
-    shape("glft-", Builtin::GitlabKey, b"-_", 20, ANY),
-    shape("glimt-", Builtin::GitlabKey, b"-_", 20, ANY),
-    shape("glagent-", Builtin::GitlabKey, b"-_", 20, ANY),
-    shape("glsoat-", Builtin::GitlabKey, b"-_", 20, ANY),
-    shape("GR1348941", Builtin::GitlabKey, b"-_", 20, ANY),
-    shape("xoxb-", Builtin::SlackKey, b"-", 16, ANY),
-    shape("xoxp-", Builtin::SlackKey, b"-", 16, ANY),
-    shape("xoxa-", Builtin::SlackKey, b"-", 16, ANY),
-    shape("xoxo-", Builtin::SlackKey, b"-", 16, ANY),
-    shape("xoxs-", Builtin::SlackKey, b"-", 16, ANY),
-    shape("xoxr-", Builtin::SlackKey, b"-", 16, ANY),
-    shape("xoxc-", Builtin::SlackKey, b"-", 16, ANY),
-    shape("xoxd-", Builtin::SlackKey, b"-%/+", 16, ANY),
-    shape("xoxe-", Builtin::SlackKey, b"-", 16, ANY),
-    shape("xoxe.xoxp-", Builtin::SlackKey, b"-", 16, ANY),
-    shape("xoxe.xoxb-", Builtin::SlackKey, b"-", 16, ANY),
-    shape("xapp-", Builtin::SlackKey, b"-", 16, ANY),
-    shape("xwfp-", Builtin::SlackKey, b"-", 16, ANY),
-    shape(
-        "hooks.slack.com/services/",
-        Builtin::SlackKey,
-        b"/",
-        20,
-        ANY,
-    ),
-    shape(
-        "hooks.slack.com/workflows/",
-        Builtin::SlackKey,
-        b"/",
-        20,
-        ANY,
-    ),
-    shape(
-        "hooks.slack.com/triggers/",
-        Builtin::SlackKey,
-        b"/",
-        20,
-        ANY,
-    ),
-    shape("sk_live_", Builtin::StripeKey, b"", 10, ANY),
-    shape("sk_test_", Builtin::StripeKey, b"", 10, ANY),
-    shape("rk_live_", Builtin::StripeKey, b"", 10, ANY),
-    shape("rk_test_", Builtin::StripeKey, b"", 10, ANY),
-    shape("pk_live_", Builtin::StripeKey, b"", 10, ANY),
-    shape("pk_test_", Builtin::StripeKey, b"", 10, ANY),
-    shape("whsec_", Builtin::StripeKey, b"+/=", 20, ANY),
-    shape("hf_", Builtin::HuggingFaceKey, b"", 30, ANY),
-    shape("api_org_", Builtin::HuggingFaceKey, b"", 30, ANY),
-    shape("gsk_", Builtin::GroqKey, b"", 40, ANY),
-    shape("xai-", Builtin::XaiKey, b"", 40, ANY),
-    shape("pplx-", Builtin::PerplexityKey, b"", 40, ANY),
-    shape("r8_", Builtin::ReplicateKey, b"", 30, ANY),
-    shape("fw_", Builtin::FireworksKey, b"", 20, ANY),
-    shape("csk-", Builtin::CerebrasKey, b"", 40, ANY),
-    shape("tgp_v1_", Builtin::TogetherKey, b"-_", 40, ANY),
-    shape("nvapi-", Builtin::NvidiaKey, b"-_", 40, ANY),
-    shape("lsv2_pt_", Builtin::LangSmithKey, b"_", 40, ANY),
-    shape("lsv2_sk_", Builtin::LangSmithKey, b"_", 40, ANY),
-    shape("npm_", Builtin::NpmKey, b"", 30, ANY),
+    shape(Builtin::AnthropicKey, 20, b"-_", &["sk-ant-"]),
+    shape(Builtin::GoogleKey, 35, b"-_", &["AIza"]),
+    shape(Builtin::GoogleKey, 20, b"-_", &["GOCSPX-", "1//0"]),
+    shape(Builtin::GoogleKey, 20, b"-_.", &["ya29."]),
+    shape(Builtin::GoogleKey, 30, b"-_", &["AQ."]),
+    shape(Builtin::AwsKey, 16, b"", &["AKIA", "ASIA", "ABIA", "ACCA"]),
+    shape(Builtin::AwsKey, 40, b"+/=", &["ABSK"]),
+    shape(Builtin::GithubKey, 30, b"", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"]),
+    shape(Builtin::GithubKey, 22, b"_", &["github_pat_"]),
+    shape(Builtin::GitlabKey, 20, b"-_.", &["glpat-", "glrt-", "glrtr-"]),
+    shape(Builtin::GitlabKey, 20, b"-_", &[
+        "gloas-", "gldt-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-", "glsoat-", "GR1348941",
+    ]),
+    shape(Builtin::SlackKey, 16, b"-", &[
+        "xoxb-", "xoxp-", "xoxa-", "xoxo-", "xoxs-", "xoxr-", "xoxc-", "xoxe-", "xoxe.xoxp-", "xoxe.xoxb-",
+        "xapp-", "xwfp-",
+    ]),
+    shape(Builtin::SlackKey, 16, b"-%/+", &["xoxd-"]),
+    shape(Builtin::SlackKey, 20, b"/", &[
+        "hooks.slack.com/services/", "hooks.slack.com/workflows/", "hooks.slack.com/triggers/",
+    ]),
+    shape(Builtin::StripeKey, 10, b"", &["sk_live_", "sk_test_", "rk_live_", "rk_test_", "pk_live_", "pk_test_"]),
+    shape(Builtin::StripeKey, 20, b"+/=", &["whsec_"]),
+    shape(Builtin::HuggingFaceKey, 30, b"", &["hf_", "api_org_"]),
+    shape(Builtin::GroqKey, 40, b"", &["gsk_"]),
+    shape(Builtin::XaiKey, 40, b"", &["xai-"]),
+    shape(Builtin::PerplexityKey, 40, b"", &["pplx-"]),
+    shape(Builtin::ReplicateKey, 30, b"", &["r8_"]),
+    shape(Builtin::FireworksKey, 20, b"", &["fw_"]),
+    shape(Builtin::CerebrasKey, 40, b"", &["csk-"]),
+    shape(Builtin::TogetherKey, 40, b"-_", &["tgp_v1_"]),
+    shape(Builtin::NvidiaKey, 40, b"-_", &["nvapi-"]),
+    shape(Builtin::LangSmithKey, 40, b"_", &["lsv2_pt_", "lsv2_sk_"]),
+    shape(Builtin::NpmKey, 30, b"", &["npm_"]),
 ];
 
-/// For each byte, the first shape whose prefix begins with it; for each shape, the next such shape. An index past the
-/// last shape ends a chain. Most words begin with a letter of few or no shapes.
-struct Chains {
-    first: [usize; 256],
-    next: [usize; SHAPES.len()],
-}
-
-static CHAINS: Chains = {
-    let none = SHAPES.len();
-    let mut chains = Chains {
-        first: [none; 256],
-        next: [none; SHAPES.len()],
-    };
-    let mut at = none;
-    while at > 0 {
-        at -= 1;
-        let begins = SHAPES[at].prefix.as_bytes()[0] as usize;
-        chains.next[at] = chains.first[begins];
-        chains.first[begins] = at;
+/// For each byte, one bit for every shape with a prefix that begins with it. Most words begin with a letter of few or no
+/// shapes.
+static BY_FIRST: [u32; 256] = {
+    let mut table = [0; 256];
+    let mut shape = 0;
+    while shape < SHAPES.len() {
+        let mut prefixes = SHAPES[shape].prefixes;
+        while let [prefix, rest @ ..] = prefixes {
+            table[prefix.as_bytes()[0] as usize] |= 1 << shape;
+            prefixes = rest;
+        }
+        shape += 1;
     }
-    chains
+    table
 };
 
-/// The shapes whose prefix begins with this byte.
-fn shapes_of(byte: u8) -> impl Iterator<Item = &'static Shape> {
-    let mut at = CHAINS.first[usize::from(byte)];
-    std::iter::from_fn(move || {
-        let shape = SHAPES.get(at)?;
-        at = CHAINS.next[at];
-        Some(shape)
-    })
+/// The shapes of an entry of [`BY_FIRST`].
+fn shapes_of(bits: u32) -> impl Iterator<Item = &'static Shape> {
+    let shapes = SHAPES.iter().enumerate();
+    shapes.filter_map(move |(at, shape)| (bits >> at & 1 == 1).then_some(shape))
 }
 
 /// Kinds of keys after `sk-` whose rest contains `-` and `_`.
@@ -170,10 +104,11 @@ pub(super) fn at(bytes: &[u8], at: usize) -> Option<Hit> {
 }
 
 fn key_at(bytes: &[u8], at: usize) -> Option<Hit> {
-    let rest = &bytes[at..];
-    shapes_of(bytes[at])
-        .filter(|shape| rest.starts_with(shape.prefix.as_bytes()))
-        .find_map(|shape| shaped(bytes, at, shape))
+    let shaped = match BY_FIRST[usize::from(bytes[at])] {
+        0 => None,
+        bits => shapes_of(bits).find_map(|shape| shaped(bytes, at, shape)),
+    };
+    shaped
         .or_else(|| openai(bytes, at))
         .or_else(|| jwt(bytes, at))
 }
@@ -191,20 +126,27 @@ pub(super) fn second_at(bytes: &[u8], at: usize) -> Option<Hit> {
 const LOOK: usize = 512;
 
 fn shaped(bytes: &[u8], at: usize, shape: &Shape) -> Option<Hit> {
-    let from = at + shape.prefix.len();
+    let rest = &bytes[at..];
+    let mut prefixes = shape.prefixes.iter();
+    let from = at
+        + prefixes
+            .find(|prefix| rest.starts_with(prefix.as_bytes()))?
+            .len();
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || shape.also.contains(&byte);
     let mut end = without_dots(bytes, from, run_within(bytes, from, LOOK, is_part));
     let body = &bytes[from..end];
-    let fits = (shape.least..=shape.most).contains(&body.len());
     let is_key = match shape.rule {
-        Builtin::AwsKey if shape.most == 16 => {
-            body.iter()
-                .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+        // Access key ids: exactly 16 characters.
+        Builtin::AwsKey if shape.also.is_empty() => {
+            body.len() == shape.least
+                && body
+                    .iter()
+                    .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
                 && bytes.get(end) != Some(&b'_')
         }
-        _ => is_mixed(body),
+        _ => body.len() >= shape.least && is_mixed(body),
     };
-    if !fits || !is_key {
+    if !is_key {
         return None;
     }
     end = without_dots(bytes, from, run(bytes, end, is_part).max(end));
