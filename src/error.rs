@@ -160,6 +160,16 @@ pub fn restore_error(error: &RestoreError) -> Error<Code> {
     }
 }
 
+/// A text of this many bytes does not fit into a JavaScript string.
+pub fn too_long(bytes: usize) -> Error<Code> {
+    let message = format!(
+        "The frames of the snapshot have {} MB of JSON text, more than a JavaScript string can hold (512 MB). \
+         Write the snapshot with writeSnapshot, which needs no string",
+        bytes >> 20
+    );
+    Detail::new(&message).into_error(Code::Limit)
+}
+
 /// Names cross as the texts of strings.
 pub fn fork_error(error: &ForkError) -> Error<Code> {
     let quoted = |name: &JsonStr| format!("\"{}\"", name.body());

@@ -49,10 +49,10 @@ impl SnapshotHandle {
 
     /// JSON text of the root frame.
     #[napi(catch_unwind)]
-    pub fn root_text(&self) -> String {
+    pub fn root_text(&self) -> Result<String> {
         let mut out = String::new();
         write_frame(self.snapshot.tree(), &mut out);
-        out
+        text::for_javascript(out)
     }
 
     /// JSON text of the snapshot with `null` for its root.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use agent_rewind_core::json::{JsonError, JsonErrorKind, JsonStr, JsonText};
 use agent_rewind_core::model::Value;
 
-use crate::error::{Result, json_error};
+use crate::error::{Result, json_error, too_long};
 use crate::utf8;
 
 /// A string that TypeScript passed through `JSON.stringify`.
@@ -35,6 +35,17 @@ pub fn utf8(bytes: &[u8]) -> Result<&str> {
             offset: error.valid_up_to(),
         })
     })
+}
+
+/// The longest string of V8, in UTF-16 units.
+const LONGEST_STRING: usize = (1 << 29) - 24;
+
+/// The text, if a JavaScript string can hold it.
+pub fn for_javascript(text: String) -> Result<String> {
+    if text.len() > LONGEST_STRING && text.encode_utf16().count() > LONGEST_STRING {
+        return Err(too_long(text.len()));
+    }
+    Ok(text)
 }
 
 /// A copy of the text in bytes, which must be UTF-8.

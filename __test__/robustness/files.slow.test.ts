@@ -1,6 +1,17 @@
 // Files as editors and other programs leave them.
 import { spawnSync } from "node:child_process";
-import { lstatSync, mkdtempSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +28,7 @@ import {
   stringifySnapshot,
   writeSnapshot,
 } from "agent-rewind/debugger";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const folder = mkdtempSync(join(tmpdir(), "rewind-files-"));
 const at = (name: string): string => join(folder, name);
@@ -69,6 +80,33 @@ it.skipIf(process.platform === "win32")("keeps a symbolic link when it writes a 
   await writeSnapshot(at("link.json"), snapshot);
   expect(readlinkSync(at("link.json"))).toBe("target.json");
   expect(readFileSync(at("target.json"), "utf8").trim()).toBe(stringifySnapshot(snapshot).trim());
+});
+
+describe.skipIf(process.platform === "win32")("permissions and links of files", () => {
+  const modeOf = (name: string): number => statSync(at(name)).mode & 0o777;
+
+  it.each([0o600, 0o640, 0o644, 0o666])("keeps the mode %o of a snapshot file", async (mode) => {
+    writeFileSync(at("kept.json"), "old");
+    chmodSync(at("kept.json"), mode);
+    await writeSnapshot(at("kept.json"), snapshot);
+    expect(modeOf("kept.json")).toBe(mode);
+  });
+
+  it("creates snapshots and traces that only their owner can read", async () => {
+    await writeSnapshot(at("private.json"), snapshot);
+    expect(modeOf("private.json")).toBe(0o600);
+    expect(modeOf("run.jsonl")).toBe(0o600);
+  });
+
+  it("creates the file that a link leads to, over several links and folders", async () => {
+    mkdirSync(at("real"), { recursive: true });
+    symlinkSync(join("real", "second.json"), at("first.json"));
+    symlinkSync("third.json", at(join("real", "second.json")));
+    await writeSnapshot(at("first.json"), snapshot);
+    expect(lstatSync(at("first.json")).isSymbolicLink()).toBe(true);
+    expect(lstatSync(at("real/second.json")).isSymbolicLink()).toBe(true);
+    expect(readFileSync(at("real/third.json"), "utf8")).toBe(stringifySnapshot(snapshot));
+  });
 });
 
 it.skipIf(process.platform === "win32")("writes to a pipe instead of replacing it", async () => {

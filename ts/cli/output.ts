@@ -50,7 +50,9 @@ export class Output {
 
   /** Prints a value as JSON. */
   async json(value: unknown): Promise<void> {
-    await this.line(JSON.stringify(value, undefined, 2));
+    // JSON escapes only some control characters. Line breaks at this point are its indentation.
+    const text = JSON.stringify(value, undefined, 2);
+    await this.line(text.replaceAll(CONTROL, (character) => (character === "\n" ? character : escaped(character))));
   }
 
   async raw(bytes: string | Uint8Array): Promise<void> {
@@ -83,14 +85,21 @@ export interface Outputs {
 
 /** Prints the warnings of a restored snapshot. */
 export async function printWarnings({ warnings = [] }: Pick<AgentSnapshot, "warnings">, err: Output): Promise<void> {
-  for (const { code, message } of warnings) await err.line(err.style("yellow", `${code}: ${visible(message)}`));
+  for (const { code, message } of warnings)
+    await err.line(err.style("yellow", `${visible(code)}: ${visible(message)}`));
 }
 
-/** Escapes control characters, so that text of a recording cannot move the cursor or change colors. */
+/** Characters that can move the cursor, change colors or reorder text. */
+const CONTROL = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+
+/** Escapes control characters, so that text of a recording cannot act on the terminal. */
 export function visible(text: string, limit: number = Infinity): string {
-  const clean = text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => {
-    if (character === "\n") return "\\n";
-    return `\\u${(character.codePointAt(0) as number).toString(16).padStart(4, "0")}`;
-  });
+  const clean = text.replaceAll(CONTROL, (character) => (character === "\n" ? "\\n" : escaped(character)));
   return clean.length > limit ? `${clean.slice(0, limit - 1)}…` : clean;
+}
+
+/** As in a JSON string. */
+function escaped(character: string): string {
+  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
 }

@@ -1,10 +1,11 @@
-import { lstat, readFile, realpath, stat, writeFile } from "node:fs/promises";
+import { lstat, readFile, readlink, stat, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { getSystemErrorName, types } from "node:util";
 
 import { kindOf } from "../errors/received.js";
 import { temporaryFor } from "../files/temporary.js";
-import { fromNativeError, native, type NativeFileFailure } from "../native.js";
+import { calling, fromNativeError, native, type NativeFileFailure } from "../native.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
 import { handleOf, snapshotObject, withoutRoot } from "./handle.js";
 import { checkSnapshot } from "./open.js";
@@ -13,7 +14,7 @@ import { nativeOptions } from "./restore.js";
 /**
  * Writes a snapshot as JSON text, equal to `JSON.stringify(snapshot)`. If `root` was never accessed, the frames are
  * written without parsing them.
- * @throws InvalidSnapshotError
+ * @throws InvalidSnapshotError; LimitError if the text is longer than a string can be (512 MB).
  */
 export function stringifySnapshot(snapshot: AgentSnapshot): string {
   return writing(snapshot).text();
@@ -84,11 +85,26 @@ export async function writeSnapshot(file: string | URL, snapshot: AgentSnapshot)
   const found = isLink ? await stat(named).catch(() => undefined) : entry;
   // Replacing a device or a pipe by a file would cut off its other users.
   if (found !== undefined && !found.isFile() && !found.isDirectory()) return writeFile(named, text());
-  const path = isLink && found !== undefined ? await realpath(named) : named;
+  const path = isLink ? await linkTarget(named) : named;
   const temporary = temporaryFor(path);
   const failure = await replace(path, temporary);
   if (failure !== null) throw fileSystemError(failure, failure.syscall === "rename" ? path : temporary);
 }
+
+/** The path that a symbolic link leads to, also if nothing exists there yet. */
+async function linkTarget(link: string): Promise<string> {
+  let path = link;
+  for (let links = 0; links < MAX_LINKS; links++) {
+    const target = await readlink(path).catch(() => undefined);
+    if (target === undefined) return path;
+    path = resolve(dirname(path), target);
+  }
+  // A circle of links: the write reports it.
+  return link;
+}
+
+/** The limit of Linux. */
+const MAX_LINKS = 40;
 
 interface Writing {
   readonly text: () => string;
@@ -104,7 +120,7 @@ function writing(snapshot: AgentSnapshot): Writing {
   }
   const { head, tail } = aroundRoot(snapshot);
   return {
-    text: () => head + handle.rootText() + tail,
+    text: () => head + calling(() => handle.rootText()) + tail,
     replace: (path, temporary) => handle.writeFile(path, temporary, head, tail),
   };
 }

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 
-import type { NativeSnapshotHandle } from "../native.js";
+import { calling, type NativeSnapshotHandle } from "../native.js";
 import { SNAPSHOT } from "../values/kinds.js";
 import type { AgentFrameSnapshot, AgentSnapshot } from "../types/snapshot.js";
 
@@ -22,7 +22,8 @@ export function snapshotObject(handle: NativeSnapshotHandle): AgentSnapshot {
   let root: AgentFrameSnapshot | undefined;
   // The frames are stored in the closure, so that the accessor also works on a frozen object.
   let source: NativeSnapshotHandle | undefined = handle;
-  const look = (): AgentFrameSnapshot => JSON.parse((source as NativeSnapshotHandle).rootText()) as AgentFrameSnapshot;
+  const look = (): AgentFrameSnapshot =>
+    JSON.parse(calling(() => (source as NativeSnapshotHandle).rootText())) as AgentFrameSnapshot;
   const touch = (value: AgentFrameSnapshot): void => {
     root = value;
     source = undefined;

@@ -2,6 +2,8 @@ import { closeSync, constants, fstatSync, fsync, fsyncSync, mkdirSync, openSync,
 import { dirname } from "node:path";
 
 const NEWLINE = 0x0a;
+/** Mode of a new file. A trace contains what agents saw, so only its owner can read it. */
+const PRIVATE = 0o600;
 /** Error codes of file systems and pipes that cannot sync. */
 const CANNOT_SYNC = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EROFS"]);
 
@@ -24,7 +26,7 @@ export class AppendFile {
    */
   open(): string {
     mkdirSync(dirname(this.path), { recursive: true });
-    const fd = openSync(this.path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o644);
+    const fd = openSync(this.path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, PRIVATE);
     this.#fd = fd;
     return endsInLine(fd) ? "\n" : "";
   }

@@ -21,7 +21,8 @@ export async function inspect(path: string, out: Output, json: boolean): Promise
   await out.line(
     [`${kind} ${out.style("bold", visible(processId))}`, new Date(timestamp).toISOString(), ...rules].join("  "),
   );
-  for (const { code, message } of warnings) await out.line(out.style("yellow", `! ${code}: ${visible(message)}`));
+  for (const { code, message } of warnings)
+    await out.line(out.style("yellow", `! ${visible(code)}: ${visible(message)}`));
   const bars: boolean[] = [];
   for (const row of list) {
     if (!out.open) break;

@@ -23,7 +23,7 @@ fn failed(syscall: &'static str) -> impl FnOnce(io::Error) -> FileError {
 }
 
 /// Replaces a file with the output of `write`. The output goes to `temporary` first, a path in the same folder at
-/// which no file exists yet.
+/// which no file exists yet. The file keeps its permissions; only its owner can read a new file.
 ///
 /// # Errors
 /// A failed file operation. The file is then unchanged and `temporary` is removed.
@@ -32,13 +32,16 @@ pub fn replace_file(
     temporary: &Path,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), FileError> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(temporary)
-        .map_err(failed("open"))?;
-    let written = write(&mut file)
-        .map_err(failed("write"))
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    // The content may contain secrets.
+    #[cfg(unix)]
+    options.mode(0o600);
+    let mut file = options.open(temporary).map_err(failed("open"))?;
+    let kept = fs::metadata(path).map_or(Ok(()), |old| file.set_permissions(old.permissions()));
+    let written = kept
+        .map_err(failed("fchmod"))
+        .and_then(|()| write(&mut file).map_err(failed("write")))
         .and_then(|()| file.sync_all().map_err(failed("fsync")));
     drop(file);
     let renamed = written.and_then(|()| fs::rename(temporary, path).map_err(failed("rename")));
