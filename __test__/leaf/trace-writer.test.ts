@@ -1,7 +1,16 @@
 import { spawnSync } from "node:child_process";
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { isTraceWriteError } from "../../ts/errors/index.js";
@@ -109,6 +118,34 @@ describe.each(MODES)("createTraceWriter with sync %o", (sync) => {
     writer.emit(event());
     await expect(writer.close()).rejects.toMatchObject({ name: "TraceWriteError" });
     await expect(writer.close()).rejects.toMatchObject({ name: "TraceWriteError" });
+  });
+
+  it.each<[string, string, (file: string) => void]>([
+    ["deleted", "deleted or moved", (file) => rmSync(file)],
+    ["rotated", "deleted or moved", (file) => renameSync(file, `${file}.1`)],
+    ["replaced", "replaced by another file", (file) => [renameSync(file, `${file}.1`), writeFileSync(file, "")]],
+    ["in a deleted folder", "deleted or moved", (file) => rmSync(dirname(file), { recursive: true })],
+  ])("rejects flush and close if its file is %s", async (_how, what, change) => {
+    const warn = silenced();
+    const writer = createTraceWriter(path, { sync });
+    writer.emit(event());
+    await writer.flush();
+    change(path);
+    writer.emit(event());
+    const failure = { name: "TraceWriteError", message: expect.stringContaining(what) as string };
+    await expect(writer.flush()).rejects.toMatchObject(failure);
+    await expect(writer.close()).rejects.toMatchObject(failure);
+    expect(warn).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([null, undefined, 5, "event"])("ignores %j, which is not an event, with a warning", async (value) => {
+    const warn = silenced();
+    const writer = createTraceWriter(path, { sync });
+    writer.emit(value as never);
+    writer.emit(event());
+    await writer.close();
+    expect(lines()).toHaveLength(1);
+    expect(warn).toHaveBeenCalledTimes(1);
   });
 
   it("ignores events after close", async () => {

@@ -1,5 +1,6 @@
 import { messageOf } from "../errors/base.js";
 import { TraceWriteError } from "../errors/index.js";
+import { kindOf } from "../errors/received.js";
 import { writeAtExit } from "../files/at-exit.js";
 import type { TraceEvent } from "../types/events.js";
 import { AppendFile } from "./file.js";
@@ -53,6 +54,10 @@ export class Appender {
   }
 
   emit(event: TraceEvent): void {
+    if (typeof event !== "object" || event === null) {
+      this.#warn(`emit() received ${kindOf(event)} instead of an event and ignored it`);
+      return;
+    }
     if (this.#closed !== undefined) {
       this.#warn("an event was emitted after close() and ignored");
       return;
@@ -90,7 +95,7 @@ export class Appender {
   }
 
   async #flush(): Promise<void> {
-    this.#write(true);
+    if (this.#write(true)) this.#attempt(() => this.#file.checkPlace(), true);
     if (this.#sync === "batch") {
       // A sync in progress may have started before the write, so another one is needed.
       await this.#syncing;

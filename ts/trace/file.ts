@@ -1,4 +1,15 @@
-import { closeSync, constants, fstatSync, fsync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 
 const NEWLINE = 0x0a;
@@ -51,6 +62,16 @@ export class AppendFile {
     return new Promise((resolve, reject) => {
       fsync(fd, (error) => (error === null || cannotSync(error) ? resolve() : reject(error)));
     });
+  }
+
+  /** @throws Error if the path no longer leads to the open file. */
+  checkPlace(): void {
+    if (this.#fd === undefined) return;
+    const open = fstatSync(this.#fd, { bigint: true });
+    const there = statSync(this.path, { bigint: true, throwIfNoEntry: false });
+    if (there?.ino === open.ino && there.dev === open.dev) return;
+    const what = there === undefined ? "deleted or moved" : "replaced by another file";
+    throw new Error(`the file was ${what} while the trace was written, so ${this.path} lacks events`);
   }
 
   close(): void {

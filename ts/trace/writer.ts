@@ -29,7 +29,7 @@ export interface TraceWriter extends AsyncDisposable {
   readonly emit: (event: TraceEvent) => void;
   /**
    * Resolves when all events so far are written, and synced unless `sync` is "off".
-   * @throws TraceWriteError if they cannot be written.
+   * @throws TraceWriteError if they cannot be written, or if the file was deleted or replaced while it was open.
    */
   readonly flush: () => Promise<void>;
   /** Flushes and closes the file. Further events are ignored. */
