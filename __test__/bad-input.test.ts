@@ -1,5 +1,22 @@
-import { isInvalidSnapshotError, isRestoreError, runWith, type AgentSnapshot, type TraceEvent } from "agent-rewind";
-import { dumpSnapshot, parseSnapshot, restoreSnapshot } from "agent-rewind/debugger";
+import {
+  createAgent,
+  equipInstruction,
+  equipSystem,
+  isInvalidSnapshotError,
+  isRestoreError,
+  runWith,
+  type AgentSnapshot,
+  type TraceEvent,
+} from "agent-rewind";
+import {
+  canonicalize,
+  collectTrace,
+  contentHash,
+  dumpSnapshot,
+  parseSnapshot,
+  restoreSnapshot,
+} from "agent-rewind/debugger";
+import { createRedactor } from "agent-rewind/redact";
 import { describe, expect, it } from "vitest";
 
 import { recorded } from "./support/traces.js";
@@ -28,6 +45,51 @@ async function snapshotError(snapshot: unknown): Promise<Error & { faults?: { pa
   expect(error).toBeInstanceOf(Error);
   return error as Error;
 }
+
+describe("an argument of a wrong type is a TypeError that names it", () => {
+  const wrong = [null, undefined, 5, true, {}, []] as unknown as string[];
+  const redactor = createRedactor();
+
+  it.each<[string, (value: never) => unknown, readonly unknown[]]>([
+    ["contentHash: text", contentHash, wrong],
+    ["canonicalize: text", canonicalize, wrong],
+    ["redactor.text: text", (value) => redactor.text(value), wrong],
+    ["redactor.json: text", (value) => redactor.json(value), wrong],
+    ["redactor.findInText: text", (value) => redactor.findInText(value), wrong],
+    ["redactor.findInJson: text", (value) => redactor.findInJson(value), wrong],
+    ["collectTrace: bus", collectTrace, [null, 5, {}, "bus"]],
+    ["createAgent: config", createAgent, [null, 5, "agent"]],
+    ["restoreSnapshot: options", (value) => restoreSnapshot(events, value), [null, 5, "end"]],
+  ])("%s", (name, call, values) => {
+    for (const value of values) {
+      let error: unknown;
+      try {
+        call(value as never);
+      } catch (thrown) {
+        error = thrown;
+      }
+      expect(error).toBeInstanceOf(TypeError);
+      expect((error as Error).message).toMatch(new RegExp(`^${name} must be [^:]*, received `));
+    }
+  });
+
+  it.each([
+    ["equipInstruction: content", equipInstruction, [null, undefined, 5, {}]],
+    ["equipSystem: text", equipSystem, wrong],
+  ] as const)("%s", async (name, equip, values) => {
+    for (const value of values) {
+      const agent = createAgent({ id: "a", handler: () => equip(value as never) });
+      const error: unknown = await runWith(() => agent()).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(TypeError);
+      expect((error as Error).message).toMatch(new RegExp(`^${name} must be [^:]*, received `));
+    }
+  });
+
+  it.each(["spanId", "traceId"])("restoreSnapshot: %s", (name) => {
+    for (const value of [null, 5, {}])
+      expect(restoreError(events, { [name]: value }).message).toContain(`options.${name} must be a string, received`);
+  });
+});
 
 const good = (): AgentSnapshot => recorded("c-nested-3").dump("end");
 

@@ -3,6 +3,11 @@ export function received(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(value) : kindOf(value);
 }
 
+/** @throws TypeError for an argument that is not a string. */
+export function checkText(owner: string, value: unknown): void {
+  if (typeof value !== "string") throw new TypeError(`${owner} must be a string, received ${kindOf(value)}`);
+}
+
 export function kindOf(value: unknown): string {
   return value === null ? "null" : typeof value;
 }

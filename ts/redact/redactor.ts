@@ -1,4 +1,5 @@
 import { RedactError } from "../errors/index.js";
+import { checkText } from "../errors/received.js";
 import { calling, native } from "../native.js";
 import type { RecordedRedaction } from "../types/snapshot.js";
 import { decodeValue } from "../values/decode.js";
@@ -42,6 +43,7 @@ export class Redactor {
 
   /** Redacts plain text. If the text is JSON, the names of its members count too. */
   text(text: string): string {
+    checkText("redactor.text: text", text);
     const redacted = this.#redact(JSON.stringify(text));
     return redacted === undefined ? text : (JSON.parse(redacted) as string);
   }
@@ -66,16 +68,19 @@ export class Redactor {
    * too deep or has too many values.
    */
   json(text: string): string {
+    checkText("redactor.json: text", text);
     return this.#redact(text) ?? text;
   }
 
   /** Returns the secrets that `text` would replace. */
   findInText(text: string): RedactFinding[] {
+    checkText("redactor.findInText: text", text);
     return this.findInJson(JSON.stringify(text));
   }
 
   /** Returns the secrets that `json` would replace, in order. */
   findInJson(text: string): RedactFinding[] {
+    checkText("redactor.findInJson: text", text);
     return JSON.parse(calling(() => this.#native.find(text))) as RedactFinding[];
   }
 

@@ -2,6 +2,7 @@ import { types } from "node:util";
 
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { RestoreError } from "../errors/index.js";
+import { kindOf } from "../errors/received.js";
 import { fromNativeError, native, type NativeSnapshotHandle } from "../native.js";
 import type { TraceEvent } from "../types/events.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
@@ -75,6 +76,10 @@ export function nativeOptions(options: RestoreOptions, fromMemory: boolean): Par
     throw new RestoreError(
       `Restore failed: options.anchor must be "before" or "after", received ${JSON.stringify(anchor)}.`,
     );
+  }
+  for (const [name, id] of Object.entries({ spanId, traceId })) {
+    if (id !== undefined && typeof id !== "string")
+      throw new RestoreError(`Restore failed: options.${name} must be a string, received ${kindOf(id)}.`);
   }
   const metadata = metadataText(options.metadata);
   return { now: Date.now(), fromMemory, ...present({ spanId, anchor, traceId, metadata }) };

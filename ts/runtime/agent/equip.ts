@@ -1,5 +1,6 @@
 import { requireContext, type RunContext } from "../scope/run-context.js";
 import { AfterPromptAgentError } from "../../errors/index.js";
+import { checkText, kindOf } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
 import type { ContentPart } from "../../types/messages.js";
 import type { Tool, ToolMiddleware } from "../../types/tool.js";
@@ -27,7 +28,9 @@ function generationBeforePrompt(apiName: string): Generation {
  * @throws AfterPromptAgentError once the agent has been prompted in this generation.
  */
 export function equipSystem(text: string): void {
-  generationBeforePrompt("equipSystem").systems.push(text);
+  const { systems } = generationBeforePrompt("equipSystem");
+  checkText("equipSystem: text", text);
+  systems.push(text);
 }
 
 /**
@@ -36,6 +39,11 @@ export function equipSystem(text: string): void {
  */
 export function equipInstruction(content: string | readonly ContentPart[]): void {
   const { instructions } = generationBeforePrompt("equipInstruction");
+  if (typeof content !== "string" && !Array.isArray(content)) {
+    throw new TypeError(
+      `equipInstruction: content must be a string or a list of content parts, received ${kindOf(content)}`,
+    );
+  }
   // A copy, so that later changes do not change the hash.
   instructions.push(typeof content === "string" ? [{ type: "text", text: content }] : structuredClone([...content]));
 }
