@@ -88,8 +88,6 @@ export declare class FrameHandle {
    * in the recording. Returns true if it overtook an earlier recorded start or end.
    */
   headReceived(slot?: number | undefined | null, recorded?: number | undefined | null): boolean
-  /** Notes that the frame has returned, although streams in it continue. */
-  returnNow(completed: boolean): void
   /**
    * Journals the end of a replayed call, whose recorded position is `end`. Returns true if it overtook an earlier
    * recorded start or end.

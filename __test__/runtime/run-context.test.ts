@@ -155,13 +155,16 @@ describe("the run context is found again", () => {
       expect(
         Object.keys(dumpSnapshot().root.children["root/agent:keeper:0"]?.journal.other?.["step"] ?? {}),
       ).toHaveLength(1);
-      // Read after its agent has ended: it works but is not recorded.
+      // Read after its agent has ended.
       const reader = ((await agent()) as ReadableStream<string>).getReader();
       expect([await lost(() => reader.read()), await lost(() => reader.read())]).toMatchObject([
         { value: "did pull 1" },
         { value: "did pull 0" },
       ]);
-      expect(dumpSnapshot().root.children["root/agent:streamer:0"]?.calls ?? []).toEqual([]);
+      expect(dumpSnapshot().root.children["root/agent:streamer:0"]?.calls?.map(({ callId }) => callId)).toEqual([
+        "root/agent:streamer:0/step:pull 1:0",
+        "root/agent:streamer:0/step:pull 0:0",
+      ]);
     });
   });
 

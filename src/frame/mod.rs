@@ -7,7 +7,7 @@ use std::sync::Arc;
 use agent_rewind_core::hash;
 use agent_rewind_core::json::{JsonStr, JsonText};
 use agent_rewind_core::model::{CallData, Kind, Outcome, Recorder, Request, State, Text, Usage};
-use agent_rewind_core::record::{CallInput, Ended, LiveFrame, Returned};
+use agent_rewind_core::record::{CallInput, Ended, LiveFrame};
 use agent_rewind_core::replay::ReplaySource;
 use agent_rewind_core::snapshot::{Provenance, Snapshot, SnapshotError, SnapshotSource};
 use agent_rewind_core::util::Faults;
@@ -285,16 +285,6 @@ impl FrameHandle {
     pub fn head_received(&self, slot: Option<f64>, recorded: Option<f64>) -> bool {
         self.frame
             .answer_call(slot.map(call_slot), recorded.map(to_count))
-    }
-
-    /// Notes that the frame has returned, although streams in it continue.
-    #[napi(catch_unwind)]
-    pub fn return_now(&self, completed: bool) {
-        self.frame.return_now(if completed {
-            Returned::Completed
-        } else {
-            Returned::Failed
-        });
     }
 
     /// Journals the end of a replayed call, whose recorded position is `end`. Returns true if it overtook an earlier

@@ -104,7 +104,7 @@ export function equipMemory<T>(key: string, initial: T): [T, (value: T | ((previ
 /** The initial value may differ from run to run. This event lets a restore from a trace find it. */
 function emitInitial(context: RunContext, key: string): void {
   const { scope } = context;
-  // Memory of an ended frame is not journaled, even if a call keeps the frame open.
+  // Memory of an ended frame is not journaled.
   if (scope.closed) return;
   emitEvent(scope, EVENTS.MEMORY_INIT, context.trace.spanId, () => ({ key, value: scope.memory.get(key) }));
 }

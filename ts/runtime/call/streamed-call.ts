@@ -63,7 +63,7 @@ export interface More<Answer> {
 
 /**
  * Journals a call as `journalCall` does, but returns its answer as soon as `make` has it. The journal entry ends when
- * the answer is complete. If the frame ends before, its journal stays open for the call.
+ * the answer is complete.
  *
  * This path creates as few promises as possible. Where hooks track async contexts, as in Node 20, each promise makes a
  * replayed call measurably slower.
@@ -156,14 +156,13 @@ class StreamedCall<Answer, Recorded> {
       detach();
       close();
     };
-    const close = this.#keepOpen({ abort: dropped, progress() {}, detach, ended: Promise.resolve() });
+    const close = this.#list({ abort: dropped, progress() {}, detach, ended: Promise.resolve() });
     const restart =
       continueCall &&
       ((): Promise<Answer> => {
         this.#before = value;
         this.#handOver = new HandOver();
         const answer = this.#follow(continueCall());
-        // From then on the new live call keeps the frame open.
         void this.#handOver.settled.then(close);
         return answer;
       });
@@ -202,32 +201,21 @@ class StreamedCall<Answer, Recorded> {
       last = recorder.takeProgress() ?? last;
       if (last !== undefined) open.detach(last);
     };
-    const close = this.#keepOpen({ abort: () => recorder.abort(), progress, detach, ended: settled });
-    // The frame may end only after the entry was journaled.
+    const close = this.#list({ abort: () => recorder.abort(), progress, detach, ended: settled });
     void settled.then(close);
   }
 
-  /** Keeps the frame open until the entry is journaled. Replaces the previous stream of this call. */
-  #keepOpen(stream: OpenStream): () => void {
-    const release = this.#scope.holdOpen();
+  /** Lists the stream with its run until the entry is journaled. Replaces the previous stream of this call. */
+  #list(stream: OpenStream): () => void {
     this.#close();
-    const forget = this.#register(stream);
-    const close = (): void => {
-      forget();
-      release();
-    };
-    this.#close = close;
-    return close;
-  }
-
-  #register(stream: OpenStream): () => void {
     const { run, outerRecording } = this.#scope;
     // A recording session also records the live calls of an inner run that has its own snapshot.
     const around = outerRecording?.run;
     const runs = new Set<RunState>([run, run.outermost, ...(around === undefined ? [] : [around])]);
     for (const { openStreams } of runs) openStreams.add(stream);
-    return () => {
+    this.#close = () => {
       for (const { openStreams } of runs) openStreams.delete(stream);
     };
+    return this.#close;
   }
 }

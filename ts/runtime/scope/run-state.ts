@@ -67,8 +67,6 @@ export class RunState {
   readonly frameCallId: string | undefined;
   /** Includes the streams of runs inside this one. */
   readonly openStreams: Set<OpenStream> = new Set();
-  /** Ends of frames that wait for open streams. */
-  readonly pendingEnds: Set<() => void> = new Set();
   /** Filled only in recording sessions. */
   readonly calls: SeenCall[] = [];
   readonly #reported: boolean;

@@ -5,7 +5,6 @@ import type { FrameReport } from "../../types/report.js";
 import { errorInfoText } from "../../values/error-info.js";
 import type { Encoded } from "../../values/encode.js";
 import { Cancellation } from "./cancellation.js";
-import { DelayedEnd } from "./delayed-end.js";
 import type { SpanRef } from "./emitter.js";
 import { ErrorOrigins } from "./error-origins.js";
 import { Generation } from "./generation.js";
@@ -32,8 +31,8 @@ export const DEFAULT_SETTINGS: AgentSettings = {
 /**
  * - `running`: the handler runs.
  * - `returned`: the handler returned or failed. The frame may still wait for the recorded order to reach its end.
- * - `closed`: the frame ended.
- * - `abandoned`: a frame above ended without waiting for this one. Calls that still end in it are not journaled.
+ * - `closed`: the frame ended. Calls that its handler left running, or that leftover code begins, are journaled in it.
+ * - `abandoned`: a frame above ended without waiting for this one. Nothing more is journaled in it.
  */
 type Lifecycle = "running" | "returned" | "closed" | "abandoned";
 
@@ -54,7 +53,6 @@ export class Scope {
   readonly #children = new Set<Scope>();
   readonly #cancellation: Cancellation;
   readonly #errorOrigins = new ErrorOrigins();
-  readonly #delayedEnd: DelayedEnd;
   #lifecycle: Lifecycle = "running";
   #onAbandon: () => void = () => {};
 
@@ -98,7 +96,6 @@ export class Scope {
       if (!this.closed) this.frame.setMemory(this.recordable(JSON.stringify(key)), this.recordable(text), initial);
     });
     this.#cancellation = new Cancellation(options.parent?.signal, options.signal);
-    this.#delayedEnd = new DelayedEnd(this.run.outermost.pendingEnds);
     this.parent?.addChild(this);
   }
 
@@ -149,10 +146,10 @@ export class Scope {
     if (this.isOpen) this.run.emitter.emit(type, this.agentId, span, fields, attributes);
   }
 
-  /** True while the frame can journal: it has not ended, or an open call keeps it open. */
+  /** True while the frame can journal: its run has not ended, and neither it nor a frame above was abandoned. */
   get isOpen(): boolean {
     if (!this.closed) return true;
-    return this.#delayedEnd.isHeld && !this.abandoned && this.parent?.isOpen === true;
+    return !this.abandoned && this.parent?.run === this.run && this.parent.isOpen;
   }
 
   nextCallId(type: string, id: string): string {
@@ -175,26 +172,13 @@ export class Scope {
   count(what: "replayed" | "live" | "missed" | "overtaken"): void {
     this.frameReport[what] += 1;
     this.run.report[what] += 1;
-  }
-
-  /**
-   * A call of this frame returned its answer and continues. Until the returned function is called, the end of this
-   * frame and of the frames above is not journaled, because nothing can be journaled in a frame after its end. Leftover
-   * code of an ended frame does not reopen it.
-   */
-  holdOpen(): () => void {
-    if (this.parent === undefined || !this.isOpen) return () => {};
-    const releaseAbove = this.parent.holdOpen();
-    const release = this.#delayedEnd.hold();
-    return () => {
-      release();
-      releaseAbove();
-    };
+    // Leftover code may request what was unused at the end of the frame.
+    if (this.closed) this.countUnused();
   }
 
   /** Ends the frame with a result, in the form that is recorded. */
   complete({ text, types }: Encoded, emitEnd: () => void): void {
-    this.#journalEnd(true, () => this.frame.complete(text, types ?? undefined));
+    if (!this.abandoned) this.frame.complete(text, types ?? undefined);
     emitEnd();
     this.close();
   }
@@ -206,21 +190,9 @@ export class Scope {
   fail(error: unknown, emitEnd: () => void): void {
     this.#errorOrigins.mark(error);
     const info = this.recordable(errorInfoText(error));
-    this.#journalEnd(false, () => this.frame.endFailed(info));
+    if (!this.abandoned) this.frame.endFailed(info);
     emitEnd();
     this.close();
-  }
-
-  /** Journals the end of the frame as soon as nothing below it is open. The outermost frame ends at once. */
-  #journalEnd(completed: boolean, end: () => void): void {
-    if (this.abandoned) return;
-    if (this.parent === undefined) for (const pending of this.run.outermost.pendingEnds) pending();
-    if (!this.#delayedEnd.isHeld || this.parent === undefined) {
-      end();
-      return;
-    }
-    this.#delayedEnd.wait(end);
-    this.frame.returnNow(completed);
   }
 
   /** Abandons the frames below that still run in this generation. */
@@ -230,14 +202,14 @@ export class Scope {
     this.#errorOrigins.forget();
   }
 
-  /** Reports the recorded entries that were not requested. */
+  /** Reports the recorded entries that were not requested so far. */
   countUnused(): void {
     if (!this.run.replaying || !this.run.isReported) return;
     const unused = this.frameReport.reused ? null : this.frame.unused();
     if (unused != null) this.frameReport.unused = unused;
   }
 
-  /** Ends the frame: afterwards it journals nothing and emits no events. */
+  /** Ends the frame. */
   close(): void {
     this.countUnused();
     this.closeChildren();

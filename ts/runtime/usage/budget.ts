@@ -60,7 +60,7 @@ export function addModelUsage(
 }
 
 function addUsage(scope: Scope, delta: UsageStats, identifier: string, parentSpanId: string): void {
-  if (scope.closed) return;
+  if (!scope.isOpen) return;
   calling(() => scope.frame.addUsage(scope.recordable(JSON.stringify(delta))));
   emitEvent(scope, EVENTS.BUDGET_UPDATE, parentSpanId, () => {
     const { own, aggregate } = budgetOf(scope);

@@ -2,19 +2,19 @@
 
 /// How the code of a frame has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Returned {
+pub(super) enum Returned {
     Completed,
     Failed,
 }
 
 /// A generation is past the recording if it comes after the last recorded one. The recording then answers nothing, not
-/// even after the frame has returned, when its streams may still send requests.
+/// even after the frame has returned, when leftover code may still begin calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lifecycle {
     Running {
         past_recording: bool,
     },
-    /// The frame's code has ended. Streams in the frame may still run.
+    /// The frame's code has ended. Its calls may still run, and begin.
     Returned {
         how: Returned,
         past_recording: bool,
@@ -32,13 +32,18 @@ impl Lifecycle {
     }
 
     pub(super) fn has_completed(self) -> bool {
-        matches!(
-            self,
-            Self::Returned {
-                how: Returned::Completed,
-                ..
-            }
-        )
+        self.how() == Some(Returned::Completed)
+    }
+
+    pub(super) fn has_failed(self) -> bool {
+        self.how() == Some(Returned::Failed)
+    }
+
+    fn how(self) -> Option<Returned> {
+        match self {
+            Self::Running { .. } => None,
+            Self::Returned { how, .. } => Some(how),
+        }
     }
 
     /// After the start of another generation.

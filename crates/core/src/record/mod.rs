@@ -5,6 +5,5 @@ mod lifecycle;
 mod live_frame;
 mod run;
 
-pub use lifecycle::Returned;
 pub use live_frame::{CallInput, FrameInput, LiveFrame, RunOptions, StartedCall};
 pub use run::{CallSlot, Ended, FramePath, NewCall, NewFrame, Run};

@@ -171,6 +171,23 @@ impl Run {
         Some(frame)
     }
 
+    /// A frame that can journal calls: the run has not ended, and neither the frame nor one above it was cut off by the
+    /// end of its parent. The frame itself may have ended: its calls may end later.
+    fn open(&mut self, path: &FramePath) -> Option<&mut Frame> {
+        let mut frame = Arc::make_mut(&mut self.root);
+        if !frame.is_running() {
+            return None;
+        }
+        for step in &path.0 {
+            frame = child_of(frame, *step)?;
+            let is_cut_off = !frame.is_running() && frame.end.is_none();
+            if is_cut_off {
+                return None;
+            }
+        }
+        Some(frame)
+    }
+
     /// Opens a sub-agent's frame under `parent`. `None` if `parent` has ended.
     pub fn open_frame(&mut self, parent: &FramePath, frame: NewFrame) -> Option<FramePath> {
         let start = self
@@ -190,10 +207,10 @@ impl Run {
         Some(path)
     }
 
-    /// Journals the start of a call. `None` if the frame has ended.
+    /// Journals the start of a call. `None` if the run has ended, or if the frame was cut off by the end of its parent.
     pub fn begin_call(&mut self, path: &FramePath, call: NewCall) -> Option<CallSlot> {
         let start = self.clock.assign(call.start);
-        let frame = self.live(path)?;
+        let frame = self.open(path)?;
         let slot = CallSlot {
             ended_generations: frame.earlier.len(),
             call: frame.generation.calls.len(),
@@ -225,8 +242,7 @@ impl Run {
         true
     }
 
-    /// Journals the end of a call that was executed. `false` if its frame or generation has ended: then nothing is
-    /// journaled.
+    /// Journals the end of a call that was executed. `false` if nothing is journaled, as in [`Run::begin_call`].
     pub fn end_call(&mut self, path: &FramePath, slot: CallSlot, ended: Ended) -> bool {
         let end = self.clock.assign(None);
         let Some(call) = self.live_call(path, slot) else {
@@ -272,34 +288,14 @@ impl Run {
     }
 
     fn live_call(&mut self, path: &FramePath, slot: CallSlot) -> Option<&mut Call> {
-        let frame = self.live(path)?;
-        if frame.earlier.len() != slot.ended_generations {
-            return None;
-        }
-        frame.generation.calls.get_mut(slot.call).map(Arc::make_mut)
+        let generation = generation_of(self.open(path)?, slot.ended_generations);
+        generation.calls.get_mut(slot.call).map(Arc::make_mut)
     }
 
     /// Marks this frame's failure. Call it before the parent ends.
     pub(crate) fn mark_frame(&mut self, path: &FramePath, mark: Mark) {
         if let Some(child) = self.live_child(path) {
             mark.set_in_frame(child);
-        }
-    }
-
-    /// Notes that the frame has completed without the frames under it that still run: a failure of theirs ends nothing.
-    pub fn mark_children_handled(&mut self, path: &FramePath) {
-        let Some(frame) = self.live(path) else {
-            return;
-        };
-        let children = &mut frame.generation.children;
-        for position in 0..children.len() {
-            if children
-                .get(position)
-                .is_some_and(|child| child.end.is_none() && !child.handled)
-                && let Some(child) = children.get_mut(position)
-            {
-                Mark::Handled.set_in_frame(Arc::make_mut(child));
-            }
         }
     }
 
@@ -330,16 +326,16 @@ impl Run {
 
     /// Adds usage to the frame, and to the aggregate of all frames above it.
     pub fn add_usage(&mut self, path: &FramePath, delta: &Usage) -> bool {
-        if self.live(path).is_none() {
+        if self.open(path).is_none() {
             return false;
         }
         let mut frame = Arc::make_mut(&mut self.root);
         frame.budget.aggregate.add(delta);
         for step in &path.0 {
-            let Some(child) = frame.generation.children.get_mut(step.child) else {
+            let Some(child) = child_of(frame, *step) else {
                 return false;
             };
-            frame = Arc::make_mut(child);
+            frame = child;
             frame.budget.aggregate.add(delta);
         }
         frame.budget.own.add(delta);
@@ -379,13 +375,10 @@ impl Run {
         let mut frame = Arc::make_mut(&mut self.root);
         frame.divergence = Divergence::Diverged;
         for step in &path.0 {
-            if frame.earlier.len() != step.ended_generations {
-                return;
-            }
-            let Some(child) = frame.generation.children.get_mut(step.child) else {
+            let Some(child) = child_of(frame, *step) else {
                 return;
             };
-            frame = Arc::make_mut(child);
+            frame = child;
             frame.divergence = Divergence::Diverged;
         }
     }
@@ -411,29 +404,31 @@ impl Run {
         true
     }
 
-    /// Notes that a frame's code has returned, although streams in it continue. Its end gets its order now. `end`: as in
-    /// [`Run::end_frame`].
-    pub fn return_frame(&mut self, path: &FramePath, end: Option<u64>) {
-        let end = self.clock.assign(end);
-        if let Some(frame) = self.live(path) {
-            frame.end = Some(end);
-        }
-    }
-
     /// Ends a frame, and the frames under it that still run. `end`: the recorded order of its end, if it has not
     /// diverged.
     pub fn end_frame(&mut self, path: &FramePath, state: State, end: Option<u64>) -> bool {
-        if self.live(path).is_some_and(|frame| frame.end.is_none()) {
-            self.return_frame(path, end);
-        }
+        let end = self.clock.assign(end);
         let Some(frame) = self.live(path) else {
             return false;
         };
+        frame.end = Some(end);
         frame.state = state;
         let agent_id = frame.agent_id.clone();
         close_children(&mut frame.generation, &agent_id);
         true
     }
+}
+
+fn generation_of(frame: &mut Frame, ended_generations: usize) -> &mut Generation {
+    match frame.earlier.get_mut(ended_generations) {
+        Some(ended) => Arc::make_mut(ended),
+        None => &mut frame.generation,
+    }
+}
+
+fn child_of(frame: &mut Frame, step: Step) -> Option<&mut Frame> {
+    let generation = generation_of(frame, step.ended_generations);
+    generation.children.get_mut(step.child).map(Arc::make_mut)
 }
 
 /// Fails the children that still run, and those under them. Their journals stay.

@@ -12,7 +12,7 @@ use crate::json::JsonStr;
 use crate::model::{Call, Clock, Divergence, Frame, Generation, Outcome, Renumbering, State};
 
 /// The tree without its links to the recording. Frames that have not completed carry over the part of their recording
-/// that they have not requested. `None` if there is no recording. `clock`: the current clock of the run.
+/// that they have not requested; completed ones only the calls that their leftover code began. `None` if there is no recording. `clock`: the current clock of the run.
 #[must_use]
 pub fn detached_with_carry_over(root: &Frame, clock: Clock) -> Option<Frame> {
     let detaching = Detaching::new(root, 0, Keep::CarryOver)?;
@@ -40,11 +40,9 @@ fn orders_to_carry_over(root: &Frame) -> Vec<u64> {
             open.push(child);
             continue;
         }
-        if top.keep == Keep::CarryOver
-            && let Some(carry_over) = CarryOver::of(top.frame)
-        {
+        if let Some(carry_over) = CarryOver::of(top.frame, top.keep) {
             carry_over.add_orders(&mut orders);
-            orders.extend(recorded_end(top.frame));
+            orders.extend(carry_over.end);
         }
         open.pop();
     }
@@ -59,6 +57,10 @@ struct CarryOver<'a> {
     children: Vec<usize>,
     /// Replayed calls whose recorded end was not reached.
     pending: Vec<Pending>,
+    /// The recorded end of the frame, if it is executed again and has not diverged so far.
+    end: Option<u64>,
+    /// False if the frame needs nothing more than what it left running.
+    is_whole: bool,
 }
 
 /// A replayed call whose recorded end was not reached.
@@ -72,21 +74,40 @@ struct Pending {
 }
 
 impl<'a> CarryOver<'a> {
-    /// `None` if the frame replays nothing, or has completed: then it has requested everything that it needs.
-    fn of(frame: &'a Frame) -> Option<Self> {
-        let recorded = &frame.recorded.as_ref()?.generation;
-        if matches!(frame.state, State::Completed(_)) {
+    /// `None` if the frame replays nothing.
+    fn of(frame: &'a Frame, keep: Keep) -> Option<Self> {
+        if keep == Keep::Delivered {
             return None;
         }
+        let source = frame.recorded.as_deref()?;
+        let recorded = &source.generation;
+        // A frame that has completed has requested everything but the calls that leftover code of it began.
+        let is_whole = keep == Keep::CarryOver && !matches!(frame.state, State::Completed(_));
+        let is_late = |call: &Call| source.end.is_some_and(|end| call.start > end);
         let live = &frame.generation;
         let calls = live.calls.iter().filter_map(|call| call.replays);
+        // Calls that were in flight are included: without them, the others would get lower occurrences.
+        let mut calls = others(recorded.calls.len(), calls.collect());
+        if !is_whole {
+            calls.retain(|position| {
+                recorded
+                    .calls
+                    .get(*position)
+                    .is_some_and(|call| is_late(call))
+            });
+        }
         let children = live.children.iter().filter_map(|child| child.replays);
         Some(Self {
             recorded,
-            // Calls that were in flight are included: without them, the others would get lower occurrences.
-            calls: others(recorded.calls.len(), calls.collect()),
-            children: others(recorded.children.len(), children.collect()),
+            calls,
+            children: if is_whole {
+                others(recorded.children.len(), children.collect())
+            } else {
+                Vec::new()
+            },
             pending: pending(live, recorded),
+            end: recorded_end(frame).filter(|_| is_whole),
+            is_whole,
         })
     }
 
@@ -152,17 +173,18 @@ fn recorded_end(frame: &Frame) -> Option<u64> {
 /// `ancestors`: the recorded frames from the root to the one that the frame replays.
 fn with_carry_over(
     frame: &Frame,
+    keep: Keep,
     orders: &Renumbering,
     ancestors: &[RecordedAncestor<'_>],
 ) -> Frame {
     let mut copy = without_link(frame);
-    let Some(carry_over) = CarryOver::of(frame) else {
+    let Some(carry_over) = CarryOver::of(frame, keep) else {
         return copy;
     };
     // The frame keeps the recorded order of its end, so that a race between agents is decided as recorded. The frame of
     // the run itself has no other frame to race with.
     if ancestors.len() > 1 {
-        let recorded = recorded_end(frame).map(|end| orders.of(end));
+        let recorded = carry_over.end.map(|end| orders.of(end));
         copy.end = copy.end.or(recorded);
     }
     let generation = &mut copy.generation;
@@ -196,7 +218,9 @@ fn with_carry_over(
         child.divergence = Divergence::NotReplayedYet;
         generation.children.push_back_mut(Arc::new(child));
     }
-    generation.rows = carry_over.recorded.rows.clone();
+    if carry_over.is_whole {
+        generation.rows = carry_over.recorded.rows.clone();
+    }
     copy
 }
 
@@ -212,8 +236,8 @@ fn without_link(frame: &Frame) -> Frame {
 enum Keep {
     /// The part that it has not requested.
     CarryOver,
-    /// Nothing, because a frame above it has completed.
-    Nothing,
+    /// Only the calls that leftover code began or left running, because a frame above it has completed.
+    Leftover,
     /// Nothing, and of the replayed calls only those whose answer the program has received.
     Delivered,
 }
@@ -272,7 +296,7 @@ impl<'a> Detaching<'a> {
 
     fn next_child(&mut self) -> Option<Self> {
         let keep = match self.frame.state {
-            State::Completed(_) if self.keep == Keep::CarryOver => Keep::Nothing,
+            State::Completed(_) if self.keep == Keep::CarryOver => Keep::Leftover,
             _ => self.keep,
         };
         let children = &self.frame.generation.children;
@@ -288,8 +312,9 @@ impl<'a> Detaching<'a> {
 
     fn finish(self, orders: &Renumbering, ancestors: &[RecordedAncestor<'_>]) -> Frame {
         let mut frame = match self.keep {
-            Keep::CarryOver => with_carry_over(self.frame, orders, ancestors),
-            Keep::Nothing => without_link(self.frame),
+            Keep::CarryOver | Keep::Leftover => {
+                with_carry_over(self.frame, self.keep, orders, ancestors)
+            }
             Keep::Delivered => {
                 let mut frame = without_link(self.frame);
                 take_back_undelivered(&mut frame.generation);

@@ -3,7 +3,9 @@
 use agent_rewind_core::model::{Flags, State};
 use agent_rewind_core::replay::ReplaySource;
 
-use super::support::{ask, begin, in_memory, input, output, replayed, start, text, tool, value};
+use super::support::{
+    ask, begin, end, in_memory, input, output, replayed, start, text, tool, value,
+};
 
 #[test]
 fn unused_entries_are_counted() {
@@ -81,4 +83,31 @@ fn carried_over_entries_get_free_call_ids() {
     let children = generation.children.iter();
     let children: Vec<_> = children.map(|child| child.call_id.body()).collect();
     assert_eq!(children, ["id", "id:1"]);
+}
+
+#[test]
+fn a_completed_frame_carries_over_only_what_its_leftover_code_began() {
+    let live = start(None);
+    let child = live.open_child(input("root/agent:w:0", "w", "x"));
+    let left = begin(&child, "left", None);
+    tool(&child, "dropped", output("0"));
+    child.end(State::Completed(value("\"x\"")));
+    end(&child, &left, output("1"));
+    tool(&child, "late", output("2"));
+
+    // The resumed run is dumped after the end of the frame, and before the end of its left call.
+    let resumed = start(Some(replayed(&live)));
+    let child = resumed.open_child(input("root/agent:w:0", "w", "x"));
+    begin(&child, "left", None);
+    child.end(State::Completed(value("\"x\"")));
+
+    let again = start(Some(replayed(&resumed)));
+    let child = again.open_child(input("root/agent:w:0", "w", "x"));
+    let left = ask(&child, "left");
+    assert_eq!(text(&left), "1");
+    let late = ask(&child, "late");
+    assert_eq!(text(&late), "2");
+    assert_eq!(text(&ask(&child, "dropped")), "not recorded");
+    let (left, late) = (left.call.unwrap(), late.call.unwrap());
+    assert!(child.recorded().unwrap().end < left.end && left.end < Some(late.start));
 }

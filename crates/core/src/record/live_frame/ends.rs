@@ -53,6 +53,10 @@ impl LiveFrame {
     /// Call this before any await that precedes [`Self::begin_call`]: the recording must show the failure as handled
     /// even if the run is dumped during that await.
     pub fn mark_pending_failures_handled(&self) {
+        // What leftover code of a failed frame starts proves nothing about the failure.
+        if self.lifecycle.get().has_failed() {
+            return;
+        }
         for failed in self.pending.take_handled() {
             let mut run = self.run();
             match failed {
@@ -91,20 +95,6 @@ impl LiveFrame {
         self.handled_when_recorded.take();
         if self.shared.options.recording {
             self.run().next_generation(&self.path, props);
-        }
-    }
-
-    /// Notes that the frame's code has returned, although streams in it continue. Its end gets its order now.
-    pub fn return_now(&self, returned: Returned) {
-        self.shared.progress.close(self.recorded_end());
-        if self.shared.options.recording {
-            let end = self.end_as_recorded();
-            self.note_returned(returned);
-            let mut run = self.run();
-            run.return_frame(&self.path, end);
-            if returned == Returned::Completed {
-                run.mark_children_handled(&self.path);
-            }
         }
     }
 

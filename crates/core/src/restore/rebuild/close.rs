@@ -57,7 +57,10 @@ impl Builder<'_, '_> {
             let calls = generation.calls.iter().filter_map(|index| {
                 let call = &self.calls[*index as usize];
                 match &call.outcome {
-                    Some(Outcome::Failure { error, .. }) => {
+                    // The frame did not end with a failure that came after its end.
+                    Some(Outcome::Failure { error, .. })
+                        if frame.end.is_none_or(|end| call.end < Some(end)) =>
+                    {
                         Some((Failure::Call(*index), error, call.end))
                     }
                     _ => None,

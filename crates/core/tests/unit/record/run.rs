@@ -69,7 +69,7 @@ fn a_dump_never_changes() {
 }
 
 #[test]
-fn calls_and_frames_after_the_end_of_a_frame_are_not_journaled() {
+fn nothing_is_journaled_in_a_frame_that_the_end_of_its_parent_cut_off() {
     let mut run = Run::new(new_frame("root", ""));
     let root = FramePath::default();
     let child = run.open_frame(&root, new_frame("c", "a")).unwrap();
@@ -86,6 +86,27 @@ fn calls_and_frames_after_the_end_of_a_frame_are_not_journaled() {
 }
 
 #[test]
+fn calls_of_an_ended_frame_are_journaled_until_the_run_ends() {
+    let mut run = Run::new(new_frame("root", ""));
+    let root = FramePath::default();
+    let child = run.open_frame(&root, new_frame("c", "a")).unwrap();
+    let grandchild = run.open_frame(&child, new_frame("g", "b")).unwrap();
+    let slot = begin(&mut run, &grandchild, "h").unwrap();
+    assert!(run.end_frame(&grandchild, State::Failed(None), None));
+    assert!(run.end_frame(&child, State::Completed(Value::undefined()), None));
+    assert!(run.end_call(&grandchild, slot, output(Value::undefined())));
+    let late = begin(&mut run, &grandchild, "h2").unwrap();
+    assert_eq!(run.open_frame(&grandchild, new_frame("x", "x")), None);
+    let ended = run.frame(&grandchild).unwrap();
+    let calls: Vec<_> = ended.generation.calls.iter().collect();
+    assert_eq!((calls[0].start, calls[0].end), (3, Some(6)));
+    assert_eq!((calls[1].start, ended.end), (7, Some(4)));
+    assert!(run.end_frame(&root, State::Completed(Value::undefined()), None));
+    assert!(!run.end_call(&grandchild, late, output(Value::undefined())));
+    assert_eq!(begin(&mut run, &root, "h3"), None);
+}
+
+#[test]
 fn a_rebirth_closes_the_generation() {
     let mut run = Run::new(new_frame("c", "a"));
     let frame = FramePath::default();
@@ -94,7 +115,7 @@ fn a_rebirth_closes_the_generation() {
     run.set_memory(&frame, JsonStr::from_plain("n"), text("0"), true);
     run.set_memory(&frame, JsonStr::from_plain("n"), text("1"), false);
     assert!(run.next_generation(&frame, None));
-    assert!(!run.end_call(&frame, slot, output(Value::undefined())));
+    assert!(run.end_call(&frame, slot, output(Value::undefined())));
     assert_eq!(begin(&mut run, &child, "h"), None);
     let now = run.frame(&frame).unwrap();
     let key = JsonStr::from_plain("n");
