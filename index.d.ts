@@ -298,6 +298,8 @@ interface Miss {
   readonly reason: MissReason;
   /** With the reason "inexact": JSON pointer and kind of that content. */
   readonly inexact?: string | undefined;
+  /** Number of the replay flag because of which a recorded entry does not answer. */
+  readonly flag?: number | undefined;
   /** Absent if requests were not recorded. */
   readonly explanation?: MissExplanation | undefined;
 }
@@ -374,6 +376,8 @@ interface MissedCall {
   reason: MissReason;
   /** With the reason "inexact": JSON pointer and kind of the content that the hash does not cover. */
   inexact?: string | undefined;
+  /** Number of the replay flag because of which a recorded entry does not answer. */
+  flag?: number | undefined;
   /** The differences from the most similar recorded request; absent if requests were not recorded. */
   explanation?: MissExplanation | undefined;
 }
@@ -385,6 +389,10 @@ declare class ReplayMissError extends RewindError {
   readonly callId: string;
   readonly contentHash: string;
   readonly reason: MissReason;
+  /** With the reason "inexact": JSON pointer and kind of the content that the hash does not cover. */
+  readonly inexact: string | undefined;
+  /** Number of the replay flag because of which a recorded entry does not answer. */
+  readonly flag: number | undefined;
   readonly explanation: MissExplanation | undefined;
   constructor({
     kind,
@@ -393,6 +401,7 @@ declare class ReplayMissError extends RewindError {
     contentHash,
     reason,
     inexact,
+    flag,
     explanation
   }: MissedCall);
 }
@@ -746,6 +755,8 @@ interface Provenance {
   spanId?: string;
   anchor?: "before" | "after";
   source?: "dump" | "restore";
+  /** Own: id of the run that was not resumed from another one. All runs that resume it keep it. */
+  firstRun?: string;
   /** Own, in a fork: the snapshot that was changed. */
   forkedFrom?: {
     processId: string;
@@ -844,6 +855,23 @@ interface InexactAnswer {
   /** JSON pointer and kind of the content that the hash does not cover, such as "/query: instance of Query". */
   readonly reason: string;
 }
+/** A recorded answer that was not given, because a replay flag of the recording forbids it. */
+interface WithheldAnswer {
+  readonly callId: string;
+  /** Number of the replay flag. */
+  readonly flag: number;
+  /** The place in the request that is the reason, such as "/query: instance of Query". */
+  readonly reason: string;
+}
+/** A call that had started and not ended when the recording was taken. It may have taken effect. */
+interface InFlightCall {
+  readonly kind: string;
+  /** Path of the call in the recording. */
+  readonly callId: string;
+  readonly contentHash: string;
+  /** The id that the function of the call received, and receives again if a resumed run executes it. */
+  readonly idempotencyKey: string;
+}
 /** Statistics of the calls of a run. The numbers count as in {@link FrameReport}. */
 interface ReplayReport {
   readonly mode: "live" | "resume" | "replay";
@@ -858,6 +886,10 @@ interface ReplayReport {
   * the replay flag 1 answer such calls.
   */
   inexact: InexactAnswer[];
+  /** Calls that were not answered, although the recording has an entry with the same hash. */
+  withheld: WithheldAnswer[];
+  /** Calls that the recording of a resumed run does not contain the end of. They are executed again. */
+  inFlight: InFlightCall[];
   /** Time and tokens that the replayed calls used when they were recorded. */
   saved: {
     milliseconds: number;
@@ -932,6 +964,8 @@ interface Continued {
 interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields, Continued {
   /** Extension: the program that records the run, and its replay flags. */
   recorder?: Recorder;
+  /** Own: id of the run that was not resumed from another one. All runs that resume it keep it. */
+  firstRun?: string;
   /** Extension: the memory at the start, if the run continues a recording. */
   memory?: Record<string, unknown>;
 }
@@ -957,6 +991,8 @@ interface AgentFields {
 interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {
   /** Own, only of an agent that is called without a run: as in `runWith:start`. */
   recorder?: Recorder;
+  /** As `recorder`. */
+  firstRun?: string;
 }
 interface AgentEndEvent extends EventBase<"agent:end">, AgentFields, Ended, Result {
   generationCount: number;
@@ -1378,6 +1414,11 @@ interface ToolContext {
   readonly signal: AbortSignal;
   /** Path of this call, such as `root/agent:writer:0/tool:search:1`. */
   readonly callId: string;
+  /**
+  * Id of this call, 64 hex digits. It stays the same if the process is killed during the call and a resumed run
+  * executes it again, so a service that it is passed to can recognize the repetition.
+  */
+  readonly idempotencyKey: string;
 }
 /** A layer around a tool's handler. The journal is the innermost layer, so it records the final input. */
 interface ToolMiddleware {
@@ -1639,6 +1680,11 @@ interface CallInfo {
   readonly callId: string;
   /** SHA-256 of the RFC 8785 form of the request document, 64 hex digits. */
   readonly contentHash: string;
+  /**
+  * Id of this call, 64 hex digits. It stays the same if the process is killed during the call and a resumed run
+  * executes it again, so a service that it is passed to can recognize the repetition.
+  */
+  readonly idempotencyKey: string;
   readonly signal: AbortSignal;
 }
 /**
@@ -1871,4 +1917,4 @@ declare function live<Result>(fn: () => Promise<Result> | Result, options?: With
 * @throws the error of the tool, or a TypeError with the faults of the input.
 */
 declare function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output>;
-export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InexactAnswer, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, Recorder, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, type RunContext, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
+export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InFlightCall, InexactAnswer, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, Recorder, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, type RunContext, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, WithheldAnswer, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };

@@ -176,8 +176,13 @@ describe("flag 1", () => {
 
   it("makes an inexact request a miss that says why", async () => {
     const snapshot = copyOf(await dumpOf(program));
-    const error = await replay(() => program(), { snapshot }).catch((caught: unknown) => caught);
-    expect(error).toMatchObject({ name: "ReplayMissError", reason: "inexact" });
+    const reports: ReplayReport[] = [];
+    const onReport = (report: ReplayReport): void => void reports.push(report);
+    const error = await replay(() => program(), { snapshot, onReport }).catch((caught: unknown) => caught);
+    const [first] = inexact;
+    expect(error).toMatchObject({ name: "ReplayMissError", reason: "inexact", inexact: first?.reason, flag: 1 });
+    expect((error as Error).message).toMatch(/Replay flag 1 of the recording forbids an answer\.$/);
+    expect(reports).toMatchObject([{ withheld: [{ ...first, flag: 1 }], inexact: [] }]);
     expect((error as Error).message).toMatch(/does not cover \(\/query: instance of Query\)\. Pass plain data/);
   });
 
@@ -198,9 +203,11 @@ describe("flag 1", () => {
     );
     expect(again.results).toEqual(["new moths", "new bees", "exact"]);
     expect(JSON.parse(JSON.stringify(misses))).toMatchObject(
-      inexact.map(({ callId, reason }) => ({ callId, reason: "inexact", inexact: reason })),
+      inexact.map(({ callId, reason }) => ({ callId, reason: "inexact", inexact: reason, flag: 1 })),
     );
-    expect(reports).toMatchObject([{ replayed: 1, live: 2, inexact: [] }]);
+    expect(reports).toMatchObject([
+      { replayed: 1, live: 2, inexact: [], withheld: inexact.map((call) => ({ ...call, flag: 1 })) },
+    ]);
     expect(again.dump.root.calls).toHaveLength(3);
   });
 
@@ -209,7 +216,7 @@ describe("flag 1", () => {
     const reports: ReplayReport[] = [];
     const onReport = (report: ReplayReport): void => void reports.push(report);
     expect(await replay(() => program(), { snapshot, onReport })).toEqual(["moths", "bees", "exact"]);
-    expect(reports).toMatchObject([{ replayed: 3, live: 0, inexact }]);
+    expect(reports).toMatchObject([{ replayed: 3, live: 0, inexact, withheld: [] }]);
   });
 
   it("is not in force for what is added to a recording without it", async () => {

@@ -59,6 +59,18 @@ export declare class FrameHandle {
   entry(): BindingFrameEntry | null
   /** The hash of the frame's input: 64 lower-case hex digits. */
   get inputHash(): string
+  /**
+   * The id of the frame, which stays the same in runs that resume this one. That of the root is the id of the first
+   * run.
+   */
+  get identity(): string
+  /** The id of a call of this frame, which stays the same in runs that resume this one: 64 lower-case hex digits. */
+  idempotencyKey(kind: string, contentHash: string, generation: number, occurrence: number): string
+  /**
+   * The calls of the recording that had started and not ended, in this frame and those under it: JSON text of a list
+   * of `{ kind, callId, contentHash, idempotencyKey }`.
+   */
+  inFlight(): string
   /** The frame's position in the recorded order of ends. */
   get releaseOrder(): number | null
   /** Who records the run, and the rules that it replays and records under: JSON text of `{ version, flags }`. */
@@ -320,6 +332,8 @@ export interface BindingRunOptions {
   failures?: string
   /** "auto", "start" or "dump". */
   memory?: string
+  /** Id of the run that was not resumed from another one. */
+  firstRun: string
 }
 
 /** A call that has begun, and its recorded answer. */
@@ -339,6 +353,8 @@ export interface BindingStartedCall {
   end?: number
   /** The recorded data of the call: JSON text of a `CallData` object. */
   data?: string
+  /** The number of earlier calls with the same request. Absent if it is 0. */
+  occurrence?: number
 }
 
 /** Recorded entries that were not requested. */

@@ -19,7 +19,7 @@ const ROOMS = {
   replay: ["util", "json", "hash", "model", "diff", "retry_rule"],
   fork: ["util", "json", "hash", "model", "retry_rule"],
   snapshot: ["util", "json", "hash", "model", "replay"],
-  record: ["json", "hash", "model", "retry_rule", "replay"],
+  record: ["util", "json", "hash", "model", "retry_rule", "replay"],
   restore: ["util", "json", "hash", "model", "retry_rule", "snapshot"],
 };
 /** The rooms inside `restore`. */

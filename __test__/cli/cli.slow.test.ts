@@ -171,6 +171,47 @@ describe("inspect", () => {
     }
   });
 
+  it("tells with --why which calls a replay does not answer", async () => {
+    const trace: TraceEvent[] = [];
+    const ask = (name: string, make: () => unknown): Promise<unknown> =>
+      journalCall({ kind: "step", name, request: {} }, make);
+    await runWith(
+      async () => {
+        await ask("good", () => 1);
+        await ask("handled", () => Promise.reject(new Error("no"))).catch(() => {});
+        await ask("callback", () => () => {});
+        void ask("open", () => new Promise(() => {}));
+        await ask("last", () => Promise.reject(new RangeError("broken")));
+      },
+      { enableSnapshot: true, eventBus: { emit: (event) => void trace.push(event) } },
+    ).catch(() => {});
+    const input = JSON.stringify(trace);
+    const { out } = cli(["inspect", "--why", "-"], { input });
+    const lines = out.split("\n").map((text) => text.replace(/ {2}\d+ ms/, ""));
+    expect(lines.slice(2)).toEqual([
+      "├─ step:good:0  ok",
+      "├─ step:handled:0  failed  Error: no",
+      "├─ step:callback:0  not kept  the value: function",
+      "│  why: its result could not be recorded (the value: function): a replay executes it again",
+      "├─ step:open:0  in flight",
+      "│  why: it had started and not ended: a resumed run executes it again",
+      "└─ step:last:0  failed  RangeError: broken",
+      '   why: the run ended with this failure: a resumed run executes it again, unless it runs with failures: "replay"',
+      "",
+    ]);
+    const { rows } = JSON.parse(cli(["inspect", "--why", "--json", "-"], { input }).out) as {
+      rows: { why?: string }[];
+    };
+    expect(rows.map(({ why }) => why?.split(":")[0])).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      "its result could not be recorded (the value",
+      "it had started and not ended",
+      "the run ended with this failure",
+    ]);
+  });
+
   it("prints the same for a trace, as lines or as a list", () => {
     const { out } = cli(["inspect", "a.jsonl"], inFolder);
     expect(out).toMatch(/^trace restore:latest:\d+/);

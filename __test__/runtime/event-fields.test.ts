@@ -25,7 +25,7 @@ const FIELDS: Record<string, { always: string; sometimes?: string; own?: string 
   "runWith:start": {
     always: "config dependencies",
     sometimes: "props restoration",
-    own: "propsTypes normalize budgetState memory recorder",
+    own: "propsTypes normalize budgetState memory recorder firstRun",
   },
   "runWith:end": {
     always: "config dependencies duration success metrics",

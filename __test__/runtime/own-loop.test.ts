@@ -166,6 +166,7 @@ describe("journalCall", () => {
         expect(info).toEqual({
           callId: "root/k:n:0",
           contentHash: contentHash('{"name":"n","input":{"a":"ü","b":1}}'),
+          idempotencyKey: expect.stringMatching(/^[\da-f]{64}$/) as unknown,
           signal: getContext()?.signal,
         });
         expect(info.signal).toBe(getContext()?.signal);

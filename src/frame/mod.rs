@@ -73,7 +73,8 @@ impl FrameHandle {
         let source = snapshot
             .map(|handle| ReplaySource::of_tree(handle.snapshot.tree(), handle.snapshot.flags()));
         Ok(Self {
-            frame: LiveFrame::start_run(frame_input(root)?, source, run_options(&options)),
+            frame: LiveFrame::start_run(frame_input(root)?, source, run_options(&options))
+                .continuing(options.first_run),
             meter: Meter::default(),
             source: snapshot.map(|handle| handle.meter.clone()),
             keeps: Keeps {
@@ -129,6 +130,36 @@ impl FrameHandle {
     #[napi(getter, catch_unwind)]
     pub fn input_hash(&self) -> String {
         self.frame.input_hash().to_string()
+    }
+
+    /// The id of the frame, which stays the same in runs that resume this one. That of the root is the id of the first
+    /// run.
+    #[napi(getter, catch_unwind)]
+    pub fn identity(&self) -> String {
+        self.frame.identity().to_owned()
+    }
+
+    /// The id of a call of this frame, which stays the same in runs that resume this one: 64 lower-case hex digits.
+    #[napi(catch_unwind)]
+    pub fn idempotency_key(
+        &self,
+        kind: String,
+        content_hash: String,
+        generation: f64,
+        occurrence: u32,
+    ) -> String {
+        let kind = Kind::from_name(json_str(&kind));
+        let key =
+            self.frame
+                .idempotency_key(&kind, &content_hash, to_count(generation), occurrence);
+        key.to_string()
+    }
+
+    /// The calls of the recording that had started and not ended, in this frame and those under it: JSON text of a list
+    /// of `{ kind, callId, contentHash, idempotencyKey }`.
+    #[napi(catch_unwind)]
+    pub fn in_flight(&self) -> String {
+        self.frame.in_flight()
     }
 
     /// The frame's position in the recorded order of ends.
@@ -448,10 +479,15 @@ impl FrameHandle {
         redact: Option<String>,
         run: Option<String>,
     ) -> SnapshotHandle {
+        let first_run = match run {
+            Some(_) => self.frame.identity_below_root(),
+            None => self.frame.first_run(),
+        };
         let provenance = Provenance {
             trace_id: trace_id.clone(),
             span_id: Some(span_id),
             source: Some(SnapshotSource::Dump),
+            first_run: Some(first_run.to_owned()),
             ..Provenance::default()
         };
         let (root, clock) = (self.frame.dump(), self.frame.clock());

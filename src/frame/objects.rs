@@ -19,6 +19,8 @@ pub struct BindingRunOptions {
     pub failures: Option<String>,
     /// "auto", "start" or "dump".
     pub memory: Option<String>,
+    /// Id of the run that was not resumed from another one.
+    pub first_run: String,
 }
 
 /// The identity and the input of a frame. Strings are JSON literals, the input is JSON text.
@@ -60,6 +62,8 @@ pub struct BindingStartedCall {
     pub end: Option<f64>,
     /// The recorded data of the call: JSON text of a `CallData` object.
     pub data: Option<String>,
+    /// The number of earlier calls with the same request. Absent if it is 0.
+    pub occurrence: Option<u32>,
 }
 
 /// The state of a recorded frame.
@@ -135,6 +139,7 @@ pub(super) fn started_call(started: StartedCall, hash: ContentHash) -> BindingSt
         answered: call.as_ref().and_then(|call| call.answered).map(to_number),
         end: call.as_ref().and_then(|call| call.end).map(to_number),
         data: call.as_ref().and_then(|call| call.data.to_json()),
+        occurrence: (started.occurrence > 0).then_some(started.occurrence),
     }
 }
 

@@ -66,8 +66,8 @@ type Handler = (args: readonly string[], outputs: Outputs) => Promise<ExitCode>;
 
 const COMMANDS: Readonly<Record<string, Handler>> = {
   async inspect(args, { out }) {
-    const { files, json } = parsed("inspect", args, 1, 1);
-    return inspect(files[0] as string, out, json);
+    const { files, flags, json } = parsed("inspect", args, 1, 1, { why: { type: "boolean" } });
+    return inspect(files[0] as string, out, { json, why: flags.why === true });
   },
   async restore(args, outputs) {
     const { files, flags, json } = parsed("restore", args, 1, 1, {

@@ -1,6 +1,7 @@
 export const USAGE = `Usage: agent-rewind <command> [options]
 
   inspect <snapshot|trace>            print the tree of frames and calls
+      --why                             also why a replay does not answer a call
   restore <trace> [-o <file>]         restore a snapshot from a trace
       --span <id>                       state at this span (default: end of the trace)
       --anchor before|after             before the span's start, or after its end (default)

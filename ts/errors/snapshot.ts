@@ -115,6 +115,8 @@ export interface MissedCall {
   reason: MissReason;
   /** With the reason "inexact": JSON pointer and kind of the content that the hash does not cover. */
   inexact?: string | undefined;
+  /** Number of the replay flag because of which a recorded entry does not answer. */
+  flag?: number | undefined;
   /** The differences from the most similar recorded request; absent if requests were not recorded. */
   explanation?: MissExplanation | undefined;
 }
@@ -140,14 +142,19 @@ export class ReplayMissError extends RewindError {
   readonly callId: string;
   readonly contentHash: string;
   readonly reason: MissReason;
+  /** With the reason "inexact": JSON pointer and kind of the content that the hash does not cover. */
+  readonly inexact: string | undefined;
+  /** Number of the replay flag because of which a recorded entry does not answer. */
+  readonly flag: number | undefined;
   readonly explanation: MissExplanation | undefined;
 
-  constructor({ kind, name, callId, contentHash, reason, inexact, explanation }: MissedCall) {
+  constructor({ kind, name, callId, contentHash, reason, inexact, flag, explanation }: MissedCall) {
     super(
       `The recording has no answer for the ${kind} call "${name}" (${callId}, contentHash ${contentHash}): ` +
         `${REASONS[reason]}${inexact === undefined ? "" : ` (${inexact})`}. ` +
         (explanation === undefined ? "" : `${explanation.text} `) +
-        (reason === "inexact" ? INEXACT_ADVICE : ADVICE),
+        (reason === "inexact" ? INEXACT_ADVICE : ADVICE) +
+        (flag === undefined ? "" : ` Replay flag ${flag} of the recording forbids an answer.`),
       "ERR_REWIND_REPLAY_MISS",
     );
     this.kind = kind;
@@ -155,6 +162,8 @@ export class ReplayMissError extends RewindError {
     this.callId = callId;
     this.contentHash = contentHash;
     this.reason = reason;
+    this.inexact = inexact;
+    this.flag = flag;
     this.explanation = explanation;
   }
 }

@@ -81,6 +81,8 @@ interface Continued {
 export interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields, Continued {
   /** Extension: the program that records the run, and its replay flags. */
   recorder?: Recorder;
+  /** Own: id of the run that was not resumed from another one. All runs that resume it keep it. */
+  firstRun?: string;
   /** Extension: the memory at the start, if the run continues a recording. */
   memory?: Record<string, unknown>;
 }
@@ -109,6 +111,8 @@ interface AgentFields {
 export interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {
   /** Own, only of an agent that is called without a run: as in `runWith:start`. */
   recorder?: Recorder;
+  /** As `recorder`. */
+  firstRun?: string;
 }
 
 export interface AgentEndEvent extends EventBase<"agent:end">, AgentFields, Ended, Result {

@@ -47,6 +47,8 @@ export interface Miss {
   readonly reason: MissReason;
   /** With the reason "inexact": JSON pointer and kind of that content. */
   readonly inexact?: string | undefined;
+  /** Number of the replay flag because of which a recorded entry does not answer. */
+  readonly flag?: number | undefined;
   /** Absent if requests were not recorded. */
   readonly explanation?: MissExplanation | undefined;
 }

@@ -29,6 +29,25 @@ export interface InexactAnswer {
   readonly reason: string;
 }
 
+/** A recorded answer that was not given, because a replay flag of the recording forbids it. */
+export interface WithheldAnswer {
+  readonly callId: string;
+  /** Number of the replay flag. */
+  readonly flag: number;
+  /** The place in the request that is the reason, such as "/query: instance of Query". */
+  readonly reason: string;
+}
+
+/** A call that had started and not ended when the recording was taken. It may have taken effect. */
+export interface InFlightCall {
+  readonly kind: string;
+  /** Path of the call in the recording. */
+  readonly callId: string;
+  readonly contentHash: string;
+  /** The id that the function of the call received, and receives again if a resumed run executes it. */
+  readonly idempotencyKey: string;
+}
+
 /** Statistics of the calls of a run. The numbers count as in {@link FrameReport}. */
 export interface ReplayReport {
   readonly mode: "live" | "resume" | "replay";
@@ -43,6 +62,10 @@ export interface ReplayReport {
    * the replay flag 1 answer such calls.
    */
   inexact: InexactAnswer[];
+  /** Calls that were not answered, although the recording has an entry with the same hash. */
+  withheld: WithheldAnswer[];
+  /** Calls that the recording of a resumed run does not contain the end of. They are executed again. */
+  inFlight: InFlightCall[];
   /** Time and tokens that the replayed calls used when they were recorded. */
   saved: { milliseconds: number; promptTokens: number; completionTokens: number; totalTokens: number };
 }

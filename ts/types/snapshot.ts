@@ -221,6 +221,8 @@ export interface Provenance {
   spanId?: string;
   anchor?: "before" | "after";
   source?: "dump" | "restore";
+  /** Own: id of the run that was not resumed from another one. All runs that resume it keep it. */
+  firstRun?: string;
   /** Own, in a fork: the snapshot that was changed. */
   forkedFrom?: { processId: string; timestamp: number };
 }

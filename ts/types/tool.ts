@@ -6,6 +6,11 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** Path of this call, such as `root/agent:writer:0/tool:search:1`. */
   readonly callId: string;
+  /**
+   * Id of this call, 64 hex digits. It stays the same if the process is killed during the call and a resumed run
+   * executes it again, so a service that it is passed to can recognize the repetition.
+   */
+  readonly idempotencyKey: string;
 }
 
 /** A layer around a tool's handler. The journal is the innermost layer, so it records the final input. */

@@ -1,15 +1,22 @@
 import { rowsOf, type CallRow, type FrameRow, type GenerationRow, type Row } from "../frames.js";
+import { defined } from "../../values/defined.js";
 import { EXIT, type ExitCode } from "../exit.js";
 import { readRecording, reading } from "../input.js";
 import { visible, type Output, type Style } from "../output.js";
 
+interface InspectOptions {
+  readonly json: boolean;
+  /** True to also tell why a replay does not answer a call. */
+  readonly why: boolean;
+}
+
 /** Prints the tree of a snapshot or trace. */
-export async function inspect(path: string, out: Output, json: boolean): Promise<ExitCode> {
+export async function inspect(path: string, out: Output, { json, why }: InspectOptions): Promise<ExitCode> {
   const { kind, snapshot } = await readRecording(path);
   const list = reading(path, () => rowsOf(snapshot));
   const { processId, timestamp, provenance, recorder, warnings = [], metadata, normalize, redact } = snapshot;
   if (json) {
-    const rows = [...list].map((row) => plainRow(row));
+    const rows = [...list].map((row) => ({ ...plainRow(row), ...(why ? defined({ why: unanswered(row) }) : {}) }));
     const about = { kind, processId, timestamp, provenance, recorder, metadata, warnings, normalize, redact };
     await out.json({ ...about, rows });
     return EXIT.ok;
@@ -27,17 +34,33 @@ export async function inspect(path: string, out: Output, json: boolean): Promise
   for (const row of list) {
     if (!out.open) break;
     bars.length = row.depth;
-    const branch =
-      row.depth === 0
-        ? ""
-        : bars
-            .slice(1)
-            .map((more) => (more ? "│  " : "   "))
-            .join("") + (row.last ? "└─ " : "├─ ");
+    const branch = row.depth === 0 ? "" : indentOf(bars) + (row.last ? "└─ " : "├─ ");
     bars.push(!row.last);
     await out.line(out.style("dim", branch) + describe(row, out));
+    const reason = why ? unanswered(row) : undefined;
+    if (reason !== undefined) {
+      await out.line(out.style("dim", indentOf(bars)) + out.style("yellow", `why: ${visible(reason, 400)}`));
+    }
   }
   return EXIT.ok;
+}
+
+/** The lines of the frames around a row. `bars`: for each level, whether more rows follow. */
+function indentOf(bars: readonly boolean[]): string {
+  return bars
+    .slice(1)
+    .map((more) => (more ? "│  " : "   "))
+    .join("");
+}
+
+/** Why a replay does not answer a call; `undefined` if it does. */
+function unanswered(row: Row): string | undefined {
+  if (row.row !== "call") return undefined;
+  if (row.status === "in flight") return "it had started and not ended: a resumed run executes it again";
+  if (row.status === "not kept") return `its result could not be recorded (${row.reason}): a replay executes it again`;
+  if (row.status === "failed" && row.stopped === true && row.handled !== true)
+    return 'the run ended with this failure: a resumed run executes it again, unless it runs with failures: "replay"';
+  return undefined;
 }
 
 /** The row without the output and the request, which would make the list as large as the recording. */

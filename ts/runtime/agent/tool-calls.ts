@@ -199,7 +199,7 @@ class ToolRun {
     const inside = new RunContext(scope, span.spanId, { inCall: true });
     try {
       const ended = await answerOrCall(call, {
-        make: () => storage.run(inside, () => tool.handler(input, { signal: scope.signal, callId })),
+        make: () => storage.run(inside, () => tool.handler(input, call.info())),
         refuse: ({ path, reason }) => new InvalidToolOutputError(tool.name, path, reason),
       });
       this.ended = ended;

@@ -37,6 +37,11 @@ export interface CallInfo {
   readonly callId: string;
   /** SHA-256 of the RFC 8785 form of the request document, 64 hex digits. */
   readonly contentHash: string;
+  /**
+   * Id of this call, 64 hex digits. It stays the same if the process is killed during the call and a resumed run
+   * executes it again, so a service that it is passed to can recognize the repetition.
+   */
+  readonly idempotencyKey: string;
   readonly signal: AbortSignal;
 }
 
@@ -112,7 +117,7 @@ export function journaled<T>(
   const { spanId } = events.span;
   const inside = new RunContext(scope, spanId, { inCall: true });
   const makeInside = (progress: Progress<T>): T | Promise<T> =>
-    storage.run(inside, () => make({ callId, contentHash, signal: scope.signal }, events.openCall(progress)));
+    storage.run(inside, () => make(started.info(), events.openCall(progress)));
   const called = (): Omit<ModelCall, "replayed"> =>
     modelCall(started, spanId, () => JSON.stringify(call.request) ?? "null");
   const asksModel = isModelRequest(call.kind, call.request);

@@ -1,8 +1,12 @@
 import { ReplayMissError } from "../../errors/index.js";
 import { calling } from "../../native.js";
+import { defined } from "../../values/defined.js";
 import type { Miss, MissExplanation, MissReason } from "../../types/miss.js";
 import { CallFailure } from "./outcome.js";
 import type { StartedCall } from "./started-call.js";
+
+/** The replay flags that turn an answer into a miss. */
+const FLAGS: Readonly<Partial<Record<MissReason, number>>> = { inexact: 1 };
 
 /** A call without a recorded answer. Its explanation is computed on first access. */
 class UnansweredCall implements Miss {
@@ -12,6 +16,7 @@ class UnansweredCall implements Miss {
   readonly contentHash: string;
   readonly reason: MissReason;
   readonly inexact: string | undefined;
+  readonly flag: number | undefined;
   readonly #explain: () => MissExplanation | undefined;
   #explanation: { readonly known: MissExplanation | undefined } | undefined;
 
@@ -21,6 +26,7 @@ class UnansweredCall implements Miss {
     this.callId = callId;
     this.contentHash = contentHash;
     this.reason = answer as MissReason;
+    this.flag = FLAGS[this.reason];
     this.inexact = this.reason === "inexact" ? inexact : undefined;
     this.#explain = () => {
       if (this.reason !== "not-recorded") return undefined;
@@ -36,9 +42,8 @@ class UnansweredCall implements Miss {
 
   /** Includes the explanation, which is a getter. */
   toJSON(): Miss {
-    const { kind, name, callId, contentHash, reason, inexact, explanation } = this;
-    const miss = { kind, name, callId, contentHash, reason, ...(inexact === undefined ? {} : { inexact }) };
-    return explanation === undefined ? miss : { ...miss, explanation };
+    const { kind, name, callId, contentHash, reason, inexact, flag, explanation } = this;
+    return { kind, name, callId, contentHash, reason, ...defined({ inexact, flag, explanation }) };
   }
 }
 
@@ -54,6 +59,8 @@ export function reportMiss(call: StartedCall): void {
     scope.count("missed");
     if (miss.reason === "not-recorded") scope.frameReport.firstDivergence ??= miss;
   }
+  const { flag, callId, inexact = "" } = miss;
+  if (flag !== undefined) scope.run.report.withheld.push({ callId, flag, reason: inexact });
   if (misses.allows(miss)) return;
   const error = new ReplayMissError(miss);
   // A miss in a frame that already returned must not fail the run.

@@ -39,6 +39,7 @@ export class StartedCall implements CallRequest {
   readonly inexact: string | undefined;
   readonly entry: CallEntry;
   readonly #attempt: number;
+  readonly #generation: number;
 
   constructor(scope: Scope, { kind, name, request, wireHash, inexact }: CallRequest, entry: CallEntry) {
     this.scope = scope;
@@ -48,6 +49,7 @@ export class StartedCall implements CallRequest {
     this.wireHash = wireHash;
     this.inexact = inexact;
     this.entry = entry;
+    this.#generation = scope.generation.id;
     entry.attempts += 1;
     this.#attempt = entry.attempts;
   }
@@ -66,6 +68,21 @@ export class StartedCall implements CallRequest {
 
   get answer(): string {
     return this.entry.answer;
+  }
+
+  /** What the code that executes the call receives. The id is computed if it is read. */
+  info(): { callId: string; contentHash: string; readonly idempotencyKey: string; signal: AbortSignal } {
+    const { scope, kind, callId, contentHash, recorded } = this;
+    const generation = this.#generation;
+    return {
+      callId,
+      contentHash,
+      get idempotencyKey() {
+        const kindText = scope.recordable(JSON.stringify(kind));
+        return scope.frame.idempotencyKey(kindText, contentHash, generation, recorded.occurrence ?? 0);
+      },
+      signal: scope.signal,
+    };
   }
 
   get hasRecordedAnswer(): boolean {

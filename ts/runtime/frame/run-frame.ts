@@ -18,6 +18,7 @@ import type { Redaction } from "../../redact/redaction.js";
 import { encodedFields } from "../call/event-fields.js";
 import type { Normalizer } from "../../values/normalize.js";
 import { isRebornSignal, type RebornSignal } from "./reborn.js";
+import { newRunId } from "../scope/ids.js";
 import { RunState } from "../scope/run-state.js";
 import { Generation } from "../scope/generation.js";
 import { DEFAULT_SETTINGS, Scope, type AgentSettings } from "../scope/scope.js";
@@ -112,7 +113,9 @@ function openScope(spec: FrameInput, parent: RunContext | undefined): Scope {
       mode: "live",
       maxDepth: DEFAULT_MAX_DEPTH,
     });
-    frame = calling(() => native.FrameHandle.startRun(start(callId), { recording, requests: recording }));
+    frame = calling(() =>
+      native.FrameHandle.startRun(start(callId), { recording, requests: recording, firstRun: newRunId() }),
+    );
   } else {
     const outer = parent.scope;
     run = outer.run;
@@ -171,7 +174,9 @@ class FrameRun<Props, Result> {
     }));
     this.#span.start(() => ({
       // Without a run, the trace names the recorder here.
-      ...(scope.parent === undefined ? { recorder: JSON.parse(scope.frame.recorder) as Recorder } : {}),
+      ...(scope.parent === undefined
+        ? { recorder: JSON.parse(scope.frame.recorder) as Recorder, firstRun: scope.frame.identity }
+        : {}),
       ...(scope.frameReport.recording === "own" ? { budgetState: budgetOf(scope) } : {}),
     }));
   }

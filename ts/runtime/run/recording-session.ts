@@ -6,7 +6,7 @@ import type { ReplayReport } from "../../types/report.js";
 import type { ReplayMissError } from "../../errors/index.js";
 import type { AgentSnapshot } from "../../types/snapshot.js";
 import { DEFAULT_MAX_DEPTH, frameStart } from "../frame/run-frame.js";
-import { newSpanId } from "../scope/ids.js";
+import { newRunId, newSpanId } from "../scope/ids.js";
 import { Normalizer, type NormalizeRule } from "../../values/normalize.js";
 import { RunState } from "../scope/run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";
@@ -46,7 +46,7 @@ export class RecordingSession {
       reported: true,
     });
     // A test replays exactly what was recorded, including failures and memory.
-    const settings = { recording: true, requests: true, failures: "replay", memory: "start" };
+    const settings = { recording: true, requests: true, failures: "replay", memory: "start", firstRun: newRunId() };
     const root = frameStart("root", "", undefined, { normalizer, redaction: undefined });
     this.#scope = new Scope({
       run,

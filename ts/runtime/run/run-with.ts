@@ -14,9 +14,11 @@ import { isProduction } from "../scope/environment.js";
 import { DEFAULT_MAX_DEPTH, frameStart } from "../frame/run-frame.js";
 import { Normalizer } from "../../values/normalize.js";
 import { reportData } from "../scope/replay-report.js";
+import { reportInFlight } from "./in-flight.js";
 import { describe, metricsOf, restorationAttributes } from "./run-events.js";
 import type { Recorder } from "../../types/snapshot.js";
 import { checkOptions, type RunWithOptions } from "./run-options.js";
+import { newRunId } from "../scope/ids.js";
 import { RunState, type Rules } from "../scope/run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";
 import { Span, emitEvent } from "../scope/span.js";
@@ -143,6 +145,7 @@ class Run<Props, Result> {
       outerRecording,
       signal: options.signal,
     });
+    if (opened !== undefined && run.mode === "resume") reportInFlight(this.#scope);
     const about = describe(options, recording, opened, rules);
     const attributes = opened === undefined ? undefined : restorationAttributes(opened.snapshot);
     this.#span = new Span(this.#scope, "RUN_WITH", options.trace?.parentSpanId ?? "", () => about, attributes);
@@ -153,6 +156,7 @@ class Run<Props, Result> {
     const memory = (): unknown => JSON.parse(scope.memory.text());
     this.#span.start(() => ({
       recorder: JSON.parse(scope.frame.recorder) as Recorder,
+      firstRun: scope.frame.identity,
       ...(scope.run.replaying ? { budgetState: budgetOf(scope), memory: memory() } : {}),
     }));
     const emitEnd = (fields: () => object): void => {
@@ -231,8 +235,11 @@ function startFrame(
   const failures = options.failures ?? (options.mode === "replay" ? "replay" : undefined);
   // And it repeats the recorded run exactly, also in frames without calls.
   const memory = options.memory ?? (options.mode === "replay" ? "start" : undefined);
+  // Older recordings do not name the first run.
+  const { firstRun = opened?.snapshot.provenance.traceId ?? newRunId() } = opened?.snapshot.provenance ?? {};
   const settings = {
     ...keeps,
+    firstRun,
     ...(failures === undefined ? {} : { failures }),
     ...(memory === undefined ? {} : { memory }),
   };

@@ -19,6 +19,11 @@ export function newTraceId(): string {
   return hex(16);
 }
 
+/** Id of a run, of which a trace can contain several: 32 hex digits. */
+export function newRunId(): string {
+  return hex(16);
+}
+
 /** 16 hex digits. */
 export function newSpanId(): string {
   return hex(8);

@@ -12,6 +12,8 @@ export function emptyReport(mode: ReplayReport["mode"]): ReplayReport {
     overtaken: 0,
     frames: [],
     inexact: [],
+    withheld: [],
+    inFlight: [],
     saved: { milliseconds: 0, promptTokens: 0, completionTokens: 0, totalTokens: 0 },
   };
 }
@@ -45,5 +47,13 @@ export function reportData(report: ReplayReport): ReplayReport {
     const { explanation } = firstDivergence;
     return { ...frame, firstDivergence: explanation === undefined ? miss : { ...miss, explanation } };
   });
-  return { ...report, frames, inexact: [...report.inexact], saved: { ...report.saved } };
+  const { inexact, withheld, inFlight, saved } = report;
+  return {
+    ...report,
+    frames,
+    inexact: [...inexact],
+    withheld: [...withheld],
+    inFlight: [...inFlight],
+    saved: { ...saved },
+  };
 }

@@ -1,5 +1,7 @@
 //! Recording: the live frames of a running program, and the tree that they are journaled in.
 
+mod identity;
+mod in_flight;
 mod ledger;
 mod lifecycle;
 mod live_frame;

@@ -96,6 +96,7 @@ fn restore_trace(
         span_id: options.span_id.clone(),
         anchor: of_span.map(|_| options.anchor),
         source: Some(SnapshotSource::Restore),
+        first_run: rules.first_run,
         forked_from: None,
     };
     let clock = Clock::default();
@@ -113,6 +114,7 @@ struct Rules {
     normalize: Option<JsonText>,
     redact: Option<JsonText>,
     recorder: Option<Recorder>,
+    first_run: Option<String>,
 }
 
 /// Builds the frame tree. Returns its root and the rules of the run.
@@ -132,6 +134,7 @@ fn frames(
         normalize: builder.normalize.take(),
         redact: builder.redact.take(),
         recorder: builder.recorder.take(),
+        first_run: builder.first_run.take(),
     };
     Ok((builder.into_root()?, rules))
 }

@@ -215,6 +215,7 @@ impl<'a> Fields<'a> {
         let mut span_id = None;
         let mut anchor = None;
         let mut source = None;
+        let mut first_run = None;
         let mut forked_from = None;
         let is_object = self.members("expected an object", |fields, key| {
             match key {
@@ -230,6 +231,7 @@ impl<'a> Fields<'a> {
                         .map(|source| (source.name(), source));
                     source = fields.choice(&choices)?;
                 }
+                "firstRun" => first_run = fields.plain_string()?,
                 "forkedFrom" => forked_from = Some(fields.span()?),
                 _ => {
                     fields.scanner.skip_value()?;
@@ -245,6 +247,7 @@ impl<'a> Fields<'a> {
             span_id,
             anchor,
             source,
+            first_run,
             forked_from,
         }))
     }

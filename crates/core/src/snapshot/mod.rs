@@ -139,6 +139,8 @@ pub struct Provenance {
     pub span_id: Option<String>,
     pub anchor: Option<Anchor>,
     pub source: Option<SnapshotSource>,
+    /// Id of the run that was not resumed from another one. `None` in recordings that do not name it.
+    pub first_run: Option<String>,
     /// An object that describes the snapshot that this one was forked from.
     pub forked_from: Option<JsonText>,
 }

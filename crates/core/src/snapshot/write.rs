@@ -65,6 +65,10 @@ fn write_provenance(snapshot: &Snapshot, out: &mut String) {
     if let Some(source) = provenance.source {
         out.push_str(&format!(r#","source":"{}""#, source.name()));
     }
+    if let Some(first_run) = &provenance.first_run {
+        out.push_str(r#","firstRun":"#);
+        write_plain(first_run, out);
+    }
     if let Some(source) = &provenance.forked_from {
         out.push_str(r#","forkedFrom":"#);
         out.push_str(source.as_str());

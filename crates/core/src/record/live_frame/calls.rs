@@ -1,7 +1,7 @@
 //! The calls of a live frame: from the start, with the answer of the recording, to the end.
 
 use super::{FailedAt, LiveFrame};
-use crate::hash::ContentHash;
+use crate::hash::{ContentHash, identity};
 use crate::json::JsonStr;
 use crate::model::{Flags, Kind, Outcome, Request, RequestHash};
 use crate::record::run::{CallSlot, Ended, NewCall};
@@ -25,6 +25,8 @@ pub struct StartedCall {
     /// `None` if the run records nothing.
     pub slot: Option<CallSlot>,
     pub answer: Answer,
+    /// The number of earlier calls with the same request in this generation of the frame.
+    pub occurrence: u32,
 }
 
 impl LiveFrame {
@@ -47,12 +49,29 @@ impl LiveFrame {
         self.mark_pending_failures_handled();
         let hash = RequestHash::Sha256(input.hash);
         let answer = self.answer(&input, &hash, foreign);
+        let occurrence = self.identity.open_call(input.kind.name(), input.hash);
         let slot = if self.shared.options.recording {
             self.journal_start(input, hash, &answer)
         } else {
             None
         };
-        StartedCall { slot, answer }
+        StartedCall {
+            slot,
+            answer,
+            occurrence,
+        }
+    }
+
+    /// The id of a call that was started, which stays the same in runs that resume this one and execute it again.
+    #[must_use]
+    pub fn idempotency_key(
+        &self,
+        kind: &Kind,
+        hash: &str,
+        generation: u64,
+        occurrence: u32,
+    ) -> ContentHash {
+        identity(self.identity(), generation, kind.name(), hash, occurrence)
     }
 
     /// Looks for the answer in the recording, and notes the recorded orders that the replay reaches with it.

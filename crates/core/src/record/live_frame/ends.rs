@@ -93,6 +93,7 @@ impl LiveFrame {
         self.lifecycle.set(lifecycle);
         self.pending.clear();
         self.handled_when_recorded.take();
+        self.identity.next_generation();
         if self.shared.options.recording {
             self.run().next_generation(&self.path, props);
         }

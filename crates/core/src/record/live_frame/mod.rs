@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 use rpds::VectorSync;
 
+use super::identity::FrameIdentity;
+use super::in_flight::write_in_flight;
 use super::ledger::UsageLedger;
 use super::lifecycle::Lifecycle;
 use super::run::{CallSlot, FramePath, NewFrame, Run};
@@ -55,6 +57,7 @@ pub struct LiveFrame {
     ledger: Rc<UsageLedger>,
     entry: Option<Entry>,
     input_hash: ContentHash,
+    identity: Rc<FrameIdentity>,
 }
 
 /// A call of the frame, or a sub-agent, that failed.
@@ -83,6 +86,7 @@ impl LiveFrame {
             .as_ref()
             .and_then(|source| source.entry(options.memory));
         let frame = new_frame(root, source.as_ref(), entry.as_ref());
+        let identity = FrameIdentity::root(String::new(), frame.generation);
         let budget = frame.budget.clone();
         let recording = source.as_ref().map(|source| Arc::clone(source.frame()));
         let shared = Shared {
@@ -102,6 +106,17 @@ impl LiveFrame {
             ledger: UsageLedger::new(budget, None),
             entry,
             input_hash,
+            identity,
+        }
+    }
+
+    /// Sets the id of the first run: the one that was not resumed from another one. Call it before anything starts.
+    #[must_use]
+    pub fn continuing(self, first_run: String) -> Self {
+        let generation = self.entry.as_ref().map_or(0, |entry| entry.generation);
+        Self {
+            identity: FrameIdentity::root(first_run, generation),
+            ..self
         }
     }
 
@@ -121,6 +136,9 @@ impl LiveFrame {
             .as_ref()
             .and_then(|source| source.entry(self.shared.options.memory));
         let frame = new_frame(input, source.as_ref(), entry.as_ref());
+        let identity =
+            self.identity
+                .open_child(frame.agent_id.clone(), input_hash, frame.generation);
         if let Some(claimed) = source.as_ref().filter(|source| source.is_claimed()) {
             self.shared.progress.reach(claimed.frame().start);
             self.shared.progress.open(claimed.frame().end);
@@ -143,6 +161,7 @@ impl LiveFrame {
             ledger: UsageLedger::new(budget, Some(Rc::clone(&self.ledger))),
             entry,
             input_hash,
+            identity,
         }
     }
 
@@ -160,6 +179,36 @@ impl LiveFrame {
     #[must_use]
     pub fn input_hash(&self) -> ContentHash {
         self.input_hash
+    }
+
+    /// The id of the frame, which stays the same in runs that resume this one. That of the root is the id of the first
+    /// run.
+    #[must_use]
+    pub fn identity(&self) -> &str {
+        self.identity.id()
+    }
+
+    /// The id of the first run.
+    #[must_use]
+    pub fn first_run(&self) -> &str {
+        self.identity.root_id()
+    }
+
+    /// As [`Self::identity`], of the frame under the root that this one is in.
+    #[must_use]
+    pub fn identity_below_root(&self) -> &str {
+        self.identity.below_root().id()
+    }
+
+    /// The calls of the recording that had started and not ended, in this frame and those under it: a JSON array.
+    #[must_use]
+    pub fn in_flight(&self) -> String {
+        let mut out = String::new();
+        match self.recorded() {
+            Some(recorded) => write_in_flight(recorded, self.identity(), &mut out),
+            None => out.push_str("[]"),
+        }
+        out
     }
 
     /// The state in which the frame starts. `None` if it does not replay a recorded frame.

@@ -150,12 +150,15 @@ impl EventKind {
                     | F::Normalize.bit()
                     | F::Redact.bit()
                     | F::Recorder.bit()
+                    | F::FirstRun.bit()
                     | F::Restoration.bit()
                     | F::Memory.bit()
                     | F::BudgetState.bit()
             }
             (Family::Run, _) => ENDED | F::Memory.bit(),
-            (Family::Agent, Phase::Start) => AGENT | F::BudgetState.bit() | F::Recorder.bit(),
+            (Family::Agent, Phase::Start) => {
+                AGENT | F::BudgetState.bit() | F::Recorder.bit() | F::FirstRun.bit()
+            }
             (Family::Agent, _) => AGENT | ENDED,
             (Family::Generation, Phase::Start) => PROPS | F::GenerationId.bit() | F::Memory.bit(),
             (Family::Generation, _) => {

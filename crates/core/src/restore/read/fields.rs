@@ -46,7 +46,7 @@ fields! {
     5 => Trace = "trace", Props = "props", Error = "error", Delta = "delta", Count = "count", Value = "value", Usage = "usage";
     6 => Memory = "memory", Result = "result", Output = "output", CallId = "callId", SpanId = "spanId", Redact = "redact";
     7 => TraceId = "traceId", AgentId = "agentId", Success = "success", Handled = "handled", Message = "message", Attempt = "attempt";
-    8 => Recorder = "recorder", ToolName = "toolName", NewProps = "newProps", Duration = "duration";
+    8 => Recorder = "recorder", FirstRun = "firstRun", ToolName = "toolName", NewProps = "newProps", Duration = "duration";
     9 => Timestamp = "timestamp", Normalize = "normalize", InputHash = "inputHash", EndReason = "endReason", AdapterId = "adapterId", Tombstone = "tombstone";
     10 => PropsTypes = "propsTypes";
     11 => ResultTypes = "resultTypes", ContentHash = "contentHash", ToolResults = "toolResults",

@@ -31,6 +31,7 @@ pub(crate) struct Builder<'a, 't> {
     pub normalize: Option<JsonText>,
     pub redact: Option<JsonText>,
     pub recorder: Option<Recorder>,
+    pub first_run: Option<String>,
     payloads: Vec<Option<Payload<'t>>>,
     /// Parents come before their children.
     pub frames: Vec<FrameDraft<'t>>,
@@ -92,6 +93,7 @@ impl<'a, 't> Builder<'a, 't> {
             normalize: None,
             redact: None,
             recorder: None,
+            first_run: None,
             payloads,
             frames,
             generations,
@@ -163,12 +165,15 @@ impl<'a, 't> Builder<'a, 't> {
             .add(code::INVALID_FIELD, Some(event.line), Some(span), message);
     }
 
-    /// Reads who recorded the run. The run's start contains it, or the start of an agent that was called without a run.
+    /// Reads who recorded the run, and the id of the first run. The run's start contains it, or the start of an agent that was called without a run.
     fn read_recorder(
         &mut self,
         event: &Event,
         fields: &Fields<'_, 't>,
     ) -> Result<(), RestoreErrorKind> {
+        if let Some(id) = fields.json_str(Field::FirstRun) {
+            self.first_run = Some(id.to_display().into_owned());
+        }
         let Some(text) = fields.text(Field::Recorder) else {
             return Ok(());
         };

@@ -1,0 +1,69 @@
+//! The calls of a recording that had started and not ended. Whether they took effect is unknown.
+
+use std::collections::HashMap;
+
+use super::identity::frame_id;
+use crate::hash::identity;
+use crate::json::JsonStr;
+use crate::model::{Call, Frame, Kind, Outcome, RequestHash};
+use crate::util::IdHashing;
+
+/// Writes the calls in flight as a JSON array. `id`: the identity of `root`.
+pub(super) fn write_in_flight(root: &Frame, id: &str, out: &mut String) {
+    out.push('[');
+    let empty = out.len();
+    let mut open = vec![(root, id.to_owned())];
+    while let Some((frame, id)) = open.pop() {
+        let generation = &frame.generation;
+        if generation.calls.iter().any(|call| is_in_flight(call)) {
+            write_calls(frame, &id, empty, out);
+        }
+        let mut seen: HashMap<_, u32, IdHashing> = HashMap::with_hasher(IdHashing::new());
+        let first = open.len();
+        for child in &generation.children {
+            let before = seen.entry((&child.agent_id, child.input_hash)).or_insert(0);
+            let id = frame_id(
+                &id,
+                generation.id,
+                &child.agent_id,
+                child.input_hash,
+                *before,
+            );
+            *before += 1;
+            open.push((child, id));
+        }
+        open[first..].reverse();
+    }
+    out.push(']');
+}
+
+fn is_in_flight(call: &Call) -> bool {
+    matches!(call.outcome, Outcome::Pending)
+}
+
+/// `empty`: the length of the text without calls.
+fn write_calls(frame: &Frame, frame_id: &str, empty: usize, out: &mut String) {
+    let mut seen: HashMap<(&Kind, &RequestHash), u32, IdHashing> =
+        HashMap::with_hasher(IdHashing::new());
+    for call in &frame.generation.calls {
+        let before = seen.entry((&call.kind, &call.hash)).or_insert(0);
+        let occurrence = *before;
+        *before += 1;
+        if !is_in_flight(call) {
+            continue;
+        }
+        let (kind, hash) = (call.kind.name(), call.hash.to_string());
+        let id = identity(frame_id, frame.generation.id, kind, &hash, occurrence);
+        out.push_str(if out.len() == empty {
+            "{\"kind\":"
+        } else {
+            ",{\"kind\":"
+        });
+        JsonStr::from_normalized_body(kind).write_quoted(out);
+        out.push_str(r#","callId":"#);
+        call.call_id.write_quoted(out);
+        out.push_str(&format!(
+            r#","contentHash":"{hash}","idempotencyKey":"{id}"}}"#
+        ));
+    }
+}

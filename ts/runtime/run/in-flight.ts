@@ -1,0 +1,22 @@
+import type { InFlightCall } from "../../types/report.js";
+import type { Scope } from "../scope/scope.js";
+
+/** A warning names at most this many calls. */
+const MAX_NAMED = 5;
+
+/**
+ * Reports the calls that had started and not ended when the recording was taken. They may have taken effect, and are
+ * executed again if the program requests them again.
+ */
+export function reportInFlight({ run, frame }: Scope): void {
+  const calls = JSON.parse(frame.inFlight()) as InFlightCall[];
+  if (calls.length === 0) return;
+  run.report.inFlight.push(...calls);
+  const named = calls.slice(0, MAX_NAMED).map(({ callId, idempotencyKey }) => `${callId} (${idempotencyKey})`);
+  const more = calls.length > MAX_NAMED ? `, and ${calls.length - MAX_NAMED} more` : "";
+  console.warn(
+    `agent-rewind: ${calls.length === 1 ? "a call" : `${calls.length} calls`} of the recording had started and not ` +
+      `ended. It is unknown whether they took effect, and they are executed again: ${named.join(", ")}${more}. The ` +
+      "ids in parentheses are the idempotency keys that their functions receive both times.",
+  );
+}
