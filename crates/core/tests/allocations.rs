@@ -141,7 +141,7 @@ fn a_dump_and_a_start_from_it_allocate_nothing_for_entries() {
         (dump, begin)
     });
     assert_eq!(few, many);
-    assert_eq!(few, (0, 29));
+    assert_eq!(few, (0, 30));
 }
 
 #[test]
