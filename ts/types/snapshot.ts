@@ -14,6 +14,14 @@ export interface ErrorInfo {
   details?: Record<string, unknown>;
   /** Extension: type tags by JSON pointer, for values in `details` that JSON cannot represent. */
   detailsTypes?: Record<string, string>;
+  /** Extension: the members of `details` that are not enumerable. */
+  hidden?: string[];
+  /** Extension: members whose names are registered symbols, by their keys (`Symbol.for`). */
+  symbols?: Record<string, unknown>;
+  /** Extension: the names of the class and of its ancestors, if `name` does not tell the class. */
+  class?: string[];
+  /** Extension: by JSON pointer, why a part of the error could not be recorded. "" is the error itself. */
+  tombstones?: Record<string, string>;
   /** Extension: `String(error)`, if it is not "name: message". */
   text?: string;
 }

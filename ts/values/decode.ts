@@ -18,31 +18,35 @@ export function decodeValue(text: string, types: string | null): unknown {
   return typeof tags === "object" && tags !== null ? decodeParsed(value, tags as Record<string, unknown>) : value;
 }
 
+/** Restores a value with a tag that only its caller knows; `undefined` if it does not know the tag either. */
+export type ReviveOther = (value: unknown, tag: unknown, pointer: string) => unknown;
+
 /** Like `decodeValue`, for a parsed value. Changes `value` in place and returns the root. */
-export function decodeParsed(value: unknown, types: Readonly<Record<string, unknown>>): unknown {
+export function decodeParsed(value: unknown, types: Readonly<Record<string, unknown>>, other?: ReviveOther): unknown {
   // In an array, the root can be replaced like any other value.
   const holder = [value];
   const places = Object.entries(types).flatMap(([pointer, tag]) => {
     const tokens = pointerTokens(pointer);
-    return tokens === undefined ? [] : [{ keys: ["0", ...tokens], tag }];
+    return tokens === undefined ? [] : [{ keys: ["0", ...tokens], tag, pointer }];
   });
   // Inner values first, because pointers cannot reach into a Map or Set.
   places.sort((left, right) => right.keys.length - left.keys.length);
-  for (const { keys, tag } of places) {
+  for (const { keys, tag, pointer } of places) {
     const key = keys.pop() as string;
     const parent = keys.reduce<unknown>(memberOf, holder);
-    if (typeof parent === "object" && parent !== null) revive(parent, key, tag);
+    if (typeof parent === "object" && parent !== null)
+      revive(parent, key, tag, (inner) => other?.(inner, tag, pointer));
   }
   return holder[0];
 }
 
-function revive(parent: object, key: string, tag: unknown): void {
+function revive(parent: object, key: string, tag: unknown, other: (value: unknown) => unknown): void {
   if (tag === "undefined") {
     reviveUndefined(parent, key);
     return;
   }
   if (!hasMember(parent, key)) return;
-  const revived = reviveValue(parent[key], tag);
+  const revived = reviveValue(parent[key], tag) ?? other(parent[key]);
   if (revived !== undefined) setMember(parent, key, revived);
 }
 
@@ -71,6 +75,8 @@ function reviveValue(value: unknown, tag: unknown): unknown {
       return reviveBytes(value, tag);
     case "url":
       return typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
+    case "headers":
+      return reviveHeaders(value);
     default:
       return undefined;
   }
@@ -96,6 +102,14 @@ function reviveNumber(value: unknown): number | undefined {
       return -0;
     default:
       return undefined;
+  }
+}
+
+function reviveHeaders(value: unknown): Headers | undefined {
+  try {
+    return Array.isArray(value) ? new Headers(value as [string, string][]) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

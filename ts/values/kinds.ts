@@ -73,7 +73,7 @@ function classifyArray(value: unknown[]): ObjectKind | Refusal {
   return "array";
 }
 
-function isObjectPrototype(prototype: object): boolean {
+export function isObjectPrototype(prototype: object): boolean {
   return (
     prototype === Object.prototype ||
     (Object.hasOwn(prototype, "hasOwnProperty") && isPrototypeOf(prototype, "Object", 1))

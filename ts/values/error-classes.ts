@@ -1,0 +1,174 @@
+// The classes of recorded errors, by their names and those of their ancestors.
+
+import * as ours from "../errors/index.js";
+import { received } from "../errors/received.js";
+
+/** A class that replayed failures come back as. The error classes among its static members count too. */
+export type ErrorClass = abstract new (...args: any[]) => object;
+
+/** @throws TypeError that names the entry that is not a class. */
+export function checkErrorClasses(errors: unknown, option: string): void {
+  if (errors === undefined) return;
+  if (!Array.isArray(errors))
+    throw new TypeError(`${option} must be an array of classes, received ${received(errors)}`);
+  errors.forEach((given: unknown, index) => {
+    if (!isClass(given)) throw new TypeError(`${option}[${index}] must be a class, received ${received(given)}`);
+  });
+}
+
+/** The names of an object's class and of its ancestors, without Object. Never throws. */
+export function classNames(value: object): string[] {
+  return links(value).map(({ name }) => name);
+}
+
+/** The first class of an object whose source text has private members (`#name`): nothing can copy them. */
+export function privateClass(value: object): string | undefined {
+  return links(value).find(({ made }) => made !== undefined && PRIVATE_MEMBER.test(sourceOf(made)))?.name;
+}
+
+const PRIVATE_MEMBER = /(?:^|[^\w$"'`/\\])#[A-Za-z_$]/;
+
+/** The first class of an object that belongs to the platform: its state is not in its members. */
+export function platformClass(value: object): string | undefined {
+  return links(value).find(({ made }) => made !== undefined && isPlatformClass(made))?.name;
+}
+
+/** The prototype that an error has if its recording names no classes: it is found by the name of the error. */
+export function prototypeByName(name: string, details: unknown): object | undefined {
+  // Other packages have an AbortError or a LimitError too, so the name is not enough.
+  const code = typeof details === "object" && details !== null ? (details as { code?: unknown }).code : undefined;
+  if (typeof code === "string" && code.startsWith("ERR_REWIND_")) return ourPrototypes.get(name);
+  return nativePrototypes.get(name);
+}
+
+/** True if an error has exactly the classes that `prototypeByName` gives it. */
+export function isFoundByName(classes: readonly string[], name: string, details: unknown): boolean {
+  return keyOf(classes) === keyOfPrototype(prototypeByName(name, details) ?? Error.prototype);
+}
+
+export interface FoundClass {
+  readonly prototype: object | undefined;
+  /** Why it is not the recorded class but the nearest known ancestor. */
+  readonly lost?: string;
+}
+
+/**
+ * Finds a recorded class among those of JavaScript, of this package and the given ones. Its name and the names of all
+ * its ancestors must be equal. @param given the first list that has the class counts.
+ */
+export function findClass(classes: readonly string[], given: readonly (readonly ErrorClass[])[]): FoundClass {
+  let ambiguous = false;
+  for (let from = 0; from < classes.length; from++) {
+    const key = keyOf(classes.slice(from));
+    const found = [...given.map((list) => named(list, key)), builtin(key)].find(({ length }) => length > 0) ?? [];
+    ambiguous ||= found.length > 1;
+    if (found.length === 1)
+      return { prototype: found[0], ...(from === 0 ? {} : { lost: missing(classes, from, ambiguous) }) };
+  }
+  return {
+    prototype: undefined,
+    ...(classes.length === 0 ? {} : { lost: missing(classes, classes.length, ambiguous) }),
+  };
+}
+
+function missing(classes: readonly string[], from: number, ambiguous: boolean): string {
+  const name = classes[0] || "without a name";
+  const why = ambiguous ? "several classes in `errors` have this name" : "it is not in `errors`";
+  return `the class ${name} (came back as ${classes[from] ?? "Object"}: ${why})`;
+}
+
+/** The prototypes of the given classes with these names. */
+function named(list: readonly ErrorClass[], key: string): object[] {
+  const all = list.flatMap((given) => [given, ...staticErrorClasses(given)]);
+  return [...new Set(all.map(({ prototype }) => prototype as object))].filter(
+    (prototype) => keyOfPrototype(prototype) === key,
+  );
+}
+
+/** Clients offer their error classes as static members, such as `OpenAI.RateLimitError`. */
+function staticErrorClasses(given: ErrorClass): ErrorClass[] {
+  return Object.values(Object.getOwnPropertyDescriptors(given)).flatMap(({ value }: PropertyDescriptor): ErrorClass[] =>
+    isClass(value) && value.prototype instanceof Error ? [value] : [],
+  );
+}
+
+function isClass(value: unknown): value is ErrorClass {
+  if (typeof value !== "function") return false;
+  const { prototype } = value as { prototype?: unknown };
+  return typeof prototype === "object" && prototype !== null;
+}
+
+/** The deepest class hierarchy that is followed. */
+const MAX_LINKS = 32;
+
+interface Link {
+  /** "" for a class without a name. */
+  readonly name: string;
+  /** The class itself, if the prototype names it. */
+  readonly made: object | undefined;
+}
+
+function links(value: object): Link[] {
+  try {
+    const chain: Link[] = [];
+    let prototype = Object.getPrototypeOf(value) as object | null;
+    while (prototype !== null && chain.length < MAX_LINKS) {
+      const above = Object.getPrototypeOf(prototype) as object | null;
+      if (above === null) break;
+      const link = linkOf(prototype);
+      if (link !== undefined) chain.push(link);
+      prototype = above;
+    }
+    return chain;
+  } catch {
+    return [];
+  }
+}
+
+function linkOf(prototype: object): Link | undefined {
+  const made: unknown = Object.hasOwn(prototype, "constructor") ? prototype.constructor : undefined;
+  if (typeof made !== "function") return { name: "", made: undefined };
+  // Node puts prototypes of its own between an error and its class. They do not make another class.
+  if ((made as { prototype?: unknown }).prototype !== prototype) return undefined;
+  return { name: typeof made.name === "string" ? made.name : "", made };
+}
+
+function isPlatformClass(made: object): boolean {
+  const { name } = made as { name?: unknown };
+  if (typeof name === "string" && (globalThis as Record<string, unknown>)[name] === made) return true;
+  return /\{\s*\[native code\]\s*\}$/.test(sourceOf(made));
+}
+
+function sourceOf(made: object): string {
+  return Function.prototype.toString.call(made);
+}
+
+const keyOf = (classes: readonly string[]): string => JSON.stringify(classes);
+
+function keyOfPrototype(prototype: object): string {
+  return keyOf(classNames(Object.create(prototype) as object));
+}
+
+const nativeClasses = [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError, AggregateError];
+
+const nativePrototypes = new Map<string, object>(nativeClasses.map(({ name, prototype }) => [name, prototype]));
+
+const ourPrototypes = new Map<string, object>(
+  Object.values(ours).flatMap(({ prototype }): [string, object][] =>
+    prototype instanceof ours.RewindError || prototype === ours.RewindError.prototype
+      ? [[prototype.name, prototype]]
+      : [],
+  ),
+);
+
+let builtins: Map<string, object> | undefined;
+
+function builtin(key: string): object[] {
+  builtins ??= new Map(
+    [Error.prototype, DOMException.prototype, ...nativePrototypes.values(), ...ourPrototypes.values()].map(
+      (prototype) => [keyOfPrototype(prototype), prototype],
+    ),
+  );
+  const prototype = builtins.get(key);
+  return prototype === undefined ? [] : [prototype];
+}
