@@ -17,6 +17,7 @@ export {
 } from "./runtime/agent/equip.js";
 export { runFrame } from "./runtime/frame/run-frame.js";
 export { journalCall, type CallInfo, type JournaledCall } from "./runtime/call/journal-call.js";
+export type { ErrorClass } from "./values/error-classes.js";
 export type { NormalizeRule } from "./values/normalize.js";
 export { promptAgent, type PromptOptions } from "./runtime/agent/prompt.js";
 export { isRebornSignal, reborn, type RebornSignal } from "./runtime/frame/reborn.js";

@@ -48,6 +48,15 @@ export interface InFlightCall {
   readonly idempotencyKey: string;
 }
 
+/** A replayed failure that lacks something that the recorded one had. */
+export interface IncompleteError {
+  readonly callId: string;
+  /** Name of the recorded class. */
+  readonly name: string;
+  /** What is missing: the class, because no option `errors` names it, or parts that could not be recorded. */
+  readonly lost: readonly string[];
+}
+
 /** Statistics of the calls of a run. The numbers count as in {@link FrameReport}. */
 export interface ReplayReport {
   readonly mode: "live" | "resume" | "replay";
@@ -66,6 +75,8 @@ export interface ReplayReport {
   withheld: WithheldAnswer[];
   /** Calls that the recording of a resumed run does not contain the end of. They are executed again. */
   inFlight: InFlightCall[];
+  /** Replayed failures that lack something that the recorded ones had. */
+  incompleteErrors: IncompleteError[];
   /** Time and tokens that the replayed calls used when they were recorded. */
   saved: { milliseconds: number; promptTokens: number; completionTokens: number; totalTokens: number };
 }

@@ -57,32 +57,36 @@ export interface FoundClass {
  * its ancestors must be equal. @param given the first list that has the class counts.
  */
 export function findClass(classes: readonly string[], given: readonly (readonly ErrorClass[])[]): FoundClass {
-  let ambiguous = false;
   for (let from = 0; from < classes.length; from++) {
     const key = keyOf(classes.slice(from));
     const found = [...given.map((list) => named(list, key)), builtin(key)].find(({ length }) => length > 0) ?? [];
-    ambiguous ||= found.length > 1;
-    if (found.length === 1)
-      return { prototype: found[0], ...(from === 0 ? {} : { lost: missing(classes, from, ambiguous) }) };
+    if (found.length === 1) {
+      return { prototype: found[0], ...(from === 0 ? {} : { lost: missing(classes, from, given) }) };
+    }
   }
-  return {
-    prototype: undefined,
-    ...(classes.length === 0 ? {} : { lost: missing(classes, classes.length, ambiguous) }),
-  };
+  const lost = missing(classes, classes.length, given);
+  return { prototype: undefined, ...(classes.length === 0 ? {} : { lost }) };
 }
 
-function missing(classes: readonly string[], from: number, ambiguous: boolean): string {
+function missing(classes: readonly string[], from: number, given: readonly (readonly ErrorClass[])[]): string {
   const name = classes[0] || "without a name";
-  const why = ambiguous ? "several classes in `errors` have this name" : "it is not in `errors`";
+  const why = given.some((list) => named(list, keyOf(classes)).length > 1)
+    ? "`errors` names several such classes"
+    : given.some((list) => withStatics(list).some((one) => one.name === name))
+      ? `the class of this name in \`errors\` does not have the ancestors ${classes.slice(1).join(", ")}`
+      : "it is not in `errors`";
   return `the class ${name} (came back as ${classes[from] ?? "Object"}: ${why})`;
 }
 
 /** The prototypes of the given classes with these names. */
 function named(list: readonly ErrorClass[], key: string): object[] {
-  const all = list.flatMap((given) => [given, ...staticErrorClasses(given)]);
-  return [...new Set(all.map(({ prototype }) => prototype as object))].filter(
+  return [...new Set(withStatics(list).map(({ prototype }) => prototype as object))].filter(
     (prototype) => keyOfPrototype(prototype) === key,
   );
+}
+
+function withStatics(list: readonly ErrorClass[]): ErrorClass[] {
+  return list.flatMap((given) => [given, ...staticErrorClasses(given)]);
 }
 
 /** Clients offer their error classes as static members, such as `OpenAI.RateLimitError`. */

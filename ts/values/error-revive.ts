@@ -45,7 +45,6 @@ class Reviver {
     // The line above made a stack that does not show where the failure happened.
     define(error, "stack", typeof stack === "string" ? stack : `${asText(name)}: ${asText(message)}`);
     if (error.name !== name) define(error, "name", asText(name));
-    if (text !== undefined) define(error, "toString", () => asText(text));
     const fits = (): boolean => depth <= MAX_CAUSES && this.#errors > 0;
     if (cause !== undefined && fits()) define(error, "cause", this.revive(cause, `${at}/cause`, depth + 1));
     if (Array.isArray(errors)) {
@@ -55,6 +54,7 @@ class Reviver {
       define(error, "errors", inner);
     }
     this.#addMembers(error, info, at, depth);
+    if (text !== undefined && asText(error) !== text) define(error, "toString", () => asText(text));
     this.#note(error, info, at);
     return error;
   }

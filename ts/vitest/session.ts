@@ -12,6 +12,7 @@ import {
 import { fromLines } from "../recording/from-lines.js";
 import type { BuiltinRedactRule } from "../redact/rules.js";
 import { RecordingSession, sessionContexts } from "../integration/session/index.js";
+import { checkErrorClasses, type ErrorClass } from "../values/error-classes.js";
 import { Normalizer, type NormalizeRule } from "../values/normalize.js";
 import { recordingMode, type RecordingMode, type SnapshotUpdate } from "./mode.js";
 import { recordingPaths, testNames, type TaskLike } from "./names.js";
@@ -24,6 +25,8 @@ export interface RecordingOptions {
   readonly normalize?: readonly NormalizeRule[];
   /** Overrides the mode that vitest implies. AGENT_REWIND_MODE overrides this option. */
   readonly mode?: RecordingMode;
+  /** Classes that replayed failures come back as. Same as in `runWith`. */
+  readonly errors?: readonly ErrorClass[];
   /** Redaction rules whose findings are allowed in the recording, such as `["card-number"]` for invented numbers. */
   readonly allowSecrets?: readonly BuiltinRedactRule[];
 }
@@ -53,10 +56,12 @@ export class TestSession implements Recording {
     this.#found = found !== undefined;
     const strict = this.mode === "replay" || (this.mode === "once" && this.#found);
     const snapshot = found ?? (strict ? fromLines({}, [], []) : undefined);
-    const { normalize } = options;
+    const { normalize, errors } = options;
+    checkErrorClasses(errors, "recording: options.errors");
     this.#run = new RecordingSession({
       snapshot,
       normalize,
+      errors,
       mode: strict ? "replay" : this.#found ? "resume" : "live",
     });
   }

@@ -1,8 +1,8 @@
 import { encodeInput, encodeMarked } from "../../values/encode.js";
 import type { ErrorInfo } from "../../types/snapshot.js";
-import { toErrorInfo } from "../../values/error-info.js";
+import { toErrorInfo, unrecordable } from "../../values/error-info.js";
 import { dataFields, type CallData } from "./call-data.js";
-import type { CallFailure, Ended } from "./outcome.js";
+import { thrownTombstone, type CallFailure, type Ended } from "./outcome.js";
 
 /** A value in the form that events contain: a JSON copy. */
 export function shown(value: unknown): unknown {
@@ -32,13 +32,17 @@ export function outputFields(ended: Ended<unknown>): {
 /** Event fields of a failed call. */
 export function failureFields({ error, source, cached, data }: CallFailure): CallData & {
   error: ErrorInfo;
+  tombstone?: string;
   success: false;
   cache: boolean;
   handled?: true;
 } {
   const handled = source === "recorded-handled" ? { handled: true as const } : {};
+  const info = toErrorInfo(error);
+  const reason = unrecordable(info);
   return {
-    error: toErrorInfo(error),
+    error: info,
+    ...(reason === undefined ? {} : { tombstone: thrownTombstone(reason) }),
     ...dataFields(data),
     success: false,
     cache: cached,

@@ -2,6 +2,7 @@ import { RunContext, getContext, storage } from "../scope/run-context.js";
 import { ContextNotFoundError } from "../../errors/index.js";
 import { kindOf } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
+import { checkErrorClasses, type ErrorClass } from "../../values/error-classes.js";
 import { beginAttempt } from "./request.js";
 import { answerOrCall } from "./answer-or-call.js";
 import type { Scope } from "../scope/scope.js";
@@ -30,6 +31,11 @@ export interface JournaledCall {
    * with an equal request in its frame, and its outcome replaces the outcome of that one.
    */
   attempt?: number;
+  /**
+   * Classes that a replayed failure of this call comes back as, in addition to those of the run: see `errors` of
+   * `runWith`.
+   */
+  errors?: readonly ErrorClass[];
 }
 
 /** Arguments of the function that executes a call. */
@@ -108,6 +114,7 @@ export function journaled<T>(
     if (typeof value !== "string" || value === "")
       throw new TypeError(`journalCall: call.${field} must be a non-empty string`);
   }
+  checkErrorClasses(call.errors, "journalCall: call.errors");
   const { scope } = context;
   context.throwIfAborted();
   const started = beginAttempt(scope, call);
@@ -126,6 +133,7 @@ export function journaled<T>(
       ...(asksModel ? { beforeReplay: () => announceReplay(called) } : {}),
       make: asksModel ? (progress) => makeObserved(called, () => makeInside(progress)) : makeInside,
       ...more,
+      errors: call.errors,
     }),
   );
 }

@@ -1,8 +1,10 @@
 import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
 import { decodeParsed } from "../../values/decode.js";
 import type { Encoded, Tombstone } from "../../values/encode.js";
-import { errorInfoText } from "../../values/error-info.js";
+import type { ErrorClass } from "../../values/error-classes.js";
+import { toErrorInfo, unrecordable } from "../../values/error-info.js";
 import { dataText, type CallData } from "./call-data.js";
+import { warnOfLostParts } from "./incomplete-errors.js";
 import type { StartedCall } from "./started-call.js";
 
 /** How to execute a call, and how to treat its answers. */
@@ -20,6 +22,8 @@ export interface CallSpec<T> {
   readonly refuse?: (tombstone: Tombstone["tombstone"]) => Error;
   /** Called before a recorded answer is returned. If it throws, the call fails with that error. */
   readonly beforeReplay?: () => Promise<void> | undefined;
+  /** Classes that replayed failures come back as, before those of the run. */
+  readonly errors?: readonly ErrorClass[] | undefined;
   /** Returns the meta to journal with the outcome, at the end of the call. */
   readonly meta?: () => CallMeta;
 }
@@ -100,8 +104,21 @@ export function journalOutcome({ scope, slot }: StartedCall, ended: Ended<unknow
 export function journalFailure(call: StartedCall, error: unknown, data?: CallData): void {
   const { scope, slot } = call;
   if (slot === undefined || scope.abandoned) return;
-  scope.frame.fail(slot, scope.recordable(errorInfoText(error)), data && dataText(scope, data));
+  const info = toErrorInfo(error);
+  const reason = unrecordable(info);
+  const recorded = data && dataText(scope, data);
+  if (reason === undefined) {
+    scope.frame.fail(slot, scope.recordable(JSON.stringify(info)), recorded);
+  } else {
+    scope.frame.bury(slot, scope.recordable(JSON.stringify(thrownTombstone(reason))), recorded);
+  }
+  warnOfLostParts(call, info);
   rememberFailure(call, error);
+}
+
+/** The text of the entry of a call that threw something that cannot be thrown again. */
+export function thrownTombstone(reason: string): string {
+  return `the thrown value: ${reason}`;
 }
 
 /** Remembers that a call failed with an error, in case the frame ends with it. */

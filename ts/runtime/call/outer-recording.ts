@@ -34,7 +34,8 @@ export async function askOuterRecording<T>(
         if (headReceived) scope.frame.headReceived(call.slot);
         return both(progress(value, headReceived));
       });
-    const ended = await answerOrCall(outer, { ...spec, make });
+    const errors = [...(spec.errors ?? []), ...scope.run.errors];
+    const ended = await answerOrCall(outer, { ...spec, make, errors });
     scope.count("live");
     const { continue: continueCall, end } = ended;
     if (end !== undefined) scope.frame.headReceived(call.slot);

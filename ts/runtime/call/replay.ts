@@ -1,9 +1,9 @@
 import { isAbortError } from "../../errors/index.js";
 import type { ErrorInfo } from "../../types/snapshot.js";
 import { decodeValue } from "../../values/decode.js";
-import { fromErrorInfo } from "../../values/error-info.js";
 import { addSaved } from "../scope/replay-report.js";
 import { recordedData, type CallData } from "./call-data.js";
+import { restoreError } from "./incomplete-errors.js";
 import {
   CallFailure,
   answerOf,
@@ -31,7 +31,7 @@ export async function replayRecorded<T>(
   const answer = call.answer === "output" ? recordedOutput<T>(call) : answerInFailure(call, spec);
   if (answer === undefined) {
     noteInexact(call);
-    throw await replayFailure(call);
+    throw await replayFailure(call, spec);
   }
   const { scope, recorded } = call;
   const incomplete = spec.incompleteAnswer?.(answer.value);
@@ -106,9 +106,9 @@ function answerInFailure<T>(call: StartedCall, { failureIn }: CallSpec<T>): Ende
   return { value: answer, cached: true, failure, handledWhenRecorded: call.answer === "handled-failure" };
 }
 
-async function replayFailure(call: StartedCall): Promise<CallFailure> {
+async function replayFailure(call: StartedCall, { errors }: Pick<CallSpec<unknown>, "errors">): Promise<CallFailure> {
   const { recorded, scope } = call;
-  const error = fromErrorInfo(JSON.parse(recorded.text ?? "{}") as ErrorInfo);
+  const error = restoreError(scope, call.callId, recorded.text ?? "{}", errors);
   await waitForRelease(call, false);
   const { reopenedRequests } = scope.run;
   if (!reopenedRequests.isEmpty && isAbortError(error)) await reopenedRequests.answeredBefore(recorded.end);

@@ -11,7 +11,8 @@ import {
 import type { ErrorInfo, Recorder } from "../../types/snapshot.js";
 import { decodeValue } from "../../values/decode.js";
 import { encodeInput, encodeValue } from "../../values/encode.js";
-import { fromErrorInfo, toErrorInfo } from "../../values/error-info.js";
+import { toErrorInfo, unrecordable } from "../../values/error-info.js";
+import { restoreError } from "../call/incomplete-errors.js";
 import { budgetOf } from "../usage/budget.js";
 import { isProduction } from "../scope/environment.js";
 import type { Redaction } from "../../redact/redaction.js";
@@ -199,9 +200,10 @@ class FrameRun<Props, Result> {
   }
 
   /** A failure that ended the run is retried, if calls may be executed. So is a result that could not be recorded. */
-  #mayReuse({ status, endedTheRun, types }: NativeRecordedState): boolean {
-    if (status === "completed" && types === UNRECORDED) return false;
-    return status === "completed" || !endedTheRun || this.#scope.run.mode === "replay";
+  #mayReuse({ status, text, endedTheRun, types }: NativeRecordedState): boolean {
+    if (status === "completed") return types !== UNRECORDED;
+    if (unrecordable(JSON.parse(text ?? "{}") as ErrorInfo) !== undefined) return false;
+    return !endedTheRun || this.#scope.run.mode === "replay";
   }
 
   /** Returns the recorded result without running the handler. */
@@ -216,7 +218,7 @@ class FrameRun<Props, Result> {
       scope.close();
       return result;
     }
-    const error = fromErrorInfo(JSON.parse(text ?? "{}") as ErrorInfo);
+    const error = restoreError(scope, scope.callId, text ?? "{}");
     this.#emitEnd(() => ({ error: toErrorInfo(error), success: false, cache: true }));
     scope.close();
     scope.parent?.remember(error, () => scope.frame.markFramePropagated());

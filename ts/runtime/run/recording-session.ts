@@ -7,6 +7,7 @@ import type { ReplayMissError } from "../../errors/index.js";
 import type { AgentSnapshot } from "../../types/snapshot.js";
 import { DEFAULT_MAX_DEPTH, frameStart } from "../frame/run-frame.js";
 import { newRunId, newSpanId } from "../scope/ids.js";
+import type { ErrorClass } from "../../values/error-classes.js";
 import { Normalizer, type NormalizeRule } from "../../values/normalize.js";
 import { RunState } from "../scope/run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";
@@ -18,6 +19,8 @@ export interface RecordingSessionOptions {
   /** As for `runWith`: "live" executes all calls, "replay" none. */
   readonly mode: "live" | "resume" | "replay";
   readonly normalize?: readonly NormalizeRule[] | undefined;
+  /** As for `runWith`. */
+  readonly errors?: readonly ErrorClass[] | undefined;
 }
 
 /**
@@ -29,7 +32,7 @@ export class RecordingSession {
   readonly #scope: Scope;
 
   /** @throws the errors of `runWith` for snapshots and rules. */
-  constructor({ snapshot, mode, normalize = [] }: RecordingSessionOptions) {
+  constructor({ snapshot, mode, normalize = [], errors }: RecordingSessionOptions) {
     const normalizer = normalize.length === 0 ? undefined : new Normalizer(normalize);
     const opened = snapshot === undefined || mode === "live" ? undefined : openSnapshot(snapshot, normalizer);
     const run = new RunState({
@@ -40,6 +43,7 @@ export class RecordingSession {
       mode: opened === undefined ? "live" : mode,
       // Each run inside emits its own events. Nobody receives events of the session itself.
       eventBus: SILENT,
+      errors,
       normalizer,
       maxDepth: DEFAULT_MAX_DEPTH,
       isRecordingSession: true,

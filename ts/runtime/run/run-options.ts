@@ -6,6 +6,7 @@ import type { Miss } from "../../types/miss.js";
 import type { ModelAdapter } from "../../types/model.js";
 import type { ReplayReport } from "../../types/report.js";
 import type { AgentSnapshot } from "../../types/snapshot.js";
+import { checkErrorClasses, type ErrorClass } from "../../values/error-classes.js";
 import type { NormalizeRule } from "../../values/normalize.js";
 import type { EventSink } from "../scope/emitter.js";
 
@@ -68,6 +69,14 @@ export interface RunWithOptions<Props = unknown> {
    * `"auto"`, and `"start"` with the mode "replay".
    */
   memory?: "auto" | "start" | "dump";
+  /**
+   * Classes that replayed failures come back as, such as `[OpenAI.RateLimitError, OutOfStock]`. The error classes among
+   * the static members of a class count too, so `[OpenAI]` names all errors of that client. A class is found by its name
+   * and the names of its ancestors, and no constructor runs. The errors of JavaScript, DOMException and the errors of this
+   * package always come back as themselves. Others come back as their nearest known ancestor, and the report lists them
+   * in `incompleteErrors`.
+   */
+  errors?: readonly ErrorClass[];
 }
 
 /** The maximal depth of frames in a snapshot, including the root. */
@@ -99,6 +108,7 @@ const NAMES: OptionNames<RunWithOptions> = {
   requests: true,
   failures: true,
   memory: true,
+  errors: true,
 };
 
 /** @throws TypeError, RangeError if an option is invalid, or options contradict each other. */
@@ -120,6 +130,7 @@ export function checkOptions(options: RunWithOptions): void {
       `runWith: options.maxDepth must be a whole number from 1 to ${MAX_FRAMES_DEEP}, received ${String(maxDepth)}`,
     );
   }
+  checkErrorClasses(options.errors, "runWith: options.errors");
   const { mode, snapshot, onMiss, eventBus } = options;
   for (const name of ["onMiss", "onReport"] as const) {
     if (options[name] !== undefined && typeof options[name] !== "function") {

@@ -124,6 +124,7 @@ class Run<Props, Result> {
       onMiss: options.onMiss,
       reported: options.onReport !== undefined || outer?.isReported === true,
       completedFrames: options.completedFrames,
+      errors: [...(options.errors ?? []), ...(around?.run.errors ?? [])],
       ...rules,
       maxDepth: options.maxDepth ?? DEFAULT_MAX_DEPTH,
       eventBus: options.eventBus,

@@ -14,6 +14,7 @@ export function emptyReport(mode: ReplayReport["mode"]): ReplayReport {
     inexact: [],
     withheld: [],
     inFlight: [],
+    incompleteErrors: [],
     saved: { milliseconds: 0, promptTokens: 0, completionTokens: 0, totalTokens: 0 },
   };
 }
@@ -47,13 +48,14 @@ export function reportData(report: ReplayReport): ReplayReport {
     const { explanation } = firstDivergence;
     return { ...frame, firstDivergence: explanation === undefined ? miss : { ...miss, explanation } };
   });
-  const { inexact, withheld, inFlight, saved } = report;
+  const { inexact, withheld, inFlight, incompleteErrors, saved } = report;
   return {
     ...report,
     frames,
     inexact: [...inexact],
     withheld: [...withheld],
     inFlight: [...inFlight],
+    incompleteErrors: [...incompleteErrors],
     saved: { ...saved },
   };
 }

@@ -2,6 +2,7 @@ import type { Native } from "../../native.js";
 import type { Redaction } from "../../redact/redaction.js";
 import type { ModelAdapter } from "../../types/model.js";
 import type { ReplayReport } from "../../types/report.js";
+import type { ErrorClass } from "../../values/error-classes.js";
 import type { Normalizer } from "../../values/normalize.js";
 import { ReleaseQueue } from "../order/release-queue.js";
 import { ReopenedRequests } from "../order/reopened-requests.js";
@@ -20,6 +21,7 @@ export interface RunSettings extends EmitterOptions, MissOptions {
   /** True if somebody reads the report at the end. */
   readonly reported?: boolean;
   readonly completedFrames?: "rerun" | "reuse" | undefined;
+  readonly errors?: readonly ErrorClass[] | undefined;
   readonly normalizer?: Normalizer | undefined;
   readonly maxDepth: number;
   readonly model?: ModelAdapter | undefined;
@@ -48,6 +50,8 @@ export class RunState {
   readonly mode: "live" | "resume" | "replay";
   /** True if frames that ended in the recording return their recorded result without running. */
   readonly reusesFrames: boolean;
+  /** Classes that replayed failures come back as. */
+  readonly errors: readonly ErrorClass[];
   readonly emitter: Emitter;
   readonly misses: Misses;
   readonly report: ReplayReport;
@@ -78,6 +82,7 @@ export class RunState {
     this.requests = settings.requests;
     this.mode = settings.mode;
     this.reusesFrames = settings.completedFrames === "reuse";
+    this.errors = settings.errors ?? [];
     this.emitter = new Emitter(settings);
     this.misses = new Misses(settings, settings.outer?.misses);
     this.report = emptyReport(settings.mode);
