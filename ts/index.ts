@@ -17,7 +17,6 @@ export {
 } from "./runtime/agent/equip.js";
 export { runFrame } from "./runtime/frame/run-frame.js";
 export { journalCall, type CallInfo, type JournaledCall } from "./runtime/call/journal-call.js";
-export type { ErrorClass } from "./values/error-classes.js";
 export type { NormalizeRule } from "./values/normalize.js";
 export { promptAgent, type PromptOptions } from "./runtime/agent/prompt.js";
 export { isRebornSignal, reborn, type RebornSignal } from "./runtime/frame/reborn.js";
@@ -31,6 +30,7 @@ export { live, replay, resume } from "./runtime/run/modes.js";
 export type { BudgetUpdate, StreamConsumer, StreamInfo } from "./runtime/scope/watcher.js";
 export { callTool } from "./runtime/agent/tool-calls.js";
 export type { ToolUsage } from "./runtime/usage/usage.js";
+export type { ErrorClass } from "./types/error-class.js";
 export type * from "./types/events.js";
 export type * from "./types/messages.js";
 export type * from "./types/miss.js";

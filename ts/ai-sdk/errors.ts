@@ -34,10 +34,10 @@ export function recordedPart(part: object): object {
   return { ...rest, errorInfo: toErrorInfo(error) };
 }
 
-export function revivedPart(part: object): object {
+export function revivedPart(part: object, restoreError: (info: ErrorInfo) => unknown = fromErrorInfo): object {
   if (!("errorInfo" in part)) return part;
   const { errorInfo, ...rest } = part as RecordedErrorPart;
-  return { ...rest, error: revivedErrors(fromErrorInfo(errorInfo)) };
+  return { ...rest, error: revivedErrors(restoreError(errorInfo)) };
 }
 
 function isError(value: unknown): value is Error {

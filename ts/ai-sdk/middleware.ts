@@ -108,7 +108,9 @@ function streamed(
       await until?.(meta.stream?.startMs ?? 0);
       signal?.throwIfAborted();
       const times = meta.stream?.chunks ?? [];
-      const chunks = parts.map((part, index) => [revivedPart(part), times[index]?.[1] ?? 0] as const);
+      const chunks = parts.map(
+        (part, index) => [revivedPart(part, rest.restoreError), times[index]?.[1] ?? 0] as const,
+      );
       const stream = replayStream(chunks, {
         ...rest,
         signal,

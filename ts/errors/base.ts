@@ -23,8 +23,6 @@ export class RewindError extends Error {
   }
 }
 
-named(RewindError, "RewindError");
-
 /** Tests by its name if a value is an error of one class. */
 export type ErrorGuard<E> = (value: unknown) => value is E;
 
@@ -36,7 +34,17 @@ export type ErrorGuard<E> = (value: unknown) => value is E;
  */
 export function named<E>(errorClass: { readonly prototype: E & Error }, name: string): ErrorGuard<E> {
   Object.defineProperty(errorClass.prototype, "name", { value: name, writable: true, configurable: true });
+  prototypes.set(name, errorClass.prototype);
   return (value): value is E => hasName(value, name);
+}
+
+const prototypes = new Map<string, object>();
+
+named(RewindError, "RewindError");
+
+/** The prototype of an error class of this package, also of an entry point that is loaded later. */
+export function ownPrototype(name: string): object | undefined {
+  return prototypes.get(name);
 }
 
 export function hasName(value: unknown, name: string): boolean {

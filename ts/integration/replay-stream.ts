@@ -1,5 +1,6 @@
 import { StreamCutError } from "../errors/index.js";
 import type { More as RestOfAnswer } from "../runtime/call/streamed-call.js";
+import type { ErrorInfo } from "../types/snapshot.js";
 import { fromErrorInfo } from "../values/error-info.js";
 import { delay } from "./delay.js";
 import type { StreamEnd } from "./tap.js";
@@ -42,6 +43,7 @@ export function replayStream<T>(
     call,
     until,
     revive = (error) => error,
+    restoreError = fromErrorInfo,
     continue: continueStream,
     ended,
     dropped,
@@ -72,7 +74,7 @@ export function replayStream<T>(
         unwatch();
         if (live === undefined) await ended?.();
         if (end === undefined || live !== undefined) controller.close();
-        else controller.error(revive(endError(end, call)));
+        else controller.error(revive(endError(end, call, restoreError)));
       },
       async cancel(reason) {
         unwatch();
@@ -84,13 +86,13 @@ export function replayStream<T>(
   );
   // A recorded failure came before the abort, or was not read before it.
   const failure = (): unknown =>
-    typeof end === "object" && live === undefined ? revive(endError(end, call)) : signal?.reason;
+    typeof end === "object" && live === undefined ? revive(endError(end, call, restoreError)) : signal?.reason;
   unwatch = watchUnread(readable, { signal, dropped, aborted: () => errored?.deref()?.error(failure()) });
   return readable;
 }
 
-function endError(end: StreamEnd, call: string): unknown {
+function endError(end: StreamEnd, call: string, restoreError: (info: ErrorInfo) => unknown): unknown {
   if (end === "left" || end === "open") return new StreamCutError(call);
   if (end === "aborted") return new DOMException("This operation was aborted", "AbortError");
-  return fromErrorInfo(end.error);
+  return restoreError(end.error);
 }

@@ -1,5 +1,6 @@
 import { AbortError } from "../errors/context.js";
 import { isError, messageOf } from "../errors/base.js";
+import type { ErrorClass } from "../types/error-class.js";
 import type { Message } from "../types/messages.js";
 import type { ModelAdapter, StreamEvent, StreamOptions } from "../types/model.js";
 import { AnswerReader, type AnswerOptions } from "./answer.js";
@@ -28,9 +29,16 @@ export function createOpenAIModel(options: OpenAIModelOptions): ModelAdapter {
     id,
     provider,
     modelOptions: ownModelOptions(options),
+    errors: errorClasses(options.client),
     ...(calculateCost === undefined ? {} : { calculateCost }),
     stream: (messages, asked = {}) => ask(client, options, messages, asked),
   };
+}
+
+/** The error classes of the client. Those of a client that is created later are not known when a failure is replayed. */
+function errorClasses(client: OpenAIModelOptions["client"]): ErrorClass[] {
+  const made: unknown = typeof client === "object" ? client.constructor : undefined;
+  return typeof made === "function" ? [made as unknown as ErrorClass] : [];
 }
 
 async function* ask(

@@ -1,5 +1,6 @@
 // The interface between the runtime and a model.
 
+import type { ErrorClass } from "./error-class.js";
 import type { Message, ToolChoice } from "./messages.js";
 
 export interface TokenUsage {
@@ -55,6 +56,8 @@ export interface ModelAdapter {
   readonly modelOptions?: Readonly<Record<string, unknown>>;
   /** Sends the messages, and yields the answer as it arrives. */
   stream(messages: Message[], options?: StreamOptions): AsyncGenerator<StreamEvent>;
+  /** Classes that its replayed failures come back as, such as those of its client. */
+  readonly errors?: readonly ErrorClass[];
   /** Costs of a call by unit, as integers. */
   calculateCost?(usage: TokenUsage): Record<string, number>;
 }

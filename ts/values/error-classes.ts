@@ -1,10 +1,8 @@
 // The classes of recorded errors, by their names and those of their ancestors.
 
-import * as ours from "../errors/index.js";
+import { ownPrototype } from "../errors/base.js";
 import { received } from "../errors/received.js";
-
-/** A class that replayed failures come back as. The error classes among its static members count too. */
-export type ErrorClass = abstract new (...args: any[]) => object;
+import type { ErrorClass } from "../types/error-class.js";
 
 /** @throws TypeError that names the entry that is not a class. */
 export function checkErrorClasses(errors: unknown, option: string): void {
@@ -37,7 +35,7 @@ export function platformClass(value: object): string | undefined {
 export function prototypeByName(name: string, details: unknown): object | undefined {
   // Other packages have an AbortError or a LimitError too, so the name is not enough.
   const code = typeof details === "object" && details !== null ? (details as { code?: unknown }).code : undefined;
-  if (typeof code === "string" && code.startsWith("ERR_REWIND_")) return ourPrototypes.get(name);
+  if (typeof code === "string" && code.startsWith("ERR_REWIND_")) return ownPrototype(name);
   return nativePrototypes.get(name);
 }
 
@@ -58,8 +56,10 @@ export interface FoundClass {
  */
 export function findClass(classes: readonly string[], given: readonly (readonly ErrorClass[])[]): FoundClass {
   for (let from = 0; from < classes.length; from++) {
-    const key = keyOf(classes.slice(from));
-    const found = [...given.map((list) => named(list, key)), builtin(key)].find(({ length }) => length > 0) ?? [];
+    const names = classes.slice(from);
+    const key = keyOf(names);
+    const found =
+      [...given.map((list) => named(list, key)), builtin(names, key)].find(({ length }) => length > 0) ?? [];
     if (found.length === 1) {
       return { prototype: found[0], ...(from === 0 ? {} : { lost: missing(classes, from, given) }) };
     }
@@ -157,22 +157,15 @@ const nativeClasses = [EvalError, RangeError, ReferenceError, SyntaxError, TypeE
 
 const nativePrototypes = new Map<string, object>(nativeClasses.map(({ name, prototype }) => [name, prototype]));
 
-const ourPrototypes = new Map<string, object>(
-  Object.values(ours).flatMap(({ prototype }): [string, object][] =>
-    prototype instanceof ours.RewindError || prototype === ours.RewindError.prototype
-      ? [[prototype.name, prototype]]
-      : [],
-  ),
+const natives = new Map(
+  [Error.prototype, DOMException.prototype, ...nativePrototypes.values()].map((prototype) => [
+    keyOfPrototype(prototype),
+    prototype,
+  ]),
 );
 
-let builtins: Map<string, object> | undefined;
-
-function builtin(key: string): object[] {
-  builtins ??= new Map(
-    [Error.prototype, DOMException.prototype, ...nativePrototypes.values(), ...ourPrototypes.values()].map(
-      (prototype) => [keyOfPrototype(prototype), prototype],
-    ),
-  );
-  const prototype = builtins.get(key);
-  return prototype === undefined ? [] : [prototype];
+/** The prototype of a class of JavaScript, or of this package. */
+function builtin([name = ""]: readonly string[], key: string): object[] {
+  const prototype = natives.get(key) ?? ownPrototype(name);
+  return prototype !== undefined && keyOfPrototype(prototype) === key ? [prototype] : [];
 }

@@ -2,7 +2,8 @@
 
 import type { ErrorInfo } from "../types/snapshot.js";
 import { decodeParsed } from "./decode.js";
-import { type ErrorClass, findClass, prototypeByName } from "./error-classes.js";
+import type { ErrorClass } from "../types/error-class.js";
+import { findClass, prototypeByName } from "./error-classes.js";
 import { asText, MAX_CAUSES, MAX_ERRORS, NOT_AN_ERROR, rememberLosses, STANDARD_FIELDS } from "./error-format.js";
 
 export interface RestoreOptions {

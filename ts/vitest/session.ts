@@ -12,7 +12,8 @@ import {
 import { fromLines } from "../recording/from-lines.js";
 import type { BuiltinRedactRule } from "../redact/rules.js";
 import { RecordingSession, sessionContexts } from "../integration/session/index.js";
-import { checkErrorClasses, type ErrorClass } from "../values/error-classes.js";
+import type { ErrorClass } from "../types/error-class.js";
+import { checkErrorClasses } from "../values/error-classes.js";
 import { Normalizer, type NormalizeRule } from "../values/normalize.js";
 import { recordingMode, type RecordingMode, type SnapshotUpdate } from "./mode.js";
 import { recordingPaths, testNames, type TaskLike } from "./names.js";

@@ -56,6 +56,7 @@ export async function takeTurn(
           }),
         ),
       meta: () => facts.meta,
+      errors: request.model.errors,
     });
     const message = ended.value;
     if (ended.cached && request.watchers.length > 0) {

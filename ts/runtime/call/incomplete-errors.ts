@@ -2,15 +2,19 @@
 
 import type { ErrorInfo } from "../../types/snapshot.js";
 import { fromErrorInfo, lostParts } from "../../values/error-info.js";
-import type { ErrorClass } from "../../values/error-classes.js";
+import type { ErrorClass } from "../../types/error-class.js";
 import type { Scope } from "../scope/scope.js";
 
 /**
  * Restores a recorded failure, with the classes that the call and its run name. What it lacks is listed in the report of
  * the run, and warned of once per class and place.
  */
-export function restoreError(scope: Scope, callId: string, text: string, named: readonly ErrorClass[] = []): unknown {
-  const info = JSON.parse(text) as ErrorInfo;
+export function restoreError(
+  scope: Scope,
+  callId: string,
+  info: ErrorInfo,
+  named: readonly ErrorClass[] = [],
+): unknown {
   const { report, errors } = scope.run;
   const onLost = (lost: readonly string[]): void => {
     const name = classOf(info);

@@ -1,7 +1,7 @@
 import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
 import { decodeParsed } from "../../values/decode.js";
 import type { Encoded, Tombstone } from "../../values/encode.js";
-import type { ErrorClass } from "../../values/error-classes.js";
+import type { ErrorClass } from "../../types/error-class.js";
 import { toErrorInfo, unrecordable } from "../../values/error-info.js";
 import { dataText, type CallData } from "./call-data.js";
 import { warnOfLostParts } from "./incomplete-errors.js";
@@ -54,6 +54,8 @@ export interface Ended<T> extends CallData {
    * @throws CallFailure, around a ReplayMissError if not.
    */
   readonly continue?: (() => Promise<Ended<T>>) | undefined;
+  /** Only for a recorded answer: restores an error that is a part of it. */
+  readonly restoreError?: ((info: ErrorInfo) => unknown) | undefined;
   /** Only for a recorded answer that was returned before its call ended: that end. */
   readonly end?: RecordedEnd | undefined;
 }

@@ -28,7 +28,7 @@ export async function replayRecorded<T>(
 ): Promise<Ended<T>> {
   const preparing = spec.beforeReplay && prepareReplay(call, spec.beforeReplay);
   if (preparing !== undefined) await preparing;
-  const answer = call.answer === "output" ? recordedOutput<T>(call) : answerInFailure(call, spec);
+  const answer = call.answer === "output" ? recordedOutput(call, spec) : answerInFailure(call, spec);
   if (answer === undefined) {
     noteInexact(call);
     throw await replayFailure(call, spec);
@@ -90,9 +90,10 @@ function prepareReplay(call: StartedCall, prepare: () => Promise<void> | undefin
   }
 }
 
-function recordedOutput<T>({ recorded }: StartedCall): Ended<T> {
+function recordedOutput<T>({ recorded, scope, callId }: StartedCall, { errors }: CallSpec<T>): Ended<T> {
   const encoded = { text: recorded.text ?? "null", types: recorded.types ?? null };
-  return { value: decodeValue(encoded.text, encoded.types) as T, cached: true, encoded };
+  const value = decodeValue(encoded.text, encoded.types) as T;
+  return { value, cached: true, encoded, restoreError: (info) => restoreError(scope, callId, info, errors) };
 }
 
 /** The recorded answer that reports a failure; `undefined` if the call failed without an answer. */
@@ -108,7 +109,7 @@ function answerInFailure<T>(call: StartedCall, { failureIn }: CallSpec<T>): Ende
 
 async function replayFailure(call: StartedCall, { errors }: Pick<CallSpec<unknown>, "errors">): Promise<CallFailure> {
   const { recorded, scope } = call;
-  const error = restoreError(scope, call.callId, recorded.text ?? "{}", errors);
+  const error = restoreError(scope, call.callId, JSON.parse(recorded.text ?? "{}") as ErrorInfo, errors);
   await waitForRelease(call, false);
   const { reopenedRequests } = scope.run;
   if (!reopenedRequests.isEmpty && isAbortError(error)) await reopenedRequests.answeredBefore(recorded.end);

@@ -1,6 +1,6 @@
 import { getContext } from "../scope/run-context.js";
 import { ContextNotFoundError } from "../../errors/index.js";
-import type { CallMeta } from "../../types/snapshot.js";
+import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
 import type { CallSpec, IncompleteAnswer } from "./outcome.js";
 import { HandOver } from "./hand-over.js";
 import { journaled, type CallInfo, type EndedCall, type JournaledCall, type OpenCall } from "./journal-call.js";
@@ -57,6 +57,8 @@ export interface More<Answer> {
   readonly continue?: (() => Promise<Answer>) | undefined;
   /** Call it before the reader sees the end of the answer. Resolves when the recorded order reaches that end. */
   readonly ended?: (() => Promise<void>) | undefined;
+  /** Restores an error from its recording, with the classes that the call and its run name. */
+  readonly restoreError?: ((info: ErrorInfo) => unknown) | undefined;
   /** Call it when nobody can read the answer any more. */
   readonly dropped?: (() => void) | undefined;
 }
@@ -150,8 +152,9 @@ class StreamedCall<Answer, Recorded> {
     return handOver.take();
   }
 
-  #replayed({ value, meta = {}, continue: continueCall, end, detach }: EndedCall<Recorded>): Answer | Promise<Answer> {
-    if (detach === undefined) return this.#replay.answer(value, meta, {});
+  #replayed({ value, meta = {}, restoreError, ...rest }: EndedCall<Recorded>): Answer | Promise<Answer> {
+    const { continue: continueCall, end, detach } = rest;
+    if (detach === undefined) return this.#replay.answer(value, meta, { restoreError });
     const dropped = (): void => {
       detach();
       close();
@@ -171,7 +174,7 @@ class StreamedCall<Answer, Recorded> {
       dropped();
       return Promise.resolve();
     };
-    return this.#replay.answer(value, meta, { continue: restart, ended, dropped });
+    return this.#replay.answer(value, meta, { continue: restart, restoreError, ended, dropped });
   }
 
   #hold(

@@ -218,7 +218,7 @@ class FrameRun<Props, Result> {
       scope.close();
       return result;
     }
-    const error = restoreError(scope, scope.callId, text ?? "{}");
+    const error = restoreError(scope, scope.callId, JSON.parse(text ?? "{}") as ErrorInfo);
     this.#emitEnd(() => ({ error: toErrorInfo(error), success: false, cache: true }));
     scope.close();
     scope.parent?.remember(error, () => scope.frame.markFramePropagated());

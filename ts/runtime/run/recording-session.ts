@@ -7,7 +7,7 @@ import type { ReplayMissError } from "../../errors/index.js";
 import type { AgentSnapshot } from "../../types/snapshot.js";
 import { DEFAULT_MAX_DEPTH, frameStart } from "../frame/run-frame.js";
 import { newRunId, newSpanId } from "../scope/ids.js";
-import type { ErrorClass } from "../../values/error-classes.js";
+import type { ErrorClass } from "../../types/error-class.js";
 import { Normalizer, type NormalizeRule } from "../../values/normalize.js";
 import { RunState } from "../scope/run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";

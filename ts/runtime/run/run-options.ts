@@ -6,7 +6,8 @@ import type { Miss } from "../../types/miss.js";
 import type { ModelAdapter } from "../../types/model.js";
 import type { ReplayReport } from "../../types/report.js";
 import type { AgentSnapshot } from "../../types/snapshot.js";
-import { checkErrorClasses, type ErrorClass } from "../../values/error-classes.js";
+import type { ErrorClass } from "../../types/error-class.js";
+import { checkErrorClasses } from "../../values/error-classes.js";
 import type { NormalizeRule } from "../../values/normalize.js";
 import type { EventSink } from "../scope/emitter.js";
 

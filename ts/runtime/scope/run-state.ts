@@ -2,7 +2,7 @@ import type { Native } from "../../native.js";
 import type { Redaction } from "../../redact/redaction.js";
 import type { ModelAdapter } from "../../types/model.js";
 import type { ReplayReport } from "../../types/report.js";
-import type { ErrorClass } from "../../values/error-classes.js";
+import type { ErrorClass } from "../../types/error-class.js";
 import type { Normalizer } from "../../values/normalize.js";
 import { ReleaseQueue } from "../order/release-queue.js";
 import { ReopenedRequests } from "../order/reopened-requests.js";
