@@ -8,7 +8,20 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { z } from "zod";
 
 import { dumpSnapshot, restoreSnapshot } from "../../ts/debugger.js";
-import { createEventBus, isReplayMissError, journalCall, replay, resume, runWith } from "../../ts/index.js";
+import {
+  createAgent,
+  createEventBus,
+  isReplayMissError,
+  journalCall,
+  ModelCallError,
+  promptAgent,
+  replay,
+  resume,
+  runFrame,
+  runWith,
+} from "../../ts/index.js";
+import { createOpenAIModel, OpenAIModelError } from "../../ts/openai/index.js";
+import { fromErrorInfo } from "../../ts/values/error-info.js";
 import type { AgentSnapshot, ErrorClass, ReplayReport, TraceEvent } from "../../ts/index.js";
 
 let warn: ReturnType<typeof vi.spyOn>;
@@ -554,4 +567,91 @@ describe("the errors of a client", () => {
     const seen = (await replay(run, { snapshot: dump, errors: [OpenAI.APIError] })) as unknown[];
     expect(seen.slice(0, 4)).toEqual([false, true, false, 429]);
   });
+
+  it("come back as themselves from a model with the client", async () => {
+    const model = createOpenAIModel({ model: "m", client });
+    const agent = createAgent({ id: "a", handler: () => promptAgent(z.string()) });
+    const run = (): Promise<unknown> =>
+      agent().catch((error: any) => [
+        error instanceof ModelCallError,
+        error.cause instanceof OpenAIModelError,
+        error.cause.status,
+        error.cause.cause instanceof OpenAI.RateLimitError,
+        error.cause.cause.headers.get("retry-after"),
+      ]);
+    let dump: AgentSnapshot | undefined;
+    const body = async (): Promise<unknown> => {
+      const seen = await run();
+      dump = dumpSnapshot();
+      return seen;
+    };
+    const seen = await runWith(body, { enableSnapshot: true, model });
+    expect(seen).toEqual([true, true, 429, true, "7"]);
+    let report: ReplayReport | undefined;
+    const onReport = (given: ReplayReport): void => void (report = given);
+    expect(await replay(run, { snapshot: dump as AgentSnapshot, model, onReport })).toEqual(seen);
+    expect(report?.incompleteErrors).toEqual([]);
+  });
+});
+
+it("redacts all parts of a recorded failure", async () => {
+  const token = `ghp_${"aB3dE5gH7jK9mN1pQ2sT4vW6xZ8yC0fLa1b2"}`;
+  const inner = Object.assign(new RangeError(`inner ${token}`), { note: token });
+  const fail = raise(
+    Object.assign(new AggregateError([inner], token, { cause: { token } }), {
+      [Symbol.for("agent-rewind.test.token")]: token,
+      headers: new Headers({ "x-note": token }),
+      response: new Response(null, { status: 500, headers: { "x-note": token } }),
+      last: [inner, () => 1],
+    }),
+  );
+  const look = ({ headers, response, last }: any): unknown => [
+    headers instanceof Headers,
+    response.status,
+    last[0] instanceof RangeError,
+  ];
+  const events: TraceEvent[] = [];
+  const eventBus = createEventBus();
+  eventBus.subscribe("*", (event) => void events.push(structuredClone(event)));
+  const run = program(fail, look);
+  let dump: AgentSnapshot | undefined;
+  const body = async (): Promise<unknown> => {
+    const seen = await run();
+    dump = dumpSnapshot();
+    return seen;
+  };
+  expect(await runWith(body, { enableSnapshot: true, redact: true, eventBus })).toEqual([true, 500, true]);
+  expect(JSON.stringify(dump)).not.toContain(token);
+  expect(JSON.stringify(dump)).toContain("[redacted:github-key");
+  expect(JSON.stringify(events)).not.toContain(token);
+  for (const snapshot of [dump as AgentSnapshot, restoreSnapshot(events)]) {
+    expect(await replay(run, { snapshot, redact: true })).toEqual([true, 500, true]);
+  }
+});
+
+it("finds the classes of a completed frame that is reused", async () => {
+  const frame = (): Promise<unknown> => runFrame({ id: "buyer", input: {} }, raise(new OutOfStock("tea")));
+  const run = (): Promise<unknown> => frame().catch((error: any) => [error instanceof OutOfStock, error.item]);
+  const { seen, dump } = await record(run);
+  const options = { snapshot: dump, completedFrames: "reuse" as const, errors: [OutOfStock] };
+  expect(await replay(run, options)).toEqual(seen);
+  expect(seen).toEqual([true, "tea"]);
+});
+
+it("runs a frame again that ended with something that cannot be thrown again", async () => {
+  const stop = Symbol("stop");
+  const run = (): Promise<unknown> =>
+    runFrame({ id: "stopper", input: {} }, raise(stop)).catch((error: unknown) => error === stop);
+  const { dump } = await record(run);
+  expect(await replay(run, { snapshot: dump, completedFrames: "reuse" })).toBe(true);
+});
+
+it("reads the failures of older recordings as before", () => {
+  const info = { name: "RateLimitError", message: "429", details: { status: 429 } };
+  const error = fromErrorInfo(info, { classes: [[OpenAI]], onLost: () => expect.unreachable() }) as Error;
+  expect(Object.getPrototypeOf(error)).toBe(Error.prototype);
+  expect(error).toMatchObject(info.details);
+  const aborted = fromErrorInfo({ name: "AbortError", message: "stop" });
+  expect(aborted).not.toBeInstanceOf(DOMException);
+  expect(fromErrorInfo({ name: "NonError", message: "1", details: { value: 1 } })).toBe(1);
 });
