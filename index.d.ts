@@ -480,6 +480,8 @@ type ToolChoice = "auto" | "none" | "required" | {
     name: string;
   };
 };
+/** A class that replayed failures come back as. The error classes among its static members count too. */
+type ErrorClass = abstract new (...args: any[]) => object;
 interface TokenUsage {
   promptTokens: number;
   completionTokens: number;
@@ -546,6 +548,8 @@ interface ModelAdapter {
   readonly modelOptions?: Readonly<Record<string, unknown>>;
   /** Sends the messages, and yields the answer as it arrives. */
   stream(messages: Message[], options?: StreamOptions): AsyncGenerator<StreamEvent>;
+  /** Classes that its replayed failures come back as, such as those of its client. */
+  readonly errors?: readonly ErrorClass[];
   /** Costs of a call by unit, as integers. */
   calculateCost?(usage: TokenUsage): Record<string, number>;
 }
@@ -561,6 +565,14 @@ interface ErrorInfo {
   details?: Record<string, unknown>;
   /** Extension: type tags by JSON pointer, for values in `details` that JSON cannot represent. */
   detailsTypes?: Record<string, string>;
+  /** Extension: the members of `details` that are not enumerable. */
+  hidden?: string[];
+  /** Extension: members whose names are registered symbols, by their keys (`Symbol.for`). */
+  symbols?: Record<string, unknown>;
+  /** Extension: the names of the class and of its ancestors, if `name` does not tell the class. */
+  class?: string[];
+  /** Extension: by JSON pointer, why a part of the error could not be recorded. "" is the error itself. */
+  tombstones?: Record<string, string>;
   /** Extension: `String(error)`, if it is not "name: message". */
   text?: string;
 }
@@ -872,6 +884,14 @@ interface InFlightCall {
   /** The id that the function of the call received, and receives again if a resumed run executes it. */
   readonly idempotencyKey: string;
 }
+/** A replayed failure that lacks something that the recorded one had. */
+interface IncompleteError {
+  readonly callId: string;
+  /** Name of the recorded class. */
+  readonly name: string;
+  /** What is missing: the class, because no option `errors` names it, or parts that could not be recorded. */
+  readonly lost: readonly string[];
+}
 /** Statistics of the calls of a run. The numbers count as in {@link FrameReport}. */
 interface ReplayReport {
   readonly mode: "live" | "resume" | "replay";
@@ -890,6 +910,8 @@ interface ReplayReport {
   withheld: WithheldAnswer[];
   /** Calls that the recording of a resumed run does not contain the end of. They are executed again. */
   inFlight: InFlightCall[];
+  /** Replayed failures that lack something that the recorded ones had. */
+  incompleteErrors: IncompleteError[];
   /** Time and tokens that the replayed calls used when they were recorded. */
   saved: {
     milliseconds: number;
@@ -1674,6 +1696,11 @@ interface JournaledCall {
   * with an equal request in its frame, and its outcome replaces the outcome of that one.
   */
   attempt?: number;
+  /**
+  * Classes that a replayed failure of this call comes back as, in addition to those of the run: see `errors` of
+  * `runWith`.
+  */
+  errors?: readonly ErrorClass[];
 }
 /** Arguments of the function that executes a call. */
 interface CallInfo {
@@ -1820,6 +1847,14 @@ interface RunWithOptions<Props = unknown> {
   * `"auto"`, and `"start"` with the mode "replay".
   */
   memory?: "auto" | "start" | "dump";
+  /**
+  * Classes that replayed failures come back as, such as `[OpenAI.RateLimitError, OutOfStock]`. The error classes among
+  * the static members of a class count too, so `[OpenAI]` names all errors of that client. A class is found by its name
+  * and the names of its ancestors, and no constructor runs. The errors of JavaScript, DOMException and the errors of this
+  * package always come back as themselves. Others come back as their nearest known ancestor, and the report lists them
+  * in `incompleteErrors`.
+  */
+  errors?: readonly ErrorClass[];
 }
 /**
 * Runs a function as the root of a run. The run is recorded, and replayed from a snapshot if one is given.
@@ -1917,4 +1952,4 @@ declare function live<Result>(fn: () => Promise<Result> | Result, options?: With
 * @throws the error of the tool, or a TypeError with the faults of the input.
 */
 declare function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output>;
-export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InFlightCall, InexactAnswer, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, Recorder, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, type RunContext, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, WithheldAnswer, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
+export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, type ErrorClass, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InFlightCall, IncompleteError, InexactAnswer, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, Recorder, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, type RunContext, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, WithheldAnswer, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
