@@ -15,20 +15,18 @@ export function checkErrorClasses(errors: unknown, option: string): void {
 }
 
 /** The names of an object's class and of its ancestors, without Object. Never throws. */
-export function classNames(value: object): string[] {
-  return links(value).map(({ name }) => name);
+export function classNames(value: object): readonly string[] {
+  return familyOf(value).names;
 }
 
 /** The first class of an object whose source text has private members (`#name`): nothing can copy them. */
 export function privateClass(value: object): string | undefined {
-  return links(value).find(({ made }) => made !== undefined && PRIVATE_MEMBER.test(sourceOf(made)))?.name;
+  return familyOf(value).privateClass;
 }
-
-const PRIVATE_MEMBER = /(?:^|[^\w$"'`/\\])#[A-Za-z_$]/;
 
 /** The first class of an object that belongs to the platform: its state is not in its members. */
 export function platformClass(value: object): string | undefined {
-  return links(value).find(({ made }) => made !== undefined && isPlatformClass(made))?.name;
+  return familyOf(value).platformClass;
 }
 
 /** The prototype that an error has if its recording names no classes: it is found by the name of the error. */
@@ -41,7 +39,7 @@ export function prototypeByName(name: string, details: unknown): object | undefi
 
 /** True if an error has exactly the classes that `prototypeByName` gives it. */
 export function isFoundByName(classes: readonly string[], name: string, details: unknown): boolean {
-  return keyOf(classes) === keyOfPrototype(prototypeByName(name, details) ?? Error.prototype);
+  return keyOf(classes) === familyFrom(prototypeByName(name, details) ?? Error.prototype).key;
 }
 
 export interface FoundClass {
@@ -81,7 +79,7 @@ function missing(classes: readonly string[], from: number, given: readonly (read
 /** The prototypes of the given classes with these names. */
 function named(list: readonly ErrorClass[], key: string): object[] {
   return [...new Set(withStatics(list).map(({ prototype }) => prototype as object))].filter(
-    (prototype) => keyOfPrototype(prototype) === key,
+    (prototype) => familyFrom(prototype).key === key,
   );
 }
 
@@ -103,42 +101,71 @@ function isClass(value: unknown): value is ErrorClass {
 }
 
 /** The deepest class hierarchy that is followed. */
-const MAX_LINKS = 32;
+const MAX_CLASSES = 32;
 
-interface Link {
+/** What a prototype says about the classes of its objects. */
+interface Family {
   /** "" for a class without a name. */
-  readonly name: string;
-  /** The class itself, if the prototype names it. */
-  readonly made: object | undefined;
+  readonly names: readonly string[];
+  readonly key: string;
+  readonly privateClass: string | undefined;
+  readonly platformClass: string | undefined;
 }
 
-function links(value: object): Link[] {
+const NO_FAMILY: Family = { names: [], key: "[]", privateClass: undefined, platformClass: undefined };
+const families = new WeakMap<object, Family>();
+
+function familyOf(value: object): Family {
   try {
-    const chain: Link[] = [];
-    let prototype = Object.getPrototypeOf(value) as object | null;
-    while (prototype !== null && chain.length < MAX_LINKS) {
-      const above = Object.getPrototypeOf(prototype) as object | null;
-      if (above === null) break;
-      const link = linkOf(prototype);
-      if (link !== undefined) chain.push(link);
-      prototype = above;
-    }
-    return chain;
+    return familyFrom(Object.getPrototypeOf(value) as object | null);
   } catch {
-    return [];
+    return NO_FAMILY;
   }
 }
 
-function linkOf(prototype: object): Link | undefined {
-  const made: unknown = Object.hasOwn(prototype, "constructor") ? prototype.constructor : undefined;
-  if (typeof made !== "function") return { name: "", made: undefined };
-  // Node puts prototypes of its own between an error and its class. They do not make another class.
-  if ((made as { prototype?: unknown }).prototype !== prototype) return undefined;
-  return { name: typeof made.name === "string" ? made.name : "", made };
+function familyFrom(prototype: object | null): Family {
+  if (prototype === null) return NO_FAMILY;
+  const known = families.get(prototype);
+  if (known !== undefined) return known;
+  const classes = classesFrom(prototype);
+  const names = classes.map((made) => (typeof made?.name === "string" ? made.name : ""));
+  const nameOf = (found: (made: ClassLike) => boolean): string | undefined =>
+    names[classes.findIndex((made) => made !== undefined && found(made))];
+  const family = {
+    names,
+    key: keyOf(names),
+    privateClass: nameOf((made) => !isPlatformClass(made) && PRIVATE_MEMBER.test(sourceOf(made))),
+    platformClass: nameOf(isPlatformClass),
+  };
+  families.set(prototype, family);
+  return family;
 }
 
-function isPlatformClass(made: object): boolean {
-  const { name } = made as { name?: unknown };
+interface ClassLike {
+  readonly name?: unknown;
+  readonly prototype?: unknown;
+}
+
+/** The classes from a prototype up to Object; `undefined` for one that its prototype does not name. */
+function classesFrom(from: object): (ClassLike | undefined)[] {
+  const classes: (ClassLike | undefined)[] = [];
+  let prototype: object | null = from;
+  while (prototype !== null && classes.length < MAX_CLASSES) {
+    const above = Object.getPrototypeOf(prototype) as object | null;
+    if (above === null) break;
+    const made: unknown = Object.hasOwn(prototype, "constructor") ? prototype.constructor : undefined;
+    if (typeof made !== "function") classes.push(undefined);
+    // Node puts prototypes of its own between an error and its class. They do not make another class.
+    else if ((made as ClassLike).prototype === prototype) classes.push(made as ClassLike);
+    prototype = above;
+  }
+  return classes;
+}
+
+const PRIVATE_MEMBER = /(?:^|[^\w$"'`/\\])#[A-Za-z_$]/;
+
+function isPlatformClass(made: ClassLike): boolean {
+  const { name } = made;
   if (typeof name === "string" && (globalThis as Record<string, unknown>)[name] === made) return true;
   return /\{\s*\[native code\]\s*\}$/.test(sourceOf(made));
 }
@@ -147,10 +174,8 @@ function sourceOf(made: object): string {
   return Function.prototype.toString.call(made);
 }
 
-const keyOf = (classes: readonly string[]): string => JSON.stringify(classes);
-
-function keyOfPrototype(prototype: object): string {
-  return keyOf(classNames(Object.create(prototype) as object));
+function keyOf(names: readonly string[]): string {
+  return JSON.stringify(names);
 }
 
 const nativeClasses = [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError, AggregateError];
@@ -159,7 +184,7 @@ const nativePrototypes = new Map<string, object>(nativeClasses.map(({ name, prot
 
 const natives = new Map(
   [Error.prototype, DOMException.prototype, ...nativePrototypes.values()].map((prototype) => [
-    keyOfPrototype(prototype),
+    familyFrom(prototype).key,
     prototype,
   ]),
 );
@@ -167,5 +192,5 @@ const natives = new Map(
 /** The prototype of a class of JavaScript, or of this package. */
 function builtin([name = ""]: readonly string[], key: string): object[] {
   const prototype = natives.get(key) ?? ownPrototype(name);
-  return prototype !== undefined && keyOfPrototype(prototype) === key ? [prototype] : [];
+  return prototype !== undefined && familyFrom(prototype).key === key ? [prototype] : [];
 }
