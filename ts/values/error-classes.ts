@@ -156,7 +156,7 @@ function classesFrom(from: object): (ClassLike | undefined)[] {
     const made: unknown = Object.hasOwn(prototype, "constructor") ? prototype.constructor : undefined;
     if (typeof made !== "function") classes.push(undefined);
     // Node puts prototypes of its own between an error and its class. They do not make another class.
-    else if ((made as ClassLike).prototype === prototype) classes.push(made as ClassLike);
+    else if ((made as ClassLike).prototype === prototype) classes.push(made);
     prototype = above;
   }
   return classes;
