@@ -7,7 +7,7 @@ import OpenAI from "openai";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 
-import { dumpSnapshot, restoreSnapshot } from "../../ts/debugger.js";
+import { dumpSnapshot, forkSnapshot, restoreSnapshot } from "../../ts/debugger.js";
 import {
   createAgent,
   createEventBus,
@@ -433,6 +433,38 @@ describe("the option errors", () => {
     const onReport = (given: ReplayReport): void => void (report = given);
     await replay(run, { snapshot: dump, errors: [OutOfStock, Twin], onReport });
     expect(report?.incompleteErrors[0]?.lost[0]).toContain("`errors` names several such classes");
+  });
+
+  it("does not take a class of JavaScript for one of the program with its name", async () => {
+    const OwnEvalError = named(class extends Error {}, "EvalError");
+    const look = (error: any): unknown => [error instanceof EvalError, error instanceof OwnEvalError];
+    const fail = (): never => {
+      throw Reflect.construct(OwnEvalError as new () => object, ["x"]);
+    };
+    await expectExact(fail, look, [OwnEvalError]);
+    const { dump } = await record(program(fail, look));
+    expect(await replay(program(fail, look), { snapshot: dump })).toEqual([false, false]);
+  });
+
+  it("is not needed for what the fetch of Node throws", async () => {
+    const fail = async (): Promise<never> => {
+      const server = createServer((request) => request.socket.destroy());
+      await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+      try {
+        return (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)) as never;
+      } finally {
+        server.close();
+      }
+    };
+    const report = await expectSame(fail, ({ name, message, cause }) => [name, message, cause.code, cause.message]);
+    expect(report.incompleteErrors).toEqual([]);
+  });
+
+  it("brings a failure back that a fork puts in", async () => {
+    const run = program(() => 1, branch);
+    const good = await record(() => run().catch(() => "no failure"));
+    const snapshot = forkSnapshot(good.dump, [{ at: "root/job:it:0", error: new OutOfStock("tea") }]);
+    expect(await replay(run, { snapshot, errors: [OutOfStock] })).toContain("OutOfStock");
   });
 
   it("reports private members, which nothing can copy", async () => {

@@ -59,21 +59,28 @@ export function findClass(classes: readonly string[], given: readonly (readonly 
     const found =
       [...given.map((list) => named(list, key)), builtin(names, key)].find(({ length }) => length > 0) ?? [];
     if (found.length === 1) {
-      return { prototype: found[0], ...(from === 0 ? {} : { lost: missing(classes, from, given) }) };
+      return { prototype: found[0], ...(from === 0 ? {} : missing(classes, from, given)) };
     }
   }
-  const lost = missing(classes, classes.length, given);
-  return { prototype: undefined, ...(classes.length === 0 ? {} : { lost }) };
+  return { prototype: undefined, ...(classes.length === 0 ? {} : missing(classes, classes.length, given)) };
 }
 
-function missing(classes: readonly string[], from: number, given: readonly (readonly ErrorClass[])[]): string {
+/** Node keeps these to itself, so no program can name them. Its `fetch` recognizes errors by registered symbols. */
+const INTERNAL = new Set(["NodeError", "UndiciError"]);
+
+function missing(
+  classes: readonly string[],
+  from: number,
+  given: readonly (readonly ErrorClass[])[],
+): { lost?: string } {
+  if (classes.some((name) => INTERNAL.has(name))) return {};
   const name = classes[0] || "without a name";
   const why = given.some((list) => named(list, keyOf(classes)).length > 1)
     ? "`errors` names several such classes"
     : given.some((list) => withStatics(list).some((one) => one.name === name))
       ? `the class of this name in \`errors\` does not have the ancestors ${classes.slice(1).join(", ")}`
       : "it is not in `errors`";
-  return `the class ${name} (came back as ${classes[from] ?? "Object"}: ${why})`;
+  return { lost: `the class ${name} (came back as ${classes[from] ?? "Object"}: ${why})` };
 }
 
 /** The prototypes of the given classes with these names. */
@@ -128,17 +135,23 @@ function familyFrom(prototype: object | null): Family {
   const known = families.get(prototype);
   if (known !== undefined) return known;
   const classes = classesFrom(prototype);
-  const names = classes.map((made) => (typeof made?.name === "string" ? made.name : ""));
-  const nameOf = (found: (made: ClassLike) => boolean): string | undefined =>
+  const names = classes.map(nameOfClass);
+  const firstOf = (found: (made: ClassLike) => boolean): string | undefined =>
     names[classes.findIndex((made) => made !== undefined && found(made))];
   const family = {
     names,
     key: keyOf(names),
-    privateClass: nameOf((made) => !isPlatformClass(made) && PRIVATE_MEMBER.test(sourceOf(made))),
-    platformClass: nameOf(isPlatformClass),
+    privateClass: firstOf((made) => !isPlatformClass(made) && PRIVATE_MEMBER.test(sourceOf(made))),
+    platformClass: firstOf(isPlatformClass),
   };
   families.set(prototype, family);
   return family;
+}
+
+/** A class of a program that has the name of one of JavaScript, such as EvalError, gets another one. */
+function nameOfClass(made: ClassLike | undefined): string {
+  if (typeof made?.name !== "string") return "";
+  return nativePrototypes.has(made.name) && !isPlatformClass(made) ? `${made.name} of the program` : made.name;
 }
 
 interface ClassLike {

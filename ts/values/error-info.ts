@@ -72,12 +72,8 @@ function describe(error: unknown, above: readonly unknown[], budget: Budget): Er
   else if (described !== undefined) info.cause = described;
   const errors = isAggregate(info.name, error) ? read(error, "errors") : undefined;
   if (Array.isArray(errors)) {
-    info.errors = errors.flatMap((inner: unknown, index) => {
-      const one = inside(inner);
-      if (typeof one !== "string") return [one];
-      members.tombstones[`/errors/${index}`] = one;
-      return [];
-    });
+    info.errors = errors.map(inside).filter((inner) => typeof inner !== "string");
+    if (info.errors.length < errors.length) members.tombstones["/errors"] = TOO_MANY;
   }
   const known = [...STANDARD_FIELDS, ...(info.errors === undefined ? [] : ["errors"])];
   members.addOwn(error, text === undefined ? known : [...known, "toString"]);

@@ -77,24 +77,32 @@ class Part {
       return headerList(value as Headers);
     }
     if (brand === "[object Response]") return this.#keepResponse(value as Response, pointer);
-    const isFull = Object.keys(this.tombstones).length > MAX_TOMBSTONES;
-    if (depth >= MAX_DEPTH || isFull || REQUEST_FIELDS.has(key)) return undefined;
+    if (depth >= MAX_DEPTH || REQUEST_FIELDS.has(key)) return undefined;
     if (Array.isArray(value)) {
-      return value.map((item: unknown, index) => {
-        const kept = this.keep(item, `${pointer}/${index}`, "", depth + 1);
-        if (kept !== LOST) return kept;
-        this.types[`${pointer}/${index}`] = "undefined";
-        return null;
-      });
+      const items: unknown[] = [];
+      for (const item of value as unknown[]) {
+        const at = `${pointer}/${items.length}`;
+        const kept = this.keep(item, at, "", depth + 1);
+        if (this.isFull) return undefined;
+        if (kept === LOST) this.types[at] = "undefined";
+        items.push(kept === LOST ? null : kept);
+      }
+      return items;
     }
     // zod keeps what makes an error a ZodError in a hidden object whose prototype belongs to no class.
     if (!isPlain(value) && !(this.#isHidden && classNames(value).every((name) => name === ""))) return undefined;
     const members: Record<string, unknown> = {};
     for (const member of Object.keys(value)) {
       const kept = this.keep(read(value, member), appendToken(pointer, member), member, depth + 1);
+      if (this.isFull) return undefined;
       if (kept !== LOST) setMember(members, member, kept);
     }
     return members;
+  }
+
+  /** True if so much cannot be kept that the value is left out. */
+  get isFull(): boolean {
+    return Object.keys(this.tombstones).length > MAX_TOMBSTONES;
   }
 
   #keepResponse(response: Response, pointer: string): unknown {
@@ -188,8 +196,8 @@ export class Members {
 }
 
 /** Why a member is too large to be kept. */
-function excess({ tombstones }: Part, kept: unknown): string | undefined {
-  if (Object.keys(tombstones).length > MAX_TOMBSTONES) return `more than ${MAX_TOMBSTONES} parts cannot be recorded`;
+function excess({ isFull }: Part, kept: unknown): string | undefined {
+  if (isFull) return `more than ${MAX_TOMBSTONES} parts cannot be recorded`;
   const isLong = kept !== LOST && JSON.stringify(kept).length > MAX_DETAIL_LENGTH;
   return isLong ? `longer than ${MAX_DETAIL_LENGTH} characters` : undefined;
 }
