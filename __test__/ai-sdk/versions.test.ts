@@ -1,5 +1,12 @@
 // On replay, a user of the AI SDK 5, 6 or 7 sees the same as in the live run.
-import { isReplayMissError, isStreamCutError, runWith, type AgentSnapshot } from "agent-rewind";
+import {
+  isReplayMissError,
+  isStreamCutError,
+  replay,
+  runWith,
+  type AgentSnapshot,
+  type ReplayReport,
+} from "agent-rewind";
 import { rewindEmbeddingModel, rewindMiddleware, wrapTools } from "agent-rewind/ai-sdk";
 import { dumpSnapshot } from "agent-rewind/debugger";
 import * as ai6 from "ai";
@@ -124,6 +131,50 @@ describe.each(VERSIONS)("AI SDK %s", (_name, sdk, version) => {
     expect(again).toEqual(value);
     const { error } = again.find((part) => "error" in part) as { error: Error & { code: number } };
     expect([error.message, error.code]).toEqual(["overloaded", 529]);
+  });
+
+  it("replays errors as instances of the classes of the SDK, if the run names them", async () => {
+    const busy = (): Error =>
+      new sdk.APICallError({
+        message: "busy",
+        url: "u",
+        requestBodyValues: { model: "m" },
+        statusCode: 429,
+        responseHeaders: { "retry-after": "7" },
+      });
+    const model = sdkModel(version, () => [
+      { type: "stream-start", warnings: [] },
+      { type: "error", error: busy() },
+    ]);
+    model.doGenerate = () => Promise.reject(busy());
+    const see = (error: unknown): unknown[] => [
+      error instanceof sdk.APICallError,
+      sdk.APICallError.isInstance(error) && [error.statusCode, error.responseHeaders, error.isRetryable],
+    ];
+    const program = async () => {
+      const seen: unknown[] = [];
+      await sdk
+        .generateText({ model: wrap(model), prompt: "hi", maxRetries: 0 })
+        .catch((error: unknown) => void seen.push(see(error)));
+      const { fullStream } = sdk.streamText({ model: wrap(model), prompt: "hi", onError: () => {} });
+      for await (const part of fullStream) if (part.type === "error") seen.push(see(part.error));
+      return seen;
+    };
+    const { value, snapshot } = await record(program);
+    const whole = [true, [429, { "retry-after": "7" }, true]];
+    expect(value).toEqual([whole, whole]);
+    let report: ReplayReport | undefined;
+    const onReport = (given: ReplayReport): void => void (report = given);
+    expect(await replay(program, { snapshot, enableSnapshot: true, errors: [sdk.APICallError], onReport })).toEqual(
+      value,
+    );
+    expect(report?.incompleteErrors).toEqual([]);
+    // Without them, the SDK still recognizes its errors.
+    expect(await replay(program, { snapshot, enableSnapshot: true, onReport })).toEqual([
+      [false, whole[1]],
+      [false, whole[1]],
+    ]);
+    expect(report?.incompleteErrors.map(({ name }) => name)).toEqual(["APICallError", "APICallError"]);
   });
 
   it("records the received parts of a stream that the program stops reading", async () => {

@@ -537,6 +537,7 @@ describe("thrown values that are not errors", () => {
     await expectSame(raise({ code: 5, fix: () => 1, list: [1, () => 2] }), (error) => [error.code, error.list[0]]);
     await expectSame(raise([1, () => 2]), (error) => [Array.isArray(error), error[0], error.length]);
     await expectExact(raise({ code: 5, at: new Date(1) }), ({ code, at }) => [code, at]);
+    await expectSame(raise(new Response(null, { status: 404 })), (error) => [error instanceof Response, error.status]);
   });
 
   it.each([
