@@ -248,7 +248,7 @@ describe("members of errors", () => {
 
   it("are kept one by one beside those that cannot be kept", async () => {
     class Socket {
-      readonly handle = 1;
+      readonly handle = (): number => 1;
     }
     const fail = raise(
       Object.assign(new Error("http"), {
@@ -285,6 +285,36 @@ describe("members of errors", () => {
     expect(JSON.stringify(dump)).not.toContain("secret");
     const absent = program(fail, ({ response, socket }) => ["retry" in response, response.list[1], socket]);
     expect(await replay(absent, { snapshot: dump })).toEqual([false, undefined, undefined]);
+  });
+
+  it("keep the members of an instance that has only data, and say that its class is missing", async () => {
+    class ResponseHeaders {
+      "retry-after" = "7";
+      "set-cookie" = "session=1";
+    }
+    const response = { status: 429, headers: new ResponseHeaders(), request: { headers: new ResponseHeaders() } };
+    const fail = raise(Object.assign(new Error("http"), { response }));
+    const report = await expectSame(fail, (error) => [error.response.status, error.response.headers["retry-after"]]);
+    expect(report.incompleteErrors[0]?.lost).toEqual([
+      "/response/headers: instance of ResponseHeaders (came back as Object)",
+      "/response/request: /headers: instance of ResponseHeaders",
+    ]);
+    const { dump } = await record(program(fail, () => 0));
+    expect(JSON.stringify(dump)).not.toContain("session=1");
+  });
+
+  it("are marked where an array or an object has more than JSON keeps", async () => {
+    const match = Object.assign(["a"], { index: 3 });
+    const holder = { code: 5, [Symbol("mine")]: 1, fn: () => 1 };
+    const fail = raise(Object.assign(new Error("x"), { match, holder, all: [holder, 1] }));
+    const report = await expectSame(fail, (error) => [error.holder.code, error.all[0].code, error.all[1]]);
+    expect(report.incompleteErrors[0]?.lost).toEqual([
+      '/match: array with the property "index" in addition to its elements',
+      "/holder/fn: function",
+      "/holder/Symbol(mine): a member with a symbol as its name",
+      "/all/0/fn: function",
+      "/all/0/Symbol(mine): a member with a symbol as its name",
+    ]);
   });
 
   it("are marked if they are too large or too many", async () => {

@@ -21,6 +21,8 @@ const REQUEST_FIELDS = new Set(["config", "options", "request"]);
 /** Headers that are never recorded. */
 const CREDENTIALS = new Set(["authorization", "cookie", "proxy-authorization", "set-cookie", "x-api-key"]);
 
+const SYMBOL = "a member with a symbol as its name";
+
 /** No value: it cannot be recorded. */
 export const LOST: unique symbol = Symbol("lost");
 
@@ -50,7 +52,7 @@ class Part {
     const { path, reason } = encoded.tombstone;
     const why = path === "" ? reason : `${path}: ${reason}`;
     try {
-      return this.#keepParts(value, pointer, key, depth) ?? this.bury(pointer, why);
+      return this.#keepParts(value, pointer, { key, depth, isOwn: path === "" }) ?? this.bury(pointer, why);
     } catch {
       return this.bury(pointer, why);
     }
@@ -61,8 +63,12 @@ class Part {
     return LOST;
   }
 
-  /** `undefined` if the value cannot be taken apart. */
-  #keepParts(value: unknown, pointer: string, key: string, depth: number): unknown {
+  /** `undefined` if the value cannot be taken apart. `isOwn`: the reason is in the value itself, not in a part of it. */
+  #keepParts(
+    value: unknown,
+    pointer: string,
+    { key, depth, isOwn }: { key: string; depth: number; isOwn: boolean },
+  ): unknown {
     if (typeof value !== "object" || value === null) return undefined;
     if (isError(value)) {
       const info = this.#describeInner(value);
@@ -79,6 +85,7 @@ class Part {
     if (brand === "[object Response]") return this.#keepResponse(value as Response, pointer);
     if (depth >= MAX_DEPTH || REQUEST_FIELDS.has(key)) return undefined;
     if (Array.isArray(value)) {
+      if (isOwn) return undefined;
       const items: unknown[] = [];
       for (const item of value as unknown[]) {
         const at = `${pointer}/${items.length}`;
@@ -90,14 +97,30 @@ class Part {
       return items;
     }
     // zod keeps what makes an error a ZodError in a hidden object whose prototype belongs to no class.
-    if (!isPlain(value) && !(this.#isHidden && classNames(value).every((name) => name === ""))) return undefined;
+    if (!isPlain(value) && !(this.#isHidden && classNames(value).every((name) => name === ""))) {
+      return this.#keepInstance(value, pointer);
+    }
     const members: Record<string, unknown> = {};
     for (const member of Object.keys(value)) {
+      if (CREDENTIALS.has(member.toLowerCase())) continue;
       const kept = this.keep(read(value, member), appendToken(pointer, member), member, depth + 1);
       if (this.isFull) return undefined;
       if (kept !== LOST) setMember(members, member, kept);
     }
+    for (const symbol of Object.getOwnPropertySymbols(value)) {
+      if (isEnumerable(value, symbol)) this.bury(appendToken(pointer, String(symbol)), SYMBOL);
+    }
     return members;
+  }
+
+  /** The members of an instance as those of a plain object, if each can be kept, such as the headers of a response. */
+  #keepInstance(value: object, pointer: string): unknown {
+    if (!isInstance(value) || privateClass(value) !== undefined) return undefined;
+    const members = Object.entries(value).filter(([member]) => !CREDENTIALS.has(member.toLowerCase()));
+    const encoded = encodeValue(Object.fromEntries(members));
+    if (members.length === 0 || "tombstone" in encoded) return undefined;
+    this.bury(pointer, `instance of ${classNames(value)[0] || "a class without a name"} (came back as Object)`);
+    return this.keep(Object.fromEntries(members), pointer);
   }
 
   /** True if so much cannot be kept that the value is left out. */
@@ -190,7 +213,7 @@ export class Members {
     if (registered !== undefined && "text" in encoded && encoded.types === null) {
       setMember(this.#symbols, registered, JSON.parse(encoded.text));
     } else if (!isHidden) {
-      this.tombstones[appendToken("", String(key))] = "a member with a symbol as its name";
+      this.tombstones[appendToken("", String(key))] = SYMBOL;
     }
   }
 }
