@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use agent_rewind_core::hash;
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{CallData, Kind, Outcome, Recorder, Request, State, Text, Usage};
+use agent_rewind_core::model::{
+    CallData, Flag, Kind, Outcome, Recorder, Request, State, Text, Usage,
+};
 use agent_rewind_core::record::{CallInput, Ended, LiveFrame};
 use agent_rewind_core::replay::ReplaySource;
 use agent_rewind_core::snapshot::{Provenance, Snapshot, SnapshotError, SnapshotSource};
@@ -147,11 +149,18 @@ impl FrameHandle {
         content_hash: String,
         generation: f64,
         occurrence: u32,
+        within: Option<String>,
     ) -> String {
         let kind = Kind::from_name(json_str(&kind));
-        let key =
-            self.frame
-                .idempotency_key(&kind, &content_hash, to_count(generation), occurrence);
+        let within = within.as_deref().map(json_str);
+        let generation = to_count(generation);
+        let key = self.frame.idempotency_key(
+            within.as_ref(),
+            &kind,
+            &content_hash,
+            generation,
+            occurrence,
+        );
         key.to_string()
     }
 
@@ -182,8 +191,14 @@ impl FrameHandle {
         self.frame.has_foreign_hashes()
     }
 
+    /// True if calls and frames inside a call belong to it.
+    #[napi(getter, catch_unwind)]
+    pub fn has_inner_calls(&self) -> bool {
+        self.frame.flags().has(Flag::InnerCalls)
+    }
+
     /// Starts a call. `request` is JSON text. If `normalized` is given, it is hashed instead. `inexact`: the request
-    /// has content that the hash does not cover.
+    /// has content that the hash does not cover. `within`: the callId of its outer call, as a JSON literal.
     #[napi(catch_unwind)]
     #[allow(
         clippy::too_many_arguments,
@@ -198,6 +213,7 @@ impl FrameHandle {
         foreign: Option<String>,
         normalized: Option<String>,
         inexact: Option<bool>,
+        within: Option<String>,
     ) -> Result<BindingStartedCall> {
         let hashed = normalized.as_deref().unwrap_or(&request);
         let hash = hash::content_hash(hashed).map_err(|error| json_error(&error))?;
@@ -206,6 +222,7 @@ impl FrameHandle {
         let asked = CallInput {
             kind: Kind::from_name(json_str(&kind)),
             call_id: json_str(&call_id),
+            within: within.as_deref().map(json_str),
             hash,
             exact: inexact != Some(true),
             request: Some(request),
@@ -222,12 +239,14 @@ impl FrameHandle {
         conversation: &Conversation,
         tail: &RequestTail,
         foreign: Option<String>,
+        within: Option<String>,
     ) -> Result<BindingStartedCall> {
         self.keep_request(env, conversation.take_unmetered());
         let prompting = conversation.prompting.borrow();
         let asked = CallInput {
             kind: Kind::Prompt,
             call_id: json_str(&call_id),
+            within: within.as_deref().map(json_str),
             hash: prompting.hash(&tail.0),
             exact: true,
             request: prompting.request(&tail.0),

@@ -28,6 +28,8 @@ pub struct BindingRunOptions {
 pub struct BindingFrameStart {
     pub call_id: String,
     pub agent_id: String,
+    /// The callId of the call of the frame above that the frame is opened inside of.
+    pub within: Option<String>,
     pub input: String,
     pub input_types: Option<String>,
     /// True if the input can be restored from its text.
@@ -64,6 +66,17 @@ pub struct BindingStartedCall {
     pub data: Option<String>,
     /// The number of earlier calls with the same request. Absent if it is 0.
     pub occurrence: Option<u32>,
+    /// What was recorded inside the call. Absent if that is nothing, or if the call must be executed.
+    pub included: Option<BindingIncluded>,
+}
+
+/// What was recorded inside a call, and is used up with it.
+#[napi(object)]
+pub struct BindingIncluded {
+    /// The number of calls that had ended, also in frames.
+    pub calls: u32,
+    /// The callIds in the frame of the call, without the path of that frame.
+    pub names: Vec<String>,
 }
 
 /// The state of a recorded frame.
@@ -94,6 +107,7 @@ pub(super) fn frame_input(start: BindingFrameStart) -> Result<FrameInput> {
     Ok(FrameInput {
         call_id: json_str(&start.call_id),
         agent_id: json_str(&start.agent_id),
+        within: start.within.as_deref().map(json_str),
         hash,
         props: start.exact.then(|| value(start.input, start.input_types)),
     })
@@ -140,6 +154,10 @@ pub(super) fn started_call(started: StartedCall, hash: ContentHash) -> BindingSt
         end: call.as_ref().and_then(|call| call.end).map(to_number),
         data: call.as_ref().and_then(|call| call.data.to_json()),
         occurrence: (started.occurrence > 0).then_some(started.occurrence),
+        included: started.included.map(|included| BindingIncluded {
+            calls: u32::try_from(included.calls).unwrap_or(u32::MAX),
+            names: included.names.iter().map(ToString::to_string).collect(),
+        }),
     }
 }
 

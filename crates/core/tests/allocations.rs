@@ -54,6 +54,7 @@ fn hash_of(index: usize) -> ContentHash {
 
 fn start(source: Option<ReplaySource>) -> LiveFrame {
     let root = FrameInput {
+        within: None,
         call_id: JsonStr::from_plain("root"),
         agent_id: JsonStr::from_plain(""),
         hash: hash_of(0),
@@ -70,6 +71,7 @@ fn start(source: Option<ReplaySource>) -> LiveFrame {
 
 fn call_input(index: usize) -> CallInput {
     CallInput {
+        within: None,
         kind: Kind::Tool,
         call_id: JsonStr::from_plain("t"),
         hash: hash_of(index),

@@ -16,6 +16,7 @@ use agent_rewind_core::model::{
 fn call(call_id: &str, start: u64) -> Arc<Call> {
     let output = Value::plain(JsonText::trusted("1".into()));
     Arc::new(Call {
+        within: None,
         kind: Kind::Tool,
         hash: RequestHash::read(&"a".repeat(64)),
         call_id: JsonStr::from_plain(call_id),

@@ -123,6 +123,7 @@ impl Tree<'_> {
             kind,
             hash,
             call_id: JsonStr::from_normalized_body(&call_id),
+            within: None,
             start,
             answered: None,
             end: None,

@@ -4,6 +4,7 @@
 mod edit;
 mod failures;
 mod find;
+mod inside;
 mod rehash;
 mod remove;
 mod test_recording;
@@ -26,7 +27,7 @@ pub struct Change {
     pub target: Target,
     /// The number of the match, from 0, in the order of the starts. The last match if `None`.
     pub occurrence: Option<usize>,
-    /// Removes the target and everything that was started after its end. With an `outcome`, the target itself stays.
+    /// Removes the target, everything inside it, and everything that was started after its end. With an `outcome`, the target itself stays.
     pub drop: bool,
     pub outcome: Option<NewOutcome>,
     pub memory: Option<MemoryEdits>,
@@ -127,6 +128,7 @@ pub fn fork(root: &Arc<Frame>, changes: &[Change]) -> Result<Arc<Frame>, ForkErr
     tree.remove(&dropped, &routes);
     check_kept(&tree, &edits)?;
     tree.apply(&edits, &outcomes);
+    tree.reopen_outer_calls(&edits, &outcomes);
     tree.keep_handled(&outcomes);
     Ok(tree.store())
 }

@@ -73,6 +73,10 @@ impl Tree<'_> {
             if !dropped.stays {
                 emptied[node] |= is_frame;
                 self.empty(dropped.entry);
+                for inner in self.inside(dropped.entry) {
+                    emptied[inner.node] |= inner.subject == Subject::Frame;
+                    self.empty(inner);
+                }
             }
         }
         // Parents are trimmed before their children are visited.
@@ -106,7 +110,7 @@ impl Tree<'_> {
         }
     }
 
-    fn empty(&mut self, entry: Entry) {
+    pub(super) fn empty(&mut self, entry: Entry) {
         match entry.subject {
             Subject::Row(..) => {
                 self.gone_rows.insert(entry);
@@ -127,6 +131,7 @@ impl Tree<'_> {
                 });
                 let (call_id, agent_id) = (frame.call_id.clone(), frame.agent_id.clone());
                 *frame = Frame {
+                    within: frame.within.clone(),
                     input_hash: frame.input_hash,
                     start: frame.start,
                     divergence: frame.divergence,

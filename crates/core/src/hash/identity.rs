@@ -10,9 +10,10 @@ use crate::json::JsonStr;
 ///
 /// - `above`: the id of the frame around it. The id of the root is that of the first run.
 /// - `generation`: the generation of that frame.
-/// - `kind`: the kind of the call, or `agent:` and the id of the agent. The body of a JSON string.
+/// - `kind`: the kind of the call, or `agent:` and the id of the agent. If it is inside a call, after the callId of that
+///   call in the frame and `>`. The body of a JSON string.
 /// - `hash`: the hash of the request or of the frame's input.
-/// - `occurrence`: the number of earlier calls or frames of that generation with the same kind and hash.
+/// - `occurrence`: the number of earlier calls or frames of that generation with the same `kind` and hash.
 #[must_use]
 pub fn identity(
     above: &str,

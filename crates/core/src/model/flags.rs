@@ -15,10 +15,14 @@ pub enum Flag {
     /// request: two instances of one class, or two functions, count as equal. Without the flag, the recorded answer
     /// is returned, and the report of the replay lists the call.
     ExactRequests = 1,
+    /// A call or frame that is asked inside a call belongs to it: it answers only inside the same call, and is used up
+    /// when the recorded answer of that call is returned. Without the flag, it answers anywhere in the frame, and adapters
+    /// journal nothing inside a call.
+    InnerCalls = 2,
 }
 
 impl Flag {
-    pub const ALL: &[Self] = &[Self::ExactRequests];
+    pub const ALL: &[Self] = &[Self::ExactRequests, Self::InnerCalls];
 
     #[must_use]
     pub const fn number(self) -> u32 {
@@ -29,7 +33,7 @@ impl Flag {
     #[must_use]
     pub const fn since(self) -> &'static str {
         match self {
-            Self::ExactRequests => "0.1.0",
+            Self::ExactRequests | Self::InnerCalls => "0.1.0",
         }
     }
 

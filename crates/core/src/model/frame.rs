@@ -15,6 +15,8 @@ pub struct Frame {
     pub call_id: JsonStr,
     /// Empty for the frame of `runWith`.
     pub agent_id: JsonStr,
+    /// The callId of the call of its parent that it was opened inside of.
+    pub within: Option<JsonStr>,
     /// Hash of the input (props); `None` in recordings that lack it.
     pub input_hash: Option<ContentHash>,
     /// Orders of its start and end in the run, if they are known.
@@ -102,6 +104,13 @@ impl Generation {
             .max()
     }
 
+    /// True if something in it was asked inside a call.
+    #[must_use]
+    pub fn has_inner(&self) -> bool {
+        self.calls.iter().any(|call| call.within.is_some())
+            || self.children.iter().any(|child| child.within.is_some())
+    }
+
     /// True if there are entries to replay.
     #[must_use]
     pub fn has_records(&self) -> bool {
@@ -116,6 +125,7 @@ impl Frame {
         Self {
             call_id,
             agent_id,
+            within: None,
             input_hash: None,
             start: None,
             end: None,
@@ -133,9 +143,24 @@ impl Frame {
         }
     }
 
+    /// The prefix of the callIds in it, before the slash. CallIds in the frame of a run start at the run.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        base_of(&self.agent_id, &self.call_id)
+    }
+
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.state == State::Running
+    }
+}
+
+/// As [`Frame::base`].
+pub(crate) fn base_of<'a>(agent_id: &JsonStr, call_id: &'a JsonStr) -> &'a str {
+    if agent_id.body().is_empty() {
+        "root"
+    } else {
+        call_id.body()
     }
 }
 

@@ -128,6 +128,8 @@ pub struct Call {
     pub kind: Kind,
     pub hash: RequestHash,
     pub call_id: JsonStr,
+    /// The callId of the call of the same generation that it was asked inside of, its outer call.
+    pub within: Option<JsonStr>,
     /// Order of the start among all starts and ends of the run.
     pub start: u64,
     /// Order at which the program received the answer, if that was before the end, as with a stream.
@@ -149,6 +151,12 @@ impl Call {
     #[must_use]
     pub fn is_handled(&self) -> bool {
         matches!(self.outcome, Outcome::Failure { handled: true, .. })
+    }
+
+    /// True if it ended with an answer that a replay can return.
+    #[must_use]
+    pub fn has_answer(&self) -> bool {
+        matches!(self.outcome, Outcome::Output(_) | Outcome::Failure { .. })
     }
 
     /// The order at which the program received the answer.

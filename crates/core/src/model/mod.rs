@@ -12,6 +12,7 @@ mod usage;
 
 pub use call_data::CallData;
 pub use flags::{Flag, Flags, Recorder};
+pub(crate) use frame::base_of;
 pub use frame::{Divergence, Frame, Generation, State, orphaned_error};
 pub use journal::{Call, Kind, Outcome, RequestHash, Row, Value};
 pub use memory::Memory;

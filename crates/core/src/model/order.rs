@@ -26,15 +26,17 @@ impl Clock {
 
     /// Continues after a copy of a recorded frame that was renumbered from `next` on.
     pub(crate) fn continue_after(&mut self, copied: &Renumbering) {
-        self.next = copied.first.saturating_add(copied.count());
+        self.next = copied.next();
     }
 }
 
-/// Consecutive new orders for recorded ones. They keep their sequence.
+/// New orders for recorded ones. They keep their sequence.
 #[derive(Debug)]
-pub(crate) struct Renumbering {
-    recorded: Vec<u64>,
-    first: u64,
+pub(crate) enum Renumbering {
+    /// Consecutive orders from `first` on. `recorded`: all recorded orders, ascending.
+    Consecutive { recorded: Vec<u64>, first: u64 },
+    /// The recorded orders, but not outside of a span.
+    Within { first: u64, last: u64 },
 }
 
 impl Renumbering {
@@ -42,16 +44,25 @@ impl Renumbering {
     pub(crate) fn new(mut recorded: Vec<u64>, first: u64) -> Self {
         recorded.sort_unstable();
         recorded.dedup();
-        Self { recorded, first }
+        Self::Consecutive { recorded, first }
     }
 
-    pub(crate) fn of(&self, recorded: u64) -> u64 {
-        let rank = self.recorded.partition_point(|order| *order < recorded);
-        self.first.saturating_add(rank as u64)
+    pub(crate) fn of(&self, order: u64) -> u64 {
+        match self {
+            Self::Consecutive { recorded, first } => {
+                let rank = recorded.partition_point(|known| *known < order);
+                first.saturating_add(rank as u64)
+            }
+            Self::Within { first, last } => order.min(*last).max(*first),
+        }
     }
 
-    pub(crate) fn count(&self) -> u64 {
-        self.recorded.len() as u64
+    /// The order after the last new one.
+    fn next(&self) -> u64 {
+        match self {
+            Self::Consecutive { recorded, first } => first.saturating_add(recorded.len() as u64),
+            Self::Within { last, .. } => last.saturating_add(1),
+        }
     }
 }
 

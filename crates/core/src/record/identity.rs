@@ -1,12 +1,15 @@
 //! The identity of the frames and calls of a run, which stays the same in runs that resume it.
 
+use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::rc::Rc;
 
+use super::run::NewFrame;
 use crate::hash::{ContentHash, identity};
 use crate::json::JsonStr;
+use crate::model::base_of;
 use crate::util::IdHashing;
 
 /// The identity of a live frame, and the number of equal calls and frames in it so far.
@@ -15,6 +18,8 @@ pub(super) struct FrameIdentity {
     place: Option<Place>,
     /// Computed when it is first needed.
     id: OnceCell<String>,
+    /// The prefix of the callIds in the frame.
+    base: String,
     seen: RefCell<Seen>,
 }
 
@@ -23,7 +28,7 @@ pub(super) struct FrameIdentity {
 struct Place {
     above: Rc<FrameIdentity>,
     generation: u64,
-    agent_id: JsonStr,
+    kind: String,
     input: ContentHash,
     occurrence: u32,
 }
@@ -42,34 +47,38 @@ impl FrameIdentity {
         Rc::new(Self {
             place: None,
             id: OnceCell::from(first_run),
+            base: "root".to_owned(),
             seen: RefCell::new(Seen::new(generation)),
         })
     }
 
-    /// A frame under this one that starts in its generation `generation`.
-    pub(super) fn open_child(
-        self: &Rc<Self>,
-        agent_id: JsonStr,
-        input: ContentHash,
-        generation: u64,
-    ) -> Rc<Self> {
+    /// A frame under this one.
+    pub(super) fn open_child(self: &Rc<Self>, child: &NewFrame, input: ContentHash) -> Rc<Self> {
+        let kind = agent_kind(&child.agent_id, child.within.as_ref(), &self.base);
         let mut seen = self.seen.borrow_mut();
         Rc::new(Self {
             place: Some(Place {
                 above: Rc::clone(self),
                 generation: seen.generation,
-                occurrence: seen.count("agent", agent_id.body(), input),
-                agent_id,
+                occurrence: seen.count(&kind, input),
+                kind,
                 input,
             }),
             id: OnceCell::new(),
-            seen: RefCell::new(Seen::new(generation)),
+            base: base_of(&child.agent_id, &child.call_id).to_owned(),
+            seen: RefCell::new(Seen::new(child.generation)),
         })
     }
 
     /// Counts a call that starts. Returns its occurrence: the number of earlier calls with the same kind and request.
-    pub(super) fn open_call(&self, kind: &str, hash: ContentHash) -> u32 {
-        self.seen.borrow_mut().count("", kind, hash)
+    pub(super) fn open_call(&self, within: Option<&JsonStr>, kind: &str, hash: ContentHash) -> u32 {
+        let kind = self.kind(within, kind);
+        self.seen.borrow_mut().count(&kind, hash)
+    }
+
+    /// The kind of a call as a part of its id.
+    pub(super) fn kind<'a>(&self, within: Option<&JsonStr>, kind: &'a str) -> Cow<'a, str> {
+        kind_inside(within, &self.base, kind)
     }
 
     pub(super) fn next_generation(&self) {
@@ -81,13 +90,14 @@ impl FrameIdentity {
     pub(super) fn id(&self) -> &str {
         self.id.get_or_init(|| match &self.place {
             None => String::new(),
-            Some(place) => frame_id(
+            Some(place) => identity(
                 place.above.id(),
                 place.generation,
-                &place.agent_id,
-                Some(place.input),
+                &place.kind,
+                &place.input.to_string(),
                 place.occurrence,
-            ),
+            )
+            .to_string(),
         })
     }
 
@@ -110,17 +120,20 @@ impl FrameIdentity {
     }
 }
 
-/// The id of a frame under the frame `above`.
-pub(super) fn frame_id(
-    above: &str,
-    generation: u64,
-    agent_id: &JsonStr,
-    input: Option<ContentHash>,
-    occurrence: u32,
-) -> String {
+/// The kind of a frame as a part of its id. `base`: the prefix of the callIds in the frame above.
+pub(super) fn agent_kind(agent_id: &JsonStr, within: Option<&JsonStr>, base: &str) -> String {
     let kind = format!("agent:{}", agent_id.body());
-    let input = input.map(|hash| hash.to_string()).unwrap_or_default();
-    identity(above, generation, &kind, &input, occurrence).to_string()
+    kind_inside(within, base, &kind).into_owned()
+}
+
+/// The kind of a call as a part of its id. `base`: the prefix of the callIds in its frame.
+pub(super) fn kind_inside<'a>(within: Option<&JsonStr>, base: &str, kind: &'a str) -> Cow<'a, str> {
+    let Some(outer) = within.map(JsonStr::body) else {
+        return Cow::Borrowed(kind);
+    };
+    // The frame may have another callId in the recording.
+    let outer = outer.strip_prefix(base).unwrap_or(outer);
+    Cow::Owned(format!("{}>{kind}", outer.trim_start_matches('/')))
 }
 
 impl Seen {
@@ -132,8 +145,8 @@ impl Seen {
         }
     }
 
-    fn count(&mut self, family: &str, kind: &str, hash: ContentHash) -> u32 {
-        let key = self.hashing.hash_one((family, kind, hash));
+    fn count(&mut self, kind: &str, hash: ContentHash) -> u32 {
+        let key = self.hashing.hash_one((kind, hash));
         let count = self.counts.entry(key).or_insert(0);
         *count += 1;
         *count - 1

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::identity::frame_id;
+use super::identity::{agent_kind, kind_inside};
 use crate::hash::identity;
 use crate::json::JsonStr;
 use crate::model::{Call, Frame, Kind, Outcome, RequestHash};
@@ -21,14 +21,11 @@ pub(super) fn write_in_flight(root: &Frame, id: &str, out: &mut String) {
         let mut seen: HashMap<_, u32, IdHashing> = HashMap::with_hasher(IdHashing::new());
         let first = open.len();
         for child in &generation.children {
-            let before = seen.entry((&child.agent_id, child.input_hash)).or_insert(0);
-            let id = frame_id(
-                &id,
-                generation.id,
-                &child.agent_id,
-                child.input_hash,
-                *before,
-            );
+            let kind = agent_kind(&child.agent_id, child.within.as_ref(), frame.base());
+            let input = child.input_hash.map(|hash| hash.to_string());
+            let input = input.unwrap_or_default();
+            let before = seen.entry((kind.clone(), child.input_hash)).or_insert(0);
+            let id = identity(&id, generation.id, &kind, &input, *before).to_string();
             *before += 1;
             open.push((child, id));
         }
@@ -43,17 +40,20 @@ fn is_in_flight(call: &Call) -> bool {
 
 /// `empty`: the length of the text without calls.
 fn write_calls(frame: &Frame, frame_id: &str, empty: usize, out: &mut String) {
-    let mut seen: HashMap<(&Kind, &RequestHash), u32, IdHashing> =
+    let mut seen: HashMap<(Option<&JsonStr>, &Kind, &RequestHash), u32, IdHashing> =
         HashMap::with_hasher(IdHashing::new());
     for call in &frame.generation.calls {
-        let before = seen.entry((&call.kind, &call.hash)).or_insert(0);
+        let before = seen
+            .entry((call.within.as_ref(), &call.kind, &call.hash))
+            .or_insert(0);
         let occurrence = *before;
         *before += 1;
         if !is_in_flight(call) {
             continue;
         }
         let (kind, hash) = (call.kind.name(), call.hash.to_string());
-        let id = identity(frame_id, frame.generation.id, kind, &hash, occurrence);
+        let inside = kind_inside(call.within.as_ref(), frame.base(), kind);
+        let id = identity(frame_id, frame.generation.id, &inside, &hash, occurrence);
         out.push_str(if out.len() == empty {
             "{\"kind\":"
         } else {

@@ -2,10 +2,11 @@
 
 mod identity;
 mod in_flight;
+mod inside;
 mod ledger;
 mod lifecycle;
 mod live_frame;
 mod run;
 
-pub use live_frame::{CallInput, FrameInput, LiveFrame, RunOptions, StartedCall};
+pub use live_frame::{CallInput, FrameInput, Included, LiveFrame, RunOptions, StartedCall};
 pub use run::{CallSlot, Ended, FramePath, NewCall, NewFrame, Run};

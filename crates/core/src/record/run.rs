@@ -10,7 +10,7 @@ use crate::model::{
     Budget, Call, CallData, Clock, Divergence, Frame, Generation, Kind, Memory, Outcome,
     Renumbering, Request, RequestHash, State, Usage, Value, orphaned_error,
 };
-use crate::replay::{inner_orders, renumbered, without_recorded_link};
+use crate::replay::{inner_orders, renumbered, settle, without_recorded_link};
 use crate::retry_rule::Mark;
 
 /// The tree is changed in place as long as no dump shares it. After a dump, a change copies the path to the changed
@@ -18,7 +18,7 @@ use crate::retry_rule::Mark;
 #[derive(Debug)]
 pub struct Run {
     root: Arc<Frame>,
-    clock: Clock,
+    pub(super) clock: Clock,
 }
 
 /// The path of a live frame in its run.
@@ -46,8 +46,8 @@ impl FramePath {
 /// The position of a call in its frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CallSlot {
-    ended_generations: usize,
-    call: usize,
+    pub(super) ended_generations: usize,
+    pub(super) call: usize,
 }
 
 impl CallSlot {
@@ -73,6 +73,8 @@ pub struct NewCall {
     pub kind: Kind,
     pub hash: RequestHash,
     pub call_id: JsonStr,
+    /// The callId of its outer call.
+    pub within: Option<JsonStr>,
     /// Pending, or the answer of a recording.
     pub outcome: Outcome,
     pub request: Option<Request>,
@@ -94,6 +96,8 @@ pub struct Ended {
 pub struct NewFrame {
     pub call_id: JsonStr,
     pub agent_id: JsonStr,
+    /// The callId of the call that it is opened inside of.
+    pub within: Option<JsonStr>,
     pub input_hash: Option<ContentHash>,
     pub generation: u64,
     pub props: Option<Value>,
@@ -111,6 +115,7 @@ impl NewFrame {
     fn into_frame(self, start: u64) -> Frame {
         let generation = Generation::new(self.generation, self.props, Some(self.memory));
         let mut frame = Frame::new(self.call_id, self.agent_id, generation);
+        frame.within = self.within;
         frame.input_hash = self.input_hash;
         frame.start = Some(start);
         frame.earlier = self.earlier;
@@ -146,7 +151,7 @@ impl Run {
     }
 
     /// A frame that still runs; `None` if it, or a frame above it, has ended.
-    fn live(&mut self, path: &FramePath) -> Option<&mut Frame> {
+    pub(super) fn live(&mut self, path: &FramePath) -> Option<&mut Frame> {
         let mut frame = Arc::make_mut(&mut self.root);
         for step in &path.0 {
             if !frame.is_running() || frame.earlier.len() != step.ended_generations {
@@ -219,6 +224,7 @@ impl Run {
             kind: call.kind,
             hash: call.hash,
             call_id: call.call_id,
+            within: call.within,
             start,
             answered: None,
             end: None,
@@ -356,9 +362,11 @@ impl Run {
         let Some(frame) = self.live(path) else {
             return false;
         };
-        let (call_id, start, replays) = (frame.call_id.clone(), frame.start, frame.replays);
+        let (call_id, within) = (frame.call_id.clone(), frame.within.clone());
+        let (start, replays) = (frame.start, frame.replays);
         *frame = Frame {
             call_id,
+            within,
             start,
             replays,
             end: Some(end),
@@ -396,6 +404,7 @@ impl Run {
         );
         let mut ended = std::mem::replace(&mut frame.generation, next);
         if frame.recorded.is_some() {
+            settle(&mut ended);
             ended.children = ended.children.iter().map(without_recorded_link).collect();
         }
         // The recording contains the generation that has ended now, not the next one.

@@ -1,13 +1,14 @@
 //! A dump during a replay. The part of the recording that the run has not requested yet is carried over, so that a
 //! resumed run that fails early loses nothing. Its orders are after all starts and ends of the run so far.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::copy::{
     RecordedAncestor, Renamed, add_inner_orders, add_orders_of_call, carried_over_call,
     carried_over_frame,
 };
+use super::inside::{free_name, settle};
 use crate::json::JsonStr;
 use crate::model::{Call, Clock, Divergence, Frame, Generation, Outcome, Renumbering, State};
 
@@ -97,14 +98,28 @@ impl<'a> CarryOver<'a> {
             });
         }
         let children = live.children.iter().filter_map(|child| child.replays);
+        let mut superseded = superseded(live, recorded);
+        calls.retain(|position| {
+            let call = recorded.calls.get(*position);
+            let is_superseded = call.is_some_and(|call| is_inside(&call.within, &superseded));
+            if let Some(call) = call.filter(|_| is_superseded) {
+                superseded.insert(&call.call_id);
+            }
+            !is_superseded
+        });
+        let mut children = if is_whole {
+            others(recorded.children.len(), children.collect())
+        } else {
+            Vec::new()
+        };
+        children.retain(|position| {
+            let child = recorded.children.get(*position);
+            !child.is_some_and(|child| is_inside(&child.within, &superseded))
+        });
         Some(Self {
             recorded,
             calls,
-            children: if is_whole {
-                others(recorded.children.len(), children.collect())
-            } else {
-                Vec::new()
-            },
+            children,
             pending: pending(live, recorded),
             end: recorded_end(frame).filter(|_| is_whole),
             is_whole,
@@ -146,6 +161,26 @@ fn others(count: usize, replayed: HashSet<usize>) -> Vec<usize> {
     (0..count)
         .filter(|position| !replayed.contains(position))
         .collect()
+}
+
+/// The callIds of the recorded calls that were executed again and have returned. What was recorded inside them, and was
+/// not requested again, is not part of their new answer. (What was recorded inside a replayed call is not carried over:
+/// it becomes part of the live frame.)
+fn superseded<'a>(live: &Generation, recorded: &'a Generation) -> HashSet<&'a JsonStr> {
+    if !recorded.has_inner() {
+        return HashSet::new();
+    }
+    let has_returned = |call: &&Arc<Call>| {
+        call.end.is_some() && matches!(call.outcome, Outcome::Output(_) | Outcome::Tombstone(_))
+    };
+    let returned = live.calls.iter().filter(has_returned);
+    returned
+        .filter_map(|call| Some(&recorded.calls.get(call.replays?)?.call_id))
+        .collect()
+}
+
+fn is_inside(within: &Option<JsonStr>, calls: &HashSet<&JsonStr>) -> bool {
+    within.as_ref().is_some_and(|outer| calls.contains(outer))
 }
 
 fn pending(live: &Generation, recorded: &Generation) -> Vec<Pending> {
@@ -197,13 +232,32 @@ fn with_carry_over(
             call.end = Some(orders.of(pending.end));
         }
     }
+    // The new callIds of recorded calls, for what is inside them.
+    let mut outers: HashMap<JsonStr, JsonStr> = HashMap::new();
+    let has_inner = carry_over.recorded.has_inner();
+    for call in generation.calls.iter().filter(|_| has_inner) {
+        if let Some(recorded) = call
+            .replays
+            .and_then(|at| carry_over.recorded.calls.get(at))
+        {
+            outers.insert(recorded.call_id.clone(), call.call_id.clone());
+        }
+    }
+    let within = |within: &Option<JsonStr>, outers: &HashMap<JsonStr, JsonStr>| {
+        let outer = within.as_ref()?;
+        Some(outers.get(outer).unwrap_or(outer).clone())
+    };
     let calls = generation.calls.iter();
     let mut names: HashSet<JsonStr> = calls.map(|call| call.call_id.clone()).collect();
     for call in carry_over.calls() {
         let call_id = free_name(&call.call_id, &names);
         names.insert(call_id.clone());
+        if has_inner {
+            outers.insert(call.call_id.clone(), call_id.clone());
+        }
         generation.calls.push_back_mut(Arc::new(Call {
             call_id,
+            within: within(&call.within, &outers),
             carried_over: true,
             ..carried_over_call(call, orders, ancestors)
         }));
@@ -214,7 +268,9 @@ fn with_carry_over(
         let from = &child.call_id;
         let to = &free_name(from, &names);
         names.insert(to.clone());
+        let outer = within(&child.within, &outers);
         let mut child = carried_over_frame(child, orders, ancestors, Renamed { from, to });
+        child.within = outer;
         child.divergence = Divergence::NotReplayedYet;
         generation.children.push_back_mut(Arc::new(child));
     }
@@ -325,6 +381,7 @@ impl<'a> Detaching<'a> {
             // The frame's own children come before the carried over ones, so their positions are still valid.
             frame.generation.children.set_mut(position, child);
         }
+        settle(&mut frame.generation);
         frame
     }
 }
@@ -342,19 +399,4 @@ fn take_back_undelivered(generation: &mut Generation) {
             Arc::make_mut(call).outcome = Outcome::Pending;
         }
     }
-}
-
-/// The callId or, if it is in use, the next free one with the same stem.
-fn free_name(call_id: &JsonStr, names: &HashSet<JsonStr>) -> JsonStr {
-    if !names.contains(call_id) {
-        return call_id.clone();
-    }
-    let body = call_id.body();
-    let stem = body.rsplit_once(':').map_or(body, |(stem, _)| stem);
-    // There are more candidates than names, so one candidate is free.
-    let last = names.len() * 2;
-    (names.len()..=last)
-        .map(|seq| JsonStr::from_normalized_body(&format!("{stem}:{seq}")))
-        .find(|name| !names.contains(name))
-        .unwrap_or_else(|| call_id.clone())
 }

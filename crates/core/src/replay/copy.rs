@@ -43,6 +43,20 @@ pub(super) struct Renamed<'a> {
 }
 
 impl Renamed<'_> {
+    /// A call under the frame, with its new callIds.
+    fn call(self, mut call: Call) -> Call {
+        call.call_id = self.rename(&call.call_id);
+        call.within = call.within.map(|outer| self.rename(&outer));
+        call
+    }
+
+    /// The frame, or one under it, with its new callIds.
+    fn frame(self, mut frame: Frame) -> Frame {
+        frame.call_id = self.rename(&frame.call_id);
+        frame.within = frame.within.map(|outer| self.rename(&outer));
+        frame
+    }
+
     /// The new callId of the frame, or of a call or frame under it.
     fn rename(self, call_id: &JsonStr) -> JsonStr {
         match call_id.body().strip_prefix(self.from.body()) {
@@ -78,16 +92,27 @@ pub(super) fn carried_over_frame(
     renamed: Renamed<'_>,
 ) -> Frame {
     copy_tree(frame, above.to_vec(), &|frame, path| {
-        let mut copy = renumbered_frame(frame, orders, |call| Call {
-            call_id: renamed.rename(&call.call_id),
-            ..carried_over_call(call, orders, path)
-        });
-        copy.call_id = renamed.rename(&frame.call_id);
+        let mut copy = renamed.frame(renumbered_frame(frame, orders, |call| {
+            renamed.call(carried_over_call(call, orders, path))
+        }));
         if let [above @ .., _] = path {
             copy.handled = frame_was_handled(frame, above.iter().rev());
         }
         copy
     })
+}
+
+/// A copy of the frame under another callId.
+pub(super) fn renamed(frame: &Frame, renamed: Renamed<'_>) -> Frame {
+    let within = frame.within.clone();
+    let copy = copy_tree(frame, Vec::new(), &|frame, _| {
+        let mut copy = frame.clone();
+        let calls = frame.generation.calls.iter();
+        let calls = calls.map(|call| Arc::new(renamed.call(Call::clone(call))));
+        copy.generation.calls = calls.collect();
+        renamed.frame(copy)
+    });
+    Frame { within, ..copy }
 }
 
 /// A copy of the frame and everything under it with new orders.
@@ -136,7 +161,7 @@ pub(super) fn add_orders_of_call(call: &Call, orders: &mut Vec<u64>) {
     orders.extend(call.end);
 }
 
-fn renumbered_call(call: &Call, orders: &Renumbering) -> Call {
+pub(crate) fn renumbered_call(call: &Call, orders: &Renumbering) -> Call {
     Call {
         start: orders.of(call.start),
         answered: call.answered.map(|order| orders.of(order)),

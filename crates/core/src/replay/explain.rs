@@ -31,7 +31,12 @@ impl Explanation {
     pub fn text(&self) -> String {
         let call_id = &self.nearest.call_id;
         if self.diff.is_empty() {
-            return format!("The request equals that of {call_id}, which is used up.");
+            return match &self.nearest.within {
+                Some(outer) => format!(
+                    "The request equals that of {call_id}, which answers only inside {outer}."
+                ),
+                None => format!("The request equals that of {call_id}, which is used up."),
+            };
         }
         let mut text = format!(
             "The nearest recorded one is {call_id}: {}.",

@@ -3,13 +3,15 @@
 mod carry_over;
 mod copy;
 mod explain;
+mod inside;
 mod progress;
 mod source;
 
 pub use carry_over::{detached, detached_with_carry_over};
-pub(crate) use copy::{inner_orders, renumbered, without_recorded_link};
+pub(crate) use copy::{inner_orders, renumbered, renumbered_call, without_recorded_link};
 pub use explain::Explanation;
+pub(crate) use inside::{answered_in, orders_of, settle};
 pub(crate) use progress::Progress;
-pub use source::{Answer, Entry, MemoryChoice, Miss, ReplaySource, Verdict};
+pub use source::{Answer, Entry, Inside, MemoryChoice, Miss, Place, ReplaySource, Verdict};
 
 pub use crate::retry_rule::Failures;

@@ -36,6 +36,8 @@ pub struct RecordedFrame {
     /// Weak, because the parent owns this frame. Every [`ReplaySource`] owns the root, and with it all frames.
     parent: Option<Weak<RecordedFrame>>,
     claimed: Cell<bool>,
+    /// True if it is inside a call whose recorded answer was returned.
+    included: Cell<bool>,
     /// Start of the last call or child of the last generation, computed when it is first needed.
     last_start: OnceCell<Option<u64>>,
     journal: RefCell<Option<JournalIndex>>,
@@ -53,6 +55,16 @@ pub struct ReplaySource {
     flags: Flags,
     /// False if the live frame only borrows entries, and not the memory, props or budget.
     claimed: bool,
+}
+
+/// Where something is asked: in a frame itself, or inside the recorded call of the frame with this callId.
+pub type Place = Option<JsonStr>;
+
+/// What was recorded inside a call, also inside the calls in it: positions in the recorded generation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Inside {
+    pub calls: Vec<usize>,
+    pub frames: Vec<usize>,
 }
 
 /// The state in which a frame starts.
@@ -117,19 +129,21 @@ const NONE: u32 = u32::MAX;
 
 #[derive(Debug, Default)]
 struct JournalIndex {
-    /// Position of the first unused call by request. [`NONE`] after the last one.
-    calls: HashMap<(Kind, RequestHash), u32, IdHashing>,
+    /// Position of the first unused call by place and request. [`NONE`] after the last one.
+    calls: HashMap<(Place, Kind, RequestHash), u32, IdHashing>,
     /// By position of a call, the position of the next call with the same request.
     next: Vec<u32>,
     used: Vec<bool>,
     rows: HashMap<(Kind, RequestHash), Arc<Row>, IdHashing>,
+    /// What is directly inside each call, by callId.
+    inside: HashMap<JsonStr, Inside, IdHashing>,
     has_foreign_hashes: bool,
 }
 
 #[derive(Debug, Default)]
 struct ChildIndex {
     nodes: Vec<Rc<RecordedFrame>>,
-    by_input: HashMap<(JsonStr, ContentHash), VecDeque<usize>, IdHashing>,
+    by_input: HashMap<(Place, JsonStr, ContentHash), VecDeque<usize>, IdHashing>,
     by_call_id: HashMap<JsonStr, usize, IdHashing>,
 }
 
@@ -174,21 +188,28 @@ impl ReplaySource {
         self.claimed
     }
 
-    /// Finds the recorded frame that a sub-agent replays: by agent and input, in the order of the starts, or by callId if
+    /// Finds the recorded frame that a sub-agent replays, among those opened at `place`: by agent and input, in the order of the starts, or by callId if
     /// no input was recorded. A callId alone is not enough, because it counts all frames of the agent, whatever their
     /// input. If there is no such frame, the sub-agent borrows the entries of the one with the same callId.
     #[must_use]
-    pub fn child(&self, agent_id: &JsonStr, input: ContentHash, call_id: &JsonStr) -> Option<Self> {
+    pub fn child(
+        &self,
+        place: &Place,
+        agent_id: &JsonStr,
+        input: ContentHash,
+        call_id: &JsonStr,
+    ) -> Option<Self> {
         let mut slot = self.recorded.children.borrow_mut();
-        let index = slot.get_or_insert_with(|| ChildIndex::new(&self.recorded));
+        let index = slot.get_or_insert_with(|| ChildIndex::new(&self.recorded, self.flags));
         let same_call_id = index
             .by_call_id
             .get(call_id)
             .copied()
-            .map(|position| &index.nodes[position]);
+            .map(|position| &index.nodes[position])
+            .filter(|node| place_of(node.frame.within.as_ref(), self.flags) == *place);
         // A frame that only borrows does not replay the recorded frame, so its children only borrow too.
         if self.claimed {
-            let wanted = (agent_id.clone(), input);
+            let wanted = (place.clone(), agent_id.clone(), input);
             if let Some(queue) = index.by_input.get_mut(&wanted) {
                 while let Some(position) = queue.pop_front() {
                     let node = &index.nodes[position];
@@ -257,7 +278,8 @@ impl ReplaySource {
 
     fn journal<R>(&self, use_it: impl FnOnce(&mut JournalIndex) -> R) -> R {
         let mut slot = self.journal_slot().borrow_mut();
-        use_it(slot.get_or_insert_with(|| JournalIndex::new(&self.recorded.frame.generation)))
+        let generation = &self.recorded.frame.generation;
+        use_it(slot.get_or_insert_with(|| JournalIndex::new(generation, self.flags)))
     }
 
     /// True if the recorded journal is keyed by hashes of another recorder.
@@ -266,10 +288,11 @@ impl ReplaySource {
         self.journal(|journal| journal.has_foreign_hashes)
     }
 
-    /// Takes the next occurrence of a request. `keys` are the hashes that it may be recorded under.
+    /// Takes the next occurrence of a request that was asked at `place`. `keys` are the hashes that it may be recorded under.
     #[must_use]
     pub fn take(
         &self,
+        place: &Place,
         kind: &Kind,
         keys: &[RequestHash],
         exact: bool,
@@ -278,7 +301,7 @@ impl ReplaySource {
         let calls = &self.frame().generation.calls;
         let found = self.journal(|journal| {
             keys.iter()
-                .find_map(|hash| journal.take(&(kind.clone(), hash.clone())))
+                .find_map(|hash| journal.take(&(place.clone(), kind.clone(), hash.clone())))
         });
         let position = match found {
             Some(Found::Call(position)) => Some(position),
@@ -319,6 +342,47 @@ impl ReplaySource {
         }
     }
 
+    /// What was recorded inside the call at this position. `None` if that is nothing.
+    #[must_use]
+    pub fn inside(&self, position: usize) -> Option<Inside> {
+        let Generation {
+            calls, children, ..
+        } = &self.frame().generation;
+        self.journal(|journal| {
+            let mut all = journal.inside.get(&calls.get(position)?.call_id)?.clone();
+            // An edited recording may contain a circle.
+            let mut next = 0;
+            while let Some(call) = all.calls.get(next).and_then(|at| calls.get(*at))
+                && all.calls.len() <= calls.len()
+                && all.frames.len() <= children.len()
+            {
+                if let Some(more) = journal.inside.get(&call.call_id) {
+                    all.calls.extend(&more.calls);
+                    all.frames.extend(&more.frames);
+                }
+                next += 1;
+            }
+            Some(all)
+        })
+    }
+
+    /// Notes that the recorded answer of a call is returned, so that what is inside it is used up.
+    pub fn include(&self, inside: &Inside) {
+        self.journal(|journal| {
+            for position in &inside.calls {
+                journal.used[*position] = true;
+            }
+        });
+        if inside.frames.is_empty() {
+            return;
+        }
+        let mut slot = self.recorded.children.borrow_mut();
+        let index = slot.get_or_insert_with(|| ChildIndex::new(&self.recorded, self.flags));
+        for position in &inside.frames {
+            index.nodes[*position].included.set(true);
+        }
+    }
+
     /// True if this frame's failure ended the run, so that a resumed run executes it again.
     #[must_use]
     pub fn failure_ended_the_run(&self) -> bool {
@@ -354,21 +418,19 @@ impl ReplaySource {
     #[must_use]
     pub fn unused(&self) -> (usize, usize) {
         let calls = &self.frame().generation.calls;
-        let has_ended =
-            |call: &Call| matches!(call.outcome, Outcome::Output(_) | Outcome::Failure { .. });
         let unused_calls = match &*self.journal_slot().borrow() {
             Some(journal) => {
                 let open = calls.iter().zip(&journal.used).filter(|(_, used)| !**used);
-                open.filter(|(call, _)| has_ended(call)).count()
+                open.filter(|(call, _)| call.has_answer()).count()
             }
             // Nothing was requested, so there is no index.
-            None => calls.iter().filter(|call| has_ended(call)).count(),
+            None => calls.iter().filter(|call| call.has_answer()).count(),
         };
         let unused_children = match &*self.recorded.children.borrow() {
             Some(index) => index
                 .nodes
                 .iter()
-                .filter(|node| !node.claimed.get())
+                .filter(|node| !node.claimed.get() && !node.included.get())
                 .count(),
             None => self.frame().generation.children.len(),
         };
@@ -383,6 +445,7 @@ impl RecordedFrame {
             position,
             parent,
             claimed: Cell::new(false),
+            included: Cell::new(false),
             last_start: OnceCell::new(),
             journal: RefCell::new(None),
             borrowed: RefCell::new(None),
@@ -410,14 +473,15 @@ impl Ancestor for Rc<RecordedFrame> {
 }
 
 impl JournalIndex {
-    fn new(generation: &Generation) -> Self {
+    fn new(generation: &Generation, flags: Flags) -> Self {
         let count = generation.calls.len();
         let mut calls = HashMap::with_capacity_and_hasher(count, IdHashing::new());
         let mut next = vec![NONE; count];
         // From the last to the first: each one replaces the one after it in the map, so the first one remains.
         let positions = (0..u32::try_from(count).unwrap_or(NONE)).rev();
         for (position, call) in positions.zip(generation.calls.iter().rev()) {
-            let key = (call.kind.clone(), call.hash.clone());
+            let place = place_of(call.within.as_ref(), flags);
+            let key = (place, call.kind.clone(), call.hash.clone());
             if let Some(later) = calls.insert(key, position) {
                 next[position as usize] = later;
             }
@@ -432,15 +496,16 @@ impl JournalIndex {
             next,
             used: vec![false; count],
             rows,
+            inside: inside_index(generation, flags),
             has_foreign_hashes: false,
         };
-        let foreign = |(_, hash): &(Kind, RequestHash)| matches!(hash, RequestHash::Foreign(_));
-        index.has_foreign_hashes =
-            index.calls.keys().any(foreign) || index.rows.keys().any(foreign);
+        let foreign = |hash: &RequestHash| matches!(hash, RequestHash::Foreign(_));
+        index.has_foreign_hashes = index.calls.keys().any(|(.., hash)| foreign(hash))
+            || index.rows.keys().any(|(_, hash)| foreign(hash));
         index
     }
 
-    fn take(&mut self, key: &(Kind, RequestHash)) -> Option<Found> {
+    fn take(&mut self, key: &(Place, Kind, RequestHash)) -> Option<Found> {
         if let Some(first) = self.calls.get_mut(key)
             && *first != NONE
         {
@@ -449,10 +514,34 @@ impl JournalIndex {
             self.used[position] = true;
             return Some(Found::Call(position));
         }
-        self.rows
-            .get(key)
-            .map(|row| Found::Row(row.outcome.clone()))
+        let (None, kind, hash) = key else {
+            return None;
+        };
+        let row = self.rows.get(&(kind.clone(), hash.clone()))?;
+        Some(Found::Row(row.outcome.clone()))
     }
+}
+
+/// Where a recorded entry answers. `within`: its outer call.
+fn place_of(within: Option<&JsonStr>, flags: Flags) -> Place {
+    within
+        .filter(|_| flags.has(Flag::InnerCalls))
+        .map(JsonStr::clone)
+}
+
+fn inside_index(generation: &Generation, flags: Flags) -> HashMap<JsonStr, Inside, IdHashing> {
+    let mut inside: HashMap<JsonStr, Inside, _> = HashMap::with_hasher(IdHashing::new());
+    for (position, call) in generation.calls.iter().enumerate() {
+        if let Some(outer) = place_of(call.within.as_ref(), flags) {
+            inside.entry(outer).or_default().calls.push(position);
+        }
+    }
+    for (position, child) in generation.children.iter().enumerate() {
+        if let Some(outer) = place_of(child.within.as_ref(), flags) {
+            inside.entry(outer).or_default().frames.push(position);
+        }
+    }
+    inside
 }
 
 /// The entry that answers a request.
@@ -464,14 +553,18 @@ enum Found {
 }
 
 impl ChildIndex {
-    fn new(parent: &Rc<RecordedFrame>) -> Self {
+    fn new(parent: &Rc<RecordedFrame>, flags: Flags) -> Self {
         let mut index = Self::default();
         for child in &parent.frame.generation.children {
             let position = index.nodes.len();
             if let Some(input) = child.input_hash {
                 index
                     .by_input
-                    .entry((child.agent_id.clone(), input))
+                    .entry((
+                        place_of(child.within.as_ref(), flags),
+                        child.agent_id.clone(),
+                        input,
+                    ))
                     .or_default()
                     .push_back(position);
             }
@@ -487,6 +580,7 @@ impl ChildIndex {
 fn run_frame_over(agent: &Arc<Frame>) -> Frame {
     let mut generation = Generation::new(0, None, None);
     let mut child = Frame::clone(agent);
+    child.within = None;
     child.call_id =
         JsonStr::from_normalized_body(&format!("root/agent:{}:0", agent.agent_id.body()));
     generation.children.push_back_mut(Arc::new(child));

@@ -22,6 +22,7 @@ pub(super) struct FrameFields {
     pub(super) earlier: VectorSync<Arc<Generation>>,
     call_id: Option<JsonStr>,
     agent_id: Option<JsonStr>,
+    within: Option<JsonStr>,
     memory: Option<Memory>,
     memory_hashes: Option<OrderedMap<JsonStr, JsonStr>>,
     state: Option<State>,
@@ -38,6 +39,7 @@ impl FrameFields {
         match key {
             "callId" => self.call_id = fields.string()?,
             "agentId" => self.agent_id = fields.string()?,
+            "within" => self.within = fields.string()?,
             "memory" => self.memory = read_memory(fields)?,
             "memoryHashes" => self.memory_hashes = Some(read_hashes(fields)?),
             "state" => self.state = read_state(fields)?,
@@ -102,6 +104,7 @@ impl FrameFields {
         Some(Frame {
             call_id: self.call_id?,
             agent_id: self.agent_id?,
+            within: self.within,
             input_hash: self.input_hash,
             start: self.start,
             end: self.end,

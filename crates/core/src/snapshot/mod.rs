@@ -111,6 +111,7 @@ impl Snapshot {
         };
         let root = Frame {
             call_id: JsonStr::from_plain("root"),
+            within: None,
             replays: None,
             ..Frame::clone(run)
         };

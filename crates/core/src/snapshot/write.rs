@@ -3,7 +3,7 @@
 use super::memory::{write_memory, write_memory_hashes};
 use super::out::Out;
 use super::requests::{RequestTable, TABLE_FIELD};
-use super::write_journal::{write_calls, write_journal};
+use super::write_journal::{write_calls, write_journal, write_within};
 use super::{Snapshot, VERSION, Warning};
 use crate::json::{JsonStr, JsonText};
 use crate::model::{Divergence, Frame, Generation, State};
@@ -259,6 +259,7 @@ pub(super) fn write_state(frame: &Frame, out: &mut String) {
     if let Some(hash) = frame.input_hash {
         out.push_str(&format!(r#","inputHash":"{hash}""#));
     }
+    write_within(frame.within.as_ref(), out);
     for (name, order) in [("startOrder", frame.start), ("endOrder", frame.end)] {
         if let Some(order) = order {
             out.push_str(&format!(r#","{name}":{order}"#));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::out::Out;
 use super::requests::RequestTable;
-use crate::json::write_count;
+use crate::json::{JsonStr, write_count};
 use crate::model::{Call, Generation, Kind, Outcome, RequestHash, Value};
 use crate::util::IdHashing;
 
@@ -183,7 +183,9 @@ pub(super) fn write_call(call: &Call, in_row: bool, out: &mut String) {
     call.call_id.write_quoted(out);
     out.push_str(r#","contentHash":""#);
     call.hash.push_to(out);
-    out.push_str(r#"","startOrder":"#);
+    out.push('"');
+    write_within(call.within.as_ref(), out);
+    out.push_str(r#","startOrder":"#);
     write_count(call.start, out);
     for (name, order) in [("answerOrder", call.answered), ("endOrder", call.end)] {
         if let Some(order) = order {
@@ -201,6 +203,14 @@ pub(super) fn write_call(call: &Call, in_row: bool, out: &mut String) {
         out.push_str(r#","carriedOver":true"#);
     }
     call.data.write_members(out);
+}
+
+/// Writes the callId of the outer call of a call or frame.
+pub(super) fn write_within(within: Option<&JsonStr>, out: &mut String) {
+    if let Some(outer) = within {
+        out.push_str(r#","within":"#);
+        outer.write_quoted(out);
+    }
 }
 
 /// The output is left out if the call is in a row of the journal, which contains it.

@@ -9,6 +9,7 @@
 mod agents;
 mod carry_over;
 mod failures;
+mod inner;
 mod lifetime;
 mod order;
 mod requests;

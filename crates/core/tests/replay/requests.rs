@@ -26,6 +26,7 @@ fn each_message_of_the_requests_is_stored_once() {
         let request = prompting.request(&tail);
         expected.push(request.clone());
         let call = CallInput {
+            within: None,
             kind: Kind::Prompt,
             call_id: name("p"),
             hash: prompting.hash(&tail),
@@ -34,6 +35,7 @@ fn each_message_of_the_requests_is_stored_once() {
         };
         end(&live, &live.begin_call(call, None), output("1"));
         let call = CallInput {
+            within: None,
             kind: Kind::Tool,
             call_id: name("t"),
             hash: hash("same"),
@@ -46,6 +48,7 @@ fn each_message_of_the_requests_is_stored_once() {
     }
     let child = live.open_child(input("root/agent:a:0", "a", "x"));
     let call = CallInput {
+        within: None,
         kind: Kind::Prompt,
         call_id: name("p"),
         hash: prompting.hash(&tail),

@@ -39,6 +39,7 @@ fn occurrences_answer_once_in_the_order_of_their_starts() {
 #[test]
 fn an_inexact_request_is_answered_only_by_recordings_without_the_flag() {
     let inexact = || CallInput {
+        within: None,
         kind: Kind::Tool,
         call_id: name("t"),
         hash: hash("q"),
@@ -78,6 +79,7 @@ fn each_kind_has_its_own_journal() {
     tool(&live, "q", output("1"));
     let replay = start(Some(replayed(&live)));
     let call = CallInput {
+        within: None,
         kind: Kind::Prompt,
         call_id: name("p"),
         hash: hash("q"),

@@ -30,6 +30,7 @@ pub fn hash(text: &str) -> ContentHash {
 
 pub fn input(call_id: &str, agent_id: &str, props: &str) -> FrameInput {
     FrameInput {
+        within: None,
         call_id: name(call_id),
         agent_id: name(agent_id),
         hash: hash(props),
@@ -43,6 +44,7 @@ pub fn start(source: Option<ReplaySource>) -> LiveFrame {
 
 pub fn begin(frame: &LiveFrame, request: &str, foreign: Option<&str>) -> StartedCall {
     let call = CallInput {
+        within: None,
         kind: Kind::Tool,
         call_id: name("t"),
         hash: hash(request),

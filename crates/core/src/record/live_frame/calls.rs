@@ -3,15 +3,19 @@
 use super::{FailedAt, LiveFrame};
 use crate::hash::{ContentHash, identity};
 use crate::json::JsonStr;
-use crate::model::{Flags, Kind, Outcome, Request, RequestHash};
+use crate::model::{Flags, Frame, Generation, Kind, Outcome, Request, RequestHash};
 use crate::record::run::{CallSlot, Ended, NewCall};
-use crate::replay::{Answer, Explanation, Miss, ReplaySource, Verdict};
+use crate::replay::{
+    Answer, Explanation, Miss, Place, ReplaySource, Verdict, answered_in, orders_of,
+};
 
 /// A call to be started.
 #[derive(Debug, Clone)]
 pub struct CallInput {
     pub kind: Kind,
     pub call_id: JsonStr,
+    /// The callId of the call of this frame that it is asked inside of.
+    pub within: Option<JsonStr>,
     pub hash: ContentHash,
     /// True if the hash covers the whole request.
     pub exact: bool,
@@ -27,6 +31,17 @@ pub struct StartedCall {
     pub answer: Answer,
     /// The number of earlier calls with the same request in this generation of the frame.
     pub occurrence: u32,
+    /// What was recorded inside the call, if its recorded answer is returned.
+    pub included: Option<Included>,
+}
+
+/// What was recorded inside a call, and is used up with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Included {
+    /// The number of calls that had ended, also in frames.
+    pub calls: usize,
+    /// The callIds in the frame of the call, without the path of that frame.
+    pub names: Vec<JsonStr>,
 }
 
 impl LiveFrame {
@@ -49,7 +64,10 @@ impl LiveFrame {
         self.mark_pending_failures_handled();
         let hash = RequestHash::Sha256(input.hash);
         let answer = self.answer(&input, &hash, foreign);
-        let occurrence = self.identity.open_call(input.kind.name(), input.hash);
+        let occurrence =
+            self.identity
+                .open_call(input.within.as_ref(), input.kind.name(), input.hash);
+        let included = self.include(&input.call_id, &answer);
         let slot = if self.shared.options.recording {
             self.journal_start(input, hash, &answer)
         } else {
@@ -59,6 +77,7 @@ impl LiveFrame {
             slot,
             answer,
             occurrence,
+            included,
         }
     }
 
@@ -66,24 +85,34 @@ impl LiveFrame {
     #[must_use]
     pub fn idempotency_key(
         &self,
+        within: Option<&JsonStr>,
         kind: &Kind,
         hash: &str,
         generation: u64,
         occurrence: u32,
     ) -> ContentHash {
-        identity(self.identity(), generation, kind.name(), hash, occurrence)
+        let kind = self.identity.kind(within, kind.name());
+        identity(self.identity(), generation, &kind, hash, occurrence)
     }
 
     /// Looks for the answer in the recording, and notes the recorded orders that the replay reaches with it.
     fn answer(&self, input: &CallInput, hash: &RequestHash, foreign: Option<JsonStr>) -> Answer {
-        let CallInput { kind, exact, .. } = input;
+        let CallInput {
+            kind,
+            exact,
+            within,
+            ..
+        } = input;
         let failures = self.shared.options.failures;
+        let take = |source: &ReplaySource, keys: &[RequestHash]| match self.place(within.as_ref()) {
+            Some(place) => source.take(&place, kind, keys, *exact, failures),
+            None => Answer::miss(Miss::NotRecorded),
+        };
         let answer = match (self.answering(), foreign) {
             (None, _) => Answer::miss(Miss::NoRecording),
-            (Some(source), None) => source.take(kind, std::slice::from_ref(hash), *exact, failures),
+            (Some(source), None) => take(source, std::slice::from_ref(hash)),
             (Some(source), Some(foreign)) => {
-                let keys = [hash.clone(), RequestHash::Foreign(foreign)];
-                source.take(kind, &keys, *exact, failures)
+                take(source, &[hash.clone(), RequestHash::Foreign(foreign)])
             }
         };
         let progress = &self.shared.progress;
@@ -103,6 +132,52 @@ impl LiveFrame {
             self.note_divergence();
         }
         answer
+    }
+
+    /// Where the recording is searched for something that is asked inside a live call. `None`: nowhere, because the
+    /// recording has nothing inside that call.
+    pub(super) fn place(&self, within: Option<&JsonStr>) -> Option<Place> {
+        match within {
+            None => Some(None),
+            Some(outer) => Some(Some(self.outers.borrow().get(outer)?.clone())),
+        }
+    }
+
+    /// Notes what was recorded inside a call. If its recorded answer is returned, that is used up with it.
+    fn include(&self, call_id: &JsonStr, answer: &Answer) -> Option<Included> {
+        let source = self.answering()?;
+        let inside = source.inside(answer.position?)?;
+        let outer = answer.call.as_ref()?.call_id.clone();
+        self.outers.borrow_mut().insert(call_id.clone(), outer);
+        if matches!(answer.verdict, Verdict::Miss(_)) {
+            return None;
+        }
+        source.include(&inside);
+        let frame = source.frame();
+        let Generation {
+            calls, children, ..
+        } = &frame.generation;
+        let calls: Vec<_> = inside
+            .calls
+            .iter()
+            .filter_map(|at| calls.get(*at))
+            .collect();
+        let frames: Vec<_> = inside
+            .frames
+            .iter()
+            .filter_map(|at| children.get(*at))
+            .collect();
+        for order in orders_of(&calls, &frames) {
+            self.shared.progress.reach(Some(order));
+        }
+        let call_ids = calls.iter().map(|call| &call.call_id);
+        let call_ids = call_ids.chain(frames.iter().map(|frame| &frame.call_id));
+        let prefix = format!("{}/", frame.base());
+        let names = call_ids.filter_map(|id| id.body().strip_prefix(&prefix));
+        Some(Included {
+            names: names.map(JsonStr::from_normalized_body).collect(),
+            calls: calls.iter().filter(|call| call.has_answer()).count() + answered_in(&frames),
+        })
     }
 
     fn journal_start(
@@ -125,6 +200,7 @@ impl LiveFrame {
             kind: input.kind,
             hash,
             call_id: input.call_id,
+            within: input.within,
             outcome,
             request: input.request.filter(|_| self.shared.options.requests),
             data: recorded.map(|call| call.data.clone()).unwrap_or_default(),
@@ -174,9 +250,26 @@ impl LiveFrame {
     pub fn release_call(&self, slot: Option<CallSlot>, end: Option<u64>) -> bool {
         if let Some(slot) = slot {
             self.run().release_call(&self.path, slot, end);
+            self.adopt_inside(slot);
         }
         self.shared.progress.close(end);
         self.shared.progress.reach(end)
+    }
+
+    /// Journals what was recorded inside a replayed call.
+    fn adopt_inside(&self, slot: CallSlot) {
+        let Some(source) = self.answering().filter(|source| source.is_claimed()) else {
+            return;
+        };
+        if self.outers.borrow().is_empty() {
+            return;
+        }
+        let replays = |frame: &Frame| frame.generation.calls.get(slot.call)?.replays;
+        let position = self.run().frame(&self.path).and_then(replays);
+        if let Some(inside) = position.and_then(|position| source.inside(position)) {
+            let recorded = &source.frame().generation;
+            self.run().adopt_inside(&self.path, slot, recorded, &inside);
+        }
     }
 
     /// Notes that a call is executed again because only a part of its answer was recorded. Its recorded `answered` and

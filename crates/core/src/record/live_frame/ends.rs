@@ -94,6 +94,7 @@ impl LiveFrame {
         self.pending.clear();
         self.handled_when_recorded.take();
         self.identity.next_generation();
+        self.outers.take();
         if self.shared.options.recording {
             self.run().next_generation(&self.path, props);
         }

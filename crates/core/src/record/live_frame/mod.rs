@@ -4,7 +4,7 @@ mod calls;
 mod ends;
 
 use std::cell::{Cell, RefCell, RefMut};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::json::{JsonStr, JsonText};
 use crate::model::{Budget, Clock, Flags, Frame, Usage, Value};
 use crate::replay::{Entry, Failures, MemoryChoice, Progress, ReplaySource};
 use crate::retry_rule::PendingFailures;
-pub use calls::{CallInput, StartedCall};
+pub use calls::{CallInput, Included, StartedCall};
 
 /// How a run records and replays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,6 +54,8 @@ pub struct LiveFrame {
     pending_above: Option<Rc<PendingFailures<FailedAt>>>,
     /// Replayed calls whose failure was handled when it was recorded, here or in a frame above.
     handled_when_recorded: RefCell<HashSet<CallSlot>>,
+    /// The recorded calls that live calls have found, by live callId. Only calls with something recorded inside.
+    outers: RefCell<HashMap<JsonStr, JsonStr>>,
     ledger: Rc<UsageLedger>,
     entry: Option<Entry>,
     input_hash: ContentHash,
@@ -72,6 +74,8 @@ enum FailedAt {
 pub struct FrameInput {
     pub call_id: JsonStr,
     pub agent_id: JsonStr,
+    /// The callId of the call of the parent that it is opened inside of.
+    pub within: Option<JsonStr>,
     pub hash: ContentHash,
     /// `None` if the props cannot be restored from JSON.
     pub props: Option<Value>,
@@ -103,6 +107,7 @@ impl LiveFrame {
             pending: Rc::new(PendingFailures::new()),
             pending_above: None,
             handled_when_recorded: RefCell::default(),
+            outers: RefCell::default(),
             ledger: UsageLedger::new(budget, None),
             entry,
             input_hash,
@@ -127,7 +132,10 @@ impl LiveFrame {
         let input_hash = input.hash;
         let source = self
             .answering()
-            .and_then(|source| source.child(&input.agent_id, input.hash, &input.call_id))
+            .zip(self.place(input.within.as_ref()))
+            .and_then(|(source, place)| {
+                source.child(&place, &input.agent_id, input.hash, &input.call_id)
+            })
             // A frame that the replay has not reached may still be found by its input, so others borrow nothing from it.
             .filter(|source| {
                 source.is_claimed() || self.shared.progress.has_reached(source.frame().start)
@@ -136,9 +144,7 @@ impl LiveFrame {
             .as_ref()
             .and_then(|source| source.entry(self.shared.options.memory));
         let frame = new_frame(input, source.as_ref(), entry.as_ref());
-        let identity =
-            self.identity
-                .open_child(frame.agent_id.clone(), input_hash, frame.generation);
+        let identity = self.identity.open_child(&frame, input_hash);
         if let Some(claimed) = source.as_ref().filter(|source| source.is_claimed()) {
             self.shared.progress.reach(claimed.frame().start);
             self.shared.progress.open(claimed.frame().end);
@@ -158,6 +164,7 @@ impl LiveFrame {
             pending: Rc::new(PendingFailures::new()),
             pending_above: Some(Rc::clone(&self.pending)),
             handled_when_recorded: RefCell::default(),
+            outers: RefCell::default(),
             ledger: UsageLedger::new(budget, Some(Rc::clone(&self.ledger))),
             entry,
             input_hash,
@@ -270,6 +277,7 @@ fn new_frame(input: FrameInput, source: Option<&ReplaySource>, entry: Option<&En
     NewFrame {
         call_id: input.call_id,
         agent_id: input.agent_id,
+        within: input.within,
         input_hash: Some(input.hash),
         generation: entry.map_or(0, |entry| entry.generation),
         props: entry.and_then(|entry| entry.props.clone()).or(input.props),

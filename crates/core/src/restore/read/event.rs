@@ -129,20 +129,21 @@ impl EventKind {
     /// The fields that a restore reads of such an event.
     pub(crate) fn fields(self) -> FieldSet {
         use Field as F;
-        const CALL: FieldSet = F::CallId.bit() | F::ContentHash.bit();
+        const CALL: FieldSet = F::CallId.bit() | F::ContentHash.bit() | F::Within.bit();
         const OUTCOME: FieldSet = F::Success.bit()
             | F::Error.bit()
             | F::Handled.bit()
             | F::Tombstone.bit()
             | F::set(F::CALL_DATA);
         const OUTPUT: FieldSet = OUTCOME | F::Output.bit() | F::OutputTypes.bit();
-        const TOOL: FieldSet = F::ToolName.bit() | F::JournalCallId.bit() | F::ContentHash.bit();
+        const TOOL: FieldSet =
+            F::ToolName.bit() | F::JournalCallId.bit() | F::ContentHash.bit() | F::Within.bit();
         const ENDED: FieldSet = F::Success.bit()
             | F::Error.bit()
             | F::Result.bit()
             | F::ResultTypes.bit()
             | F::Tombstone.bit();
-        const AGENT: FieldSet = PROPS | F::InputHash.bit() | F::CallId.bit();
+        const AGENT: FieldSet = PROPS | F::InputHash.bit() | F::CallId.bit() | F::Within.bit();
         const PROPS: FieldSet = F::AgentId.bit() | F::Props.bit() | F::PropsTypes.bit();
         match (self.family, self.phase) {
             (Family::Run, Phase::Start) => {

@@ -44,7 +44,7 @@ fields! {
     3 => Own = "own", Key = "key";
     4 => Type = "type", Seq = "_seq", Kind = "kind", Name = "name", Meta = "meta";
     5 => Trace = "trace", Props = "props", Error = "error", Delta = "delta", Count = "count", Value = "value", Usage = "usage";
-    6 => Memory = "memory", Result = "result", Output = "output", CallId = "callId", SpanId = "spanId", Redact = "redact";
+    6 => Memory = "memory", Result = "result", Output = "output", CallId = "callId", SpanId = "spanId", Redact = "redact", Within = "within";
     7 => TraceId = "traceId", AgentId = "agentId", Success = "success", Handled = "handled", Message = "message", Attempt = "attempt";
     8 => Recorder = "recorder", FirstRun = "firstRun", ToolName = "toolName", NewProps = "newProps", Duration = "duration";
     9 => Timestamp = "timestamp", Normalize = "normalize", InputHash = "inputHash", EndReason = "endReason", AdapterId = "adapterId", Tombstone = "tombstone";

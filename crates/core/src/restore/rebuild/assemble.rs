@@ -151,6 +151,7 @@ impl<'t> Assembler<'t> {
         Frame {
             call_id: draft.call_id,
             agent_id: draft.agent_id,
+            within: draft.within,
             input_hash: draft.input_hash,
             start: draft.start,
             end: draft.end,
@@ -249,6 +250,7 @@ fn finish_call(draft: CallDraft<'_>, named: Option<JsonStr>) -> Option<Call> {
         kind: draft.kind,
         hash: draft.hash?,
         call_id: draft.call_id.or(named)?,
+        within: draft.within,
         start: draft.start,
         answered: draft.answered,
         end: draft.end,

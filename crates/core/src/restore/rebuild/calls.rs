@@ -90,6 +90,7 @@ impl<'t> Builder<'_, 't> {
             kind,
             name,
             call_id,
+            within: fields.json_str(Field::Within),
             hash: None,
             span,
             start,

@@ -27,6 +27,7 @@ pub(crate) struct FrameDraft<'t> {
     pub depth: usize,
     pub call_id: JsonStr,
     pub agent_id: JsonStr,
+    pub within: Option<JsonStr>,
     pub input_hash: Option<ContentHash>,
     /// The props of the first generation.
     pub props: Option<Value>,
@@ -77,6 +78,7 @@ pub(crate) struct CallDraft<'t> {
     /// The name in the callId, if the events contain no callId.
     pub name: Option<Cow<'t, str>>,
     pub call_id: Option<JsonStr>,
+    pub within: Option<JsonStr>,
     pub hash: Option<RequestHash>,
     /// The span of its last attempt.
     pub span: SpanIndex,

@@ -6,6 +6,7 @@ fn text(json: &str) -> JsonText {
 
 fn new_frame(call_id: &str, agent_id: &str) -> NewFrame {
     NewFrame {
+        within: None,
         call_id: JsonStr::from_plain(call_id),
         agent_id: JsonStr::from_plain(agent_id),
         input_hash: None,
@@ -25,6 +26,7 @@ fn begin(run: &mut Run, path: &FramePath, hash: &str) -> Option<CallSlot> {
     let (kind, call_id) = (Kind::Tool, JsonStr::from_plain("id"));
     let outcome = Outcome::Pending;
     let call = NewCall {
+        within: None,
         kind,
         hash,
         call_id,

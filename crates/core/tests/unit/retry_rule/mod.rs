@@ -82,6 +82,7 @@ fn failure(stopped: bool, handled: bool) -> Outcome {
 
 fn failed_call(end: Option<u64>, outcome: Outcome) -> Arc<Call> {
     Arc::new(Call {
+        within: None,
         kind: Kind::Tool,
         hash: RequestHash::read("h"),
         call_id: JsonStr::from_plain("t"),
