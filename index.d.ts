@@ -637,6 +637,8 @@ interface CallRecord {
   /** "prompt", "tool" or a custom kind. */
   kind: string;
   callId: string;
+  /** The callId of the call of the frame that it was asked inside of. It answers only there. */
+  within?: string;
   contentHash: string;
   /** Position of the start in the run's order of starts, answers and ends. */
   startOrder: number;
@@ -728,6 +730,8 @@ interface AgentFrameSnapshot {
   callId: string;
   /** "" for the frame of `runWith`. */
   agentId: string;
+  /** Extension: the callId of the call of the frame above that it was opened inside of. It answers only there. */
+  within?: string;
   /** The memory at the time of the dump. */
   memory: Record<string, unknown>;
   /** Journal of the last generation. */
@@ -843,7 +847,7 @@ interface FrameReport {
   readonly agentId: string;
   /** "own": the frame continued its recorded one. "lent": it used a recorded frame with other props. */
   readonly recording: "own" | "lent" | "none";
-  /** Calls answered from the recording. */
+  /** Calls answered from the recording, with those that were recorded inside them. */
   replayed: number;
   /** Live calls. */
   live: number;
@@ -1001,7 +1005,11 @@ interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields, Ended
   /** Extension: the memory at the end. */
   memory?: Record<string, unknown>;
 }
-interface AgentFields {
+interface Inner {
+  /** Extension: the callId of the journaled call that it was asked inside of, in the same frame. */
+  within?: string;
+}
+interface AgentFields extends Inner {
   props: unknown;
   propsTypes?: Types;
   maxReborns: number;
@@ -1055,7 +1063,7 @@ interface MessagesDelta {
   prefixHash: string;
   add: Message[];
 }
-interface TurnFields {
+interface TurnFields extends Inner {
   /** From 0. */
   step: number;
   /** In a trace file, only the first turn of a prompt has `messages`; the others have `messagesDelta`. */
@@ -1113,7 +1121,7 @@ interface ToolsExecuteFields {
 }
 /** The tool calls of a turn start. They run in parallel. */
 interface ToolsExecuteStartEvent extends EventBase<"tools:execute:start">, ToolsExecuteFields {}
-interface ToolExecution {
+interface ToolExecution extends Inner {
   /** The id that the model gave the call. */
   callId: string;
   toolName: string;
@@ -1137,7 +1145,7 @@ interface ToolsExecuteEndEvent extends EventBase<"tools:execute:end">, ToolsExec
   failureCount: number;
   toolResults: ToolExecution[];
 }
-interface ToolCallFields {
+interface ToolCallFields extends Inner {
   toolName: string;
   /** The id that the model gave the call. */
   callId: string;
@@ -1158,7 +1166,7 @@ interface CallEnded extends CallEnd {
 interface ToolCallStartEvent extends EventBase<"tool:call:start">, ToolCallFields {}
 /** Extension: one tool of a batch has finished; the others may still run. */
 interface ToolCallEndEvent extends EventBase<"tool:call:end">, ToolCallFields, CallEnded {}
-interface CallFields {
+interface CallFields extends Inner {
   kind: string;
   name: string;
   callId: string;
@@ -1697,10 +1705,10 @@ interface JournaledCall {
   */
   attempt?: number;
   /**
-  * Classes that a replayed failure of this call comes back as, in addition to those of the run: see `errors` of
-  * `runWith`.
+  * True if all that the call does inside is sending its request: wrapped clients, such as `rewindFetch`, then pass
+  * through unrecorded. Otherwise they are recorded inside this call, like every `journalCall`, agent or `runFrame`.
   */
-  errors?: readonly ErrorClass[];
+  leaf?: boolean;
 }
 /** Arguments of the function that executes a call. */
 interface CallInfo {

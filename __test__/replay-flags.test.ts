@@ -20,7 +20,7 @@ import { temporaryFolder } from "./support/process.js";
 
 const CURRENT: Recorder = {
   version: (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as Recorder).version,
-  flags: [1],
+  flags: [1, 2],
 };
 const NO_FLAGS: Recorder = { ...CURRENT, flags: [] };
 
@@ -161,7 +161,7 @@ describe("a flag of a newer version", () => {
   it("is refused in a recording", async () => {
     inRecording(await dumpOf(program), (paths) => {
       const text = readFileSync(paths.main, "utf8");
-      writeFileSync(paths.main, text.replace('"flags":[1]', '"flags":[1,31]'));
+      writeFileSync(paths.main, text.replace('"flags":[1,2]', '"flags":[1,31]'));
       expect(() => readRecording(paths)).toThrow(expect.objectContaining({ name: "InvalidRecordingError", line: 1 }));
       expect(() => readRecording(paths)).toThrow(newer);
     });

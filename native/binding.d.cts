@@ -77,13 +77,15 @@ export declare class FrameHandle {
   get recorder(): string
   /** True if requests must also be looked up by the hash of another recorder. */
   get hasForeignHashes(): boolean
+  /** True if calls and frames inside a call belong to it. */
+  get hasInnerCalls(): boolean
   /**
    * Starts a call. `request` is JSON text. If `normalized` is given, it is hashed instead. `inexact`: the request
-   * has content that the hash does not cover.
+   * has content that the hash does not cover. `within`: the callId of its outer call, as a JSON literal.
    */
-  begin(kind: string, callId: string, request: string, foreign?: string | undefined | null, normalized?: string | undefined | null, inexact?: boolean | undefined | null): BindingStartedCall
+  begin(kind: string, callId: string, request: string, foreign?: string | undefined | null, normalized?: string | undefined | null, inexact?: boolean | undefined | null, within?: string | undefined | null): BindingStartedCall
   /** Starts a prompt. Its messages are those appended to the conversation so far. */
-  beginPrompt(callId: string, conversation: Conversation, tail: RequestTail, foreign?: string | undefined | null): BindingStartedCall
+  beginPrompt(callId: string, conversation: Conversation, tail: RequestTail, foreign?: string | undefined | null, within?: string | undefined | null): BindingStartedCall
   /**
    * Explains why no recorded request matches: a `MissExplanation` as JSON text. Absent if no request of this kind
    * was kept. `request` is JSON text.
@@ -257,12 +259,22 @@ export interface BindingFrameEntry {
 export interface BindingFrameStart {
   callId: string
   agentId: string
+  /** The callId of the call of the frame above that the frame is opened inside of. */
+  within?: string
   input: string
   inputTypes?: string
   /** True if the input can be restored from its text. */
   exact: boolean
   /** JSON text to hash instead of the input. */
   normalized?: string
+}
+
+/** What was recorded inside a call, and is used up with it. */
+export interface BindingIncluded {
+  /** The number of calls that had ended, also in frames. */
+  calls: number
+  /** The callIds in the frame of the call, without the path of that frame. */
+  names: Array<string>
 }
 
 export interface BindingMemoryEdit {
@@ -353,8 +365,8 @@ export interface BindingStartedCall {
   end?: number
   /** The recorded data of the call: JSON text of a `CallData` object. */
   data?: string
-  /** The number of earlier calls with the same request. Absent if it is 0. */
-  occurrence?: number
+  /** What was recorded inside the call. Absent if that is nothing, or if the call must be executed. */
+  included?: BindingIncluded
 }
 
 /** Recorded entries that were not requested. */

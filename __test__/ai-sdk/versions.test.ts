@@ -370,7 +370,7 @@ describe("tools", () => {
     expect(await run(tools, "several")).toEqual((value as unknown[])[0]);
   });
 
-  it("records a tool together with the calls inside it as one call", async () => {
+  it("records the calls inside a tool, which answer only there", async () => {
     const model = sdkModel("v3");
     const wrapped = ai6.wrapLanguageModel({ model: model as never, middleware: rewindMiddleware() });
     const tools = wrapTools({
@@ -383,6 +383,9 @@ describe("tools", () => {
       },
       { enableSnapshot: true },
     );
-    expect(snapshot.root.calls?.map(({ kind }) => kind)).toEqual(["tool"]);
+    const [tool, inner] = snapshot.root.calls ?? [];
+    expect([tool?.kind, inner?.kind, inner?.within]).toEqual(["tool", "model", tool?.callId]);
+    const outside = replay(() => ai6.generateText({ model: wrapped, prompt: "sub" }), { snapshot });
+    await expect(outside).rejects.toThrow("answers only inside root/tool:ask:0");
   });
 });

@@ -234,7 +234,7 @@ describe("rewindFetch", () => {
     expect(liveCalls).toHaveLength(1);
   });
 
-  it("does not record requests inside a journaled call, because its answer covers them", async () => {
+  it("records requests inside a tool as a part of it, and none inside a call that is a leaf", async () => {
     await using server = await modelServer(() => ({ body: "plain" }));
     const tool = {
       name: "get",
@@ -242,10 +242,17 @@ describe("rewindFetch", () => {
       parameters: z.object({}),
       handler: async () => (await fetch(server.url)).text(),
     };
+    const leaf = { kind: "http", name: "get", request: {}, leaf: true };
     const snapshot = await runWith(async () => {
       expect(await callTool(tool, {})).toBe("plain");
+      expect(await journalCall(leaf, async () => (await fetch(server.url)).text())).toBe("plain");
       return dumpSnapshot();
     });
-    expect(snapshot.root.calls?.map(({ kind }) => kind)).toEqual(["tool"]);
+    const inside = snapshot.root.calls?.map(({ kind, within }) => [kind, within]);
+    expect(inside).toEqual([
+      ["tool", undefined],
+      ["fetch", "root/tool:get:0"],
+      ["http", undefined],
+    ]);
   });
 });

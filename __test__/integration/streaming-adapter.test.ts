@@ -213,7 +213,7 @@ it("retries an answer that describes a failure, like a thrown error", async () =
   expect(fixed.calls).toBe(1);
 });
 
-it("calls the client directly outside of runs, after the run, and inside a journaled call", async () => {
+it("calls the client directly outside of runs, after the run, and inside the call of another client", async () => {
   const client = translator();
   expect(await rewindTranslator(client).detect("a")).toEqual({ language: "en" });
   const createdInside = await runWith(async () => rewindTranslator(client));
@@ -221,7 +221,10 @@ it("calls the client directly outside of runs, after the run, and inside a journ
   const nested = async (): Promise<Detection> =>
     journalCall({ kind: "step", name: "outer", request: {} }, () => createdInside.detect("c"));
   const { snapshots } = await recorded(nested);
-  expect(kindsOf(snapshots[0])).toEqual(["step"]);
+  expect(kindsOf(snapshots[0])).toEqual(["step", "translation"]);
+  const other = { kind: "other", name: "client", request: {}, execute: () => createdInside.detect("c") };
+  const { snapshots: ofClient } = await recorded(() => journaled(other).then(({ value }) => value));
+  expect(kindsOf(ofClient[0])).toEqual(["other"]);
 });
 
 it("finds the run of a client that has lost its async context", async () => {

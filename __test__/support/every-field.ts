@@ -71,6 +71,10 @@ export async function everyFieldProgram(): Promise<void> {
     },
   });
   await asker({ round: 0, at: new Date(0) });
+  // What is asked inside a call belongs to it.
+  await step("outer", () =>
+    runFrame({ id: "inside", input: {} }, () => step("in a frame", () => step("inner", () => 1))),
+  );
   await failing("handled").catch(() => {});
   const outer = runFrame({ id: "outer", input: {} }, () =>
     runFrame({ id: "inner", input: {} }, () => failing("stopped")),

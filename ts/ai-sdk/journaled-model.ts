@@ -11,7 +11,7 @@ export interface JournaledModelCall {
   readonly context: RunContext;
 }
 
-/** Returns `undefined` if the call is not journaled: outside of runs and inside a journaled call. */
+/** Returns `undefined` if the call is not journaled: outside of runs, and if it sends the request of another call. */
 export function modelCall(
   kind: "generate" | "stream" | "embed",
   { provider, modelId }: ModelName,

@@ -30,7 +30,7 @@ export function wrapTools<Tools extends Readonly<Record<string, object>>>(tools:
 
 function toolCall(name: string, input: unknown, created: RunContext | undefined): JournaledCall | undefined {
   const ambient = ambientContext("wrapTools", created);
-  return ambient && { kind: "tool", name, request: input, context: ambient.context };
+  return ambient && { kind: "tool", name, request: input, context: ambient.context, leaf: false };
 }
 
 function wrapFunction(name: string, execute: Execute, created: RunContext | undefined): Execute {

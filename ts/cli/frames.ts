@@ -24,6 +24,8 @@ export interface CallRow extends Marks {
   callId?: string;
   /** The callId without the path of its frame. May contain "/". */
   name?: string;
+  /** The callId of its outer call. */
+  within?: string;
   contentHash: string;
   status: CallStatus;
   /** Name and message of the error, or the reason why the output was not recorded. */
@@ -42,6 +44,8 @@ export interface FrameRow extends Marks {
   callId: string;
   /** The callId without the path of the frame around it. */
   name: string;
+  /** The callId of its outer call. */
+  within?: string;
   agentId: string;
   status: string;
   reason?: string;
@@ -97,13 +101,14 @@ function* rowsIn(model: ReadModel): Generator<Row> {
 }
 
 function frameRow(frame: ListedFrame, base: string): Omit<FrameRow, "depth" | "last"> {
-  const { callId, agentId, state, budgetState, generations } = frame;
+  const { callId, agentId, within, state, budgetState, generations } = frame;
   const last = generations.at(-1) as ListedGeneration;
   return {
     row: "frame",
     callId,
     name: nameIn(base, callId),
     agentId,
+    ...(within === undefined ? {} : { within }),
     status: state.status,
     ...marksOf(frame),
     ...(state.status === "failed" ? { reason: errorText(state.error) } : {}),
@@ -130,13 +135,14 @@ function inOrder(generation: ListedGeneration, model: ReadModel, base: string): 
 }
 
 function callItem(call: ListedCall, model: ReadModel, base: string): Item {
-  const { kind, callId, contentHash, output, meta, request } = call;
+  const { kind, callId, within, contentHash, output, meta, request } = call;
   const usage = meta?.usage;
   const { status, reason } = statusOf(call);
   return {
     row: "call",
     kind,
     ...(callId === undefined ? {} : { callId, name: nameIn(base, callId) }),
+    ...(within === undefined ? {} : { within }),
     contentHash,
     status,
     ...(reason === undefined ? {} : { reason }),

@@ -42,8 +42,8 @@ class Ambient implements AmbientContext {
  *
  * @param apiName the adapter, for errors.
  * @param created `getContext()` at the time when the client was created.
- * @returns `undefined` if the call must not be journaled: outside of runs, and inside a journaled call, whose answer it is
- * a part of. Call the client directly.
+ * @returns `undefined` if the call must not be journaled: outside of runs, and inside a client's call, whose request it
+ * sends. Call the client directly.
  * @throws ContextNotFoundError if the context is lost and several tests are running.
  *
  * @example
@@ -72,7 +72,16 @@ class Ambient implements AmbientContext {
  */
 export function ambientContext(apiName: string, created: RunContext | undefined): AmbientContext | undefined {
   const context = findContext(created, apiName);
-  return context === undefined || context.inCall ? undefined : new Ambient(context);
+  if (context === undefined || context.isTransport) return undefined;
+  // Under the rules of older recordings, every call covers the client calls inside it.
+  if (context.outerCall !== undefined && !context.scope.frame.hasInnerCalls) return undefined;
+  return new Ambient(context);
+}
+
+/** Calls `fn` as a part of sending the request of the current call, if there is one: client calls in it are not journaled. */
+export function asTransport<R>(fn: () => R): R {
+  const context = storage.getStore();
+  return context?.outerCall === undefined ? fn() : storage.run(context.asTransport(), fn);
 }
 
 /** Calls `fn` outside of all runs. For connections that outlive the call that opens them. */

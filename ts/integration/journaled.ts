@@ -12,7 +12,7 @@ import type { CallMeta } from "../types/snapshot.js";
 
 export type { AnswerRecorder, CallInfo, IncompleteAnswer, JournaledCall, RestOfAnswer, StreamedAnswer };
 
-/** A call whose result is recorded when it is complete. */
+/** A call of a client. Unless `leaf` is false, what it does inside only sends its request and is not recorded. */
 export interface ClientCall<T> extends JournaledCall {
   /** Executes the call. Not called if the recording has the answer. */
   execute(info: CallInfo): T | Promise<T>;
@@ -41,7 +41,7 @@ export interface CallResult<T> {
  */
 export function journaled<T>(call: ClientCall<T>): Promise<CallResult<T>> {
   try {
-    return journal<T>(call, (info) => call.execute(info), {
+    return journal<T>({ leaf: true, ...call }, (info) => call.execute(info), {
       meta: () => call.meta?.() ?? {},
       failureIn: (answer) => call.failureIn?.(answer),
     });
@@ -55,7 +55,10 @@ export interface StreamedCallInfo<Recorded> extends RuntimeCallInfo<Recorded> {
   readonly startedAt: number;
 }
 
-/** A call whose answer is returned before it is complete. `Recorded` is the form of the answer in recordings. */
+/**
+ * A call whose answer is returned before it is complete. `Recorded` is the form of the answer in recordings. `leaf` is as in
+ * {@link ClientCall}.
+ */
 export interface StreamedClientCall<Answer, Recorded> extends JournaledCall {
   /** Executes the call. Not called if the recording has the answer. */
   execute(info: StreamedCallInfo<Recorded>): Promise<StreamedAnswer<Answer, Recorded>>;
@@ -74,9 +77,13 @@ export interface StreamedClientCall<Answer, Recorded> extends JournaledCall {
  * @throws as `journaled` does.
  */
 export function journalStreamed<Answer, Recorded>(call: StreamedClientCall<Answer, Recorded>): Promise<Answer> {
-  return journalStream<Answer, Recorded>(call, (info) => call.execute({ ...info, startedAt: performance.now() }), {
-    answer: (recorded, meta, rest) => call.replay(recorded, meta, rest),
-    incompleteAnswer: (recorded) => call.incompleteAnswer(recorded),
-    failureIn: (recorded) => call.failureIn?.(recorded),
-  });
+  return journalStream<Answer, Recorded>(
+    { leaf: true, ...call },
+    (info) => call.execute({ ...info, startedAt: performance.now() }),
+    {
+      answer: (recorded, meta, rest) => call.replay(recorded, meta, rest),
+      incompleteAnswer: (recorded) => call.incompleteAnswer(recorded),
+      failureIn: (recorded) => call.failureIn?.(recorded),
+    },
+  );
 }

@@ -1,5 +1,5 @@
 import { McpCallEndedError } from "../errors/mcp.js";
-import { outsideOfRuns, type RunContext } from "../integration/index.js";
+import { asTransport, outsideOfRuns, type RunContext } from "../integration/index.js";
 import {
   isNotification,
   isRequest,
@@ -138,7 +138,7 @@ export class Connection {
   }
 
   #send(message: Message, options?: object): Promise<void> {
-    return this.#transport.send(message, options);
+    return asTransport(() => this.#transport.send(message, options));
   }
 
   #received(message: Message, extra: unknown): void {

@@ -145,6 +145,8 @@ class RewindTransport implements Transport {
       const { value } = await journaled<RecordedAnswer>({
         ...describeRequest(message, this.#server),
         context,
+        // Requests of the server are answered by the program.
+        leaf: false,
         execute: async ({ signal }) => {
           executed = true;
           live = await this.#connection.ask(message, options, { caller: context, inside: getContext(), signal });

@@ -86,7 +86,16 @@ class Reader {
     return frame;
   }
 
-  #generation({ frame: named, agent = "", input, generation = 0, props, propsTypes, memory = {} }: FrameLine): void {
+  #generation({
+    frame: named,
+    agent = "",
+    within,
+    input,
+    generation = 0,
+    props,
+    propsTypes,
+    memory = {},
+  }: FrameLine): void {
     const start: GenerationStart = { id: generation, ...present({ props, propsTypes }), memory };
     const path = generation === 0 ? named : withoutSuffix(named, `#${generation}`);
     const known = this.#frames.get(path);
@@ -107,6 +116,7 @@ class Reader {
     const callId = `${parent.base}/${name}`;
     const snapshot = emptyFrame(callId, agent);
     snapshot.generation = start;
+    if (within !== undefined) snapshot.within = `${parent.base}/${within}`;
     if (input !== undefined) snapshot.inputHash = input;
     Object.assign(snapshot, this.#order({ frame: path }));
     setMember(parent.snapshot.children, callId, snapshot);
@@ -124,13 +134,24 @@ class Reader {
 
   #call(line: CallLine): void {
     const frame = this.#open(line.frame);
-    const { call, kind = call.slice(0, call.indexOf(":")), hash, output, types, error, tombstone, pending } = line;
+    const {
+      call,
+      kind = call.slice(0, call.indexOf(":")),
+      within,
+      hash,
+      output,
+      types,
+      error,
+      tombstone,
+      pending,
+    } = line;
     const timing = this.#timing.get(timingKey(line));
     const meta = { ...line.meta, ...timing?.meta };
     const order = this.#order(line, pending === true);
     frame.snapshot.calls.push({
       kind,
       callId: `${frame.base}/${call}`,
+      ...(within === undefined ? {} : { within: `${frame.base}/${within}` }),
       contentHash: hash,
       ...order,
       ...present({ output, types, error, tombstone }),

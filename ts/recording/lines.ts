@@ -25,6 +25,8 @@ export interface FrameLine {
   frame: string;
   /** Id of the agent; absent in the frame of a run. */
   agent?: string;
+  /** The outer call of the frame, relative to the frame above. */
+  within?: string;
   /** Hash of the input. */
   input?: string;
   generation?: number;
@@ -41,6 +43,8 @@ export interface CallLine extends Marks {
   frame: string;
   /** The callId, relative to the frame. */
   call: string;
+  /** The outer call, relative to the frame. */
+  within?: string;
   /** The kind, if it is not the first part of `call`. */
   kind?: string;
   hash: string;

@@ -20,7 +20,7 @@ export interface RecordingLines {
 export function toLines(snapshot: AgentSnapshot): RecordingLines {
   const model = new ReadModel(checkSnapshot(snapshot).handle);
   const writer = new Writer(model);
-  writer.frame(model.root, { path: "root", base: "root" });
+  writer.frame(model.root, { path: "root", base: "root", above: "root" });
   return writer;
 }
 
@@ -28,6 +28,8 @@ export function toLines(snapshot: AgentSnapshot): RecordingLines {
 interface Place {
   readonly path: string;
   readonly base: string;
+  /** The prefix of the callIds in the frame above. */
+  readonly above: string;
 }
 
 class Writer implements RecordingLines {
@@ -58,6 +60,7 @@ class Writer implements RecordingLines {
     const line: FrameLine = {
       frame: place.path,
       ...(frame.agentId === "" ? {} : { agent: frame.agentId }),
+      ...(frame.within === undefined || id > 0 ? {} : { within: nameIn(place.above, frame.within) }),
       ...(frame.inputHash === undefined || place.path === "root" ? {} : { input: frame.inputHash }),
       ...(id === 0 ? {} : { generation: id }),
       ...(props === undefined || isEmpty(props) ? {} : { props }),
@@ -72,7 +75,7 @@ class Writer implements RecordingLines {
   }
 
   #call(call: ListedCall, { path, base }: Place): void {
-    const { callId, startOrder: start, answerOrder: answer, endOrder: end, meta } = call;
+    const { callId, within, startOrder: start, answerOrder: answer, endOrder: end, meta } = call;
     // Journal rows without a call occur only in old dumps, which are never written as recordings.
     if (callId === undefined || start === undefined) return;
     const name = nameIn(base, callId);
@@ -93,6 +96,7 @@ class Writer implements RecordingLines {
       frame: path,
       call: name,
       ...(name.startsWith(`${call.kind}:`) && !call.kind.includes(":") ? {} : { kind: call.kind }),
+      ...(within === undefined ? {} : { within: nameIn(base, within) }),
       hash: call.contentHash,
       ...this.#request(call, base),
       ...outcomeOf(call),
@@ -142,7 +146,7 @@ function withoutStack({ stack: _stack, cause, errors, ...info }: ErrorInfo): Err
 }
 
 function childPlace(child: ListedFrame, { path, base }: Place): Place {
-  return { path: `${path}/${nameIn(base, child.callId)}`, base: baseOf(child) };
+  return { path: `${path}/${nameIn(base, child.callId)}`, base: baseOf(child), above: base };
 }
 
 function byStart(left: ListedFrame, right: ListedFrame): number {

@@ -98,7 +98,12 @@ export interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields
   memory?: Record<string, unknown>;
 }
 
-interface AgentFields {
+interface Inner {
+  /** Extension: the callId of the journaled call that it was asked inside of, in the same frame. */
+  within?: string;
+}
+
+interface AgentFields extends Inner {
   props: unknown;
   propsTypes?: Types;
   maxReborns: number;
@@ -163,7 +168,7 @@ export interface MessagesDelta {
   add: Message[];
 }
 
-interface TurnFields {
+interface TurnFields extends Inner {
   /** From 0. */
   step: number;
   /** In a trace file, only the first turn of a prompt has `messages`; the others have `messagesDelta`. */
@@ -227,7 +232,7 @@ interface ToolsExecuteFields {
 /** The tool calls of a turn start. They run in parallel. */
 export interface ToolsExecuteStartEvent extends EventBase<"tools:execute:start">, ToolsExecuteFields {}
 
-export interface ToolExecution {
+export interface ToolExecution extends Inner {
   /** The id that the model gave the call. */
   callId: string;
   toolName: string;
@@ -253,7 +258,7 @@ export interface ToolsExecuteEndEvent extends EventBase<"tools:execute:end">, To
   toolResults: ToolExecution[];
 }
 
-interface ToolCallFields {
+interface ToolCallFields extends Inner {
   toolName: string;
   /** The id that the model gave the call. */
   callId: string;
@@ -278,7 +283,7 @@ export interface ToolCallStartEvent extends EventBase<"tool:call:start">, ToolCa
 /** Extension: one tool of a batch has finished; the others may still run. */
 export interface ToolCallEndEvent extends EventBase<"tool:call:end">, ToolCallFields, CallEnded {}
 
-interface CallFields {
+interface CallFields extends Inner {
   kind: string;
   name: string;
   callId: string;

@@ -6,7 +6,7 @@ export interface FrameReport {
   readonly agentId: string;
   /** "own": the frame continued its recorded one. "lent": it used a recorded frame with other props. */
   readonly recording: "own" | "lent" | "none";
-  /** Calls answered from the recording. */
+  /** Calls answered from the recording, with those that were recorded inside them. */
   replayed: number;
   /** Live calls. */
   live: number;

@@ -89,6 +89,8 @@ export interface CallRecord {
   /** "prompt", "tool" or a custom kind. */
   kind: string;
   callId: string;
+  /** The callId of the call of the frame that it was asked inside of. It answers only there. */
+  within?: string;
   contentHash: string;
   /** Position of the start in the run's order of starts, answers and ends. */
   startOrder: number;
@@ -189,6 +191,8 @@ export interface AgentFrameSnapshot {
   callId: string;
   /** "" for the frame of `runWith`. */
   agentId: string;
+  /** Extension: the callId of the call of the frame above that it was opened inside of. It answers only there. */
+  within?: string;
   /** The memory at the time of the dump. */
   memory: Record<string, unknown>;
   /** Journal of the last generation. */

@@ -95,11 +95,17 @@ function describeCall(row: CallRow, out: Output): string {
   return [
     out.style("cyan", visible(name ?? `${kind} ${contentHash.slice(0, 12)}`, 120)),
     out.style(STYLES[status] as Style, status),
+    ...insideOf(row, out),
     ...carriedOverMark(carriedOver, out),
     ...(durationMs === undefined ? [] : [time(durationMs)]),
     ...(tokens === undefined ? [] : [`${tokens} tokens`]),
     ...(reason === undefined ? [] : [visible(reason, 200)]),
   ].join("  ");
+}
+
+function insideOf({ callId = "", name = "", within }: CallRow | FrameRow, out: Output): string[] {
+  const path = callId.slice(0, callId.length - name.length);
+  return within === undefined ? [] : [out.style("dim", `inside ${visible(within.slice(path.length), 120)}`)];
 }
 
 function carriedOverMark(carriedOver: true | undefined, out: Output): string[] {
@@ -111,6 +117,7 @@ function describeFrame(row: FrameRow, out: Output): string {
   return [
     out.style("bold", visible(name, 120)),
     out.style(STYLES[status] ?? "dim", visible(status)),
+    ...insideOf(row, out),
     ...carriedOverMark(carriedOver, out),
     `${calls} ${calls === 1 ? "call" : "calls"}`,
     ...(tokens === 0 ? [] : [`${tokens} tokens`]),

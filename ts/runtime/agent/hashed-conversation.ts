@@ -8,7 +8,7 @@ import type { Redaction } from "../../redact/redaction.js";
 import { deepFreeze } from "../../values/freeze.js";
 import { CallEntry, StartedCall } from "../call/started-call.js";
 import type { Normalizer } from "../../values/normalize.js";
-import type { Scope } from "../scope/scope.js";
+import type { RunContext } from "../scope/run-context.js";
 import type { StreamWatcher } from "../scope/watcher.js";
 
 /** The parts of a prompt other than its messages. */
@@ -25,7 +25,7 @@ export interface PromptRequest {
 /** The messages of a prompt. Their hash is incremental: each message is read once. */
 export class Conversation {
   readonly tools: readonly ToolSchema[];
-  readonly #scope: Scope;
+  readonly #context: RunContext;
   readonly #request: PromptRequest;
   readonly #messages: Message[] = [];
   #listed: readonly Message[] | undefined;
@@ -39,9 +39,10 @@ export class Conversation {
   /** The redacted messages: JSON texts of lists. */
   readonly #recorded: string[] = [];
 
-  constructor(scope: Scope, request: PromptRequest, messages: readonly Message[]) {
+  constructor(context: RunContext, request: PromptRequest, messages: readonly Message[]) {
+    const { scope } = context;
     const { native } = scope.run;
-    this.#scope = scope;
+    this.#context = context;
     this.#request = request;
     this.tools = deepFreeze(toolSchemas(request.tools.values()));
     this.#hasher = new native.Conversation(scope.run.requests);
@@ -85,22 +86,24 @@ export class Conversation {
   /** Starts the call that sends all messages so far. */
   begin(): StartedCall {
     const name = this.#request.model.id;
-    const callId = this.#scope.nextCallId("prompt", name);
+    const callId = this.#context.scope.nextCallId("prompt", name);
     const request = (): string => this.#document();
     const entry = new CallEntry(callId, this.#beginNative(JSON.stringify(callId)));
-    return new StartedCall(this.#scope, { kind: "prompt", name, request, wireHash: this.#wireHash }, entry);
+    return new StartedCall(this.#context, { kind: "prompt", name, request, wireHash: this.#wireHash }, entry);
   }
 
   #beginNative(callId: string): NativeStartedCall {
-    const { frame } = this.#scope;
+    const { scope, within } = this.#context;
+    const { frame } = scope;
+    const outer = within === undefined ? undefined : JSON.stringify(within);
     const foreign = frame.hasForeignHashes ? this.#foreignText() : undefined;
     if (this.#normalizer === undefined || this.#normalizer.byMessage) {
-      return calling(() => frame.beginPrompt(callId, this.#hasher, this.#tail, foreign));
+      return calling(() => frame.beginPrompt(callId, this.#hasher, this.#tail, foreign, outer));
     }
     // A rule reads the whole document, so the hash cannot be incremental.
     const text = this.#document();
     const normalized = this.#normalizer.document(text, "prompt");
-    return calling(() => frame.begin('"prompt"', callId, text, foreign, normalized));
+    return calling(() => frame.begin('"prompt"', callId, text, foreign, normalized, false, outer));
   }
 
   #document(): string {

@@ -1,5 +1,5 @@
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
-import { RunContext, requireContext } from "../scope/run-context.js";
+import { requireContext, type RunContext } from "../scope/run-context.js";
 import { AfterPromptAgentError, AttemptsExhaustedError, TurnBudgetExceededError } from "../../errors/index.js";
 import { EVENTS } from "../../events/names.js";
 import { parseAnswer } from "../../model/answer.js";
@@ -98,7 +98,7 @@ export async function promptAgent<S extends StandardSchemaLike>(
   };
   const about = { generationId: generation.id, policyId: POLICY_ID };
   const span = new Span(scope, "PROMPT_AGENT", outer.trace.spanId, () => about);
-  const prompt = new Prompt(new RunContext(scope, span.spanId), request, firstMessages(generation));
+  const prompt = new Prompt(outer.inSpan(span.spanId), request, firstMessages(generation));
   generation.prompted = true;
   span.start();
   try {
@@ -156,7 +156,7 @@ class Prompt {
   constructor(context: RunContext, request: PromptRequest, messages: readonly Message[]) {
     this.#context = context;
     this.#request = request;
-    this.#conversation = new Conversation(context.scope, request, messages);
+    this.#conversation = new Conversation(context, request, messages);
   }
 
   async run(schema: StandardSchemaLike): Promise<unknown> {

@@ -1,4 +1,4 @@
-import { RunContext, requireContext, storage } from "../scope/run-context.js";
+import { requireContext, storage, type RunContext } from "../scope/run-context.js";
 import { InvalidToolOutputError, isAbortError, isReplayMissError } from "../../errors/index.js";
 import { validateWith } from "../../schema/index.js";
 import type { Message, ToolCall } from "../../types/messages.js";
@@ -36,6 +36,7 @@ interface ToolResult {
   readonly error?: ErrorInfo;
   readonly cache?: boolean;
   readonly contentHash?: string;
+  readonly within?: string;
   readonly spanId?: string;
 }
 
@@ -95,7 +96,7 @@ async function runBatch(context: RunContext, requests: readonly ToolRequest[]): 
   // The calls begin only after input checks and middlewares, which await.
   scope.frame.markPendingFailuresHandled();
   span.start();
-  const inside = new RunContext(scope, span.spanId);
+  const inside = context.inSpan(span.spanId);
   const ended = await Promise.all(requests.map((request) => runTool(inside, request)));
   span.end(() => {
     const failureCount = ended.filter(({ outcome }) => "error" in outcome).length;
@@ -174,6 +175,7 @@ class ToolRun {
       success: true,
       cache: this.#cached,
       ...(this.#contentHash === undefined ? {} : { contentHash: this.#contentHash }),
+      ...(this.#context.within === undefined ? {} : { within: this.#context.within }),
       ...(this.#spanId === undefined ? {} : { spanId: this.#spanId }),
     };
   }
@@ -182,13 +184,15 @@ class ToolRun {
   async #journaled(tool: Tool, input: unknown): Promise<unknown> {
     const { scope } = this.#context;
     this.#context.throwIfAborted();
-    const call = beginCall(scope, "tool", tool.name, input);
+    const call = beginCall(this.#context, "tool", tool.name, input);
     const { callId, contentHash } = call;
+    const { within } = this.#context;
     const span = new Span(scope, "TOOL_CALL", this.#context.trace.spanId, () => ({
       toolName: tool.name,
       callId: this.#request.id,
       journalCallId: callId,
       contentHash,
+      ...(within === undefined ? {} : { within }),
       input: this.#input,
     }));
     // A copy of what was hashed: the handler may change its input.
@@ -196,7 +200,7 @@ class ToolRun {
     this.#contentHash = contentHash;
     this.#spanId = span.spanId;
     span.start();
-    const inside = new RunContext(scope, span.spanId, { inCall: true });
+    const inside = this.#context.inside(call.entry, span.spanId, false);
     try {
       const ended = await answerOrCall(call, {
         make: () => storage.run(inside, () => tool.handler(input, call.info())),

@@ -1,6 +1,6 @@
 import { dataFields } from "../call/call-data.js";
 import { failureFields } from "../call/event-fields.js";
-import { RunContext, storage } from "../scope/run-context.js";
+import { storage, type RunContext } from "../scope/run-context.js";
 import { AbortError, isAbortError, ModelCallError } from "../../errors/index.js";
 import { collectStream, type CollectedStream } from "../../model/collect.js";
 import type { Message } from "../../types/messages.js";
@@ -9,6 +9,7 @@ import { addModelUsage } from "../usage/budget.js";
 import { answerOrCall } from "../call/answer-or-call.js";
 import { CallFailure } from "../call/outcome.js";
 import type { Conversation, PromptRequest } from "./hashed-conversation.js";
+import type { StartedCall } from "../call/started-call.js";
 import { announceReplay, makeObserved, modelCall, type ModelCall } from "../call/observers.js";
 import type { Scope } from "../scope/scope.js";
 import { Span } from "../scope/span.js";
@@ -29,17 +30,19 @@ export async function takeTurn(
   context.throwIfAborted();
   const call = conversation.begin();
   const { callId, contentHash } = call;
+  const { within } = context;
   const span = new Span(scope, "TURN", context.trace.spanId, () => ({
     step,
     callId,
     contentHash,
+    ...(within === undefined ? {} : { within }),
     messages: conversation.listed,
     messageCount: conversation.messages.length,
     ...(request.schema === undefined ? {} : { schema: request.schema }),
     ...(conversation.tools.length === 0 ? {} : { toolConfig: toolConfig(request, conversation) }),
   }));
   span.start();
-  const inside = new RunContext(scope, span.spanId);
+  const inside = context.inSpan(span.spanId);
   const facts = new StreamFacts();
   const notifyWatchers = (event: StreamEvent, replayed: boolean): void => {
     if (!scope.closed) deliver(request.watchers, event, { agentId: scope.agentId, callId, step, replayed });
@@ -50,7 +53,7 @@ export async function takeTurn(
       beforeReplay: () => announceReplay(called),
       make: () =>
         makeObserved(called, () =>
-          callModel(inside, request, conversation, (event) => {
+          callModel(inside, call, request, conversation, (event) => {
             facts.see(event);
             notifyWatchers(event, false);
           }),
@@ -91,6 +94,7 @@ function toolConfig(request: PromptRequest, conversation: Conversation): object 
 
 async function callModel(
   context: RunContext,
+  call: StartedCall,
   request: PromptRequest,
   conversation: Conversation,
   onEvent: (event: StreamEvent) => void,
@@ -107,7 +111,7 @@ async function callModel(
   try {
     scope.throwIfAborted();
     const options = streamOptions(request, conversation, scope.signal);
-    const inside = new RunContext(scope, span.spanId, { inCall: true });
+    const inside = context.inside(call.entry, span.spanId, true);
     const collected = await storage.run(inside, () =>
       collectStream(model.stream(conversation.messages.slice(), options), (event) => {
         // A stream that continues after an abort is not read to its end.

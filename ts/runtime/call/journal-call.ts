@@ -1,4 +1,4 @@
-import { RunContext, getContext, storage } from "../scope/run-context.js";
+import { getContext, storage, type RunContext } from "../scope/run-context.js";
 import { ContextNotFoundError } from "../../errors/index.js";
 import { kindOf } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
@@ -37,6 +37,11 @@ export interface JournaledCall {
    * `runWith`.
    */
   errors?: readonly ErrorClass[];
+  /**
+   * True if all that the call does inside is sending its request: wrapped clients, such as `rewindFetch`, then pass
+   * through unrecorded. Otherwise they are recorded inside this call, like every `journalCall`, agent or `runFrame`.
+   */
+  leaf?: boolean;
 }
 
 /** Arguments of the function that executes a call. */
@@ -118,12 +123,13 @@ export function journaled<T>(
   checkErrorClasses(call.errors, "journalCall: call.errors");
   const { scope } = context;
   context.throwIfAborted();
-  const started = beginAttempt(scope, call);
+  const started = beginAttempt(context, call);
   const { callId, contentHash } = started;
-  const about = { kind: call.kind, name: call.name, callId, contentHash };
+  const { within } = context;
+  const about = { kind: call.kind, name: call.name, callId, contentHash, ...(within === undefined ? {} : { within }) };
   const events = new CallEvents<T>(scope, context.trace.spanId, about, call.attempt ?? 0);
   const { spanId } = events.span;
-  const inside = new RunContext(scope, spanId, { inCall: true });
+  const inside = context.inside(started.entry, spanId, call.leaf === true);
   const makeInside = (progress: Progress<T>): T | Promise<T> =>
     storage.run(inside, () => make(started.info(), events.openCall(progress)));
   const called = (): Omit<ModelCall, "replayed"> =>

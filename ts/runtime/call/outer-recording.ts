@@ -53,14 +53,24 @@ export async function askOuterRecording<T>(
 
 /** Begins the same call in the recording session. */
 function beginInside(session: Scope, call: StartedCall): StartedCall {
-  const { kind, name, request, inexact } = call;
+  const { context, kind, name, request, inexact, entry } = call;
   const callId = session.nextCallId(kind, name);
+  entry.sessionCallId = callId;
+  const within = session.frame.hasInnerCalls ? context.withinInSession : undefined;
   const recorded = calling(() => {
     const text = session.recordable(request());
     const id = JSON.stringify(callId);
-    return session.frame.begin(JSON.stringify(kind), id, text, undefined, undefined, inexact !== undefined);
+    return session.frame.begin(
+      JSON.stringify(kind),
+      id,
+      text,
+      undefined,
+      undefined,
+      inexact !== undefined,
+      within === undefined ? undefined : JSON.stringify(within),
+    );
   });
-  return new StartedCall(session, call, new CallEntry(callId, recorded));
+  return new StartedCall(context, call, new CallEntry(callId, recorded), session);
 }
 
 /** The end of a call that is journaled in two places. */

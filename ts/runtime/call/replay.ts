@@ -141,7 +141,8 @@ function waitForRelease({ scope, recorded }: StartedCall, headReceived: boolean)
 function release({ scope, slot, recorded }: StartedCall, headReceived: boolean): CallData {
   const { run, frame } = scope;
   const { answered, end } = recorded;
-  scope.count("replayed");
+  // What was recorded inside the call is replayed with it.
+  scope.count("replayed", 1 + (recorded.included?.calls ?? 0));
   const overtook = headReceived ? frame.headReceived(slot, answered) : frame.release(slot, end);
   if (overtook) scope.count("overtaken");
   const data = recordedData(recorded.data);

@@ -1,14 +1,16 @@
 import { calling, native } from "../../native.js";
 import { encodeInput, type RefusedAt } from "../../values/encode.js";
 import { valueAt } from "../../values/pointer.js";
+import type { RunContext } from "../scope/run-context.js";
 import type { Scope } from "../scope/scope.js";
 import { CallEntry, StartedCall, type CallRequest } from "./started-call.js";
 
 /** Begins a call whose request is a value. */
-export function beginCall(scope: Scope, kind: string, name: string, request: unknown): StartedCall {
+export function beginCall(context: RunContext, kind: string, name: string, request: unknown): StartedCall {
+  const { scope } = context;
   const callId = scope.nextCallId(kind, name);
   const document = documentOf(scope, kind, name, request);
-  return new StartedCall(scope, document, begin(scope, callId, document, request));
+  return new StartedCall(context, document, begin(context, callId, document, request));
 }
 
 /** The journal entries of requests whose clients report their retries. */
@@ -19,19 +21,20 @@ const retriableEntries = new WeakMap<Scope, Map<string, CallEntry>>();
  * retry too. Otherwise the outcome of the last attempt is journaled; earlier attempts that still run journal nothing.
  */
 export function beginAttempt(
-  scope: Scope,
+  context: RunContext,
   { kind, name, request, attempt }: { kind: string; name: string; request: unknown; attempt?: number },
 ): StartedCall {
+  const { scope } = context;
   const document = documentOf(scope, kind, name, request);
-  const start = (): CallEntry => begin(scope, scope.nextCallId(kind, name), document, request);
-  if (attempt === undefined) return new StartedCall(scope, document, start());
+  const start = (): CallEntry => begin(context, scope.nextCallId(kind, name), document, request);
+  if (attempt === undefined) return new StartedCall(context, document, start());
   const hash = calling(() => native.contentHash(document.normalized ?? document.request()));
-  const key = `${kind} ${hash}`;
+  const key = `${kind} ${hash} ${context.within ?? ""}`;
   const entries = retriableEntries.get(scope) ?? new Map<string, CallEntry>();
   retriableEntries.set(scope, entries);
   const entry = (attempt > 0 ? entries.get(key) : undefined) ?? start();
   entries.set(key, entry);
-  return new StartedCall(scope, document, entry);
+  return new StartedCall(context, document, entry);
 }
 
 /** A request, and the document that is hashed for it if rules leave values out. */
@@ -55,7 +58,7 @@ function documentOf(scope: Scope, kind: string, name: string, request: unknown):
 }
 
 function begin(
-  scope: Scope,
+  { scope, within }: RunContext,
   callId: string,
   { kind, name, request, normalized, inexact }: RequestDocument,
   value: unknown,
@@ -64,7 +67,15 @@ function begin(
   const kindText = scope.recordable(JSON.stringify(kind));
   const foreign = frame.hasForeignHashes ? foreignRequestText(kind, name, value) : undefined;
   const recorded = calling(() =>
-    frame.begin(kindText, JSON.stringify(callId), request(), foreign, normalized, inexact !== undefined),
+    frame.begin(
+      kindText,
+      JSON.stringify(callId),
+      request(),
+      foreign,
+      normalized,
+      inexact !== undefined,
+      within === undefined ? undefined : JSON.stringify(within),
+    ),
   );
   return new CallEntry(callId, recorded);
 }

@@ -1,9 +1,11 @@
 import type { NativeStartedCall } from "../../native.js";
+import type { OuterCall, RunContext } from "../scope/run-context.js";
 import type { Scope } from "../scope/scope.js";
 
 /** The journal entry of a call. The attempts of a client that retries share it, and only the latest one writes to it. */
-export class CallEntry {
+export class CallEntry implements OuterCall {
   readonly callId: string;
+  sessionCallId?: string | undefined;
   /** The recorded answer, as the core returned it. */
   readonly recorded: NativeStartedCall;
   /** `"output"`, `"failure"`, `"handled-failure"`, or the reason for a miss. */
@@ -31,6 +33,7 @@ export interface CallRequest {
 
 /** A call that has begun in a frame. */
 export class StartedCall implements CallRequest {
+  readonly context: RunContext;
   readonly scope: Scope;
   readonly kind: string;
   readonly name: string;
@@ -41,7 +44,14 @@ export class StartedCall implements CallRequest {
   readonly #attempt: number;
   readonly #generation: number;
 
-  constructor(scope: Scope, { kind, name, request, wireHash, inexact }: CallRequest, entry: CallEntry) {
+  /** `scope`: the frame that journals the call, if it is not that of the context. */
+  constructor(
+    context: RunContext,
+    { kind, name, request, wireHash, inexact }: CallRequest,
+    entry: CallEntry,
+    scope: Scope = context.scope,
+  ) {
+    this.context = context;
     this.scope = scope;
     this.kind = kind;
     this.name = name;
@@ -50,6 +60,8 @@ export class StartedCall implements CallRequest {
     this.inexact = inexact;
     this.entry = entry;
     this.#generation = scope.generation.id;
+    const { included } = entry.recorded;
+    if (included !== undefined && entry.attempts === 0) scope.generation.reserve(included.names);
     entry.attempts += 1;
     this.#attempt = entry.attempts;
   }
@@ -72,14 +84,16 @@ export class StartedCall implements CallRequest {
 
   /** What the code that executes the call receives. The id is computed if it is read. */
   info(): { callId: string; contentHash: string; readonly idempotencyKey: string; signal: AbortSignal } {
-    const { scope, kind, callId, contentHash, recorded } = this;
+    const { context, scope, kind, callId, contentHash, recorded } = this;
     const generation = this.#generation;
     return {
       callId,
       contentHash,
       get idempotencyKey() {
         const kindText = scope.recordable(JSON.stringify(kind));
-        return scope.frame.idempotencyKey(kindText, contentHash, generation, recorded.occurrence ?? 0);
+        const { within } = context;
+        const outer = within === undefined ? undefined : JSON.stringify(within);
+        return scope.frame.idempotencyKey(kindText, contentHash, generation, recorded.occurrence ?? 0, outer);
       },
       signal: scope.signal,
     };

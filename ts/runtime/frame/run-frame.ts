@@ -89,7 +89,7 @@ export function enterFrame<Props, Result>(spec: FrameSpec<Props, Result>): Promi
   } catch (error) {
     return Promise.reject(error);
   }
-  const result = new FrameRun<Props, Result>(spec, scope, parent?.trace.spanId ?? "").run();
+  const result = new FrameRun<Props, Result>(spec, scope, parent).run();
   // If the caller ended without awaiting this frame, its abort must not end the process as an unhandled rejection.
   scope.onAbandon(() => void result.catch(() => {}));
   return result;
@@ -99,7 +99,7 @@ type FrameInput = Omit<FrameSpec<unknown, unknown>, "handler">;
 
 function openScope(spec: FrameInput, parent: RunContext | undefined): Scope {
   const start = (callId: string): NativeFrameStart =>
-    frameStart(callId, spec.id, spec.props, parent?.scope.run ?? NO_RULES);
+    frameStart(callId, spec.id, spec.props, parent?.scope.run ?? NO_RULES, parent?.within);
   let callId: string;
   let run: RunState;
   let frame: NativeFrameHandle;
@@ -128,6 +128,7 @@ function openScope(spec: FrameInput, parent: RunContext | undefined): Scope {
   return new Scope({
     run,
     parent: parent?.scope,
+    openedIn: parent,
     callId,
     agentId: spec.id,
     frame,
@@ -138,12 +139,13 @@ function openScope(spec: FrameInput, parent: RunContext | undefined): Scope {
 
 const NO_RULES = { normalizer: undefined, redaction: undefined };
 
-/** The identity and the input of a frame, in the form that crosses the binding. */
+/** The identity and the input of a frame, in the form that crosses the binding. `within`: the callId of its outer call. */
 export function frameStart(
   callId: string,
   agentId: string,
   props: unknown,
   { normalizer, redaction }: { normalizer: Normalizer | undefined; redaction: Redaction | undefined },
+  within?: string,
 ): NativeFrameStart {
   const input = encodeInput(props);
   const { text, types, exact } = redaction?.encoded(input) ?? input;
@@ -151,6 +153,7 @@ export function frameStart(
   return {
     callId: JSON.stringify(callId),
     agentId: JSON.stringify(redaction?.name(agentId) ?? agentId),
+    ...(within === undefined ? {} : { within: JSON.stringify(within) }),
     input: text,
     exact,
     ...(types === null ? {} : { inputTypes: types }),
@@ -164,13 +167,15 @@ class FrameRun<Props, Result> {
   readonly #span: Span;
   #generations = 0;
 
-  constructor(spec: FrameSpec<Props, Result>, scope: Scope, parentSpanId: string) {
+  constructor(spec: FrameSpec<Props, Result>, scope: Scope, parent: RunContext | undefined) {
     this.#spec = spec;
     this.#scope = scope;
-    this.#span = new Span(scope, "AGENT", parentSpanId, () => ({
+    const within = parent?.within;
+    this.#span = new Span(scope, "AGENT", parent?.trace.spanId ?? "", () => ({
       ...propsFields(spec.props),
       inputHash: scope.frame.inputHash,
       callId: scope.callId,
+      ...(within === undefined ? {} : { within }),
       maxReborns: spec.settings.maxReborns,
     }));
     this.#span.start(() => ({

@@ -80,7 +80,9 @@ function withinSession(options: RunWithOptions, around: Scope, own: Rules): Sess
     redaction: own.redaction ?? around.run.redaction,
   };
   const callId = around.nextCallId("run", "runWith");
-  const frame = calling(() => around.frame.openChild(frameStart(callId, "", options.initialProps, rules)));
+  const frame = calling(() =>
+    around.frame.openChild(frameStart(callId, "", options.initialProps, rules, getContext()?.within)),
+  );
   return { callId, frame, rules };
 }
 

@@ -10,26 +10,71 @@ const shared = globalThis as { [KEY]?: AsyncLocalStorage<RunContext> };
 
 export const storage: AsyncLocalStorage<RunContext> = (shared[KEY] ??= new AsyncLocalStorage<RunContext>());
 
+/** A journaled call, for the calls and frames inside it. */
+export interface OuterCall {
+  readonly callId: string;
+  /** Its callId in the recording session around the run, if that was asked too. */
+  sessionCallId?: string | undefined;
+}
+
+/** Where the code runs in a frame. */
+interface Place {
+  readonly generation?: Generation;
+  readonly outerCall?: OuterCall | undefined;
+  readonly isTransport?: boolean;
+}
+
 /** The position of the code in a run: its frame, and the span that is the parent of new spans. */
 export class RunContext {
   /** @internal */
   readonly scope: Scope;
   /** @internal The generation that the code belongs to. */
   readonly generation: Generation;
-  /** @internal True if the code executes a journaled call. Its own calls are part of that call's answer. */
-  readonly inCall: boolean;
+  /** @internal The innermost call of the frame that the code executes. */
+  readonly outerCall: OuterCall | undefined;
+  /** @internal True if the code sends the request of that call: adapters pass what it sends through. */
+  readonly isTransport: boolean;
   readonly #spanId: string;
 
   /** @internal */
   constructor(
     scope: Scope,
     spanId: string,
-    { generation = scope.generation, inCall = false }: { generation?: Generation; inCall?: boolean } = {},
+    { generation = scope.generation, outerCall, isTransport = false }: Place = {},
   ) {
     this.scope = scope;
-    this.inCall = inCall;
+    this.outerCall = outerCall;
+    this.isTransport = isTransport;
     this.#spanId = spanId;
     this.generation = generation;
+  }
+
+  /** @internal The same place, in another span. */
+  inSpan(spanId: string): RunContext {
+    return new RunContext(this.scope, spanId, this);
+  }
+
+  /** @internal The place inside a call of the frame. */
+  inside(outerCall: OuterCall, spanId: string, isTransport: boolean): RunContext {
+    return new RunContext(this.scope, spanId, { generation: this.generation, outerCall, isTransport });
+  }
+
+  /** @internal The same place, while it sends the request of its call. */
+  asTransport(): RunContext {
+    const { generation, outerCall } = this;
+    return new RunContext(this.scope, this.#spanId, { generation, outerCall, isTransport: true });
+  }
+
+  /** @internal The callId of the call that what the code asks belongs to. None under the rules of older recordings. */
+  get within(): string | undefined {
+    return this.outerCall !== undefined && this.scope.frame.hasInnerCalls ? this.outerCall.callId : undefined;
+  }
+
+  /** @internal The same in the recording session around the run: a session has no frames for the agents of such a run. */
+  get withinInSession(): string | undefined {
+    let context: RunContext | undefined = this;
+    while (context !== undefined && context.outerCall?.sessionCallId === undefined) context = context.scope.openedIn;
+    return context?.outerCall?.sessionCallId;
   }
 
   /** @internal True if the agent was reborn: the code was left running by an earlier generation. */

@@ -9,6 +9,7 @@ import type { SpanRef } from "./emitter.js";
 import { ErrorOrigins } from "./error-origins.js";
 import { Generation } from "./generation.js";
 import { MemoryStore } from "./memory.js";
+import type { RunContext } from "./run-context.js";
 import type { RunState } from "./run-state.js";
 import type { StreamWatcher } from "./watcher.js";
 
@@ -40,6 +41,8 @@ type Lifecycle = "running" | "returned" | "closed" | "abandoned";
 export class Scope {
   readonly run: RunState;
   readonly parent: Scope | undefined;
+  /** Where the frame was opened. */
+  readonly openedIn: RunContext | undefined;
   readonly callId: string;
   readonly agentId: string;
   readonly depth: number;
@@ -59,6 +62,7 @@ export class Scope {
   constructor(options: {
     run: RunState;
     parent: Scope | undefined;
+    openedIn?: RunContext | undefined;
     callId: string;
     agentId: string;
     frame: NativeFrameHandle;
@@ -68,6 +72,7 @@ export class Scope {
   }) {
     this.run = options.run;
     this.parent = options.parent;
+    this.openedIn = options.openedIn;
     this.callId = options.callId;
     this.agentId = options.agentId;
     // A run in a recording session has the depth of a root.
@@ -169,9 +174,9 @@ export class Scope {
   }
 
   /** Counts a call in the reports of the frame and its run. */
-  count(what: "replayed" | "live" | "missed" | "overtaken"): void {
-    this.frameReport[what] += 1;
-    this.run.report[what] += 1;
+  count(what: "replayed" | "live" | "missed" | "overtaken", calls = 1): void {
+    this.frameReport[what] += calls;
+    this.run.report[what] += calls;
     // Leftover code may request what was unused at the end of the frame.
     if (this.closed) this.countUnused();
   }

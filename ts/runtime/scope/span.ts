@@ -1,4 +1,4 @@
-import { RunContext, requireContext, storage } from "./run-context.js";
+import { requireContext, storage } from "./run-context.js";
 import { EVENTS } from "../../events/names.js";
 import { toErrorInfo } from "../../values/error-info.js";
 import { newSpanId } from "./ids.js";
@@ -89,11 +89,12 @@ export async function withCustomSpan<Result>(
   fn: () => Result | Promise<Result>,
   attributes?: Readonly<Record<string, unknown>>,
 ): Promise<Result> {
-  const { scope, generation, inCall, trace } = requireContext("withCustomSpan");
-  const span = new Span(scope, "CUSTOM_SPAN", trace.spanId, () => ({ name }), attributes);
+  const context = requireContext("withCustomSpan");
+  const { scope } = context;
+  const span = new Span(scope, "CUSTOM_SPAN", context.trace.spanId, () => ({ name }), attributes);
   span.start();
   try {
-    const result = await storage.run(new RunContext(scope, span.spanId, { generation, inCall }), fn);
+    const result = await storage.run(context.inSpan(span.spanId), fn);
     span.end(() => ({ success: true }));
     return result;
   } catch (error) {

@@ -35,8 +35,8 @@ impl Clock {
 pub(crate) enum Renumbering {
     /// Consecutive orders from `first` on. `recorded`: all recorded orders, ascending.
     Consecutive { recorded: Vec<u64>, first: u64 },
-    /// The recorded orders, but not outside of a span.
-    Within { first: u64, last: u64 },
+    /// The recorded orders, increased by `moved`, but not outside of a span.
+    Within { moved: u64, first: u64, last: u64 },
 }
 
 impl Renumbering {
@@ -53,7 +53,9 @@ impl Renumbering {
                 let rank = recorded.partition_point(|known| *known < order);
                 first.saturating_add(rank as u64)
             }
-            Self::Within { first, last } => order.min(*last).max(*first),
+            Self::Within { moved, first, last } => {
+                order.saturating_add(*moved).min(*last).max(*first)
+            }
         }
     }
 

@@ -17,7 +17,7 @@ impl Run {
         recorded: &Generation,
         inside: &Inside,
     ) {
-        let as_recorded = self.clock.moved == 0;
+        let clock_moved = self.clock.moved;
         let Some(frame) = self.live(path) else {
             return;
         };
@@ -27,11 +27,18 @@ impl Run {
         let Some(outer_recorded) = outer.replays.and_then(|at| recorded.calls.get(at)) else {
             return;
         };
-        // The run has assigned no order of its own so far, so the recorded ones are free. Otherwise all get the start of
-        // the call: a later order could look as if the program had continued after something that it had not.
+        // Without new starts or ends during the call, its span contains the recorded orders, moved as the call itself.
+        // Otherwise all get the start of the call: a later order could look as if the program had continued after something
+        // that it had not.
+        let moved = outer.start.checked_sub(outer_recorded.start);
+        let end = outer.end.zip(outer_recorded.end);
+        let unchanged = end.is_some_and(|(end, recorded)| {
+            moved == Some(clock_moved) && end.checked_sub(recorded) == moved
+        });
         let orders = Renumbering::Within {
+            moved: clock_moved,
             first: outer.start,
-            last: outer.end.filter(|_| as_recorded).unwrap_or(outer.start),
+            last: outer.end.filter(|_| unchanged).unwrap_or(outer.start),
         };
         let (from, to) = (outer_recorded.call_id.clone(), outer.call_id.clone());
         let within = |within: &Option<JsonStr>| match within {
