@@ -1705,6 +1705,11 @@ interface JournaledCall {
   */
   attempt?: number;
   /**
+  * Classes that a replayed failure of this call comes back as, in addition to those of the run: see `errors` of
+  * `runWith`.
+  */
+  errors?: readonly ErrorClass[];
+  /**
   * True if all that the call does inside is sending its request: wrapped clients, such as `rewindFetch`, then pass
   * through unrecorded. Otherwise they are recorded inside this call, like every `journalCall`, agent or `runFrame`.
   */

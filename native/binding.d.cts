@@ -65,7 +65,7 @@ export declare class FrameHandle {
    */
   get identity(): string
   /** The id of a call of this frame, which stays the same in runs that resume this one: 64 lower-case hex digits. */
-  idempotencyKey(kind: string, contentHash: string, generation: number, occurrence: number): string
+  idempotencyKey(kind: string, contentHash: string, generation: number, occurrence: number, within?: string | undefined | null): string
   /**
    * The calls of the recording that had started and not ended, in this frame and those under it: JSON text of a list
    * of `{ kind, callId, contentHash, idempotencyKey }`.
@@ -365,6 +365,8 @@ export interface BindingStartedCall {
   end?: number
   /** The recorded data of the call: JSON text of a `CallData` object. */
   data?: string
+  /** The number of earlier calls with the same request. Absent if it is 0. */
+  occurrence?: number
   /** What was recorded inside the call. Absent if that is nothing, or if the call must be executed. */
   included?: BindingIncluded
 }
