@@ -23,7 +23,7 @@ export { isRebornSignal, reborn, type RebornSignal } from "./runtime/frame/rebor
 export type { EventSink } from "./runtime/scope/emitter.js";
 export type { Redactor } from "./redact/redactor.js";
 export type { BuiltinRedactRule, RedactOptions, RedactRule } from "./redact/rules.js";
-export type { RunWithOptions } from "./runtime/run/run-options.js";
+export type { RunEnd, RunWithOptions } from "./runtime/run/run-options.js";
 export { runWith } from "./runtime/run/run-with.js";
 export { withCustomSpan } from "./runtime/scope/span.js";
 export { live, replay, resume } from "./runtime/run/modes.js";

@@ -28,6 +28,7 @@ export const expectations: Readonly<Record<string, Expectation>> = {
       /^{"advice":{"text":"Take a coat.","embedding":\[1,2\],"weather":{"city":"Åre","celsius":21,"at":"[^"]+"}},"same":true,"looked":1}\n$/,
     asked: 3,
   },
+  "docs/ai-sdk.md handler.mjs": { output: "true true\n", asked: 1 },
   "docs/audit-log.md main.mjs": { output: /^true [12]\n$/ },
   "docs/context.md capture.mts": { output: "Message hash: 5aced9397fc4a6ba\n" },
   "docs/context.md text.mts": { output: "5aced9397fc4a6ba\n" },

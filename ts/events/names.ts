@@ -4,6 +4,7 @@ export const TRACE_EVENT_SCHEMA_VERSION = 1 as const;
 /** The event types. */
 export const EVENTS = {
   RUN_WITH_START: "runWith:start",
+  RUN_WITH_RETURN: "runWith:return",
   RUN_WITH_END: "runWith:end",
   AGENT_START: "agent:start",
   AGENT_END: "agent:end",

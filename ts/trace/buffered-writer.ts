@@ -1,6 +1,7 @@
 import { messageOf } from "../errors/base.js";
 import { TraceWriteError } from "../errors/index.js";
 import { kindOf } from "../errors/received.js";
+import { EVENTS } from "../events/names.js";
 import { writeAtExit } from "../files/at-exit.js";
 import type { TraceEvent } from "../types/events.js";
 import { AppendFile } from "./file.js";
@@ -38,7 +39,11 @@ export class Appender {
   #syncing: Promise<void> | undefined;
   #failure: { error: unknown; at: number; lasting: boolean } | undefined;
   #warned = false;
+  #closing: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
+  /** The spans of runs whose function has returned and whose streams are still read. */
+  readonly #openRuns = new Set<string>();
+  #runsEnded: (() => void) | undefined;
   readonly #cancelExit: () => void;
 
   constructor(path: string, sync: TraceSync, maxBuffered: number) {
@@ -62,6 +67,7 @@ export class Appender {
       this.#warn("an event was emitted after close() and ignored");
       return;
     }
+    this.#noteRun(event);
     const line = Buffer.from(eventLine(this.#deltas.shorten(event)));
     // An event that is larger than the whole buffer is written if the buffer is empty.
     if (this.#pendingBytes > 0 && this.#pendingBytes + line.length > this.#maxBuffered) {
@@ -87,11 +93,26 @@ export class Appender {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#flush().finally(() => {
+    this.#closing ??=
+      this.#openRuns.size === 0
+        ? this.#close()
+        : new Promise<void>((resolve) => (this.#runsEnded = resolve)).then(() => this.#close());
+    return this.#closing;
+  }
+
+  #close(): Promise<void> {
+    this.#closed = this.#flush().finally(() => {
       this.#cancelExit();
       this.#file.close();
     });
     return this.#closed;
+  }
+
+  #noteRun({ type, trace }: Partial<TraceEvent>): void {
+    if (trace === undefined) return;
+    if (type === EVENTS.RUN_WITH_RETURN) this.#openRuns.add(trace.parentSpanId);
+    else if (type === EVENTS.RUN_WITH_END && this.#openRuns.delete(trace.spanId) && this.#openRuns.size === 0)
+      this.#runsEnded?.();
   }
 
   async #flush(): Promise<void> {

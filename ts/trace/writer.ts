@@ -32,7 +32,10 @@ export interface TraceWriter extends AsyncDisposable {
    * @throws TraceWriteError if they cannot be written, or if the file was deleted or replaced while it was open.
    */
   readonly flush: () => Promise<void>;
-  /** Flushes and closes the file. Further events are ignored. */
+  /**
+   * Flushes and closes the file. Further events are ignored. Waits for the end of runs that have returned a stream, so
+   * read or cancel the stream first.
+   */
   readonly close: () => Promise<void>;
 }
 

@@ -87,6 +87,12 @@ export interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFi
   memory?: Record<string, unknown>;
 }
 
+/**
+ * Extension: the function of a run returned a stream. The run, which is the parent span, ends when the program has read
+ * the stream.
+ */
+export interface RunWithReturnEvent extends EventBase<"runWith:return"> {}
+
 export interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields, Ended, Result {
   metrics: {
     totalPromptTokens: number;
@@ -362,6 +368,7 @@ export interface ErrorEvent extends EventBase<"error"> {
 
 export type TraceEvent =
   | RunWithStartEvent
+  | RunWithReturnEvent
   | RunWithEndEvent
   | AgentStartEvent
   | AgentEndEvent

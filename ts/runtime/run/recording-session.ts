@@ -78,15 +78,20 @@ export class RecordingSession {
     return this.#scope.run.misses.refused;
   }
 
-  /** Ends the open streams after the parts that have arrived, and returns the complete recording. */
+  /**
+   * Waits for returned streams that the program reads, ends the other ones after the parts that have arrived, and returns
+   * the complete recording.
+   */
   async finish(): Promise<AgentSnapshot> {
-    const { openStreams } = this.#scope.run;
+    const { openStreams, openRuns } = this.#scope.run;
+    await Promise.all([...openRuns].map((run) => run.idle()));
     while (openStreams.size > 0) {
       const open = [...openStreams];
       for (const stream of open) stream.abort();
       await Promise.all(open.map(({ ended }) => ended));
       for (const stream of open) openStreams.delete(stream);
     }
+    for (const run of openRuns) run.end();
     this.#scope.closeChildren();
     this.#scope.countUnused();
     return dumpSnapshot({ context: this.context });

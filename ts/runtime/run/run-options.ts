@@ -11,6 +11,12 @@ import { checkErrorClasses } from "../../values/error-classes.js";
 import type { NormalizeRule } from "../../values/normalize.js";
 import type { EventSink } from "../scope/emitter.js";
 
+/** How a run ended. */
+export interface RunEnd {
+  /** The error that the run ended with. If the function had returned by then, `runWith` did not throw it. */
+  readonly error?: unknown;
+}
+
 export interface RunWithOptions<Props = unknown> {
   /** The argument of the function. */
   initialProps?: Props;
@@ -45,6 +51,11 @@ export interface RunWithOptions<Props = unknown> {
   completedFrames?: "rerun" | "reuse";
   /** Receives the report of replayed and executed calls at the end of the run. */
   onReport?: (report: ReplayReport) => void;
+  /**
+   * Called in the context of the run when it has ended: with the function, or, if that returned a stream, when the program
+   * has read or left the stream. `dumpSnapshot()` returns the whole run here.
+   */
+  onEnd?: (end: RunEnd) => void | Promise<void>;
   /**
    * Leaves values that change from run to run, such as ids and times, out of the hashes of requests and props. If a
    * snapshot was recorded with other rules, its hashes are computed again, which needs the recorded requests.
@@ -104,6 +115,7 @@ const NAMES: OptionNames<RunWithOptions> = {
   onMiss: true,
   completedFrames: true,
   onReport: true,
+  onEnd: true,
   normalize: true,
   redact: true,
   requests: true,
@@ -133,7 +145,7 @@ export function checkOptions(options: RunWithOptions): void {
   }
   checkErrorClasses(options.errors, "runWith: options.errors");
   const { mode, snapshot, onMiss, eventBus } = options;
-  for (const name of ["onMiss", "onReport"] as const) {
+  for (const name of ["onMiss", "onReport", "onEnd"] as const) {
     if (options[name] !== undefined && typeof options[name] !== "function") {
       throw new TypeError(`runWith: options.${name} must be a function, received ${typeof options[name]}`);
     }

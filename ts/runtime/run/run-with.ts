@@ -2,10 +2,11 @@ import { RunContext, getContext, storage } from "../scope/run-context.js";
 import { NestedRunError, SnapshotDisabledError } from "../../errors/index.js";
 import { kindOf } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
+import { whenNothingIsLeft } from "../../files/at-exit.js";
 import { calling, native, type NativeFrameHandle } from "../../native.js";
 import { openSnapshot, type OpenSnapshot } from "../../snapshot/open.js";
 import { decodeValue } from "../../values/decode.js";
-import { encodeMarked, encodeValue } from "../../values/encode.js";
+import { encodeMarked, encodeValue, type Encoded } from "../../values/encode.js";
 import { toErrorInfo } from "../../values/error-info.js";
 import { budgetOf } from "../usage/budget.js";
 import { Redaction } from "../../redact/redaction.js";
@@ -17,9 +18,10 @@ import { reportData } from "../scope/replay-report.js";
 import { reportInFlight } from "./in-flight.js";
 import { describe, metricsOf, restorationAttributes } from "./run-events.js";
 import type { Recorder } from "../../types/snapshot.js";
-import { checkOptions, type RunWithOptions } from "./run-options.js";
+import { checkOptions, type RunEnd, type RunWithOptions } from "./run-options.js";
+import { watchStreams, type Failure } from "./returned-streams.js";
 import { newRunId } from "../scope/ids.js";
-import { RunState, type Rules } from "../scope/run-state.js";
+import { RunState, type OpenRun, type Rules } from "../scope/run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";
 import { Span, emitEvent } from "../scope/span.js";
 
@@ -96,6 +98,7 @@ class Run<Props, Result> {
   readonly #options: RunWithOptions<Props>;
   readonly #scope: Scope;
   readonly #span: Span;
+  readonly #context: RunContext;
 
   /** `around`: the frame of the recording session that the run is started in. */
   constructor(
@@ -152,50 +155,85 @@ class Run<Props, Result> {
     const about = describe(options, recording, opened, rules);
     const attributes = opened === undefined ? undefined : restorationAttributes(opened.snapshot);
     this.#span = new Span(this.#scope, "RUN_WITH", options.trace?.parentSpanId ?? "", () => about, attributes);
+    this.#context = new RunContext(this.#scope, this.#span.spanId);
   }
 
   async run(fn: (props: Props) => Promise<Result> | Result): Promise<Result> {
     const scope = this.#scope;
-    const memory = (): unknown => JSON.parse(scope.memory.text());
     this.#span.start(() => ({
       recorder: JSON.parse(scope.frame.recorder) as Recorder,
       firstRun: scope.frame.identity,
-      ...(scope.run.replaying ? { budgetState: budgetOf(scope), memory: memory() } : {}),
+      ...(scope.run.replaying ? { budgetState: budgetOf(scope), memory: this.#memory() } : {}),
     }));
-    const emitEnd = (fields: () => object): void => {
-      this.#report();
-      this.#span.end(() => ({ ...fields(), metrics: metricsOf(scope), memory: memory() }));
-    };
     const outcome = await this.#outcome(fn);
-    for (const stream of scope.run.openStreams) stream.detach();
     if ("error" in outcome) {
-      const { error } = outcome;
-      scope.fail(error, () => emitEnd(() => ({ error: toErrorInfo(error), success: false })));
-      throw error;
+      this.#end(outcome);
+      throw outcome.error;
     }
     const { result } = outcome;
     const encoded = encodeValue(result);
-    const { text, types } = "tombstone" in encoded ? encodeMarked(result) : encoded;
-    scope.complete(scope.run.redaction?.encoded({ text, types }) ?? { text, types }, () =>
-      emitEnd(() => ({
-        result: JSON.parse(text) as unknown,
-        ...(types === null ? {} : { resultTypes: JSON.parse(types) as unknown }),
-        success: true,
-      })),
-    );
+    const recorded = "tombstone" in encoded ? encodeMarked(result) : encoded;
+    if (!this.#staysOpen(result, recorded)) this.#end({ result: recorded });
     return result;
   }
 
   /** The outcome of the function, or a refused miss, which the agent may have caught. */
-  async #outcome(fn: (props: Props) => Promise<Result> | Result): Promise<{ result: Result } | { error: unknown }> {
-    const scope = this.#scope;
-    const { misses } = scope.run;
+  async #outcome(fn: (props: Props) => Promise<Result> | Result): Promise<{ result: Result } | Failure> {
+    const { misses } = this.#scope.run;
     try {
-      const result = await storage.run(new RunContext(scope, this.#span.spanId), async () => fn(this.#props()));
+      const result = await storage.run(this.#context, async () => fn(this.#props()));
       return misses.refused === undefined ? { result } : { error: misses.refused };
     } catch (error) {
       return { error: misses.refused ?? error };
     }
+  }
+
+  /**
+   * True if the function has returned streams. The run ends with them, or when the process has nothing left to wait for.
+   * Nothing here may refer to the streams: a dropped stream ends too.
+   */
+  #staysOpen(returned: Result, recorded: Encoded): boolean {
+    const { run } = this.#scope;
+    const { openRuns } = run.outermost;
+    const close = (failure?: Failure): void => {
+      if (!openRuns.delete(open)) return;
+      cancel();
+      const { refused } = run.misses;
+      this.#end(refused === undefined ? (failure ?? { result: recorded }) : { error: refused });
+    };
+    const streams = watchStreams(returned, this.#context, close);
+    if (streams === undefined) return false;
+    const open: OpenRun = { idle: () => streams.idle(), end: close };
+    const cancel = whenNothingIsLeft(() => close());
+    openRuns.add(open);
+    emitEvent(this.#scope, EVENTS.RUN_WITH_RETURN, this.#span.spanId, () => ({}));
+    return true;
+  }
+
+  #end(outcome: { readonly result: Encoded } | Failure): void {
+    const scope = this.#scope;
+    for (const stream of scope.run.openStreams) stream.detach();
+    const emitEnd = (fields: () => object): void => {
+      this.#report();
+      this.#span.end(() => ({ ...fields(), metrics: metricsOf(scope), memory: this.#memory() }));
+    };
+    if ("error" in outcome) {
+      const { error } = outcome;
+      scope.fail(error, () => emitEnd(() => ({ error: toErrorInfo(error), success: false })));
+    } else {
+      const { text, types } = outcome.result;
+      scope.complete(scope.run.redaction?.encoded({ text, types }) ?? { text, types }, () =>
+        emitEnd(() => ({
+          result: JSON.parse(text) as unknown,
+          ...(types === null ? {} : { resultTypes: JSON.parse(types) as unknown }),
+          success: true,
+        })),
+      );
+    }
+    const { onEnd } = this.#options;
+    if (onEnd === undefined) return;
+    const end: RunEnd = "error" in outcome ? { error: outcome.error } : {};
+    notify("onEnd", () => this.#context.run(() => onEnd(end)));
   }
 
   #report(): void {
@@ -203,13 +241,11 @@ class Run<Props, Result> {
     const { onReport } = this.#options;
     this.#scope.countUnused();
     emitEvent(this.#scope, EVENTS.REPLAY_REPORT, this.#span.spanId, () => ({ report: reportData(run.report) }));
-    if (onReport === undefined) return;
-    try {
-      onReport(run.report);
-    } catch (error) {
-      // An observer must not change the run.
-      console.warn("agent-rewind: options.onReport threw an error. The run continues.", error);
-    }
+    if (onReport !== undefined) notify("onReport", () => onReport(run.report));
+  }
+
+  #memory(): unknown {
+    return JSON.parse(this.#scope.memory.text());
   }
 
   #props(): Props {
@@ -217,6 +253,18 @@ class Run<Props, Result> {
     const entry = this.#scope.frame.entry();
     if (typeof entry?.props !== "string" || entry.props === "{}") return undefined as Props;
     return decodeValue(entry.props, entry.propsTypes ?? null) as Props;
+  }
+}
+
+/** Calls an observer of the run. It must not change the run. */
+function notify(option: "onReport" | "onEnd", call: () => unknown): void {
+  const warn = (error: unknown): void => {
+    console.warn(`agent-rewind: options.${option} threw an error. The run continues.`, error);
+  };
+  try {
+    Promise.resolve(call()).catch(warn);
+  } catch (error) {
+    warn(error);
   }
 }
 

@@ -34,6 +34,13 @@ export interface RunSettings extends EmitterOptions, MissOptions {
   readonly isRecordingSession?: boolean | undefined;
 }
 
+/** A run whose function has returned a stream that the program still reads. */
+export interface OpenRun {
+  /** Resolves when the program does not wait for more of the stream. */
+  idle(): Promise<void>;
+  end(): void;
+}
+
 /** Rules that a run applies to everything it records. */
 export interface Rules {
   readonly normalizer: Normalizer | undefined;
@@ -71,6 +78,8 @@ export class RunState {
   readonly frameCallId: string | undefined;
   /** Includes the streams of runs inside this one. */
   readonly openStreams: Set<OpenStream> = new Set();
+  /** Runs whose function has returned a stream that the program still reads. Includes runs inside this one. */
+  readonly openRuns: Set<OpenRun> = new Set();
   /** Filled only in recording sessions. */
   readonly calls: SeenCall[] = [];
   readonly #reported: boolean;
