@@ -193,8 +193,8 @@ class Run<Props, Result> {
    * Nothing here may refer to the streams: a dropped stream ends too.
    */
   #staysOpen(returned: Result, recorded: Encoded): boolean {
-    const { run } = this.#scope;
-    const { openRuns } = run.outermost;
+    const { run, outerRecording } = this.#scope;
+    const { openRuns } = (outerRecording?.run ?? run).outermost;
     const close = (failure?: Failure): void => {
       if (!openRuns.delete(open)) return;
       cancel();
