@@ -995,6 +995,11 @@ interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields, C
   /** Extension: the memory at the start, if the run continues a recording. */
   memory?: Record<string, unknown>;
 }
+/**
+* Extension: the function of a run returned a stream. The run, which is the parent span, ends when the program has read
+* the stream.
+*/
+interface RunWithReturnEvent extends EventBase<"runWith:return"> {}
 interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields, Ended, Result {
   metrics: {
     totalPromptTokens: number;
@@ -1229,7 +1234,7 @@ interface SysLogEvent extends EventBase<"sys:log"> {
 interface ErrorEvent extends EventBase<"error"> {
   error: ErrorInfo;
 }
-type TraceEvent = RunWithStartEvent | RunWithEndEvent | AgentStartEvent | AgentEndEvent | AgentRebornEvent | GenerationStartEvent | GenerationEndEvent | PromptAgentStartEvent | PromptAgentEndEvent | TurnStartEvent | TurnEndEvent | ModelCallStartEvent | ModelCallEndEvent | ToolsExecuteStartEvent | ToolsExecuteEndEvent | ToolCallStartEvent | ToolCallEndEvent | CallStartEvent | CallAnswerEvent | CallEndEvent | BudgetUpdateEvent | MemoryInitEvent | ReplayReportEvent | ValidationSuccessEvent | ValidationFailEvent | CustomSpanStartEvent | CustomSpanEndEvent | SysLogEvent | ErrorEvent;
+type TraceEvent = RunWithStartEvent | RunWithReturnEvent | RunWithEndEvent | AgentStartEvent | AgentEndEvent | AgentRebornEvent | GenerationStartEvent | GenerationEndEvent | PromptAgentStartEvent | PromptAgentEndEvent | TurnStartEvent | TurnEndEvent | ModelCallStartEvent | ModelCallEndEvent | ToolsExecuteStartEvent | ToolsExecuteEndEvent | ToolCallStartEvent | ToolCallEndEvent | CallStartEvent | CallAnswerEvent | CallEndEvent | BudgetUpdateEvent | MemoryInitEvent | ReplayReportEvent | ValidationSuccessEvent | ValidationFailEvent | CustomSpanStartEvent | CustomSpanEndEvent | SysLogEvent | ErrorEvent;
 type TraceEventType = TraceEvent["type"];
 /** The event of a type. */
 type TraceEventOf<Type extends TraceEventType> = Extract<TraceEvent, {
@@ -1282,6 +1287,7 @@ declare const TRACE_EVENT_SCHEMA_VERSION: 1;
 /** The event types. */
 declare const EVENTS: {
   readonly RUN_WITH_START: "runWith:start";
+  readonly RUN_WITH_RETURN: "runWith:return";
   readonly RUN_WITH_END: "runWith:end";
   readonly AGENT_START: "agent:start";
   readonly AGENT_END: "agent:end";
@@ -1797,6 +1803,11 @@ interface PromptOptions {
 * ```
 */
 declare function promptAgent<S extends StandardSchemaLike>(schema: S, options?: PromptOptions): Promise<InferOutput<S>>;
+/** How a run ended. */
+interface RunEnd {
+  /** The error that the run ended with. If the function had returned by then, `runWith` did not throw it. */
+  readonly error?: unknown;
+}
 interface RunWithOptions<Props = unknown> {
   /** The argument of the function. */
   initialProps?: Props;
@@ -1835,6 +1846,11 @@ interface RunWithOptions<Props = unknown> {
   completedFrames?: "rerun" | "reuse";
   /** Receives the report of replayed and executed calls at the end of the run. */
   onReport?: (report: ReplayReport) => void;
+  /**
+  * Called in the context of the run when it has ended: with the function, or, if that returned a stream, when the program
+  * has read or left the stream. `dumpSnapshot()` returns the whole run here.
+  */
+  onEnd?: (end: RunEnd) => void | Promise<void>;
   /**
   * Leaves values that change from run to run, such as ids and times, out of the hashes of requests and props. If a
   * snapshot was recorded with other rules, its hashes are computed again, which needs the recorded requests.
@@ -1965,4 +1981,4 @@ declare function live<Result>(fn: () => Promise<Result> | Result, options?: With
 * @throws the error of the tool, or a TypeError with the faults of the input.
 */
 declare function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output>;
-export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, type ErrorClass, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InFlightCall, IncompleteError, InexactAnswer, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, Recorder, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, type RunContext, RunWithEndEvent, type RunWithOptions, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, WithheldAnswer, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
+export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, type ErrorClass, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InFlightCall, IncompleteError, InexactAnswer, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, Recorder, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, type RunContext, type RunEnd, RunWithEndEvent, type RunWithOptions, RunWithReturnEvent, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, WithheldAnswer, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
