@@ -249,7 +249,7 @@ describe("a call that is executed again", () => {
           {},
         ),
       ]);
-    let killed = (): Promise<unknown> | undefined => new Promise(() => {});
+    let killed: () => Promise<unknown> | undefined = () => new Promise(() => {});
     let snapshot!: AgentSnapshot;
     const events: TraceEvent[] = [];
     const killing = runWith(() => Promise.race([program(), sleep(40).then(() => void (snapshot = dumpSnapshot()))]), {
@@ -298,7 +298,7 @@ describe("a call that is executed again", () => {
     const held: (() => void)[] = [];
     const hold = (): Promise<void> => new Promise((resolve) => held.push(resolve));
     let after = async (): Promise<unknown> => hold();
-    let before = async (): Promise<unknown> => {};
+    let before = async (): Promise<unknown> => undefined;
     const program = (): Promise<unknown> =>
       step("outer", async () => {
         await before();
@@ -316,7 +316,7 @@ describe("a call that is executed again", () => {
     [before, after] = [hold, async () => "done"];
     const second = await kill(first);
     expect(all(second.root).filter(({ carriedOver }) => carriedOver)).toHaveLength(2);
-    before = async () => {};
+    before = async () => undefined;
     executed = [];
     await resume(program, { snapshot: second });
     expect(executed).toEqual(["outer"]);

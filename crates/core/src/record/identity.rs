@@ -19,7 +19,7 @@ pub(super) struct FrameIdentity {
     /// Computed when it is first needed.
     id: OnceCell<String>,
     /// The prefix of the callIds in the frame.
-    base: String,
+    base: Cow<'static, str>,
     seen: RefCell<Seen>,
 }
 
@@ -47,7 +47,7 @@ impl FrameIdentity {
         Rc::new(Self {
             place: None,
             id: OnceCell::from(first_run),
-            base: "root".to_owned(),
+            base: Cow::Borrowed("root"),
             seen: RefCell::new(Seen::new(generation)),
         })
     }
@@ -65,7 +65,7 @@ impl FrameIdentity {
                 input,
             }),
             id: OnceCell::new(),
-            base: base_of(&child.agent_id, &child.call_id).to_owned(),
+            base: Cow::Owned(base_of(&child.agent_id, &child.call_id).to_owned()),
             seen: RefCell::new(Seen::new(child.generation)),
         })
     }
