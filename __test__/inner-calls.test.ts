@@ -21,13 +21,16 @@ import {
 import { dumpSnapshot, forkSnapshot, parseSnapshot, restoreSnapshot, stringifySnapshot } from "agent-rewind/debugger";
 import { rewindFetch } from "agent-rewind/fetch";
 import OpenAI from "openai";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 
 import { RecordingSession } from "../ts/runtime/run/recording-session.js";
 import { sleep } from "./support/deferred.js";
 import { chatCompletion, json, modelServer } from "./support/model-server.js";
 import { scriptedModel } from "./support/scripted-model.js";
+
+// Resumed runs warn of the calls that were in flight.
+beforeEach(() => void vi.spyOn(console, "warn").mockImplementation(() => {}));
 
 /** The calls that were executed, in order. Each gives another answer. */
 let executed: string[] = [];
@@ -399,5 +402,55 @@ describe("a run with its own snapshot in a recorded test", () => {
     expect(again).toEqual(value);
     expect(executed).toEqual([]);
     expect(textOf(replayed)).toEqual(textOf(recording));
+  });
+});
+
+describe("a recorded test", () => {
+  it("sees the same calls when it is replayed", async () => {
+    const program = async (): Promise<unknown> => {
+      const fails = (): Promise<string> =>
+        step("fails", () => Promise.reject<string>(new RangeError("no"))).catch(() => "caught");
+      return [await leader({}), await step("s", async () => [await counter(), await fails()])];
+    };
+    const seen = async (snapshot?: AgentSnapshot): Promise<[unknown, AgentSnapshot]> => {
+      const session = new RecordingSession({ snapshot, mode: snapshot === undefined ? "live" : "replay" });
+      try {
+        await session.context.run(() => runWith(program, { model }));
+        const calls = session.calls.map(({ kind, name, callId, request, ended }) => {
+          const end = ended !== undefined && "error" in ended ? String(ended.error) : ended?.output();
+          return [kind, name, callId, JSON.parse(request()), end];
+        });
+        return [calls, await session.finish()];
+      } finally {
+        session.close();
+      }
+    };
+    const [calls, recording] = await seen();
+    expect((calls as unknown[]).length).toBeGreaterThan(8);
+    expect((await seen(parseSnapshot(stringifySnapshot(recording))))[0]).toEqual(calls);
+  });
+});
+
+describe("the id of a call", () => {
+  it("is the same when the call is executed again, and different inside and outside of a call", async () => {
+    const keys: string[] = [];
+    let killed = true;
+    const keyed = (): Promise<unknown> =>
+      journalCall({ kind: "pay", name: "p", request: {} }, ({ idempotencyKey }) => {
+        keys.push(idempotencyKey);
+        return killed && keys.length === 3 ? new Promise(() => {}) : "paid";
+      });
+    const program = async (): Promise<unknown> => [
+      await step("s", keyed),
+      await step("s", () => keyed()),
+      await keyed(),
+    ];
+    const snapshot = await runWith(() => Promise.race([program(), sleep(20)]).then(() => dumpSnapshot()));
+    expect(new Set(keys).size).toBe(3);
+    killed = false;
+    let report!: ReplayReport;
+    await resume(program, { snapshot, onReport: (given) => (report = given) });
+    expect(keys[3]).toBe(keys[2]);
+    expect(report.inFlight.map(({ idempotencyKey }) => idempotencyKey)).toEqual([keys[2]]);
   });
 });

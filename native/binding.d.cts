@@ -117,6 +117,11 @@ export declare class FrameHandle {
   adopt(): boolean
   /** "own" if the frame has a recording, "lent" if it only borrows the entries of one, otherwise "none". */
   get recording(): string
+  /**
+   * The calls that were recorded inside a call of the frame and had ended, in the order of their starts. `call_id`: a
+   * JSON literal.
+   */
+  includedCalls(callId: string): Array<BindingIncludedCall>
   /** The recorded entries of the frame that were not requested. Absent without a recording. */
   unused(): BindingUnused | null
   /** Notes that the program continues with work that is journaled later, so earlier failures were handled. */
@@ -275,6 +280,19 @@ export interface BindingIncluded {
   calls: number
   /** The callIds in the frame of the call, without the path of that frame. */
   names: Array<string>
+}
+
+/** A recorded call inside another one. */
+export interface BindingIncludedCall {
+  kind: string
+  name: string
+  callId: string
+  /** The request document as JSON text, if it was kept. */
+  request?: string
+  failed: boolean
+  /** The output, or the `ErrorInfo` if the call failed: JSON text. */
+  text: string
+  types?: string
 }
 
 export interface BindingMemoryEdit {

@@ -1,6 +1,7 @@
 // MCP servers over HTTP that are stopped before the client is replayed.
 import { isReplayMissError, journalCall, resume, runWith } from "agent-rewind";
 import { dumpSnapshot, type AgentSnapshot } from "agent-rewind/debugger";
+import { rewindFetch } from "agent-rewind/fetch";
 import { rewindTransport } from "agent-rewind/mcp";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { CreateMessageRequestSchema, LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
@@ -11,7 +12,9 @@ import { mcpHttpServer, type HttpKind, type McpHttpServer } from "../support/mcp
 type Transport = Parameters<Client["connect"]>[0];
 type Program = (transport: Transport) => Promise<unknown>;
 
-const wrapped = (server: McpHttpServer): Transport => rewindTransport(server.transport() as Transport);
+// What a transport sends is a part of the client's request, also with a wrapped fetch.
+const fetch = rewindFetch();
+const wrapped = (server: McpHttpServer): Transport => rewindTransport(server.transport(fetch) as Transport);
 
 /** A transport as seen by a client that does not call `setProtocolVersion`. */
 const withoutVersion = (server: McpHttpServer): Transport =>
@@ -143,21 +146,26 @@ it.each(["streamable HTTP", "SSE"] as const)(
   async (kind) => {
     await using server = await mcpHttpServer(kind);
     let asked = 0;
+    const ask = (): Promise<string> => journalCall({ kind: "chat", name: "m", request: {} }, () => `yes ${++asked}`);
     const program: Program = async (transport) => {
       const client = newClient({ capabilities: { sampling: {} } });
       client.setRequestHandler(CreateMessageRequestSchema, async () => {
-        const text = await journalCall({ kind: "chat", name: "m", request: {} }, () => `yes ${++asked}`);
+        const text = await ask();
         return { model: "m", role: "assistant" as const, content: { type: "text" as const, text } };
       });
       await client.connect(transport);
       const answer = await call(client, "ask", { question: "really?" });
       await client.close();
-      return answer;
+      return [answer, await ask()];
     };
     const { value, snapshot } = await record(program, server);
-    expect(value).toBe("the model says: yes 1");
+    expect(value).toEqual(["the model says: yes 1", "yes 2"]);
+    // What the client asks to answer the server belongs to the tool call.
+    expect(snapshot.root.calls?.filter((each) => each.kind === "fetch")).toEqual([]);
+    const asks = snapshot.root.calls?.filter((each) => each.kind === "chat");
+    expect(asks?.map(({ within }) => within)).toEqual([expect.stringMatching(/^root\/tool:.*ask:0$/), undefined]);
     await server.stop();
-    expect(await replayed(program, server, snapshot)).toBe(value);
-    expect(asked).toBe(1);
+    expect(await replayed(program, server, snapshot)).toEqual(value);
+    expect(asked).toBe(2);
   },
 );

@@ -15,8 +15,8 @@ export type HttpKind = "streamable HTTP" | "streamable HTTP without sessions" | 
 type ClientTransport = StreamableHTTPClientTransport | SSEClientTransport;
 
 export interface McpHttpServer extends AsyncDisposable {
-  /** A new client transport to the server. */
-  transport(): ClientTransport;
+  /** A new client transport to the server, which sends its requests with `fetch`. */
+  transport(fetch?: typeof globalThis.fetch): ClientTransport;
   readonly requests: string[];
   stop(): Promise<void>;
 }
@@ -36,8 +36,10 @@ export async function mcpHttpServer(kind: HttpKind): Promise<McpHttpServer> {
     http.closeAllConnections();
     await new Promise((resolve) => http.close(resolve));
   };
-  const transport = (): ClientTransport =>
-    kind === "SSE" ? new SSEClientTransport(url) : new StreamableHTTPClientTransport(url);
+  const transport = (fetch?: typeof globalThis.fetch): ClientTransport => {
+    const options = fetch === undefined ? {} : { fetch };
+    return kind === "SSE" ? new SSEClientTransport(url, options) : new StreamableHTTPClientTransport(url, options);
+  };
   return { transport, requests, stop, [Symbol.asyncDispose]: stop };
 }
 

@@ -25,9 +25,9 @@ use crate::meter::{ENTRY, Meter};
 use crate::snapshot::SnapshotHandle;
 use crate::text::{json_str, value};
 use objects::{
-    BindingFrameEntry, BindingFrameStart, BindingRecordedState, BindingRunOptions,
-    BindingStartedCall, BindingUnused, call_slot, frame_input, memory_text, run_options,
-    started_call, to_count, to_number,
+    BindingFrameEntry, BindingFrameStart, BindingIncludedCall, BindingRecordedState,
+    BindingRunOptions, BindingStartedCall, BindingUnused, call_slot, frame_input, included_call,
+    memory_text, run_options, started_call, to_count, to_number,
 };
 
 #[napi(custom_finalize)]
@@ -393,6 +393,14 @@ impl FrameHandle {
             (None, None) => "none",
         };
         name.to_owned()
+    }
+
+    /// The calls that were recorded inside a call of the frame and had ended, in the order of their starts. `call_id`: a
+    /// JSON literal.
+    #[napi(catch_unwind)]
+    pub fn included_calls(&self, call_id: String) -> Vec<BindingIncludedCall> {
+        let calls = self.frame.included_calls(&json_str(&call_id));
+        calls.iter().map(included_call).collect()
     }
 
     /// The recorded entries of the frame that were not requested. Absent without a recording.

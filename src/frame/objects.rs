@@ -1,8 +1,10 @@
 //! The plain objects that cross the binding for frames, and their conversions.
 
+use std::sync::Arc;
+
 use agent_rewind_core::hash::{self, ContentHash};
-use agent_rewind_core::json::JsonText;
-use agent_rewind_core::model::Memory;
+use agent_rewind_core::json::{JsonStr, JsonText};
+use agent_rewind_core::model::{Call, Memory, Outcome};
 use agent_rewind_core::record::{CallSlot, FrameInput, RunOptions as CoreOptions, StartedCall};
 use agent_rewind_core::replay::{Answer, Failures, MemoryChoice, Miss, Verdict};
 use napi_derive::napi;
@@ -77,6 +79,20 @@ pub struct BindingIncluded {
     pub calls: u32,
     /// The callIds in the frame of the call, without the path of that frame.
     pub names: Vec<String>,
+}
+
+/// A recorded call inside another one.
+#[napi(object)]
+pub struct BindingIncludedCall {
+    pub kind: String,
+    pub name: String,
+    pub call_id: String,
+    /// The request document as JSON text, if it was kept.
+    pub request: Option<String>,
+    pub failed: bool,
+    /// The output, or the `ErrorInfo` if the call failed: JSON text.
+    pub text: String,
+    pub types: Option<String>,
 }
 
 /// The state of a recorded frame.
@@ -158,6 +174,26 @@ pub(super) fn started_call(started: StartedCall, hash: ContentHash) -> BindingSt
             calls: u32::try_from(included.calls).unwrap_or(u32::MAX),
             names: included.names.iter().map(ToString::to_string).collect(),
         }),
+    }
+}
+
+pub(super) fn included_call((name, call): &(JsonStr, Arc<Call>)) -> BindingIncludedCall {
+    let (failed, text, types) = match &call.outcome {
+        Outcome::Output(value) => (false, value.text.as_str(), value.types.as_ref()),
+        Outcome::Failure { error, .. } => (true, error.as_str(), None),
+        Outcome::Pending | Outcome::Tombstone(_) => (false, "null", None),
+    };
+    BindingIncludedCall {
+        kind: JsonStr::from_normalized_body(call.kind.name()).to_string(),
+        name: name.to_string(),
+        call_id: call.call_id.to_string(),
+        request: call
+            .request
+            .as_ref()
+            .map(|request| request.pieces().concat()),
+        failed,
+        text: text.to_owned(),
+        types: types.map(|types| types.as_str().to_owned()),
     }
 }
 

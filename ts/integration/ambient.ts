@@ -78,10 +78,10 @@ export function ambientContext(apiName: string, created: RunContext | undefined)
   return new Ambient(context);
 }
 
-/** Calls `fn` as a part of sending the request of the current call, if there is one: client calls in it are not journaled. */
+/** Calls `fn`, which sends a message of a client. Requests of other wrapped clients in it are not journaled. */
 export function asTransport<R>(fn: () => R): R {
   const context = storage.getStore();
-  return context?.outerCall === undefined ? fn() : storage.run(context.asTransport(), fn);
+  return context === undefined ? fn() : storage.run(context.asTransport(), fn);
 }
 
 /** Calls `fn` outside of all runs. For connections that outlive the call that opens them. */

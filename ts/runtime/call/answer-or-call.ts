@@ -1,5 +1,6 @@
 import { decodeValue } from "../../values/decode.js";
-import type { SeenEnd } from "../scope/seen-calls.js";
+import type { SeenCall, SeenEnd } from "../scope/seen-calls.js";
+import { includedCalls } from "./included.js";
 import { makeCall } from "./make.js";
 import { outlast, reportMiss } from "./miss.js";
 import { CallFailure, answerOf, type CallSpec, type Ended } from "./outcome.js";
@@ -17,6 +18,7 @@ export async function answerOrCall<T>(call: StartedCall, spec: CallSpec<T>): Pro
   try {
     const ended = await (call.hasRecordedAnswer ? replayRecorded(call, spec, makeAgain) : makeUnanswered(call, spec));
     seen.ended = seenEnd(ended);
+    seeIncluded(call, seen);
     const { continue: continueCall } = ended;
     if (continueCall === undefined) return ended;
     return {
@@ -27,8 +29,15 @@ export async function answerOrCall<T>(call: StartedCall, spec: CallSpec<T>): Pro
     // Other errors do not come from the call itself, but from a callback of the run or an edited recording.
     const own = failure instanceof CallFailure ? failure : new CallFailure(failure, "made");
     seen.ended = { error: own.error, cached: own.cached };
+    seeIncluded(call, seen);
     throw own;
   }
+}
+
+/** If the recorded answer was returned, lists what was recorded inside the call too. */
+function seeIncluded(call: StartedCall, seen: SeenCall): void {
+  if (call.recorded.included !== undefined && seen.ended?.cached === true)
+    call.scope.run.seeInside(seen, () => includedCalls(call));
 }
 
 function seenEnd({ value, encoded, failure, cached }: Ended<unknown>): SeenEnd {

@@ -114,6 +114,12 @@ export class RunState {
     return call;
   }
 
+  /** Lists the calls inside a listed call, after it. */
+  seeInside(outer: SeenCall, inside: () => readonly SeenCall[]): void {
+    const { calls, isRecordingSession } = this.outermost;
+    if (isRecordingSession) calls.splice(calls.indexOf(outer) + 1, 0, ...inside());
+  }
+
   /** True if somebody reads the report. Callers count nothing otherwise. */
   get isReported(): boolean {
     return this.#reported || this.emitter.observed;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::Inside;
 use super::copy::{Renamed, add_inner_orders, add_orders_of_call, renamed};
 use crate::json::JsonStr;
 use crate::model::{Call, Frame, Generation};
@@ -21,22 +22,43 @@ pub(crate) fn orders_of(calls: &[&Arc<Call>], frames: &[&Arc<Frame>]) -> Vec<u64
     orders
 }
 
-/// The number of calls in the frames, and in those under them, that had ended.
-pub(crate) fn answered_in(frames: &[&Arc<Frame>]) -> usize {
-    let mut open: Vec<&Frame> = frames.iter().map(|frame| frame.as_ref()).collect();
-    let mut count = 0;
+/// The calls inside a call that had ended, also in frames, each with its name.
+pub(crate) fn answered(frame: &Frame, inside: &Inside) -> Vec<(JsonStr, Arc<Call>)> {
+    let Generation {
+        calls, children, ..
+    } = &frame.generation;
+    let mut found = Vec::new();
+    let mut add = |frame: &Frame, call: &Arc<Call>| {
+        if call.has_answer() {
+            found.push((name_of(frame, call), Arc::clone(call)));
+        }
+    };
+    for call in inside.calls.iter().filter_map(|at| calls.get(*at)) {
+        add(frame, call);
+    }
+    let frames = inside.frames.iter().filter_map(|at| children.get(*at));
+    let mut open: Vec<&Frame> = frames.map(AsRef::as_ref).collect();
     while let Some(frame) = open.pop() {
         let earlier = frame.earlier.iter().map(AsRef::as_ref);
         for generation in earlier.chain([&frame.generation]) {
-            count += generation
-                .calls
-                .iter()
-                .filter(|call| call.has_answer())
-                .count();
+            for call in &generation.calls {
+                add(frame, call);
+            }
             open.extend(generation.children.iter().map(AsRef::as_ref));
         }
     }
-    count
+    found
+}
+
+/// The name of a call, which is a part of its callId.
+fn name_of(frame: &Frame, call: &Call) -> JsonStr {
+    let name = || {
+        let path = call.call_id.body().strip_prefix(frame.base())?;
+        let name = path.strip_prefix('/')?.strip_prefix(call.kind.name())?;
+        let (name, _) = name.strip_prefix(':')?.rsplit_once(':')?;
+        Some(JsonStr::from_normalized_body(name))
+    };
+    name().unwrap_or_else(|| call.call_id.clone())
 }
 
 /// Sorts calls and children by their starts, and gives each its own callId. What was recorded inside a replayed call was

@@ -10,7 +10,7 @@ mod source;
 pub use carry_over::{detached, detached_with_carry_over};
 pub(crate) use copy::{inner_orders, renumbered, renumbered_call, without_recorded_link};
 pub use explain::Explanation;
-pub(crate) use inside::{answered_in, orders_of, settle};
+pub(crate) use inside::{answered, orders_of, settle};
 pub(crate) use progress::Progress;
 pub use source::{Answer, Entry, Inside, MemoryChoice, Miss, Place, ReplaySource, Verdict};
 

@@ -1,13 +1,11 @@
 //! The calls of a live frame: from the start, with the answer of the recording, to the end.
 
-use super::{FailedAt, LiveFrame};
+use super::{FailedAt, Included, LiveFrame};
 use crate::hash::{ContentHash, identity};
 use crate::json::JsonStr;
-use crate::model::{Flags, Frame, Generation, Kind, Outcome, Request, RequestHash};
+use crate::model::{Flags, Kind, Outcome, Request, RequestHash};
 use crate::record::run::{CallSlot, Ended, NewCall};
-use crate::replay::{
-    Answer, Explanation, Miss, Place, ReplaySource, Verdict, answered_in, orders_of,
-};
+use crate::replay::{Answer, Explanation, Miss, ReplaySource, Verdict};
 
 /// A call to be started.
 #[derive(Debug, Clone)]
@@ -33,15 +31,6 @@ pub struct StartedCall {
     pub occurrence: u32,
     /// What was recorded inside the call, if its recorded answer is returned.
     pub included: Option<Included>,
-}
-
-/// What was recorded inside a call, and is used up with it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Included {
-    /// The number of calls that had ended, also in frames.
-    pub calls: usize,
-    /// The callIds in the frame of the call, without the path of that frame.
-    pub names: Vec<JsonStr>,
 }
 
 impl LiveFrame {
@@ -134,52 +123,6 @@ impl LiveFrame {
         answer
     }
 
-    /// Where the recording is searched for something that is asked inside a live call. `None`: nowhere, because the
-    /// recording has nothing inside that call.
-    pub(super) fn place(&self, within: Option<&JsonStr>) -> Option<Place> {
-        match within {
-            None => Some(None),
-            Some(outer) => Some(Some(self.outers.borrow().get(outer)?.clone())),
-        }
-    }
-
-    /// Notes what was recorded inside a call. If its recorded answer is returned, that is used up with it.
-    fn include(&self, call_id: &JsonStr, answer: &Answer) -> Option<Included> {
-        let source = self.answering()?;
-        let inside = source.inside(answer.position?)?;
-        let outer = answer.call.as_ref()?.call_id.clone();
-        self.outers.borrow_mut().insert(call_id.clone(), outer);
-        if matches!(answer.verdict, Verdict::Miss(_)) {
-            return None;
-        }
-        source.include(&inside);
-        let frame = source.frame();
-        let Generation {
-            calls, children, ..
-        } = &frame.generation;
-        let calls: Vec<_> = inside
-            .calls
-            .iter()
-            .filter_map(|at| calls.get(*at))
-            .collect();
-        let frames: Vec<_> = inside
-            .frames
-            .iter()
-            .filter_map(|at| children.get(*at))
-            .collect();
-        for order in orders_of(&calls, &frames) {
-            self.shared.progress.reach(Some(order));
-        }
-        let call_ids = calls.iter().map(|call| &call.call_id);
-        let call_ids = call_ids.chain(frames.iter().map(|frame| &frame.call_id));
-        let prefix = format!("{}/", frame.base());
-        let names = call_ids.filter_map(|id| id.body().strip_prefix(&prefix));
-        Some(Included {
-            names: names.map(JsonStr::from_normalized_body).collect(),
-            calls: calls.iter().filter(|call| call.has_answer()).count() + answered_in(&frames),
-        })
-    }
-
     fn journal_start(
         &self,
         input: CallInput,
@@ -254,22 +197,6 @@ impl LiveFrame {
         }
         self.shared.progress.close(end);
         self.shared.progress.reach(end)
-    }
-
-    /// Journals what was recorded inside a replayed call.
-    fn adopt_inside(&self, slot: CallSlot) {
-        let Some(source) = self.answering().filter(|source| source.is_claimed()) else {
-            return;
-        };
-        if self.outers.borrow().is_empty() {
-            return;
-        }
-        let replays = |frame: &Frame| frame.generation.calls.get(slot.call)?.replays;
-        let position = self.run().frame(&self.path).and_then(replays);
-        if let Some(inside) = position.and_then(|position| source.inside(position)) {
-            let recorded = &source.frame().generation;
-            self.run().adopt_inside(&self.path, slot, recorded, &inside);
-        }
     }
 
     /// Notes that a call is executed again because only a part of its answer was recorded. Its recorded `answered` and

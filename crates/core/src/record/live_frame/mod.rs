@@ -2,6 +2,7 @@
 
 mod calls;
 mod ends;
+mod inside;
 
 use std::cell::{Cell, RefCell, RefMut};
 use std::collections::{HashMap, HashSet};
@@ -20,7 +21,8 @@ use crate::json::{JsonStr, JsonText};
 use crate::model::{Budget, Clock, Flags, Frame, Usage, Value};
 use crate::replay::{Entry, Failures, MemoryChoice, Progress, ReplaySource};
 use crate::retry_rule::PendingFailures;
-pub use calls::{CallInput, Included, StartedCall};
+pub use calls::{CallInput, StartedCall};
+pub use inside::Included;
 
 /// How a run records and replays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
