@@ -127,6 +127,7 @@ fn start(source: Option<ReplaySource>) -> LiveFrame {
     let root = FrameInput {
         call_id: JsonStr::from_plain("root"),
         agent_id: JsonStr::from_plain(""),
+        within: None,
         hash: content_hash("0").expect("a number"),
         props: None,
     };
@@ -145,6 +146,7 @@ fn calls() -> Vec<(CallInput, JsonText)> {
         let call = CallInput {
             kind: Kind::Tool,
             call_id: JsonStr::from_plain(&format!("root/tool:search:{index}")),
+            within: None,
             hash: content_hash(&index.to_string()).expect("a number"),
             exact: true,
             request: None,

@@ -1,4 +1,5 @@
 import { calling } from "../../native.js";
+import { outerCallInSession } from "../scope/outer-call.js";
 import type { Scope } from "../scope/scope.js";
 import {
   journalFailure,
@@ -56,7 +57,7 @@ function beginInside(session: Scope, call: StartedCall): StartedCall {
   const { context, kind, name, request, inexact, entry } = call;
   const callId = session.nextCallId(kind, name);
   entry.sessionCallId = callId;
-  const within = session.frame.hasInnerCalls ? context.withinInSession : undefined;
+  const within = session.frame.hasInnerCalls ? outerCallInSession(context) : undefined;
   const recorded = calling(() => {
     const text = session.recordable(request());
     const id = JSON.stringify(callId);

@@ -1,5 +1,6 @@
 import type { NativeStartedCall } from "../../native.js";
-import type { OuterCall, RunContext } from "../scope/run-context.js";
+import type { OuterCall } from "../scope/outer-call.js";
+import type { RunContext } from "../scope/run-context.js";
 import type { Scope } from "../scope/scope.js";
 
 /** The journal entry of a call. The attempts of a client that retries share it, and only the latest one writes to it. */

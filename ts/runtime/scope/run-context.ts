@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 import { AbortError, ContextNotFoundError } from "../../errors/index.js";
 import type { Generation } from "./generation.js";
+import type { OuterCall } from "./outer-call.js";
 import type { Scope } from "./scope.js";
 
 // Two copies of the package in one process (ESM and CommonJS, two versions) share the context.
@@ -9,13 +10,6 @@ const KEY = Symbol.for("agent-rewind/context@1");
 const shared = globalThis as { [KEY]?: AsyncLocalStorage<RunContext> };
 
 export const storage: AsyncLocalStorage<RunContext> = (shared[KEY] ??= new AsyncLocalStorage<RunContext>());
-
-/** A journaled call, for the calls and frames inside it. */
-export interface OuterCall {
-  readonly callId: string;
-  /** Its callId in the recording session around the run, if that was asked too. */
-  sessionCallId?: string | undefined;
-}
 
 /** Where the code runs in a frame. */
 interface Place {
@@ -68,13 +62,6 @@ export class RunContext {
   /** @internal The callId of the call that what the code asks belongs to. None under the rules of older recordings. */
   get within(): string | undefined {
     return this.outerCall !== undefined && this.scope.frame.hasInnerCalls ? this.outerCall.callId : undefined;
-  }
-
-  /** @internal The same in the recording session around the run: a session has no frames for the agents of such a run. */
-  get withinInSession(): string | undefined {
-    let context: RunContext | undefined = this;
-    while (context !== undefined && context.outerCall?.sessionCallId === undefined) context = context.scope.openedIn;
-    return context?.outerCall?.sessionCallId;
   }
 
   /** @internal True if the agent was reborn: the code was left running by an earlier generation. */

@@ -9,7 +9,7 @@ import type { SpanRef } from "./emitter.js";
 import { ErrorOrigins } from "./error-origins.js";
 import { Generation } from "./generation.js";
 import { MemoryStore } from "./memory.js";
-import type { RunContext } from "./run-context.js";
+import type { AskedIn } from "./outer-call.js";
 import type { RunState } from "./run-state.js";
 import type { StreamWatcher } from "./watcher.js";
 
@@ -42,7 +42,7 @@ export class Scope {
   readonly run: RunState;
   readonly parent: Scope | undefined;
   /** Where the frame was opened. */
-  readonly openedIn: RunContext | undefined;
+  readonly openedIn: AskedIn | undefined;
   readonly callId: string;
   readonly agentId: string;
   readonly depth: number;
@@ -62,7 +62,7 @@ export class Scope {
   constructor(options: {
     run: RunState;
     parent: Scope | undefined;
-    openedIn?: RunContext | undefined;
+    openedIn?: AskedIn | undefined;
     callId: string;
     agentId: string;
     frame: NativeFrameHandle;

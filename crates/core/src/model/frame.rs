@@ -143,7 +143,7 @@ impl Frame {
         }
     }
 
-    /// The prefix of the callIds in it, before the slash. CallIds in the frame of a run start at the run.
+    /// The prefix of the callIds in it, before the slash: in the frame of a run, they start at the run.
     #[must_use]
     pub fn base(&self) -> &str {
         base_of(&self.agent_id, &self.call_id)

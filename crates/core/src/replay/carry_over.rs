@@ -101,7 +101,8 @@ impl<'a> CarryOver<'a> {
         let mut superseded = superseded(live, recorded);
         calls.retain(|position| {
             let call = recorded.calls.get(*position);
-            let is_superseded = call.is_some_and(|call| is_inside(&call.within, &superseded));
+            let is_superseded =
+                call.is_some_and(|call| is_inside(call.within.as_ref(), &superseded));
             if let Some(call) = call.filter(|_| is_superseded) {
                 superseded.insert(&call.call_id);
             }
@@ -114,7 +115,7 @@ impl<'a> CarryOver<'a> {
         };
         children.retain(|position| {
             let child = recorded.children.get(*position);
-            !child.is_some_and(|child| is_inside(&child.within, &superseded))
+            !child.is_some_and(|child| is_inside(child.within.as_ref(), &superseded))
         });
         Some(Self {
             recorded,
@@ -179,8 +180,8 @@ fn superseded<'a>(live: &Generation, recorded: &'a Generation) -> HashSet<&'a Js
         .collect()
 }
 
-fn is_inside(within: &Option<JsonStr>, calls: &HashSet<&JsonStr>) -> bool {
-    within.as_ref().is_some_and(|outer| calls.contains(outer))
+fn is_inside(within: Option<&JsonStr>, calls: &HashSet<&JsonStr>) -> bool {
+    within.is_some_and(|outer| calls.contains(outer))
 }
 
 fn pending(live: &Generation, recorded: &Generation) -> Vec<Pending> {

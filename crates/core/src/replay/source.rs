@@ -524,9 +524,7 @@ impl JournalIndex {
 
 /// Where a recorded entry answers. `within`: its outer call.
 fn place_of(within: Option<&JsonStr>, flags: Flags) -> Place {
-    within
-        .filter(|_| flags.has(Flag::InnerCalls))
-        .map(JsonStr::clone)
+    within.filter(|_| flags.has(Flag::InnerCalls)).cloned()
 }
 
 fn inside_index(generation: &Generation, flags: Flags) -> HashMap<JsonStr, Inside, IdHashing> {

@@ -1,6 +1,7 @@
 //! Calls and frames that are asked inside a call belong to it, and are used up with it.
 
 use agent_rewind_core::fork::{Change, NewOutcome, Target, fork};
+use agent_rewind_core::json::JsonStr;
 use agent_rewind_core::model::{Call, Flag, Flags, Frame, Kind, Outcome, State};
 use agent_rewind_core::record::{CallInput, FrameInput, LiveFrame, StartedCall};
 use agent_rewind_core::replay::ReplaySource;
@@ -61,7 +62,7 @@ fn it_is_used_up_with_the_recorded_answer_of_the_call() {
     let outer = begin(&replay, "root/tool:t:0", "t", None);
     let included = outer.included.clone().unwrap();
     assert_eq!((text(&outer.answer), included.calls), ("\"t\"", 2));
-    let names: Vec<_> = included.names.iter().map(|name| name.body()).collect();
+    let names: Vec<_> = included.names.iter().map(JsonStr::body).collect();
     assert_eq!(names, ["tool:q:0", "agent:a:0"]);
     release(&replay, &outer);
     let after = begin(&replay, "root/tool:q:1", "q", None);
