@@ -18,7 +18,7 @@ export interface ReturnedStreams {
  * responses, async iterables, results of the AI SDK. Reads run in `context`, so that what they start belongs to the run.
  * The value stays the same object: only methods of this one stream are replaced.
  *
- * @param onEnd called once, synchronously with the end of the last stream, before its reader sees that end.
+ * @param onEnd called once, at the end of the last stream, with the first failure.
  * @returns `undefined` if there are no unread streams.
  */
 export function watchStreams(
@@ -230,7 +230,7 @@ class Watch {
     // A stream of Node, or of a client that also emits its parts.
     this.#replace(iterable, "_read", (read, args) => read(...args));
     const { once } = iterable as { once?: unknown };
-    if (typeof once !== "function") return;
+    if (typeof once !== "function" || !("emit" in iterable)) return;
     const ended = (): void => {
       const { errored } = iterable as { errored?: unknown };
       this.#end(errored instanceof Error ? { error: errored } : undefined);
