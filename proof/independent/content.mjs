@@ -1,0 +1,39 @@
+// Values that programs send: classes of their own, and what JSON lacks.
+
+export class Human {
+  constructor(content) {
+    this.content = content;
+  }
+}
+
+export class Bot extends Human {}
+
+export class Money {
+  constructor(amount) {
+    this.amount = amount;
+  }
+  toJSON() {
+    return { amount: this.amount };
+  }
+}
+
+/** Kinds of content. Each makes a value out of a letter; two letters make two different values. */
+export const CONTENT = {
+  human: (a) => new Human(a),
+  bot: (a) => new Bot(a),
+  nested: (a) => ({ list: [new Human("same"), new Bot(new Human(a))] }),
+  money: (a) => new Money(a),
+  bytes: (a) => new TextEncoder().encode(a),
+  floats: (a) => Float32Array.of(a.codePointAt(0), 0.5),
+  view: (a) => new DataView(new TextEncoder().encode(`view ${a}`).buffer),
+  map: (a) => new Map([["key", a]]),
+  set: (a) => new Set([a]),
+  date: (a) => new Date(a.codePointAt(0)),
+  url: (a) => new URL(`https://example.com/${a}`),
+  params: (a) => new URLSearchParams({ a }),
+  headers: (a) => new Headers({ "x-a": a }),
+  regexp: (a) => new RegExp(a, "u"),
+  error: (a) => new RangeError(a),
+  big: (a) => BigInt(a.codePointAt(0)),
+  undefined: (a) => ({ [a]: undefined, other: 1 }),
+};

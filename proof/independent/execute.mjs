@@ -1,0 +1,86 @@
+// Executes a program once, and keeps everything that a later run can start from.
+
+import vm from "node:vm";
+
+import { captureContext, createEventBus, runWith } from "agent-rewind";
+import { dumpSnapshot } from "agent-rewind/debugger";
+
+import { Clients, failureText } from "./clients.mjs";
+import { print } from "./print.mjs";
+import { show, World } from "./world.mjs";
+
+/**
+ * A program with what the outside knows of it, over all its runs.
+ *
+ * @typedef {object} Subject
+ * @property {import("./generate.mjs").Program} program
+ * @property {(w: Clients) => (t: string) => Promise<unknown>} compiled
+ * @property {Map<string, number>} asked how often each place asked
+ * @property {Map<string, Set<string>>} given the outcomes that the outside gave to each place
+ *
+ * @typedef {object} Executed
+ * @property {{ kind: string, path: string, text?: string, origins?: string[] }[]} log
+ * @property {{ value?: string, error?: string, origins?: string[], hangs?: true }} end of the run
+ * @property {any[]} events
+ * @property {number[]} eventsAt the length of the log before each event
+ * @property {{ snapshot: any, at: number }[]} dumps one at each entry of the log that was chosen
+ * @property {any} last the dump at the end
+ * @property {string[]} unhandled
+ */
+
+/** @returns {Subject} */
+export function subjectOf(program) {
+  const source = `return ${print(program)}`;
+  const compiled = vm.compileFunction(source, ["w"], { filename: `/programs/${program.number}.mjs` });
+  return { program, compiled, asked: new Map(), given: new Map() };
+}
+
+const unhandled = [];
+process.on("unhandledRejection", (error) => unhandled.push(failureText(error)));
+
+/**
+ * @param {Subject} subject
+ * @param {string} label starts every answer of this run
+ * @param {Record<string, unknown>} options of runWith
+ * @param {{ dumps?: boolean, bus?: any }} keep
+ * @returns {Promise<Executed>}
+ */
+export async function execute(subject, label, options = {}, { dumps: keepDumps = false, bus } = {}) {
+  const world = new World(label, subject.asked, subject.given);
+  const w = new Clients(world, subject.program.awaits);
+  const events = [];
+  const eventsAt = [];
+  const own = createEventBus();
+  own.subscribe("*", (event) => {
+    events.push(event);
+    eventsAt.push(world.log.length);
+    bus?.emit(event);
+  });
+  const dumps = [];
+  let last;
+  unhandled.length = 0;
+  const main = subject.compiled(w);
+  const run = runWith(
+    async () => {
+      const context = captureContext();
+      if (keepDumps) world.onNote = () => dumps.push({ snapshot: dumpSnapshot({ context }), at: world.log.length });
+      try {
+        return await main("");
+      } finally {
+        await w.drained();
+        world.onNote = undefined;
+        last = dumpSnapshot();
+      }
+    },
+    { enableSnapshot: true, eventBus: own, ...options },
+  );
+  const settled = run.then(
+    (value) => ({ value: show(value) }),
+    (error) => ({ error: failureText(error), origins: w.originsOf(error), name: error?.name }),
+  );
+  const ended = await world.serve(settled);
+  const end = ended ? await settled : { hangs: true };
+  await new Promise((resolve) => setImmediate(resolve));
+  await new Promise((resolve) => setImmediate(resolve));
+  return { log: world.log, end, events, eventsAt, dumps, last, unhandled: unhandled.splice(0) };
+}

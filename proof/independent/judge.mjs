@@ -1,0 +1,172 @@
+// Judges a run that started from a recording, by what the program saw and what reached the outside. Nothing here looks
+// into a snapshot or an event.
+
+/**
+ * What the program had seen of one call when the recording was made.
+ *
+ * @typedef {object} Known
+ * @property {boolean} ok
+ * @property {string} text the value or the failure
+ * @property {string | undefined} request
+ * @property {boolean} handled the program certainly went on after this failure
+ * @property {boolean} fatal this failure ended the run
+ *
+ * @typedef {{ kind: "wrong" | "extra" | "missing" | "unhandled", path: string, seen: string, right: string }} Fault
+ */
+
+/** Places inside another run, which is not part of the recording. */
+const outside = (path) => path.includes("%");
+
+/**
+ * What the program had seen in the first `cut` entries of its log.
+ *
+ * @param {import("./execute.mjs").Executed} executed
+ * @param {number} cut
+ * @param {Map<string, Known>} [earlier] what the recording contained that this run started from, if it keeps that
+ * @returns {Map<string, Known>}
+ */
+export function knownOf({ log, end }, cut, earlier = new Map()) {
+  const known = new Map(earlier);
+  const requests = new Map();
+  const catches = [];
+  for (const { kind, path, text, origins } of log.slice(0, cut)) {
+    if (kind === "start") {
+      requests.set(path, text);
+      if (known.get(path)?.request !== text) known.delete(path);
+    } else if ((kind === "saw" || kind === "failed") && !outside(path)) {
+      const handled = known.get(path)?.handled ?? false;
+      known.set(path, { ok: kind === "saw", text, request: requests.get(path), handled, fatal: false });
+    } else if (kind === "caught") catches.push({ site: path, origins });
+    else if (kind === "completed") {
+      for (const [inside, one] of known)
+        if (inside.startsWith(`${path}@`) || inside.startsWith(`${path}!`)) one.handled = true;
+    }
+    if (kind === "ask" || kind === "saw") {
+      for (const { site, origins: failed } of catches) {
+        if (follows(path, site)) for (const origin of failed) if (known.has(origin)) known.get(origin).handled = true;
+      }
+    }
+  }
+  if (cut >= log.length) for (const origin of end.origins ?? []) if (known.has(origin)) known.get(origin).fatal = true;
+  return known;
+}
+
+/** True if the thread that caught something at `site` comes to `path` after that. */
+function follows(path, site) {
+  if (path.startsWith(`${site}c`)) return true;
+  const [, sequence, index] = /^(.*\.)(\d+)$/.exec(site) ?? [];
+  if (sequence === undefined || !path.startsWith(sequence)) return false;
+  return Number.parseInt(path.slice(sequence.length), 10) > Number(index);
+}
+
+/** The outcomes, requests and visits of a run by place. */
+export function readLog(log) {
+  const outcomes = new Map();
+  const requests = new Map();
+  const asks = new Map();
+  const visited = new Set();
+  for (const { kind, path, text, attempt } of log) {
+    visited.add(path);
+    if (kind === "start") requests.set(path, text);
+    if (kind === "ask") asks.set(path, { count: (asks.get(path)?.count ?? 0) + 1, tries: attempt !== undefined });
+    if (kind === "saw" || kind === "failed") outcomes.set(path, { ok: kind === "saw", text });
+  }
+  return { outcomes, requests, asks, visited };
+}
+
+/**
+ * @param {import("./execute.mjs").Subject} subject
+ * @param {import("./execute.mjs").Executed} run
+ * @param {Map<string, Known>} known what the recording contains
+ * @param {object} how
+ * @param {boolean} [how.strict]
+ * @param {boolean} [how.edited] answers may differ from the recorded run, and so may the requests that contain them
+ * @param {boolean} [how.reuse] the insides of frames are not executed
+ * @param {import("./execute.mjs").Executed} [how.whole] a whole run that this one must agree with, place by place
+ * @returns {Fault[]}
+ */
+export function judge(subject, run, known, { strict = false, edited = false, reuse = false, whole } = {}) {
+  /** @type {Fault[]} */
+  const faults = [];
+  const fault = (kind, path, seen, right) => faults.push({ kind, path, seen, right });
+  const { outcomes, requests, asks, visited } = readLog(run.log);
+  for (const text of run.unhandled) fault("unhandled", "", text, "no unhandledRejection");
+  if (run.end.hangs) fault("missing", "", "the run never ends", "an end");
+  else if (run.end.error !== undefined && run.end.origins.length === 0)
+    fault("missing", "", `the run ends with ${run.end.error}`, "an end that the program made");
+
+  for (const [path, { count, tries }] of asks) {
+    const one = known.get(path);
+    const same = one !== undefined && one.request === requests.get(path);
+    if (strict) fault("extra", path, "asked in a strict replay", "nothing is asked");
+    else if (same && (one.ok || (one.handled && !one.fatal)))
+      fault(
+        "extra",
+        path,
+        `asked again (${asks.get(path).count} ×)`,
+        `${one.ok ? "answered" : "handled"}: ${one.text}`,
+      );
+    else if (count > 1 && !tries) fault("extra", path, `asked ${count} × in one run`, "once");
+  }
+  for (const [path, { text }] of outcomes) {
+    if (path.includes("!") && !path.includes(">")) continue;
+    const one = known.get(path);
+    const asked = asks.has(path) || [...asks.keys()].some((other) => other.startsWith(`${path}!`));
+    const request = requests.get(path);
+    const given = subject.given.get(path);
+    const stopped = text === "AbortError" && path.endsWith(".s");
+    if (one !== undefined && one.request !== request && !edited)
+      fault("wrong", path, `asks ${request}`, `asks ${one.request}`);
+    else if (one !== undefined && one.request === request && !asked) {
+      if (one.fatal && !strict)
+        fault("wrong", path, `${text} is replayed`, "the failure that ended the run is tried again");
+      else if (text !== one.text) fault(missed(text) ? "missing" : "wrong", path, text, one.text);
+    } else if (!given?.has(text) && !stopped && !subject.edits?.has(text)) {
+      const from = [...subject.given].find(([, texts]) => texts.has(text))?.[0];
+      const right = given === undefined ? "an answer of its own" : [...given].join(" or ");
+      fault(
+        missed(text) ? "missing" : "wrong",
+        path,
+        from === undefined ? text : `${text}, the answer to ${from}`,
+        right,
+      );
+    }
+  }
+  if (whole !== undefined) compareWhole(fault, run, whole, { outcomes, visited, asks, strict, reuse });
+  return faults;
+}
+
+const missed = (text) => text.startsWith("ReplayMissError");
+
+/** Each place of the whole run must be there again, except what lies inside something that was answered as a whole. */
+function compareWhole(fault, run, whole, { outcomes, visited, asks, strict, reuse }) {
+  const before = readLog(whole.log);
+  for (const [path, { text }] of before.outcomes) {
+    if (outcomes.has(path)) continue;
+    const skipped = enclosing(path).some(({ site, mark, life }) => {
+      if (mark === "@") return reuse || (life !== undefined && visited.has(site) && laterLife(visited, site, life));
+      return reuse || (!asks.has(site) && outcomes.has(site)) || mark === "!";
+    });
+    if (!skipped) fault("missing", path, "not reached", text);
+  }
+  if (!strict || run.end.hangs) return;
+  const [seen, right] = [run.end, whole.end].map(({ value, error }) => value ?? `rejects with ${error}`);
+  if (seen !== right) fault("wrong", "", `the run gives ${seen}`, right);
+}
+
+/** The calls, frames and lives around a place. */
+function enclosing(path) {
+  return [...path.matchAll(/[>%!]|@(\d+)/g)].map((match) => ({
+    site: path.slice(0, match.index),
+    mark: match[0][0],
+    life: match[1] === undefined ? undefined : Number(match[1]),
+  }));
+}
+
+function laterLife(visited, site, life) {
+  for (const path of visited) {
+    const found = path.startsWith(`${site}@`) ? Number.parseInt(path.slice(site.length + 1), 10) : -1;
+    if (found > life) return true;
+  }
+  return false;
+}

@@ -1,0 +1,252 @@
+// What is done with the recordings of a program: each operation starts the program again and judges what it sees.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { isRestoreError } from "agent-rewind";
+import {
+  createTraceWriter,
+  forkSnapshot,
+  parseSnapshot,
+  readSnapshot,
+  restoreSnapshot,
+  restoreSnapshotFromFile,
+  stringifySnapshot,
+  writeSnapshot,
+} from "agent-rewind/debugger";
+
+import { execute } from "./execute.mjs";
+import { judge, knownOf, readLog } from "./judge.mjs";
+
+/** @typedef {{ operation: string, faults: import("./judge.mjs").Fault[] }} Outcome */
+
+/** Runs all operations on a program. */
+export class Operations {
+  /** @type {Outcome[]} */
+  outcomes = [];
+  #label = 0;
+
+  /**
+   * @param {import("./execute.mjs").Subject} subject
+   * @param {import("../lib/random.mjs").Random} random
+   * @param {string | undefined} only the operation to run alone
+   */
+  constructor(subject, random, only) {
+    this.subject = subject;
+    this.random = random;
+    this.only = only;
+    /** Failures that succeed when tried again lead to other places. */
+    this.flips = JSON.stringify(subject.program).includes('"fail":"once"');
+  }
+
+  async all() {
+    const first = await execute(this.subject, "live", {}, { dumps: true });
+    this.first = first;
+    const broken = [
+      ...(first.end.hangs ? [{ kind: "missing", path: "", seen: "the first run never ends", right: "an end" }] : []),
+      ...first.unhandled.map((seen) => ({ kind: "unhandled", path: "", seen, right: "no unhandledRejection" })),
+    ];
+    if (broken.length > 0) return void this.outcomes.push({ operation: "live", faults: broken });
+    const dump = first.last;
+    const end = first.log.length;
+    const trace = await this.#tryRestore("restore", () => restoreSnapshot(first.events));
+    await this.#strict("strict replay of a dump", dump);
+    if (trace) await this.#strict("strict replay of a trace", trace);
+    await this.#resume("resume from the last dump", dump, knownOf(first, end));
+    if (trace) await this.#resume("resume from the whole trace", trace, knownOf(first, end));
+    for (const { snapshot, at } of this.#some(first.dumps, 3)) {
+      await this.#resume(`resume from the dump after ${at} entries`, snapshot, knownOf(first, at));
+    }
+    for (const cut of this.#some(first.events.map((_, index) => index).slice(2), 3)) await this.#killed(cut);
+    for (const anchor of ["before", "after", this.random.pick(["before", "after"])]) await this.#span(anchor);
+    await this.#reuse("reuse of the last dump", dump, end);
+    const { snapshot, at } = this.random.pick(first.dumps);
+    await this.#reuse(`reuse of the dump after ${at} entries`, snapshot, at);
+    await this.#edit("output");
+    await this.#edit("drop");
+    await this.#chain("dump");
+    await this.#chain("trace");
+  }
+
+  #some(list, count) {
+    return Array.from({ length: Math.min(count, list.length) }, () => this.random.pick(list));
+  }
+
+  async #again(options, keep) {
+    return execute(this.subject, `run${(this.#label += 1)}`, options, keep);
+  }
+
+  #skip(operation) {
+    return this.only !== undefined && this.only !== operation;
+  }
+
+  #add(operation, faults) {
+    this.outcomes.push({ operation, faults });
+  }
+
+  async #strict(operation, snapshot) {
+    if (this.#skip(operation)) return;
+    const run = await this.#again({ snapshot, mode: "replay" });
+    const known = knownOf(this.first, this.first.log.length);
+    this.#add(operation, judge(this.subject, run, known, { strict: true, whole: this.first }));
+  }
+
+  async #resume(operation, snapshot, known, options = {}) {
+    if (this.#skip(operation)) return;
+    const run = await this.#again({ snapshot, ...options });
+    this.#add(
+      operation,
+      judge(this.subject, run, known, { whole: this.flips ? undefined : this.first, ...options.how }),
+    );
+  }
+
+  async #tryRestore(operation, restore, known = new Map([["", {}]])) {
+    try {
+      return await restore();
+    } catch (error) {
+      // Nothing was there yet: documented.
+      if (!isRestoreError(error) || known.size > 0)
+        this.#add(operation, [{ kind: "missing", path: "", seen: String(error), right: "a snapshot" }]);
+      return undefined;
+    }
+  }
+
+  async #killed(cut) {
+    const operation = `resume from the trace killed after ${cut} events`;
+    if (this.#skip(operation)) return;
+    const known = knownOf(this.first, this.first.eventsAt[cut]);
+    const snapshot = await this.#tryRestore(operation, () => restoreSnapshot(this.first.events.slice(0, cut)), known);
+    if (snapshot) await this.#resume(operation, snapshot, known);
+  }
+
+  async #span(anchor) {
+    const { events, eventsAt } = this.first;
+    const suffix = anchor === "before" ? ":start" : ":end";
+    const kind = this.random.pick([...new Set(events.map(({ type }) => type).filter((type) => type.endsWith(suffix)))]);
+    const index = this.random.pick(events.flatMap(({ type }, at) => (type === kind ? [at] : [])));
+    const operation = `restore ${anchor} ${kind} number ${index}`;
+    if (this.#skip(operation)) return;
+    const { spanId } = events[index].trace;
+    const known = knownOf(this.first, eventsAt[index]);
+    const snapshot = await this.#tryRestore(operation, () => restoreSnapshot(events, { spanId, anchor }), known);
+    if (snapshot) await this.#resume(operation, snapshot, known);
+  }
+
+  async #reuse(operation, snapshot, at) {
+    if (this.#skip(operation)) return;
+    const run = await this.#again({ snapshot, completedFrames: "reuse" });
+    const whole = this.flips ? undefined : this.first;
+    this.#add(operation, judge(this.subject, run, knownOf(this.first, at), { reuse: true, whole }));
+  }
+
+  /** Another output for a call, or a call dropped. */
+  async #edit(how) {
+    const { log } = this.first;
+    const { outcomes } = readLog(log);
+    const calls = log.flatMap(({ kind, path, text }) =>
+      kind === "called" && outcomes.get(path)?.ok && !path.includes("%") ? [{ path, at: text }] : [],
+    );
+    if (calls.length === 0) return;
+    const { path, at } = this.random.pick(calls);
+    const operation = `fork: ${how} at ${path}`;
+    if (this.#skip(operation)) return;
+    const edited = "edited";
+    const snapshot = await this.#tryRestore(operation, () =>
+      forkSnapshot(this.first.last, how === "drop" ? { at, drop: true } : { at, output: edited }),
+    );
+    if (snapshot === undefined) return;
+    const known = how === "drop" ? this.#before(path) : this.#unlike(path, edited);
+    this.subject.edits = new Set([edited]);
+    const run = await this.#again({ snapshot });
+    this.subject.edits = undefined;
+    const faults = judge(this.subject, run, known, { edited: true });
+    const seen = readLog(run.log);
+    if (how === "output" && seen.outcomes.has(path) && seen.outcomes.get(path).text !== edited)
+      faults.push({ kind: "wrong", path, seen: seen.outcomes.get(path).text, right: edited });
+    if (how === "drop" && seen.requests.has(path) && !seen.asks.has(path))
+      faults.push({ kind: "wrong", path, seen: "the dropped call is answered", right: "it is asked" });
+    this.#add(operation, faults);
+  }
+
+  /** What is known if a call and all that began after its end are gone. */
+  #before(path) {
+    const { log } = this.first;
+    const end = log.findIndex((one) => one.kind === "saw" && one.path === path);
+    const begun = new Set(
+      log
+        .slice(0, end)
+        .filter(({ kind }) => kind === "start")
+        .map((one) => one.path),
+    );
+    const known = knownOf(this.first, log.length);
+    for (const place of known.keys()) {
+      const kept = place !== path && !place.startsWith(`${path}>`) && begun.has(place) && known.get(place).ok;
+      if (!kept) known.delete(place);
+    }
+    return known;
+  }
+
+  #unlike(path, text) {
+    const known = knownOf(this.first, this.first.log.length);
+    known.set(path, { ...known.get(path), text });
+    return known;
+  }
+
+  /** Killed and resumed, again and again, until the program ends. */
+  async #chain(how) {
+    const operation = `chain of resumes by ${how}`;
+    if (this.#skip(operation)) return;
+    const folder = mkdtempSync(join(tmpdir(), "independent-"));
+    try {
+      let executed = this.first;
+      let known = new Map();
+      for (let link = 0; link < 3; link++) {
+        const recording =
+          how === "dump" ? this.#killedDump(executed, known) : await this.#killedTrace(executed, folder);
+        if (recording === undefined) return;
+        const snapshot = await this.#tryRestore(
+          operation,
+          () => recording.open(join(folder, "snapshot.json")),
+          recording.known,
+        );
+        if (snapshot === undefined) return;
+        known = recording.known;
+        const writer = how === "trace" ? createTraceWriter(join(folder, `${link}.jsonl`), { sync: "off" }) : undefined;
+        executed = await this.#again({ snapshot }, { dumps: true, bus: writer });
+        executed.file = join(folder, `${link}.jsonl`);
+        await writer?.close();
+        const faults = judge(this.subject, executed, known, { whole: this.flips ? undefined : this.first });
+        this.#add(operation, faults);
+        if (faults.length > 0) return;
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  #killedDump(executed, earlier) {
+    if (executed.dumps.length === 0) return undefined;
+    const { snapshot, at } = this.random.pick(executed.dumps);
+    const way = this.random.pick(["object", "text", "file"]);
+    return {
+      known: knownOf(executed, at, earlier),
+      open: async (file) => {
+        if (way === "object") return snapshot;
+        if (way === "text") return parseSnapshot(stringifySnapshot(snapshot));
+        await writeSnapshot(file, snapshot);
+        return readSnapshot(file);
+      },
+    };
+  }
+
+  async #killedTrace(executed) {
+    const { events, eventsAt, file } = executed;
+    if (events.length < 4) return undefined;
+    const cut = this.random.between(3, events.length - 1);
+    // The whole file at times, the events so far at others.
+    if (file !== undefined && this.random.chance(0.4))
+      return { known: knownOf(executed, executed.log.length), open: () => restoreSnapshotFromFile(file) };
+    return { known: knownOf(executed, eventsAt[cut]), open: () => restoreSnapshot(events.slice(0, cut)) };
+  }
+}

@@ -1,0 +1,87 @@
+// Runs the programs and prints what was found.
+
+import { Random } from "../lib/random.mjs";
+import { subjectOf } from "./execute.mjs";
+import { programOf } from "./generate.mjs";
+import { Operations } from "./operations.mjs";
+import { print } from "./print.mjs";
+import { allShapes, shapesOf } from "./shapes.mjs";
+import { shrink } from "./shrink.mjs";
+
+const KINDS = ["wrong", "extra", "missing", "unhandled"];
+
+/** @returns {Promise<import("./operations.mjs").Outcome[]>} */
+export async function examine(program, seed) {
+  const operations = new Operations(subjectOf(program), new Random(seed, "operations", program.number));
+  await operations.all();
+  return operations.outcomes;
+}
+
+/**
+ * @param {{ programs: number, seed: string, only?: number, faults: number, json: boolean }} options
+ * @returns {Promise<boolean>} true if there was a fault
+ */
+export async function prove({ programs, seed, only, faults: most, json }) {
+  const started = Date.now();
+  const say = json ? () => {} : console.log;
+  say(`seed ${seed}`);
+  const shapes = new Map(allShapes.map((name) => [name, { shape: name, programs: 0, failing: 0 }]));
+  const kinds = Object.fromEntries(KINDS.map((kind) => [kind, 0]));
+  const failing = [];
+  let operations = 0;
+  const numbers = only === undefined ? Array.from({ length: programs }, (_, number) => number) : [only];
+  for (const number of numbers) {
+    const program = programOf(seed, number);
+    const outcomes = await examine(program, seed);
+    const bad = outcomes.filter(({ faults }) => faults.length > 0);
+    operations += outcomes.length;
+    for (const kind of KINDS) if (bad.some(({ faults }) => faults.some((one) => one.kind === kind))) kinds[kind] += 1;
+    for (const name of shapesOf(program)) {
+      shapes.get(name).programs += 1;
+      if (bad.length > 0) shapes.get(name).failing += 1;
+    }
+    if (bad.length > 0) failing.push({ program, outcomes: bad });
+    if (only !== undefined) say(print(program));
+  }
+  const shown = [];
+  for (const { program, outcomes } of failing.slice(0, most)) {
+    const first = outcomes[0].faults[0].kind;
+    const smallest = await shrink(program, async (other) =>
+      (await examine(other, seed)).some(({ faults }) => faults.some(({ kind }) => kind === first)),
+    );
+    const found = (await examine(smallest, seed)).filter(({ faults }) => faults.length > 0);
+    shown.push({ number: program.number, text: print(smallest), awaits: smallest.awaits, outcomes: found });
+    say(describe(shown.at(-1), seed));
+  }
+  const rows = [...shapes.values()].map((row) => ({
+    ...row,
+    share: `${((row.programs / numbers.length) * 100).toFixed(0)} %`,
+  }));
+  const summary = { seed, programs: numbers.length, operations, seconds: (Date.now() - started) / 1000, ...kinds };
+  if (json)
+    console.log(
+      JSON.stringify({ ...summary, shapes: rows, failing: failing.map(({ program }) => program.number), shown }),
+    );
+  else {
+    console.table(rows);
+    if (failing.length > 0) say(`failing programs: ${failing.map(({ program }) => program.number).join(" ")}`);
+    say(
+      `${summary.programs} programs, ${operations} operations, ${summary.seconds.toFixed(0)} s; programs with faults: ` +
+        KINDS.map((kind) => `${kind} ${kinds[kind]}`).join(", "),
+    );
+  }
+  return failing.length > 0;
+}
+
+function describe({ number, text, awaits, outcomes }, seed) {
+  const lines = [
+    `\nprogram ${number} (--seed ${seed} --only ${number}), made smaller; its clients await ${awaits} × first`,
+    text,
+  ];
+  for (const { operation, faults } of outcomes.slice(0, 4)) {
+    lines.push(operation);
+    for (const { kind, path, seen, right } of faults.slice(0, 4))
+      lines.push(`  ${kind} at ${path || "the run"}: ${seen}; right: ${right}`);
+  }
+  return lines.join("\n");
+}

@@ -1,0 +1,274 @@
+// The shapes that programs are made of. Each draws the steps of one shape for a place.
+
+const inner = (place) => ({ ...place, depth: place.depth - 1, late: false, sleep: false, fail: false });
+const branch = (place) => ({ ...place, depth: place.depth - 1, sleep: false });
+
+/** @type {Record<string, { weight: number, needs?: string[], draw: (draw: any, place: any) => any[] }>} */
+export const scenes = {
+  call: { weight: 8, draw: (draw, place) => [draw.call(place)] },
+
+  equal: {
+    weight: 2,
+    draw(draw, place) {
+      const what = { q: draw.random.pick(["x", "y"]) };
+      const via = draw.random.pick(["call", "http", "tool"]);
+      return Array.from({ length: draw.random.between(2, 3) }, () =>
+        draw.call({ ...place, fail: false }, { via, what }),
+      );
+    },
+  },
+
+  loop: {
+    weight: 1,
+    draw: (draw, place) => [{ op: "loop", times: draw.random.between(2, 3), body: draw.steps(place, 1) }],
+  },
+
+  sleep: {
+    weight: 1,
+    needs: ["sleep"],
+    draw: (draw, place) => [{ op: "sleep", ms: draw.ms }, draw.call(place)],
+  },
+
+  content: {
+    weight: 2.5,
+    draw(draw, place) {
+      const [kind] = draw.content();
+      const via = draw.random.pick(["call", "tool"]);
+      const calls = ["a", "b", "a"]
+        .slice(0, draw.random.between(2, 3))
+        .map((letter) => draw.call({ ...place, fail: false }, { via, what: { q: "x", with: [kind, letter] } }));
+      if (draw.random.chance(0.6)) return calls;
+      return [{ op: "par", how: "all", branches: calls.map((call) => [call]) }];
+    },
+  },
+
+  inside: {
+    weight: 3,
+    draw(draw, place) {
+      const via = draw.random.pick(["call", "tool"]);
+      const steps = draw.steps(inner(place), 2);
+      const outer = draw.call({ ...place, fail: false }, { via, inner: steps });
+      // Outside, the program often asks what it also asked inside.
+      const echo = steps.find(({ op, what }) => (op === "call" || op === "tool") && !what.prev && !what.with);
+      if (echo === undefined || draw.random.chance(0.4)) return [outer];
+      return [outer, draw.call({ ...place, fail: false }, { via: echo.op, what: echo.what })];
+    },
+  },
+
+  frame: {
+    weight: 3,
+    needs: ["frames"],
+    draw: (draw, place) => [frame(draw, place, [draw.steps({ ...place, late: place.late, sleep: place.sleep }, 2)])],
+  },
+
+  reborn: {
+    weight: 1.5,
+    needs: ["frames"],
+    draw(draw, place) {
+      const lives = Array.from({ length: draw.random.between(2, 3) }, () => draw.steps({ ...place, late: false }, 2));
+      return [frame(draw, place, lives)];
+    },
+  },
+
+  agent: {
+    weight: 2,
+    needs: ["frames"],
+    draw(draw, place) {
+      draw.left -= 1;
+      const { random } = draw;
+      const turns = Array.from({ length: random.between(0, 2) }, () =>
+        Array.from({ length: random.between(1, 2) }, () => ({
+          says: random.pick(["answer", "x"]),
+          ms: draw.ms,
+          ...(random.chance(0.15) && { fail: "always" }),
+          ...(random.chance(0.3) && { inner: true }),
+        })),
+      );
+      const uses = turns.flat().some((tool) => tool.inner);
+      const plan = { ms: draw.ms, turns, ...(place.fail && random.chance(0.2) && { fail: "always" }) };
+      const what = draw.what({ content: 0.1 });
+      return [{ op: "agent", what, plan, ...(uses && { inner: draw.steps({ ...inner(place), depth: 1 }, 1) }) }];
+    },
+  },
+
+  twins: {
+    weight: 1.5,
+    needs: ["frames"],
+    draw(draw, place) {
+      // Equal frames, and frames whose inputs differ only in their content.
+      const id = "twin";
+      const input = { q: draw.random.pick(["x", "y"]) };
+      const [kind] = draw.content();
+      const differ = draw.random.chance(0.4);
+      const branches = ["a", "b", "a"].slice(0, draw.random.between(2, 3)).map((letter) => {
+        const steps = [draw.call({ ...place, fail: false }, { via: "call", what: { q: "x" } })];
+        return [{ op: "frame", id, input: differ ? { ...input, with: [kind, letter] } : input, lives: [steps] }];
+      });
+      return [{ op: "par", how: draw.random.pick(["all", "settled"]), branches }];
+    },
+  },
+
+  par: {
+    weight: 4,
+    draw(draw, place) {
+      const how = draw.random.pick(place.fail ? ["all", "settled"] : ["all", "all", "settled"]);
+      const fail = how === "settled" || (how === "all" && place.fail);
+      return [par(draw, how, { ...branch(place), fail })];
+    },
+  },
+
+  race: {
+    weight: 2,
+    needs: ["late"],
+    draw: (draw, place) => [par(draw, "race", { ...branch(place), frames: false, fail: false, depth: 1 })],
+  },
+
+  any: {
+    weight: 1.5,
+    needs: ["late"],
+    draw(draw, place) {
+      const step = par(draw, "any", { ...branch(place), frames: false, fail: true, depth: 1 });
+      if (place.fail) return [step];
+      return [{ op: "guard", how: draw.random.pick(["catch", "then"]), body: [step], fallback: [] }];
+    },
+  },
+
+  attempts: {
+    weight: 3,
+    draw(draw, place) {
+      const what = { q: draw.random.pick(["x", "y"]) };
+      const via = draw.random.pick(["http", "http", "tries"]);
+      const branches = Array.from({ length: draw.random.between(2, 4) }, () => {
+        draw.left -= 1;
+        const tries = Array.from({ length: draw.random.between(1, 3) }, () => draw.ms);
+        return [{ op: via, what, plan: { tries, pause: draw.random.between(1, 5) } }];
+      });
+      return [{ op: "par", how: draw.random.pick(["all", "all", "settled"]), branches }];
+    },
+  },
+
+  guard: {
+    weight: 5,
+    draw(draw, place) {
+      const { random } = draw;
+      const how = random.pick(["catch", "catch", "then", "settled"]);
+      const body = draw.steps({ ...branch(place), late: place.late, sleep: place.sleep, fail: true }, 2);
+      if (random.chance(0.7))
+        body.push(draw.call(place, { via: random.pick(["call", "tool", "http"]), fail: "always" }));
+      const framed = place.frames && random.chance(0.3);
+      return [
+        {
+          op: "guard",
+          how,
+          body: framed ? [frame(draw, place, [body])] : body,
+          fallback: how === "settled" ? [] : draw.steps({ ...place, fail: false }, 1),
+        },
+        ...(random.chance(0.6) ? [draw.call({ ...place, fail: false })] : []),
+      ];
+    },
+  },
+
+  spawn: {
+    weight: 2,
+    needs: ["late"],
+    draw(draw, place) {
+      const body = draw.steps({ ...branch(place), depth: 1, frames: false, fail: true }, 2);
+      return [{ op: "spawn", body }, ...draw.steps({ ...place, depth: 1 }, 2)];
+    },
+  },
+
+  late: {
+    weight: 2,
+    needs: ["late", "frames"],
+    draw(draw, place) {
+      const slow = draw.call({ ...place, fail: false }, { via: draw.random.pick(["call", "http", "tool"]) });
+      if (slow.plan.ms !== undefined) slow.plan.ms += 40;
+      const quick = draw.call({ ...place, fail: false }, { via: "call" });
+      const steps = draw.random.pick([
+        () => [{ op: "spawn", body: [slow] }, quick],
+        () => [{ op: "par", how: "race", branches: [[slow], [quick]] }],
+      ])();
+      return [frame(draw, place, [steps]), ...draw.steps({ ...place, depth: 1 }, 2)];
+    },
+  },
+
+  turn: {
+    weight: 2,
+    draw(draw, place) {
+      const { random } = draw;
+      const tag = draw.own();
+      const ms = random.chance(0.5) ? 0 : draw.ms;
+      const branches = Array.from({ length: random.between(2, 3) }, () => [
+        { op: "call", what: { q: draw.own() }, plan: { ms, ...(ms > 0 && { turn: tag }) } },
+      ]);
+      draw.left -= branches.length;
+      const how = random.pick(["race", "race", "any", "all"]);
+      return [{ op: "par", how, branches, nest: branches.map(() => random.below(4)) }];
+    },
+  },
+
+  early: {
+    weight: 1.5,
+    draw(draw, place) {
+      const between = draw.steps({ ...place, depth: 1, late: false, fail: false }, 2);
+      const fail = draw.random.chance(0.6) ? "always" : "no";
+      const sleep = place.sleep && draw.random.chance(0.3);
+      return [
+        {
+          op: "early",
+          what: { q: draw.own() },
+          plan: { ms: 400, fail },
+          between: sleep ? [...between, { op: "sleep", ms: 20 }] : between,
+        },
+      ];
+    },
+  },
+
+  nested: {
+    weight: 1.5,
+    draw: (draw, place) => [
+      {
+        op: "nested",
+        what: draw.what({ content: 0 }),
+        plan: { ms: draw.ms },
+        inner: draw.steps({ ...inner(place), depth: 1 }, 2),
+      },
+    ],
+  },
+
+  stream: { weight: 1.5, draw: (draw, place) => [draw.call({ ...place, fail: false }, { via: "stream" })] },
+
+  abort: {
+    weight: 1.5,
+    needs: ["frames"],
+    draw(draw, place) {
+      const via = draw.random.pick(["call", "http", "tool"]);
+      const slow = { op: via, what: { q: draw.own() }, plan: { ms: 300 } };
+      const quick = draw.call({ ...place, fail: false }, { via: "call", what: { q: draw.own() } });
+      const how = draw.random.pick(["handle", "controller"]);
+      draw.left -= 1;
+      return [
+        { op: "abort", how: via === "http" ? how : "handle", id: draw.own(), slow, quick },
+        ...draw.steps({ ...place, depth: 1, fail: false }, 1),
+      ];
+    },
+  },
+};
+
+function frame(draw, place, lives) {
+  const { random } = draw;
+  const input = { q: random.pick(["x", "y", draw.own()]) };
+  if (lives.length === 1 && random.chance(0.12)) input.with = draw.content();
+  return { op: "frame", id: random.pick(["agent", "worker"]), input, lives };
+}
+
+/** Parallel branches. */
+function par(draw, how, place) {
+  const count = draw.random.between(2, 3);
+  const framed = place.frames && draw.random.chance(0.4);
+  const branches = Array.from({ length: count }, () => {
+    const steps = draw.steps(place, 2);
+    return framed ? [frame(draw, place, [steps])] : steps;
+  });
+  return { op: "par", how, branches };
+}

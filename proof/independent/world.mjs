@@ -1,0 +1,142 @@
+// The outside of a program: what it answers, when, and a log of everything that the program did and saw.
+
+import { inspect } from "node:util";
+
+/** A value as a text that shows its types. Equal texts are equal values. */
+export function show(value) {
+  return typeof value === "string" ? value : inspect(value, { depth: 20, sorted: true, breakLength: Infinity });
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Turns of the event loop without activity after which the program waits for the outside. */
+const QUIET_TURNS = 4;
+/** Milliseconds without any activity after which a run hangs. */
+const HANG_MS = 1500;
+
+/** The failures that the outside gives. */
+export class WorldError extends Error {
+  name = "WorldError";
+}
+
+/**
+ * Answers requests at virtual times. Every answer is different, so an answer to another request is visible. Two answers
+ * come in the same turn of the event loop only if their plans name the same `turn`.
+ */
+export class World {
+  /** @type {{ kind: string, path: string, text?: string, origins?: string[] }[]} */
+  log = [];
+  /** Called after each entry of the log. @type {(() => void) | undefined} */
+  onNote;
+  #label;
+  #asked;
+  #given;
+  #now = 0;
+  #answers = 0;
+  #timers = 0;
+  #pending = [];
+  #activity = 0;
+  #stopped = false;
+
+  /**
+   * @param {string} label starts every answer of this run
+   * @param {Map<string, number>} asked how often each path was asked in this run and those before it
+   * @param {Map<string, Set<string>>} given all outcomes of each path, by this run and those before it
+   */
+  constructor(label, asked, given) {
+    this.#label = label;
+    this.#asked = asked;
+    this.#given = given;
+  }
+
+  note(kind, path, fields) {
+    this.#activity += 1;
+    this.log.push({ kind, path, ...fields });
+    this.onNote?.();
+  }
+
+  /** Remembers that the outside gave this outcome to this place of the program. */
+  give(path, outcome) {
+    const set = this.#given.get(path) ?? new Set();
+    this.#given.set(path, set.add(outcome));
+  }
+
+  /**
+   * A request reaches the outside.
+   *
+   * @param {string} path the place of the request in the program
+   * @param {{ ms?: number, turn?: string, fail?: "always" | "once" | "no", final?: boolean, as?: string, attempt?: number }} plan
+   *   `ms: 0` answers at once; without `final` the program does not see this outcome; `as` is the
+   *   place that sees it, if it is another
+   * @returns {Promise<string>} resolves to the answer, or rejects
+   */
+  ask(path, plan) {
+    const times = this.#asked.get(path) ?? 0;
+    this.#asked.set(path, times + 1);
+    const fails = plan.fail === "always" || (plan.fail === "once" && times === 0);
+    const answer = `${this.#label}-${(this.#answers += 1)}`;
+    this.note("ask", path, { text: answer, attempt: plan.attempt });
+    return this.#later(plan, () => {
+      if (plan.final !== false) this.give(plan.as ?? path, fails ? `WorldError: ${answer} failed` : answer);
+      if (fails) throw new WorldError(`${answer} failed`);
+      return answer;
+    });
+  }
+
+  /** A timer of the program. */
+  sleep(ms) {
+    return this.#later({ ms }, () => undefined);
+  }
+
+  #later({ ms = 1, turn: tag }, outcome) {
+    if (ms === 0) return new Promise((resolve) => resolve(outcome()));
+    return new Promise((resolve, reject) => {
+      const fire = () => {
+        try {
+          resolve(outcome());
+        } catch (error) {
+          reject(error);
+        }
+      };
+      this.#pending.push({ due: this.#now + ms, at: (this.#timers += 1), tag, fire });
+    });
+  }
+
+  /** Lets the outside answer until `promise` settles. Returns false if nothing more happens. */
+  async serve(promise) {
+    let done = false;
+    promise.then(
+      () => (done = true),
+      () => (done = true),
+    );
+    let last = Date.now();
+    let seen = -1;
+    let quiet = 0;
+    while (!done && !this.#stopped) {
+      await turn();
+      if (this.#activity !== seen) {
+        seen = this.#activity;
+        quiet = 0;
+        last = Date.now();
+      } else quiet += 1;
+      if (quiet >= QUIET_TURNS && this.#pending.length > 0) {
+        this.#fireNext();
+        this.#activity += 1;
+      } else if (Date.now() - last > HANG_MS) return false;
+    }
+    return true;
+  }
+
+  /** Ends the run here, as a kill does: nothing is answered any more. */
+  stop() {
+    this.#stopped = true;
+  }
+
+  #fireNext() {
+    const first = this.#pending.reduce((a, b) => (b.due < a.due || (b.due === a.due && b.at < a.at) ? b : a));
+    const group = this.#pending.filter((one) => one === first || (first.tag !== undefined && one.tag === first.tag));
+    this.#pending = this.#pending.filter((one) => !group.includes(one));
+    this.#now = Math.max(this.#now, first.due);
+    for (const { fire } of group) fire();
+  }
+}
