@@ -10,6 +10,7 @@ const USAGE = `node proof/independent.mjs [options]
   --seed S       what they are drawn from (a fresh one, which is printed)
   --only P       this program alone; prints it, and all of its faults
   --faults N     how many faults to print with their programs (5)
+  --without L    leaves out programs that hold one of these shapes, separated by commas
   --json         prints one JSON object`;
 
 const { values: options } = parseArgs({
@@ -18,6 +19,7 @@ const { values: options } = parseArgs({
     seed: { type: "string" },
     only: { type: "string" },
     faults: { type: "string", default: "5" },
+    without: { type: "string", default: "" },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -31,6 +33,7 @@ else {
     seed,
     only: options.only === undefined ? undefined : Number(options.only),
     faults: Number(options.faults),
+    without: options.without.split(",").filter(Boolean),
     json: options.json,
   });
   process.exit(failed ? 1 : 0);

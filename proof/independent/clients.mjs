@@ -190,20 +190,24 @@ export class Clients {
       try {
         if (this.awaits > 0) await this.#prepare();
         const call = { kind: "step", name: "model", request: requestOf(what), attempt };
-        const value = await journalCall(call, () =>
-          this.world.ask(site, {
-            ms: plan.tries[attempt],
-            fail: !last || plan.gives === "up" ? "always" : "no",
-            final: last,
-            attempt,
-          }),
-        );
+        const value = await journalCall(call, () => this.world.ask(site, this.#try(site, plan, attempt)));
         return this.saw(site, value);
       } catch (error) {
         if (last || !OWN.includes(error.name)) throw this.failed(site, error);
         await this.world.sleep(plan.pause);
       }
     }
+  }
+
+  /** The outside refuses the first requests of a call, or all. */
+  #try(site, { tries, gives, fail }, attempt) {
+    const fails = gives === "up" || this.world.timesAsked(site) < tries.length - 1;
+    return {
+      ms: tries[attempt],
+      fail: fails ? "always" : fail,
+      final: !fails || attempt === tries.length - 1,
+      attempt,
+    };
   }
 
   // Clients over HTTP.
@@ -231,10 +235,9 @@ export class Clients {
     try {
       for (let attempt = 0; ; attempt++) {
         const last = attempt === tries.length - 1;
-        const fails = !last || plan.gives === "up" ? "always" : (plan.fail ?? "no");
         const response = await this.#send(site, what, { attempt, signal, body }, async () => {
           try {
-            const said = await this.world.ask(site, { ms: tries[attempt], fail: fails, final: last, attempt });
+            const said = await this.world.ask(site, this.#try(site, { ...plan, tries }, attempt));
             return Response.json({ said });
           } catch (error) {
             const text = error.message.replace(" failed", "");
@@ -316,11 +319,17 @@ export class Clients {
     this.#start(site, what);
     const { turns = [], ms, fail } = plan;
     const world = this.world;
+    const results = new Map();
     const model = {
       id: "fake",
       async *stream(messages) {
         const turn = messages.filter(({ role }) => role === "assistant").length;
-        if (turn > 0) world.note("saw", `${site}!${turn - 1}`, { text: "" });
+        if (turn > 0) {
+          // The answer before and its tools have ended, because the agent goes on.
+          world.note("saw", `${site}!${turn - 1}`, { text: "" });
+          for (const [at, outcome] of results) world.note(outcome.kind, at, { text: outcome.text });
+          results.clear();
+        }
         const said = await world.ask(`${site}!${turn}`, { ms, ...(turn === turns.length && { fail, as: site }) });
         if (turn < turns.length) {
           for (const [index, tool] of turns[turn].entries()) {
@@ -332,13 +341,16 @@ export class Clients {
       },
     };
     const handler = async ({ turn, index }) => {
-      const at = `${site}!${turn}>${index}`;
+      const at = `${site}!${turn}:${index}`;
       const tool = turns[turn][index];
       try {
-        if (tool.inner) await inner(`${at}.`);
-        return this.saw(at, await world.ask(at, tool));
+        if (tool.inner) await inner(`${at}>`);
+        const value = await world.ask(at, tool);
+        results.set(at, { kind: "saw", text: value });
+        return value;
       } catch (error) {
-        throw this.failed(at, error);
+        results.set(at, { kind: "failed", text: failureText(error) });
+        throw error;
       }
     };
     const parameters = z.object({ turn: z.number(), index: z.number(), ask: z.string() });

@@ -14,6 +14,11 @@
  * @typedef {{ kind: "wrong" | "extra" | "missing" | "unhandled", path: string, seen: string, right: string }} Fault
  */
 
+/** What a place asked. The prompts of an agent ask what the agent was asked. */
+function requestAt(requests, path) {
+  return requests.get(path) ?? requests.get(path.split("!", 1)[0]);
+}
+
 /** Places inside another run, which is not part of the recording. */
 const outside = (path) => path.includes("%");
 
@@ -35,7 +40,7 @@ export function knownOf({ log, end }, cut, earlier = new Map()) {
       if (known.get(path)?.request !== text) known.delete(path);
     } else if ((kind === "saw" || kind === "failed") && !outside(path)) {
       const handled = known.get(path)?.handled ?? false;
-      known.set(path, { ok: kind === "saw", text, request: requests.get(path), handled, fatal: false });
+      known.set(path, { ok: kind === "saw", text, request: requestAt(requests, path), handled, fatal: false });
     } else if (kind === "caught") catches.push({ site: path, origins });
     else if (kind === "completed") {
       for (const [inside, one] of known)
@@ -97,7 +102,7 @@ export function judge(subject, run, known, { strict = false, edited = false, reu
 
   for (const [path, { count, tries }] of asks) {
     const one = known.get(path);
-    const same = one !== undefined && one.request === requests.get(path);
+    const same = one !== undefined && one.request === requestAt(requests, path);
     if (strict) fault("extra", path, "asked in a strict replay", "nothing is asked");
     else if (same && (one.ok || (one.handled && !one.fatal)))
       fault(
@@ -109,10 +114,10 @@ export function judge(subject, run, known, { strict = false, edited = false, reu
     else if (count > 1 && !tries) fault("extra", path, `asked ${count} × in one run`, "once");
   }
   for (const [path, { text }] of outcomes) {
-    if (path.includes("!") && !path.includes(">")) continue;
+    if (/![\d:]+$/.test(path)) continue;
     const one = known.get(path);
     const asked = asks.has(path) || [...asks.keys()].some((other) => other.startsWith(`${path}!`));
-    const request = requests.get(path);
+    const request = requestAt(requests, path);
     const given = subject.given.get(path);
     const stopped = text === "AbortError" && path.endsWith(".s");
     if (one !== undefined && one.request !== request && !edited)
@@ -155,7 +160,7 @@ function compareWhole(fault, run, whole, { outcomes, visited, asks, strict, reus
 }
 
 /** The calls, frames and lives around a place. */
-function enclosing(path) {
+export function enclosing(path) {
   return [...path.matchAll(/[>%!]|@(\d+)/g)].map((match) => ({
     site: path.slice(0, match.index),
     mark: match[0][0],
@@ -163,7 +168,7 @@ function enclosing(path) {
   }));
 }
 
-function laterLife(visited, site, life) {
+export function laterLife(visited, site, life) {
   for (const path of visited) {
     const found = path.startsWith(`${site}@`) ? Number.parseInt(path.slice(site.length + 1), 10) : -1;
     if (found > life) return true;

@@ -17,7 +17,7 @@ import {
 } from "agent-rewind/debugger";
 
 import { execute } from "./execute.mjs";
-import { judge, knownOf, readLog } from "./judge.mjs";
+import { enclosing, judge, knownOf, laterLife, readLog } from "./judge.mjs";
 
 /** @typedef {{ operation: string, faults: import("./judge.mjs").Fault[] }} Outcome */
 
@@ -140,12 +140,20 @@ export class Operations {
     this.#add(operation, judge(this.subject, run, knownOf(this.first, at), { reuse: true, whole }));
   }
 
+  /** True in a life that the agent has left. */
+  #past(path) {
+    const { visited } = readLog(this.first.log);
+    return enclosing(path).some(({ site, life }) => life !== undefined && laterLife(visited, site, life));
+  }
+
   /** Another output for a call, or a call dropped. */
   async #edit(how) {
     const { log } = this.first;
     const { outcomes } = readLog(log);
     const calls = log.flatMap(({ kind, path, text }) =>
-      kind === "called" && outcomes.get(path)?.ok && !path.includes("%") ? [{ path, at: text }] : [],
+      kind === "called" && outcomes.get(path)?.ok && !path.includes("%") && !this.#past(path)
+        ? [{ path, at: text }]
+        : [],
     );
     if (calls.length === 0) return;
     const { path, at } = this.random.pick(calls);

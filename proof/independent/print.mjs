@@ -126,7 +126,7 @@ class Printer {
     const stop =
       how === "controller" ? "const stop = new AbortController();" : "const stop = { abort: w.stopHandle() };";
     const body =
-      `${stop}\nlet last = null;\nw.enter();\nconst slow = (async () => {\n  try {\n    ${slowCall}\n  } finally {\n    w.leave();\n  }\n})();\n` +
+      `${stop}\nlet last = null;\nw.enter();\nconst slow = (async () => {\n  try {\n    ${slowCall}\n  } finally {\n    w.leave();\n  }\n})();\nslow.catch(() => {});\n` +
       `${this.#call(quick, quickAt)}\nstop.abort();\nreturn await slow;`;
     return (
       `try {\n  last = await w.frame(${quote(at)}, ${JSON.stringify({ id, input: { g: 0 } })}, async (input, t) => {\n` +

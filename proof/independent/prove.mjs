@@ -18,10 +18,10 @@ export async function examine(program, seed) {
 }
 
 /**
- * @param {{ programs: number, seed: string, only?: number, faults: number, json: boolean }} options
+ * @param {{ programs: number, seed: string, only?: number, faults: number, without: string[], json: boolean }} options
  * @returns {Promise<boolean>} true if there was a fault
  */
-export async function prove({ programs, seed, only, faults: most, json }) {
+export async function prove({ programs, seed, only, faults: most, without, json }) {
   const started = Date.now();
   const say = json ? () => {} : console.log;
   say(`seed ${seed}`);
@@ -29,7 +29,11 @@ export async function prove({ programs, seed, only, faults: most, json }) {
   const kinds = Object.fromEntries(KINDS.map((kind) => [kind, 0]));
   const failing = [];
   let operations = 0;
-  const numbers = only === undefined ? Array.from({ length: programs }, (_, number) => number) : [only];
+  const numbers = [];
+  for (let number = 0; numbers.length < programs; number++) {
+    if (!shapesOf(programOf(seed, number)).some((shape) => without.includes(shape))) numbers.push(number);
+  }
+  if (only !== undefined) numbers.splice(0, programs, only);
   for (const number of numbers) {
     const program = programOf(seed, number);
     const outcomes = await examine(program, seed);

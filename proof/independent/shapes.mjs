@@ -22,8 +22,7 @@ const SHAPES = {
   any: ({ how }) => how === "any",
   "equal frames": ({ op, id }) => op === "frame" && id === "twin",
   "spawned work": ({ op }) => op === "spawn",
-  "work that outlives its frame": ({ op, how }, around) =>
-    (op === "spawn" || how === "race" || how === "any") && around.some((one) => one.op === "frame"),
+  "work that outlives its frame": (step, around) => around.some(({ op }) => op === "frame") && goesOn(step),
   "ends in one turn": ({ nest }) => nest !== undefined,
   "nested runs": ({ op }) => op === "nested",
   aborts: ({ op }) => op === "abort",
@@ -39,6 +38,12 @@ const SHAPES = {
   "HTTP clients": ({ op }) => op === "http",
   streams: ({ op }) => op === "stream",
 };
+
+/** Something in this step can go on after the step. */
+function goesOn({ op, how, branches }) {
+  if (op === "spawn" || how === "race" || how === "any") return true;
+  return op === "par" && how === "all" && /"fail":|"gives":"up"/.test(JSON.stringify(branches));
+}
 
 const fails = (plan) => plan?.fail === "always" || plan?.gives === "up";
 

@@ -3,7 +3,7 @@
 /** Smaller programs, the most different first. */
 function* smaller(program) {
   if (program.awaits > 0) yield { ...program, awaits: 0 };
-  for (const steps of fewer(program.steps)) yield { ...program, steps };
+  for (const steps of fewer(program.steps)) if (steps.length > 0) yield { ...program, steps };
 }
 
 const LISTS = ["body", "fallback", "between"];

@@ -71,7 +71,7 @@ export class World {
    * @returns {Promise<string>} resolves to the answer, or rejects
    */
   ask(path, plan) {
-    const times = this.#asked.get(path) ?? 0;
+    const times = this.timesAsked(path);
     this.#asked.set(path, times + 1);
     const fails = plan.fail === "always" || (plan.fail === "once" && times === 0);
     const answer = `${this.#label}-${(this.#answers += 1)}`;
@@ -81,6 +81,11 @@ export class World {
       if (fails) throw new WorldError(`${answer} failed`);
       return answer;
     });
+  }
+
+  /** How often a place asked, in this run and those before it. */
+  timesAsked(path) {
+    return this.#asked.get(path) ?? 0;
   }
 
   /** A timer of the program. */
