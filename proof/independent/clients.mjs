@@ -18,7 +18,7 @@ import { outsideOfRuns } from "agent-rewind/integration";
 import { z } from "zod";
 
 import { CONTENT } from "./content.mjs";
-import { show } from "./world.mjs";
+import { describe, show } from "./world.mjs";
 
 /** The error of a client for an answer with an error status. */
 export class HttpError extends Error {
@@ -30,15 +30,16 @@ export class HttpError extends Error {
   }
 }
 
-const OWN = ["WorldError", "HttpError", "AbortError"];
-
-/** The failure that the outside gave, also if somebody wrapped it: `Name: message`. */
+/** The failure that the outside gave, also if somebody wrapped it, with its fields. */
 export function failureText(error) {
   for (let one = error, depth = 0; one instanceof Error && depth < 6; one = one.cause, depth++) {
-    if (OWN.includes(one.name)) return one.name === "AbortError" ? "AbortError" : `${one.name}: ${one.message}`;
+    if (one.name === "AbortError") return "AbortError";
+    if (isOutside(one)) return describe(one);
   }
   return `${error?.name}: ${error?.message}`;
 }
+
+const isOutside = (error) => error instanceof HttpError || /^\S+ failed$/.test(error.message);
 
 /** One program that runs. `w` in the text of a program. */
 export class Clients {
@@ -193,7 +194,7 @@ export class Clients {
         const value = await journalCall(call, () => this.world.ask(site, this.#try(site, plan, attempt)));
         return this.saw(site, value);
       } catch (error) {
-        if (last || !OWN.includes(error.name)) throw this.failed(site, error);
+        if (last || !isOutside(error)) throw this.failed(site, error);
         await this.world.sleep(plan.pause);
       }
     }
@@ -241,7 +242,7 @@ export class Clients {
             return Response.json({ said });
           } catch (error) {
             const text = error.message.replace(" failed", "");
-            if (last) this.world.give(site, `HttpError: 429 ${text}`);
+            if (last) this.world.give(site, `HttpError: 429 ${text}; { status: 429 }`);
             return new Response(text, { status: 429, headers: { "content-type": "text/plain" } });
           }
         });

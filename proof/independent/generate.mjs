@@ -2,6 +2,7 @@
 
 import { Random } from "../lib/random.mjs";
 import { scenes } from "./scenes.mjs";
+import { FAILURES } from "./world.mjs";
 
 /**
  * @typedef {{ op: string, [field: string]: any }} Step
@@ -66,6 +67,7 @@ export class Draw {
     const plan = { ms: this.ms };
     const fail = fields.fail ?? (place.fail && random.chance(0.25) ? "always" : undefined);
     if (fail !== undefined && via !== "stream") plan.fail = fail;
+    if (plan.fail !== undefined && via !== "http" && random.chance(0.4)) plan.throws = random.pick(Object.keys(FAILURES));
     const what = fields.what ?? this.what(via === "http" || via === "stream" ? { content: 0 } : {});
     if (via === "call" && fail === undefined && random.chance(0.08))
       plan.gives = random.pick(["bytes", "map", "set", "date", "url", "big", "undefined"]);
@@ -76,6 +78,7 @@ export class Draw {
       delete plan.ms;
       if (fail !== undefined) plan.gives = "up";
       delete plan.fail;
+      delete plan.throws;
     }
     if (via === "stream") Object.assign(plan, { pieces: random.between(1, 4), each: random.between(1, 4) });
     if (via === "stream" && random.chance(0.3)) plan.read = random.between(1, plan.pieces);

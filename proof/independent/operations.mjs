@@ -47,6 +47,7 @@ export class Operations {
       ...(first.end.hangs ? [{ kind: "missing", path: "", seen: "the first run never ends", right: "an end" }] : []),
       ...first.unhandled.map((seen) => ({ kind: "unhandled", path: "", seen, right: "no unhandledRejection" })),
     ];
+    if (first.dumps.length === 0) return undefined;
     if (broken.length > 0) return void this.outcomes.push({ operation: "live", faults: broken });
     const dump = first.last;
     const end = first.log.length;
@@ -181,16 +182,13 @@ export class Operations {
   #before(path) {
     const { log } = this.first;
     const end = log.findIndex((one) => one.kind === "saw" && one.path === path);
-    const begun = new Set(
-      log
-        .slice(0, end)
-        .filter(({ kind }) => kind === "start")
-        .map((one) => one.path),
-    );
+    const places = (entries, kind) => new Set(entries.filter((one) => one.kind === kind).map((one) => one.path));
+    const begun = places(log.slice(0, end), "start");
+    const later = places(log.slice(end), "ask");
     const known = knownOf(this.first, log.length);
     for (const place of known.keys()) {
-      const kept = place !== path && !place.startsWith(`${path}>`) && begun.has(place) && known.get(place).ok;
-      if (!kept) known.delete(place);
+      const inside = place === path || place.startsWith(`${path}>`);
+      if (inside || !begun.has(place) || later.has(place) || !known.get(place).ok) known.delete(place);
     }
     return known;
   }

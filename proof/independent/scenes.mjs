@@ -47,6 +47,10 @@ export const scenes = {
     draw(draw, place) {
       const via = draw.random.pick(["call", "tool"]);
       const steps = draw.steps(inner(place), 2);
+      if (place.frames && draw.random.chance(0.3)) {
+        const ask = draw.call({ ...place, fail: false }, { via: "call", what: { q: draw.random.pick(["x", "y"]) } });
+        steps.push(frame(draw, place, [[ask]]));
+      }
       const outer = draw.call({ ...place, fail: false }, { via, inner: steps });
       // Outside, the program often asks what it also asked inside.
       const echo = steps.find(({ op, what }) => (op === "call" || op === "tool") && !what.prev && !what.with);
@@ -238,12 +242,48 @@ export const scenes = {
 
   stream: { weight: 1.5, draw: (draw, place) => [draw.call({ ...place, fail: false }, { via: "stream" })] },
 
-  abort: {
+  lanes: {
     weight: 1.5,
+    needs: ["sleep"],
+    draw(draw, place) {
+      // Equal requests that are open at the same time, in branches that a replay starts in another order.
+      const { random } = draw;
+      const what = { q: random.pick(["x", "y"]) };
+      const branches = Array.from({ length: random.between(2, 3) }, (_, index) => {
+        const equal = { op: "call", what, plan: { ms: 60 + draw.ms } };
+        const before = random.chance(0.5)
+          ? { op: "sleep", ms: random.between(1, 9) + index / 10 }
+          : { op: "call", what: { q: draw.own() }, plan: { ms: random.between(1, 9) + index / 10 } };
+        return [before, equal];
+      });
+      draw.left -= branches.length;
+      return [{ op: "par", how: random.pick(["all", "settled", "any"]), branches }];
+    },
+  },
+
+  orphan: {
+    weight: 1,
+    needs: ["frames"],
+    draw(draw, place) {
+      // A frame that ends while a frame in it is active: that one is aborted.
+      const slow = { op: "call", what: { q: `slow ${draw.own()}` }, plan: { ms: 300 } };
+      const quick = draw.call({ ...place, fail: false }, { via: "call", what: { q: draw.own() } });
+      const inside = { op: "frame", id: draw.own(), input: {}, lives: [[slow]] };
+      const steps = draw.random.pick([
+        () => [{ op: "par", how: "race", branches: [[inside], [quick]] }],
+        () => [{ op: "spawn", body: [inside] }, quick],
+      ])();
+      draw.left -= 1;
+      return [frame(draw, place, [steps]), ...draw.steps({ ...place, depth: 1, fail: false }, 1)];
+    },
+  },
+
+  abort: {
+    weight: 2,
     needs: ["frames"],
     draw(draw, place) {
       const via = draw.random.pick(["call", "http", "tool"]);
-      const slow = { op: via, what: { q: draw.own() }, plan: { ms: 300 } };
+      const slow = { op: via, what: { q: `slow ${draw.own()}` }, plan: { ms: 300 } };
       const quick = draw.call({ ...place, fail: false }, { via: "call", what: { q: draw.own() } });
       const how = draw.random.pick(["handle", "controller"]);
       draw.left -= 1;

@@ -33,6 +33,11 @@ const SHAPES = {
   "failures in branches": ({ plan }, around) => fails(plan) && around.some(({ op }) => op === "par"),
   "failures in frames": ({ plan }, around) => fails(plan) && around.some(({ op }) => op === "frame"),
   "failures that end the run": ({ plan }) => plan?.fail === "once",
+  "failures with fields, causes, classes": ({ plan }) => plan?.throws !== undefined && plan.throws !== "plain",
+  "equal requests in other order": ({ op, branches }) =>
+    op === "par" && branches.some(([first, second]) => first.op === "sleep" && second?.plan?.ms > 60),
+  "frames aborted by their frame": ({ what }, around) =>
+    what?.q.startsWith("slow") && around.filter(({ op }) => op === "frame").length > 1,
   "awaited later": ({ op }) => op === "early",
   loops: ({ op }) => op === "loop",
   "HTTP clients": ({ op }) => op === "http",

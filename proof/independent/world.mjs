@@ -19,6 +19,28 @@ export class WorldError extends Error {
   name = "WorldError";
 }
 
+/** Failures with more than a name and a message. */
+export const FAILURES = {
+  plain: (message) => new WorldError(message),
+  type: (message) => new TypeError(message),
+  fields: (message) => Object.assign(new Error(message), { status: 503, at: new Date(5), list: [undefined, 7n] }),
+  system: (message) => Object.assign(new Error(message), { code: "ECONNRESET", errno: -104, syscall: "read" }),
+  cause: (message) => new Error(message, { cause: new RangeError("too far") }),
+  aggregate: (message) => new AggregateError([new TypeError("one"), new Error("two")], message),
+  dom: (message) => new DOMException(message, "TimeoutError"),
+};
+
+/** An error as a text: everything of it that a program may look at. */
+export function describe(error) {
+  const own = Object.entries(error).filter(([key]) => key !== "name" && key !== "headers");
+  const parts = [`${error.name}: ${error.message}`];
+  if (own.length > 0) parts.push(show(Object.fromEntries(own)));
+  if (error instanceof DOMException) parts.push(`DOMException ${error.code}`);
+  if (error.cause instanceof Error) parts.push(`cause ${describe(error.cause)}`);
+  if (error instanceof AggregateError) parts.push(`errors ${error.errors.map(describe).join(", ")}`);
+  return parts.join("; ");
+}
+
 /**
  * Answers requests at virtual times. Every answer is different, so an answer to another request is visible. Two answers
  * come in the same turn of the event loop only if their plans name the same `turn`.
@@ -65,7 +87,7 @@ export class World {
    * A request reaches the outside.
    *
    * @param {string} path the place of the request in the program
-   * @param {{ ms?: number, turn?: string, fail?: "always" | "once" | "no", final?: boolean, as?: string, attempt?: number }} plan
+   * @param {{ ms?: number, turn?: string, fail?: "always" | "once" | "no", throws?: string, final?: boolean, as?: string, attempt?: number }} plan
    *   `ms: 0` answers at once; without `final` the program does not see this outcome; `as` is the
    *   place that sees it, if it is another
    * @returns {Promise<string>} resolves to the answer, or rejects
@@ -77,8 +99,9 @@ export class World {
     const answer = `${this.#label}-${(this.#answers += 1)}`;
     this.note("ask", path, { text: answer, attempt: plan.attempt });
     return this.#later(plan, () => {
-      if (plan.final !== false) this.give(plan.as ?? path, fails ? `WorldError: ${answer} failed` : answer);
-      if (fails) throw new WorldError(`${answer} failed`);
+      const error = fails ? FAILURES[plan.throws ?? "plain"](`${answer} failed`) : undefined;
+      if (plan.final !== false) this.give(plan.as ?? path, fails ? describe(error) : answer);
+      if (fails) throw error;
       return answer;
     });
   }
