@@ -18,7 +18,7 @@ import { outsideOfRuns } from "agent-rewind/integration";
 import { z } from "zod";
 
 import { CONTENT } from "./content.mjs";
-import { describe, show } from "./world.mjs";
+import { describe, show, WorldError } from "./world.mjs";
 
 /** The error of a client for an answer with an error status. */
 export class HttpError extends Error {
@@ -241,6 +241,8 @@ export class Clients {
             const said = await this.world.ask(site, this.#try(site, { ...plan, tries }, attempt));
             return Response.json({ said });
           } catch (error) {
+            // No answer at all.
+            if (plan.net) throw error;
             const text = error.message.replace(" failed", "");
             if (last) this.world.give(site, `HttpError: 429 ${text}; { status: 429 }`);
             return new Response(text, { status: 429, headers: { "content-type": "text/plain" } });
@@ -263,8 +265,9 @@ export class Clients {
       const response = await this.#send(site, what, {}, async () => {
         const said = await this.world.ask(site, { ms: plan.ms, final: false });
         const pieces = Array.from({ length: plan.pieces }, (_, index) => `${said}.${index} `);
-        this.world.give(site, pieces.slice(0, plan.read).join(""));
-        return new Response(this.#body(pieces, plan.each), { headers: { "content-type": "text/plain" } });
+        const breaks = plan.fail === "always" ? new WorldError(`${said} failed`) : undefined;
+        this.world.give(site, breaks === undefined ? pieces.slice(0, plan.read).join("") : describe(breaks));
+        return new Response(this.#body(pieces, plan.each, breaks), { headers: { "content-type": "text/plain" } });
       });
       const decoder = new TextDecoder();
       let text = "";
@@ -278,13 +281,14 @@ export class Clients {
     }
   }
 
-  #body(pieces, each) {
+  #body(pieces, each, breaks) {
     let index = 0;
     return new ReadableStream(
       {
         pull: async (controller) => {
           if (index > 0) await this.world.sleep(each);
           if (index < pieces.length) controller.enqueue(new TextEncoder().encode(pieces[index++]));
+          else if (breaks !== undefined) controller.error(breaks);
           else controller.close();
         },
       },

@@ -25,6 +25,7 @@ import { show, World } from "./world.mjs";
  * @property {number[]} eventsAt the length of the log before each event
  * @property {{ snapshot: any, at: number }[]} dumps one at each entry of the log that was chosen
  * @property {any} last the dump at the end
+ * @property {number} endAt the length of the log at the end of the run
  * @property {string[]} unhandled
  */
 
@@ -58,18 +59,27 @@ export async function execute(subject, label, options = {}, { dumps: keepDumps =
   });
   const dumps = [];
   let last;
+  let endAt = Infinity;
   unhandled.length = 0;
   const main = subject.compiled(w);
   const run = runWith(
     async () => {
       const context = captureContext();
       if (keepDumps) world.onNote = () => dumps.push({ snapshot: dumpSnapshot({ context }), at: world.log.length });
-      try {
-        return await main("");
-      } finally {
-        await w.drained();
+      const keepLast = async (options) => {
+        // A failure ends some programs while other threads are active.
+        if (options === undefined || !subject.program.abrupt) await w.drained();
         world.onNote = undefined;
-        last = dumpSnapshot();
+        endAt = world.log.length;
+        last = dumpSnapshot(options);
+      };
+      try {
+        const value = await main("");
+        await keepLast();
+        return value;
+      } catch (error) {
+        await keepLast({});
+        throw error;
       }
     },
     { enableSnapshot: true, eventBus: own, ...options },
@@ -82,5 +92,14 @@ export async function execute(subject, label, options = {}, { dumps: keepDumps =
   const end = ended ? await settled : { hangs: true };
   await new Promise((resolve) => setImmediate(resolve));
   await new Promise((resolve) => setImmediate(resolve));
-  return { log: world.log, end, events, eventsAt, dumps, last, unhandled: unhandled.splice(0) };
+  return {
+    log: world.log,
+    end,
+    events,
+    eventsAt,
+    dumps,
+    last,
+    endAt: Math.min(endAt, world.log.length),
+    unhandled: unhandled.splice(0),
+  };
 }

@@ -6,7 +6,7 @@ import { FAILURES } from "./world.mjs";
 
 /**
  * @typedef {{ op: string, [field: string]: any }} Step
- * @typedef {{ number: number, awaits: number, named: boolean, steps: Step[] }} Program
+ * @typedef {{ number: number, awaits: number, named: boolean, abrupt: boolean, steps: Step[] }} Program
  */
 
 /** @returns {Program} the program with this number; the same for the same seed */
@@ -18,8 +18,9 @@ export function programOf(seed, number) {
   const steps = [];
   const count = random.between(1, 4);
   for (let index = 0; index < count; index++) steps.push(...draw.scene(Draw.root));
-  if (random.chance(0.12)) steps.push(draw.fatal(Draw.root));
-  return { number, awaits, named: random.chance(0.7), steps };
+  const fatal = random.chance(0.14);
+  if (fatal) steps.push(draw.fatal(Draw.root));
+  return { number, awaits, named: random.chance(0.7), abrupt: fatal && random.chance(0.5), steps };
 }
 
 /** Draws steps for a place in a program. */
@@ -66,8 +67,10 @@ export class Draw {
     const via = fields.via ?? random.weighted({ call: 5, tool: 2, http: 4, tries: 1, stream: 1 });
     const plan = { ms: this.ms };
     const fail = fields.fail ?? (place.fail && random.chance(0.25) ? "always" : undefined);
-    if (fail !== undefined && via !== "stream") plan.fail = fail;
-    if (plan.fail !== undefined && via !== "http" && random.chance(0.4)) plan.throws = random.pick(Object.keys(FAILURES));
+    if (fail !== undefined && (via !== "stream" || fail === "always")) plan.fail = fail;
+    if (plan.fail !== undefined && via === "http" && random.chance(0.4)) plan.net = true;
+    if (plan.fail !== undefined && via !== "http" && via !== "stream" && random.chance(0.4))
+      plan.throws = random.pick(Object.keys(FAILURES));
     const what = fields.what ?? this.what(via === "http" || via === "stream" ? { content: 0 } : {});
     if (via === "call" && fail === undefined && random.chance(0.08))
       plan.gives = random.pick(["bytes", "map", "set", "date", "url", "big", "undefined"]);
@@ -79,9 +82,10 @@ export class Draw {
       if (fail !== undefined) plan.gives = "up";
       delete plan.fail;
       delete plan.throws;
+      delete plan.net;
     }
     if (via === "stream") Object.assign(plan, { pieces: random.between(1, 4), each: random.between(1, 4) });
-    if (via === "stream" && random.chance(0.3)) plan.read = random.between(1, plan.pieces);
+    if (via === "stream" && fail === undefined && random.chance(0.3)) plan.read = random.between(1, plan.pieces);
     return { op: via, what, plan, ...(fields.inner && { inner: fields.inner }) };
   }
 

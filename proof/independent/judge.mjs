@@ -30,7 +30,7 @@ const outside = (path) => path.includes("%");
  * @param {Map<string, Known>} [earlier] what the recording contained that this run started from, if it keeps that
  * @returns {Map<string, Known>}
  */
-export function knownOf({ log, end }, cut, earlier = new Map()) {
+export function knownOf({ log, end, endAt }, cut, earlier = new Map()) {
   const known = new Map(earlier);
   const requests = new Map();
   const catches = [];
@@ -52,16 +52,19 @@ export function knownOf({ log, end }, cut, earlier = new Map()) {
       }
     }
   }
-  if (cut >= log.length) for (const origin of end.origins ?? []) if (known.has(origin)) known.get(origin).fatal = true;
+  if (cut >= endAt) for (const origin of end.origins ?? []) if (known.has(origin)) known.get(origin).fatal = true;
   return known;
 }
 
 /** True if the thread that caught something at `site` comes to `path` after that. */
 function follows(path, site) {
-  if (path.startsWith(`${site}c`)) return true;
-  const [, sequence, index] = /^(.*\.)(\d+)$/.exec(site) ?? [];
-  if (sequence === undefined || !path.startsWith(sequence)) return false;
-  return Number.parseInt(path.slice(sequence.length), 10) > Number(index);
+  const [to, from] = [path, site].map((text) => [...text.matchAll(/([.#|&@>%!:])(\d*)([tcb]?)/g)]);
+  const at = from.findIndex(([text], index) => to[index]?.[0] !== text);
+  if (at === -1 || to[at] === undefined) return false;
+  const [[, fork, next, part], [, other, caught]] = [to[at], from[at]];
+  if (next === caught) return at === from.length - 1 && part === "c";
+  const sequential = (list) => list.every(([, mark]) => mark === "." || mark === "#");
+  return fork === other && Number(next) > Number(caught) && sequential(from.slice(at));
 }
 
 /** The outcomes, requests and visits of a run by place. */

@@ -50,7 +50,7 @@ export class Operations {
     if (first.dumps.length === 0) return undefined;
     if (broken.length > 0) return void this.outcomes.push({ operation: "live", faults: broken });
     const dump = first.last;
-    const end = first.log.length;
+    const end = first.endAt;
     const trace = await this.#tryRestore("restore", () => restoreSnapshot(first.events));
     await this.#strict("strict replay of a dump", dump);
     if (trace) await this.#strict("strict replay of a trace", trace);
@@ -87,9 +87,10 @@ export class Operations {
   }
 
   async #strict(operation, snapshot) {
-    if (this.#skip(operation)) return;
+    // Calls that were in flight at the end are misses.
+    if (this.#skip(operation) || this.subject.program.abrupt) return;
     const run = await this.#again({ snapshot, mode: "replay" });
-    const known = knownOf(this.first, this.first.log.length);
+    const known = knownOf(this.first, this.first.endAt);
     this.#add(operation, judge(this.subject, run, known, { strict: true, whole: this.first }));
   }
 
@@ -185,7 +186,7 @@ export class Operations {
     const places = (entries, kind) => new Set(entries.filter((one) => one.kind === kind).map((one) => one.path));
     const begun = places(log.slice(0, end), "start");
     const later = places(log.slice(end), "ask");
-    const known = knownOf(this.first, log.length);
+    const known = knownOf(this.first, this.first.endAt);
     for (const place of known.keys()) {
       const inside = place === path || place.startsWith(`${path}>`);
       if (inside || !begun.has(place) || later.has(place) || !known.get(place).ok) known.delete(place);
@@ -194,7 +195,7 @@ export class Operations {
   }
 
   #unlike(path, text) {
-    const known = knownOf(this.first, this.first.log.length);
+    const known = knownOf(this.first, this.first.endAt);
     known.set(path, { ...known.get(path), text });
     return known;
   }
@@ -252,7 +253,7 @@ export class Operations {
     const cut = this.random.between(3, events.length - 1);
     // The whole file at times, the events so far at others.
     if (file !== undefined && this.random.chance(0.4))
-      return { known: knownOf(executed, executed.log.length), open: () => restoreSnapshotFromFile(file) };
+      return { known: knownOf(executed, executed.endAt), open: () => restoreSnapshotFromFile(file) };
     return { known: knownOf(executed, eventsAt[cut]), open: () => restoreSnapshot(events.slice(0, cut)) };
   }
 }

@@ -60,6 +60,17 @@ class Printer {
     return `for (let ${i} = 0; ${i} < ${times}; ${i}++) {\n  const ${t} = ${quote(`${at}#\${${i}}`)};\n${indent(this.steps(body, t))}\n}`;
   }
 
+  /** A loop of the program's own that tries again, with nothing that says so. */
+  again({ via, what, ms, pause }, at) {
+    const i = `i${(this.#names += 1)}`;
+    const t = quote(`${at}#\${${i}}`);
+    const plan = `{ ms: ${JSON.stringify(ms)}[${i}], fail: ${i} < ${ms.length - 1} ? "always" : "no" }`;
+    return (
+      `for (let ${i} = 0; ; ${i}++) {\n  try {\n    last = await w.${via}(${t}, ${whatText(what)}, ${plan});\n    break;\n` +
+      `  } catch (error) {\n    w.caught(${t}, error);\n    if (${i} === ${ms.length - 1}) throw error;\n    await w.sleep(${pause});\n  }\n}`
+    );
+  }
+
   sleep({ ms }) {
     return `await w.sleep(${ms});`;
   }

@@ -28,6 +28,7 @@ export async function prove({ programs, seed, only, faults: most, without, json 
   const shapes = new Map(allShapes.map((name) => [name, { shape: name, programs: 0, failing: 0 }]));
   const kinds = Object.fromEntries(KINDS.map((kind) => [kind, 0]));
   const failing = [];
+  const kindsOfOperation = new Map();
   let operations = 0;
   const numbers = [];
   for (let number = 0; numbers.length < programs; number++) {
@@ -39,6 +40,13 @@ export async function prove({ programs, seed, only, faults: most, without, json 
     const outcomes = await examine(program, seed);
     const bad = outcomes.filter(({ faults }) => faults.length > 0);
     operations += outcomes.length;
+    for (const { operation, faults } of outcomes) {
+      const kind = kindOf(operation);
+      const row = kindsOfOperation.get(kind) ?? { operation: kind, runs: 0, "with faults": 0 };
+      kindsOfOperation.set(kind, row);
+      row.runs += 1;
+      if (faults.length > 0) row["with faults"] += 1;
+    }
     for (const kind of KINDS) if (bad.some(({ faults }) => faults.some((one) => one.kind === kind))) kinds[kind] += 1;
     for (const name of shapesOf(program)) {
       shapes.get(name).programs += 1;
@@ -64,9 +72,16 @@ export async function prove({ programs, seed, only, faults: most, without, json 
   const summary = { seed, programs: numbers.length, operations, seconds: (Date.now() - started) / 1000, ...kinds };
   if (json)
     console.log(
-      JSON.stringify({ ...summary, shapes: rows, failing: failing.map(({ program }) => program.number), shown }),
+      JSON.stringify({
+        ...summary,
+        operations: [...kindsOfOperation.values()],
+        shapes: rows,
+        failing: failing.map(({ program }) => program.number),
+        shown,
+      }),
     );
   else {
+    console.table([...kindsOfOperation.values()].toSorted((a, b) => (a.operation < b.operation ? -1 : 1)));
     console.table(rows);
     if (failing.length > 0) say(`failing programs: ${failing.map(({ program }) => program.number).join(" ")}`);
     say(
@@ -76,6 +91,9 @@ export async function prove({ programs, seed, only, faults: most, without, json 
   }
   return failing.length > 0;
 }
+
+/** The name of an operation without its place. */
+const kindOf = (operation) => operation.replace(/ (after \d+ \w+|number \d+|at \..*)$/, "");
 
 function describe({ number, text, awaits, outcomes }, seed) {
   const lines = [

@@ -158,7 +158,7 @@ export const scenes = {
       const how = random.pick(["catch", "catch", "then", "settled"]);
       const body = draw.steps({ ...branch(place), late: place.late, sleep: place.sleep, fail: true }, 2);
       if (random.chance(0.7))
-        body.push(draw.call(place, { via: random.pick(["call", "tool", "http"]), fail: "always" }));
+        body.push(draw.call(place, { via: random.pick(["call", "tool", "http", "stream"]), fail: "always" }));
       const framed = place.frames && random.chance(0.3);
       return [
         {
@@ -168,6 +168,20 @@ export const scenes = {
           fallback: how === "settled" ? [] : draw.steps({ ...place, fail: false }, 1),
         },
         ...(random.chance(0.6) ? [draw.call({ ...place, fail: false })] : []),
+      ];
+    },
+  },
+
+  again: {
+    weight: 1.5,
+    needs: ["sleep"],
+    draw(draw, place) {
+      draw.left -= 1;
+      const via = draw.random.pick(["call", "tool", "http"]);
+      const calls = Array.from({ length: draw.random.between(2, 3) }, () => draw.ms);
+      return [
+        { op: "again", via, what: { q: draw.own() }, ms: calls, pause: draw.ms },
+        draw.call({ ...place, fail: false }),
       ];
     },
   },

@@ -30,6 +30,7 @@ const SHAPES = {
   "agents with a model": ({ op }) => op === "agent",
   "failures caught": ({ op, how }) => op === "guard" && how === "catch",
   "failures in .then": ({ op, how }) => op === "guard" && how === "then",
+  "failures tried again by the program": ({ op }) => op === "again",
   "failures in branches": ({ plan }, around) => fails(plan) && around.some(({ op }) => op === "par"),
   "failures in frames": ({ plan }, around) => fails(plan) && around.some(({ op }) => op === "frame"),
   "failures that end the run": ({ plan }) => plan?.fail === "once",
