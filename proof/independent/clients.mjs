@@ -17,7 +17,7 @@ import { rewindFetch } from "agent-rewind/fetch";
 import { outsideOfRuns } from "agent-rewind/integration";
 import { z } from "zod";
 
-import { CONTENT } from "./content.mjs";
+import { CONTENT, HIDDEN, Human } from "./content.mjs";
 import { describe, show, WorldError } from "./world.mjs";
 
 /** The error of a client for an answer with an error status. */
@@ -161,7 +161,7 @@ export class Clients {
   #answer(site, plan) {
     if (plan.gives === undefined) return this.world.ask(site, plan);
     return this.world.ask(site, { ...plan, final: false }).then((said) => {
-      const value = { said, with: CONTENT[plan.gives]("g") };
+      const value = { said, with: plan.gives === "instance" ? new Human("g") : CONTENT[plan.gives]("g") };
       this.world.give(site, show(value));
       return value;
     });
@@ -301,9 +301,7 @@ export class Clients {
   async frame(site, { id, input, signal }, fn) {
     this.world.note("frame", site, { text: JSON.stringify([id, input]) });
     try {
-      const value = await runFrame({ id, input: frameInput(input), signal }, (given) =>
-        fn(given, `${site}@${given.g}`),
-      );
+      const value = await runFrame({ id, input: requestOf(input), signal }, (given) => fn(given, `${site}@${given.g}`));
       this.world.note("completed", site);
       return value;
     } catch (error) {
@@ -380,10 +378,9 @@ export class Clients {
   }
 }
 
+/** The request that a program describes by plain data. */
 function requestOf({ with: content, ...rest }) {
-  return content === undefined ? rest : { ...rest, with: CONTENT[content[0]](content[1]) };
-}
-
-function frameInput({ with: content, ...rest }) {
-  return content === undefined ? rest : { ...rest, with: CONTENT[content[0]](content[1]) };
+  if (content === undefined) return rest;
+  const [kind, letter] = content;
+  return { ...rest, with: { ...CONTENT, ...HIDDEN }[kind](letter) };
 }

@@ -17,6 +17,22 @@ export class Money {
   }
 }
 
+class Secret {
+  #letter;
+  constructor(letter) {
+    this.#letter = letter;
+  }
+  get letter() {
+    return this.#letter;
+  }
+}
+
+/** Content that no hash can see. A call with it is executed again. */
+export const HIDDEN = {
+  callback: (a) => ({ done: () => a }),
+  secret: (a) => new Secret(a),
+};
+
 /** Kinds of content. Each makes a value out of a letter; two letters make two different values. */
 export const CONTENT = {
   human: (a) => new Human(a),

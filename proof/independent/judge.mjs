@@ -19,6 +19,11 @@ function requestAt(requests, path) {
   return requests.get(path) ?? requests.get(path.split("!", 1)[0]);
 }
 
+/** A call that cannot be answered: its request or its result cannot be kept. The program tells that itself. */
+export function cannotBeKept(one) {
+  return /"with":\["(callback|secret)"/.test(one.request) || /with: Human \{/.test(one.text);
+}
+
 /** Places inside another run, which is not part of the recording. */
 const outside = (path) => path.includes("%");
 
@@ -105,7 +110,7 @@ export function judge(subject, run, known, { strict = false, edited = false, reu
 
   for (const [path, { count, tries }] of asks) {
     const one = known.get(path);
-    const same = one !== undefined && one.request === requestAt(requests, path);
+    const same = one !== undefined && one.request === requestAt(requests, path) && !cannotBeKept(one);
     if (strict) fault("extra", path, "asked in a strict replay", "nothing is asked");
     else if (same && (one.ok || (one.handled && !one.fatal)))
       fault(
@@ -126,9 +131,12 @@ export function judge(subject, run, known, { strict = false, edited = false, reu
     if (one !== undefined && one.request !== request && !edited)
       fault("wrong", path, `asks ${request}`, `asks ${one.request}`);
     else if (one !== undefined && one.request === request && !asked) {
-      if (one.fatal && !strict)
+      if (cannotBeKept(one)) fault("wrong", path, `${text} is answered`, "asked again, because it cannot be kept");
+      else if (one.fatal && !strict)
         fault("wrong", path, `${text} is replayed`, "the failure that ended the run is tried again");
       else if (text !== one.text) fault(missed(text) ? "missing" : "wrong", path, text, one.text);
+    } else if (one !== undefined && one.request !== request && !asked) {
+      fault("wrong", path, `${request} is answered: ${text}`, `the recording has only ${one.request}`);
     } else if (!given?.has(text) && !stopped && !subject.edits?.has(text)) {
       const from = [...subject.given].find(([, texts]) => texts.has(text))?.[0];
       const right = given === undefined ? "an answer of its own" : [...given].join(" or ");

@@ -17,7 +17,7 @@ import {
 } from "agent-rewind/debugger";
 
 import { execute } from "./execute.mjs";
-import { enclosing, judge, knownOf, laterLife, readLog } from "./judge.mjs";
+import { cannotBeKept, enclosing, judge, knownOf, laterLife, readLog } from "./judge.mjs";
 
 /** @typedef {{ operation: string, faults: import("./judge.mjs").Fault[] }} Outcome */
 
@@ -37,7 +37,10 @@ export class Operations {
     this.random = random;
     this.only = only;
     /** Failures that succeed when tried again lead to other places. */
-    this.flips = JSON.stringify(subject.program).includes('"fail":"once"');
+    const text = JSON.stringify(subject.program);
+    /** Calls that are executed again have other values, which later requests contain. */
+    this.loses = /"gives":"instance"|"with":\["(callback|secret)"/.test(text);
+    this.flips = text.includes('"fail":"once"');
   }
 
   async all() {
@@ -78,6 +81,10 @@ export class Operations {
     return execute(this.subject, `run${(this.#label += 1)}`, options, keep);
   }
 
+  get #whole() {
+    return this.flips ? undefined : this.first;
+  }
+
   #skip(operation) {
     return this.only !== undefined && this.only !== operation;
   }
@@ -87,20 +94,17 @@ export class Operations {
   }
 
   async #strict(operation, snapshot) {
-    // Calls that were in flight at the end are misses.
-    if (this.#skip(operation) || this.subject.program.abrupt) return;
+    // Calls that were in flight at the end, or cannot be kept, are misses.
+    if (this.#skip(operation) || this.subject.program.abrupt || this.loses) return;
     const run = await this.#again({ snapshot, mode: "replay" });
     const known = knownOf(this.first, this.first.endAt);
     this.#add(operation, judge(this.subject, run, known, { strict: true, whole: this.first }));
   }
 
-  async #resume(operation, snapshot, known, options = {}) {
+  async #resume(operation, snapshot, known) {
     if (this.#skip(operation)) return;
-    const run = await this.#again({ snapshot, ...options });
-    this.#add(
-      operation,
-      judge(this.subject, run, known, { whole: this.flips ? undefined : this.first, ...options.how }),
-    );
+    const run = await this.#again({ snapshot });
+    this.#add(operation, judge(this.subject, run, known, { whole: this.#whole, edited: this.loses }));
   }
 
   async #tryRestore(operation, restore, known = new Map([["", {}]])) {
@@ -138,8 +142,8 @@ export class Operations {
   async #reuse(operation, snapshot, at) {
     if (this.#skip(operation)) return;
     const run = await this.#again({ snapshot, completedFrames: "reuse" });
-    const whole = this.flips ? undefined : this.first;
-    this.#add(operation, judge(this.subject, run, knownOf(this.first, at), { reuse: true, whole }));
+    const how = { reuse: true, whole: this.#whole, edited: this.loses };
+    this.#add(operation, judge(this.subject, run, knownOf(this.first, at), how));
   }
 
   /** True in a life that the agent has left. */
@@ -151,7 +155,8 @@ export class Operations {
   /** Another output for a call, or a call dropped. */
   async #edit(how) {
     const { log } = this.first;
-    const { outcomes } = readLog(log);
+    const { outcomes, requests } = readLog(log);
+    const kept = (path) => !cannotBeKept({ request: requests.get(path), text: "" });
     const calls = log.flatMap(({ kind, path, text }) =>
       kind === "called" && outcomes.get(path)?.ok && !path.includes("%") && !this.#past(path)
         ? [{ path, at: text }]
@@ -223,7 +228,7 @@ export class Operations {
         executed = await this.#again({ snapshot }, { dumps: true, bus: writer });
         executed.file = join(folder, `${link}.jsonl`);
         await writer?.close();
-        const faults = judge(this.subject, executed, known, { whole: this.flips ? undefined : this.first });
+        const faults = judge(this.subject, executed, known, { whole: this.#whole, edited: this.loses });
         this.#add(operation, faults);
         if (faults.length > 0) return;
       }

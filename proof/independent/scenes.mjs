@@ -42,6 +42,17 @@ export const scenes = {
     },
   },
 
+  lost: {
+    weight: 1.2,
+    draw(draw, place) {
+      // A result that cannot be recorded, or a request with content that no hash can see: documented as executed again.
+      const call = draw.call({ ...place, fail: false }, { via: "call", what: { q: draw.own() } });
+      if (draw.random.chance(0.5)) call.plan.gives = "instance";
+      else call.what.with = [draw.random.pick(["callback", "secret"]), draw.random.pick(["a", "b"])];
+      return [call, draw.call({ ...place, fail: false })];
+    },
+  },
+
   inside: {
     weight: 3,
     draw(draw, place) {

@@ -10,8 +10,10 @@ const SHAPES = {
     ["human", "bot", "nested", "money"].includes((what?.with ?? input?.with)?.[0]),
   "bytes and other content": ({ what, input, plan }) =>
     plan?.body !== undefined ||
-    !["human", "bot", "nested", "money", undefined].includes((what?.with ?? input?.with)?.[0]),
+    !["human", "bot", "nested", "money", "callback", "secret", undefined].includes((what?.with ?? input?.with)?.[0]),
   "content in results": ({ plan }) => plan?.gives !== undefined && plan.gives !== "up",
+  "results and requests that cannot be kept": ({ what, plan }) =>
+    plan?.gives === "instance" || ["callback", "secret"].includes(what?.with?.[0]),
   "attempts in parallel": ({ plan }, around) =>
     plan?.tries?.length > 1 && around.some(({ op }) => PARALLEL.includes(op)),
   "branches with frames": ({ op, branches }) => op === "par" && JSON.stringify(branches).includes('"op":"frame"'),
