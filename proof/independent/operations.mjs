@@ -158,7 +158,7 @@ export class Operations {
     const { outcomes, requests } = readLog(log);
     const kept = (path) => !cannotBeKept({ request: requests.get(path), text: "" });
     const calls = log.flatMap(({ kind, path, text }) =>
-      kind === "called" && outcomes.get(path)?.ok && !path.includes("%") && !this.#past(path)
+      kind === "called" && outcomes.get(path)?.ok && !path.includes("%") && kept(path) && !this.#past(path)
         ? [{ path, at: text }]
         : [],
     );
