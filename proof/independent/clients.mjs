@@ -148,8 +148,8 @@ export class Clients {
     const call = { kind: plan.kind ?? "step", name: plan.name ?? "model", request: requestOf(what) };
     return journalCall(call, (info) => {
       this.world.note("called", site, { text: info.callId });
-      if (inner === undefined) return this.#answer(site, plan);
-      return this.#inside(site, plan, inner);
+      const answer = inner === undefined ? this.#answer(site, plan) : this.#inside(site, plan, inner);
+      return plan.deaf ? answer : unlessStopped(info.signal, answer);
     });
   }
 
@@ -172,9 +172,9 @@ export class Clients {
     this.#start(site, what);
     try {
       if (this.awaits > 0) await this.#prepare();
-      const handler = (_, { callId }) => {
+      const handler = (_, { callId, signal }) => {
         this.world.note("called", site, { text: callId });
-        return inner === undefined ? this.#answer(site, plan) : this.#inside(site, plan, inner);
+        return unlessStopped(signal, inner === undefined ? this.#answer(site, plan) : this.#inside(site, plan, inner));
       };
       const tool = { name: "look", description: "Looks", parameters: z.any(), handler };
       return this.saw(site, await callTool(tool, requestOf(what)));
@@ -215,14 +215,7 @@ export class Clients {
 
   async #send(site, what, { attempt, signal, body = JSON.stringify(what) }, answer) {
     if (this.awaits > 0) await this.#prepare();
-    const fetch = rewindFetch(async (_url, init) => {
-      const stopped = new Promise((_, reject) => {
-        const stop = () => reject(new DOMException("This operation was aborted", "AbortError"));
-        if (init?.signal?.aborted) stop();
-        else init?.signal?.addEventListener("abort", stop, { once: true });
-      });
-      return Promise.race([answer(), stopped]);
-    });
+    const fetch = rewindFetch((_url, init) => unlessStopped(init?.signal, answer()));
     const headers = { "content-type": "application/json" };
     if (attempt > 0) headers["x-stainless-retry-count"] = String(attempt);
     return fetch("https://model.example/v1", { method: "POST", body, headers, signal });
@@ -375,6 +368,22 @@ export class Clients {
       this.world.note("rejected", site);
       throw this.failed(site, error);
     }
+  }
+}
+
+/** An answer, or the failure of a client that is stopped before. */
+async function unlessStopped(signal, answer) {
+  if (signal === undefined || signal === null) return answer;
+  let stop;
+  const stopped = new Promise((_, reject) => {
+    stop = () => reject(new DOMException("This operation was aborted", "AbortError"));
+  });
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([answer, stopped]);
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
 }
 

@@ -112,7 +112,7 @@ export function judge(subject, run, known, { strict = false, edited = false, reu
     const one = known.get(path);
     const same = one !== undefined && one.request === requestAt(requests, path) && !cannotBeKept(one);
     if (strict) fault("extra", path, "asked in a strict replay", "nothing is asked");
-    else if (same && (one.ok || (one.handled && !one.fatal)))
+    else if (same && (one.ok || (one.handled && !one.fatal && one.text !== "AbortError")))
       fault(
         "extra",
         path,

@@ -177,7 +177,8 @@ export class Operations {
     this.subject.edits = undefined;
     const faults = judge(this.subject, run, known, { edited: true });
     const seen = readLog(run.log);
-    if (how === "output" && seen.outcomes.has(path) && seen.outcomes.get(path).text !== edited)
+    const same = seen.requests.get(path) === requests.get(path);
+    if (how === "output" && same && seen.outcomes.has(path) && seen.outcomes.get(path).text !== edited)
       faults.push({ kind: "wrong", path, seen: seen.outcomes.get(path).text, right: edited });
     if (how === "drop" && seen.requests.has(path) && !seen.asks.has(path))
       faults.push({ kind: "wrong", path, seen: "the dropped call is answered", right: "it is asked" });
