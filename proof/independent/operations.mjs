@@ -17,7 +17,7 @@ import {
 } from "agent-rewind/debugger";
 
 import { execute } from "./execute.mjs";
-import { cannotBeKept, enclosing, judge, knownOf, laterLife, readLog } from "./judge.mjs";
+import { cannotBeKept, enclosing, judge, knownOf, laterLife, orderedByTimers, readLog } from "./judge.mjs";
 
 /** @typedef {{ operation: string, faults: import("./judge.mjs").Fault[] }} Outcome */
 
@@ -39,6 +39,7 @@ export class Operations {
     /** Failures that succeed when tried again lead to other places. */
     const text = JSON.stringify(subject.program);
     /** Calls that are executed again have other values, which later requests contain. */
+    this.timed = orderedByTimers(text);
     this.loses = /"gives":"instance"|"with":\["(callback|secret)"/.test(text);
     this.flips = text.includes('"fail":"once"');
   }
@@ -81,8 +82,10 @@ export class Operations {
     return execute(this.subject, `run${(this.#label += 1)}`, options, keep);
   }
 
-  get #whole() {
-    return this.flips ? undefined : this.first;
+  /** How to judge a run from a recording in which this is known. */
+  #how(known) {
+    const partial = known.size < knownOf(this.first, this.first.endAt).size;
+    return { whole: this.flips ? undefined : this.first, edited: this.loses || (partial && this.timed), partial };
   }
 
   #skip(operation) {
@@ -104,7 +107,7 @@ export class Operations {
   async #resume(operation, snapshot, known) {
     if (this.#skip(operation)) return;
     const run = await this.#again({ snapshot });
-    this.#add(operation, judge(this.subject, run, known, { whole: this.#whole, edited: this.loses }));
+    this.#add(operation, judge(this.subject, run, known, this.#how(known)));
   }
 
   async #tryRestore(operation, restore, known = new Map([["", {}]])) {
@@ -142,8 +145,8 @@ export class Operations {
   async #reuse(operation, snapshot, at) {
     if (this.#skip(operation)) return;
     const run = await this.#again({ snapshot, completedFrames: "reuse" });
-    const how = { reuse: true, whole: this.#whole, edited: this.loses };
-    this.#add(operation, judge(this.subject, run, knownOf(this.first, at), how));
+    const known = knownOf(this.first, at);
+    this.#add(operation, judge(this.subject, run, known, { ...this.#how(known), reuse: true }));
   }
 
   /** True in a life that the agent has left. */
@@ -175,7 +178,7 @@ export class Operations {
     this.subject.edits = new Set([edited]);
     const run = await this.#again({ snapshot });
     this.subject.edits = undefined;
-    const faults = judge(this.subject, run, known, { edited: true });
+    const faults = judge(this.subject, run, known, { edited: true, partial: true });
     const seen = readLog(run.log);
     const same = seen.requests.get(path) === requests.get(path);
     if (how === "output" && same && seen.outcomes.has(path) && seen.outcomes.get(path).text !== edited)
@@ -229,7 +232,7 @@ export class Operations {
         executed = await this.#again({ snapshot }, { dumps: true, bus: writer });
         executed.file = join(folder, `${link}.jsonl`);
         await writer?.close();
-        const faults = judge(this.subject, executed, known, { whole: this.#whole, edited: this.loses });
+        const faults = judge(this.subject, executed, known, this.#how(known));
         this.#add(operation, faults);
         if (faults.length > 0) return;
       }

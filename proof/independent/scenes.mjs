@@ -273,7 +273,7 @@ export const scenes = {
     draw(draw, place) {
       // Equal requests that are open at the same time, in branches that a replay starts in another order.
       const { random } = draw;
-      const what = { q: random.pick(["x", "y"]) };
+      const what = { q: `lane ${draw.own()}` };
       const branches = Array.from({ length: random.between(2, 3) }, (_, index) => {
         const equal = { op: "call", what, plan: { ms: 60 + draw.ms } };
         const before = random.chance(0.5)
