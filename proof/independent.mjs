@@ -25,6 +25,10 @@ const { values: options } = parseArgs({
   },
 });
 
+// The package warns of calls that were in flight or cannot be kept, and Node of rejections that are handled late.
+console.warn = () => {};
+process.removeAllListeners("warning");
+
 if (options.help) console.log(USAGE);
 else {
   const seed = options.seed ?? Math.random().toString(36).slice(2, 8);
