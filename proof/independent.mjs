@@ -3,6 +3,7 @@
 
 import { parseArgs } from "node:util";
 
+import { power } from "./independent/power.mjs";
 import { prove } from "./independent/prove.mjs";
 
 const USAGE = `node proof/independent.mjs [options]
@@ -11,15 +12,21 @@ const USAGE = `node proof/independent.mjs [options]
   --only P       this program alone; prints it, and all of its faults
   --faults N     how many faults to print with their programs (5)
   --without L    leaves out programs that hold one of these shapes, separated by commas
-  --json         prints one JSON object`;
+  --from P       starts with this program
+  --first        stops at the first program with a fault
+  --json         prints one JSON object
+  --power        plants faults into the rules, and prints how many programs find each (at most 500)`;
 
 const { values: options } = parseArgs({
   options: {
-    programs: { type: "string", default: "300" },
+    programs: { type: "string" },
     seed: { type: "string" },
     only: { type: "string" },
     faults: { type: "string", default: "5" },
     without: { type: "string", default: "" },
+    from: { type: "string", default: "0" },
+    first: { type: "boolean", default: false },
+    power: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -32,13 +39,17 @@ process.removeAllListeners("warning");
 if (options.help) console.log(USAGE);
 else {
   const seed = options.seed ?? Math.random().toString(36).slice(2, 8);
-  const failed = await prove({
-    programs: Number(options.programs),
-    seed,
-    only: options.only === undefined ? undefined : Number(options.only),
-    faults: Number(options.faults),
-    without: options.without.split(",").filter(Boolean),
-    json: options.json,
-  });
+  const failed = options.power
+    ? power({ programs: Number(options.programs ?? 500), seed })
+    : await prove({
+        programs: Number(options.programs ?? 300),
+        seed,
+        from: Number(options.from),
+        first: options.first,
+        only: options.only === undefined ? undefined : Number(options.only),
+        faults: Number(options.faults),
+        without: options.without.split(",").filter(Boolean),
+        json: options.json,
+      });
   process.exit(failed ? 1 : 0);
 }

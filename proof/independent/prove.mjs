@@ -18,10 +18,10 @@ export async function examine(program, seed) {
 }
 
 /**
- * @param {{ programs: number, seed: string, only?: number, faults: number, without: string[], json: boolean }} options
+ * @param {{ programs: number, seed: string, only?: number, faults: number, from: number, first: boolean, without: string[], json: boolean }} options
  * @returns {Promise<boolean>} true if there was a fault
  */
-export async function prove({ programs, seed, only, faults: most, without, json }) {
+export async function prove({ programs, seed, only, faults: most, from, first, without, json }) {
   const started = Date.now();
   const say = json ? () => {} : console.log;
   say(`seed ${seed}`);
@@ -31,7 +31,7 @@ export async function prove({ programs, seed, only, faults: most, without, json 
   const kindsOfOperation = new Map();
   let operations = 0;
   const numbers = [];
-  for (let number = 0; numbers.length < programs; number++) {
+  for (let number = from; numbers.length < programs - from; number++) {
     if (!shapesOf(programOf(seed, number)).some((shape) => without.includes(shape))) numbers.push(number);
   }
   if (only !== undefined) numbers.splice(0, programs, only);
@@ -53,6 +53,7 @@ export async function prove({ programs, seed, only, faults: most, without, json 
       if (bad.length > 0) shapes.get(name).failing += 1;
     }
     if (bad.length > 0) failing.push({ program, outcomes: bad });
+    if (first && bad.length > 0) break;
     if (only !== undefined) say(print(program));
   }
   const shown = [];

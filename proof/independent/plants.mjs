@@ -1,0 +1,118 @@
+// Faults that power.mjs plants into a copy of the sources. Each replaces one place that must occur exactly once, and is
+// active only in a process that asks for its number.
+
+const CORE = "crates/core/src";
+
+/**
+ * @typedef {object} Plant
+ * @property {string} name
+ * @property {string} file
+ * @property {string} find
+ * @property {(planted: string) => string} replace gets an expression that is true if the fault is active
+ */
+
+/** @type {Plant[]} */
+export const plants = [
+  {
+    name: "the occurrence after the answered one is skipped",
+    file: `${CORE}/replay/source.rs`,
+    find: "            *first = self.next[position];\n",
+    replace: (planted) =>
+      `            *first = self.next[position];\n            if ${planted} && *first != NONE {\n                *first = self.next[*first as usize];\n            }\n`,
+  },
+  {
+    name: "an entry answers again and again",
+    file: `${CORE}/replay/source.rs`,
+    find: "            *first = self.next[position];\n",
+    replace: (planted) =>
+      `            if !${planted} {\n                *first = self.next[position];\n            }\n`,
+  },
+  {
+    name: "a frame is found without its input",
+    file: `${CORE}/replay/source.rs`,
+    find: "            let wanted = (agent_id.clone(), input);\n",
+    replace: (planted) =>
+      `            let mut wanted = (agent_id.clone(), input);\n            if ${planted} && let Some(other) = index.by_input.keys().filter(|(agent, _)| agent == agent_id).min() {\n                wanted = other.clone();\n            }\n`,
+  },
+  {
+    name: "equal frames are found from the last to the first",
+    file: `${CORE}/replay/source.rs`,
+    find: "while let Some(position) = queue.pop_front() {",
+    replace: (planted) => `while let Some(position) = if ${planted} { queue.pop_back() } else { queue.pop_front() } {`,
+  },
+  {
+    name: "a call in flight is not an occurrence",
+    file: `${CORE}/replay/source.rs`,
+    find: "        for (position, call) in positions.zip(generation.calls.iter().rev()) {\n",
+    replace: (planted) =>
+      `        for (position, call) in positions.zip(generation.calls.iter().rev()) {\n            if ${planted} && call.outcome == Outcome::Pending {\n                continue;\n            }\n`,
+  },
+  {
+    name: "a tombstone is answered",
+    file: `${CORE}/replay/source.rs`,
+    find: "            Outcome::Tombstone(_) => Verdict::Miss(Miss::Tombstone),\n",
+    replace: (planted) =>
+      `            Outcome::Tombstone(_) if ${planted} => Verdict::Output(Value { text: JsonText::trusted("null".to_owned()), types: None }),\n            Outcome::Tombstone(_) => Verdict::Miss(Miss::Tombstone),\n`,
+  },
+  {
+    name: "a request with hidden content is answered",
+    file: `${CORE}/replay/source.rs`,
+    find: "_ if !exact && self.flags.has(Flag::ExactRequests) =>",
+    replace: (planted) => `_ if !exact && self.flags.has(Flag::ExactRequests) && !${planted} =>`,
+  },
+  {
+    name: "a handled failure is executed again",
+    file: `${CORE}/retry_rule/verdict.rs`,
+    find: "if failed.handled {\n            return Self::Marked;",
+    replace: (planted) =>
+      `if ${planted} {\n            return Self::Nothing;\n        }\n        if failed.handled {\n            return Self::Marked;`,
+  },
+  {
+    name: "the failure that ended the run is replayed",
+    file: `${CORE}/retry_rule/verdict.rs`,
+    find: "            Self::Auto => ended_the_run,\n",
+    replace: (planted) => `            Self::Auto => ended_the_run && !${planted},\n`,
+  },
+  {
+    name: "a frame that completed has not handled its failures",
+    file: `${CORE}/retry_rule/verdict.rs`,
+    find: "        if completed {\n            return Self::Completed;",
+    replace: (planted) => `        if completed && !${planted} {\n            return Self::Completed;`,
+  },
+  {
+    name: "a dump of a resumed run loses what the run has not reached",
+    file: `${CORE}/replay/carry_over.rs`,
+    find: "        if keep == Keep::Delivered {\n            return None;",
+    replace: (planted) => `        if keep == Keep::Delivered || ${planted} {\n            return None;`,
+  },
+  {
+    name: "a fork keeps what was started after a dropped call",
+    file: `${CORE}/fork/remove.rs`,
+    find: "        self.0.is_some_and(|cut| order > Some(cut))",
+    replace: (planted) => `        !${planted} && self.0.is_some_and(|cut| order > Some(cut))`,
+  },
+  {
+    name: "a restore after a span leaves its end out",
+    file: `${CORE}/restore/order/cut.rs`,
+    find: "(Some(position), Anchor::After) => Ok(position + 1),",
+    replace: (planted) => `(Some(position), Anchor::After) => Ok(position + usize::from(!${planted})),`,
+  },
+  {
+    name: "ends are released in the order of their arrival",
+    file: "ts/runtime/order/release-queue.ts",
+    find: "    return this.#wait(order ?? Number.MAX_SAFE_INTEGER);",
+    replace: (planted) => `    return this.#wait(${planted} ? 1 : (order ?? Number.MAX_SAFE_INTEGER));`,
+  },
+  {
+    name: "types of content are left out of the hash",
+    file: "ts/runtime/call/request.ts",
+    find: '  const typed = types === null ? "" : `,"types":${types}`;',
+    replace: (planted) => `  const typed = types === null || ${planted} ? "" : \`,"types":\${types}\`;`,
+  },
+  {
+    name: "an attempt is a call of its own",
+    file: "ts/runtime/call/request.ts",
+    find: "  const entry = (attempt > 0 ? entries.get(key) : undefined) ?? start();",
+    replace: (planted) => `  const entry = (attempt > 0 && !${planted} ? entries.get(key) : undefined) ?? start();`,
+  },
+];

@@ -1,0 +1,108 @@
+// Plants faults into the rules, one at a time, and counts how many programs it takes to find each.
+
+import { execFileSync } from "node:child_process";
+import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { plants } from "./plants.mjs";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const TREE = join(ROOT, "target/planted/tree");
+const COPIED = ["Cargo.toml", "Cargo.lock", "build.rs", "package.json", "package-lock.json", "tsconfig.json"];
+const COPIED_FOLDERS = ["crates", "src", "ts", "scripts", "native", "proof"];
+const BUILD =
+  'import { buildAddon } from "./scripts/lib/addon.mjs"; import { buildDist } from "./scripts/lib/dist.mjs";' +
+  'await buildAddon({ profile: "release", check: false }); await buildDist();';
+
+/**
+ * @param {{ programs: number, seed: string }} options
+ * @returns {boolean} true if a fault was not found
+ */
+export function power({ programs, seed }) {
+  plant();
+  console.log(`seed ${seed}: building the package with ${plants.length} faults that can be switched on`);
+  execFileSync(process.execPath, ["--input-type=module", "-e", BUILD], {
+    cwd: TREE,
+    stdio: ["ignore", "ignore", "inherit"],
+    env: { ...process.env, CARGO_TARGET_DIR: join(ROOT, "target/planted/cargo") },
+  });
+  const rows = plants.map(({ name }, index) => {
+    const { number, kinds } = search(index + 1, programs, seed);
+    const row = { fault: name, "found after": number ?? `not in ${programs}`, as: kinds };
+    console.log(`${String(row["found after"]).padStart(10)}  ${name}${kinds ? ` (${kinds})` : ""}`);
+    return row;
+  });
+  const found = rows.filter((row) => row.as !== "").length;
+  console.log(`${found} of ${rows.length} planted faults found within ${programs} programs`);
+  return found < rows.length;
+}
+
+/** A copy of the sources with all faults, each behind a switch. */
+function plant() {
+  rmSync(TREE, { recursive: true, force: true });
+  mkdirSync(TREE, { recursive: true });
+  for (const name of [...COPIED, "tsdown.config.ts"]) cpSync(join(ROOT, name), join(TREE, name));
+  for (const name of COPIED_FOLDERS) cpSync(join(ROOT, name), join(TREE, name), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules"), join(TREE, "node_modules"));
+  appendFileSync(
+    join(TREE, "crates/core/src/lib.rs"),
+    `
+/// The number of the planted fault that is active in this process.
+pub fn planted(number: u32) -> bool {
+    static ACTIVE: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
+    let active = || std::env::var("PLANTED").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+    *ACTIVE.get_or_init(active) == number
+}
+`,
+  );
+  for (const [index, { name, file, find, replace }] of plants.entries()) {
+    const path = join(TREE, file);
+    const text = readFileSync(path, "utf8");
+    const number = index + 1;
+    const switchOf = file.endsWith(".rs")
+      ? `${file.startsWith("src/") ? "agent_rewind_core" : "crate"}::planted(${number})`
+      : `(process.env["PLANTED"] === "${number}")`;
+    // An earlier fault may have changed the same place: both keep the text that they look for.
+    if (text.split(find).length !== 2)
+      throw new Error(`the fault "${name}" finds its place ${text.split(find).length - 1} times in ${file}`);
+    writeFileSync(
+      path,
+      text.replace(find, () => replace(switchOf)),
+    );
+  }
+}
+
+/** The first program that fails with the fault, and does not fail without it. */
+function search(planted, programs, seed) {
+  let from = 0;
+  while (from < programs) {
+    const { failing, kinds } = run(planted, ["--programs", String(programs), "--from", String(from), "--first"], seed);
+    if (failing.length === 0) break;
+    const [number] = failing;
+    if (run(0, ["--only", String(number)], seed).failing.length === 0) return { number: number + 1, kinds };
+    from = number + 1;
+  }
+  return { number: undefined, kinds: "" };
+}
+
+function run(planted, args, seed) {
+  const command = [join(TREE, "proof/independent.mjs"), "--seed", seed, "--faults", "0", "--json", ...args];
+  const env = { ...process.env, PLANTED: String(planted) };
+  let text;
+  try {
+    text = execFileSync(process.execPath, command, {
+      cwd: TREE,
+      env,
+      encoding: "utf8",
+      maxBuffer: 2 ** 28,
+      stdio: "pipe",
+    });
+  } catch (error) {
+    // A fault ends the process with 1.
+    text = error.stdout;
+  }
+  const { failing, wrong, extra, missing, unhandled } = JSON.parse(text);
+  const kinds = Object.entries({ wrong, extra, missing, unhandled }).filter(([, count]) => count > 0);
+  return { failing, kinds: kinds.map(([kind]) => kind).join(", ") };
+}
