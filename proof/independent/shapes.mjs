@@ -1,6 +1,6 @@
 // The shapes that a program holds.
 
-const PARALLEL = ["par"];
+const PARALLEL = ["par", "spawn"];
 
 /** Names of shapes, and whether a program has them. Each is `(step, around) => boolean` for one of its steps. */
 const SHAPES = {
