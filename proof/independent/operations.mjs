@@ -82,7 +82,7 @@ export class Operations {
     return execute(this.subject, `run${(this.#label += 1)}`, options, keep);
   }
 
-  /** How to judge a run from a recording in which this is known. */
+  /** How to judge a run from a recording in which this is known, or from one of a resumed run. */
   #how(known) {
     const partial = known.size < knownOf(this.first, this.first.endAt).size;
     return { whole: this.flips ? undefined : this.first, edited: this.loses || (partial && this.timed), partial };
@@ -232,7 +232,7 @@ export class Operations {
         executed = await this.#again({ snapshot }, { dumps: true, bus: writer });
         executed.file = join(folder, `${link}.jsonl`);
         await writer?.close();
-        const faults = judge(this.subject, executed, known, this.#how(known));
+        const faults = judge(this.subject, executed, known, this.#how(new Map()));
         this.#add(operation, faults);
         if (faults.length > 0) return;
       }

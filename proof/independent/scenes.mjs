@@ -282,7 +282,7 @@ export const scenes = {
         return [before, equal];
       });
       draw.left -= branches.length;
-      return [{ op: "par", how: random.pick(["all", "settled", "any"]), branches }];
+      return [{ op: "par", how: random.pick(["all", "settled"]), branches }];
     },
   },
 
