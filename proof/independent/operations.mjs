@@ -203,9 +203,11 @@ export class Operations {
     return known;
   }
 
+  /** What is known if the value of a call is another. The calls around it are executed again, to see it. */
   #unlike(path, text) {
     const known = knownOf(this.first, this.first.endAt);
     known.set(path, { ...known.get(path), text });
+    for (const { site } of enclosing(path)) known.delete(site);
     return known;
   }
 
