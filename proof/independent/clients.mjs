@@ -353,8 +353,8 @@ export class Clients {
     const agent = createAgent({
       id: plan.id ?? "agent",
       model,
-      handler: async (props) => {
-        equipInstruction(JSON.stringify(props));
+      handler: async () => {
+        equipInstruction(JSON.stringify(what));
         if (turns.length > 0) equipTool({ name: "help", description: "Helps", parameters, handler });
         return (await promptAgent(z.object({ said: z.string() }))).said;
       },

@@ -99,22 +99,21 @@ export function readLog(log) {
  * @param {Map<string, Known>} known what the recording contains
  * @param {object} how
  * @param {boolean} [how.strict]
- * @param {boolean} [how.edited] answers may differ from the recorded run, and so may the requests that contain them
+ * @param {Map<string, string>} [how.edited] answers may differ from the recorded run, and so may the requests that
+ *   contain them. These are the recorded ones
  * @param {boolean} [how.partial] the recording is a part of a run
  * @param {boolean} [how.reuse] the insides of frames are not executed
  * @param {import("./execute.mjs").Executed} [how.whole] a whole run that this one must agree with, place by place
  * @returns {Fault[]}
  */
-export function judge(
-  subject,
-  run,
-  known,
-  { strict = false, edited = false, reuse = false, partial = false, whole } = {},
-) {
+export function judge(subject, run, known, { strict = false, edited, reuse = false, partial = false, whole } = {}) {
   /** @type {Fault[]} */
   const faults = [];
   const fault = (kind, path, seen, right) => faults.push({ kind, path, seen, right });
   const { outcomes, requests, asks, visited } = readLog(run.log);
+  // What a call asked belongs to that call. One with another request is another call.
+  const isOther = ({ site, mark }) => mark !== "@" && edited.get(site) !== requests.get(site);
+  const knownAt = (path) => (edited && enclosing(path).some(isOther) ? undefined : known.get(path));
   for (const text of run.unhandled) fault("unhandled", "", text, "no unhandledRejection");
   if (run.end.hangs) fault("missing", "", "the run never ends", "an end");
   else if (run.end.error !== undefined && run.end.origins.length === 0)
@@ -122,7 +121,7 @@ export function judge(
 
   for (const [path, { count, tries }] of asks) {
     if (partial && orderedByTimers(requests.get(path))) continue;
-    const one = known.get(path);
+    const one = knownAt(path);
     const same = one !== undefined && one.request === requestAt(requests, path) && !cannotBeKept(one);
     if (strict) fault("extra", path, "asked in a strict replay", "nothing is asked");
     else if (same && (one.ok || (one.handled && !one.fatal && one.text !== "AbortError")))
@@ -136,7 +135,7 @@ export function judge(
   }
   for (const [path, { text }] of outcomes) {
     if (/![\d:]+$/.test(path)) continue;
-    const one = known.get(path);
+    const one = knownAt(path);
     const asked = asks.has(path) || [...asks.keys()].some((other) => other.startsWith(`${path}!`));
     const request = requestAt(requests, path);
     if (partial && orderedByTimers(request)) continue;

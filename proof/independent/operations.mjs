@@ -85,7 +85,12 @@ export class Operations {
   /** How to judge a run from a recording in which this is known, or from one of a resumed run. */
   #how(known) {
     const partial = known.size < knownOf(this.first, this.first.endAt).size;
-    return { whole: this.flips ? undefined : this.first, edited: this.loses || (partial && this.timed), partial };
+    const edited = this.loses || (partial && this.timed);
+    return { whole: this.flips ? undefined : this.first, edited: edited ? this.#requests : undefined, partial };
+  }
+
+  get #requests() {
+    return readLog(this.first.log).requests;
   }
 
   #skip(operation) {
@@ -178,7 +183,7 @@ export class Operations {
     this.subject.edits = new Set([edited]);
     const run = await this.#again({ snapshot });
     this.subject.edits = undefined;
-    const faults = judge(this.subject, run, known, { edited: true, partial: true });
+    const faults = judge(this.subject, run, known, { edited: requests, partial: true });
     const seen = readLog(run.log);
     const same = seen.requests.get(path) === requests.get(path);
     if (how === "output" && same && seen.outcomes.has(path) && seen.outcomes.get(path).text !== edited)
@@ -207,7 +212,11 @@ export class Operations {
   #unlike(path, text) {
     const known = knownOf(this.first, this.first.endAt);
     known.set(path, { ...known.get(path), text });
-    for (const { site } of enclosing(path)) known.delete(site);
+    for (const { site, mark } of enclosing(path)) {
+      known.delete(site);
+      // The tools of an agent, whose results are in its next prompts.
+      if (mark === "!") for (const place of known.keys()) if (place.startsWith(`${site}!`)) known.delete(place);
+    }
     return known;
   }
 
