@@ -51,5 +51,26 @@ export const CONTENT = {
   regexp: (a) => new RegExp(a, "u"),
   error: (a) => new RangeError(a),
   big: (a) => BigInt(a.codePointAt(0)),
+  plain: (a) => ({ content: a }),
+  text: (a) => `text ${a}`,
+  base64: (a) => Buffer.from(a).toString("base64"),
+  list: (a) => [a],
+  pairs: (a) => [["key", a]],
+  iso: (a) => new Date(a.codePointAt(0)).toISOString(),
+  address: (a) => `https://example.com/${a}`,
+  digits: (a) => String(a.codePointAt(0)),
   undefined: (a) => ({ [a]: undefined, other: 1 }),
 };
+
+/** Kinds whose values look the same as JSON. */
+export const ALIKE = [
+  ["human", "bot"],
+  ["human", "plain"],
+  ["bot", "plain"],
+  ["bytes", "base64"],
+  ["set", "list"],
+  ["map", "pairs"],
+  ["date", "iso"],
+  ["url", "address"],
+  ["big", "digits"],
+];

@@ -190,7 +190,24 @@ export class Operations {
       faults.push({ kind: "wrong", path, seen: seen.outcomes.get(path).text, right: edited });
     if (how === "drop" && seen.requests.has(path) && !seen.asks.has(path))
       faults.push({ kind: "wrong", path, seen: "the dropped call is answered", right: "it is asked" });
+    if (how === "drop") faults.push(...this.#answeredAfter(path, seen));
     this.#add(operation, faults);
+  }
+
+  /** Calls that are answered although they had begun after the end of a dropped one. */
+  #answeredAfter(path, { outcomes, asks, requests }) {
+    const { log } = this.first;
+    const end = log.findIndex((one) => one.kind === "saw" && one.path === path);
+    const begun = log.slice(end).filter(({ kind }) => kind === "called");
+    const wrong = begun.filter(
+      (one) =>
+        !/[>%!]/.test(one.path) &&
+        outcomes.has(one.path) &&
+        !asks.has(one.path) &&
+        !orderedByTimers(requests.get(one.path)),
+    );
+    const right = `asked again, because it began after the end of ${path}`;
+    return wrong.map((one) => ({ kind: "wrong", path: one.path, seen: "answered", right }));
   }
 
   /** What is known if a call and all that began after its end are gone. */

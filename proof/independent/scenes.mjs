@@ -1,5 +1,7 @@
 // The shapes that programs are made of. Each draws the steps of one shape for a place.
 
+import { ALIKE } from "./content.mjs";
+
 const inner = (place) => ({ ...place, depth: place.depth - 1, late: false, sleep: false, fail: false });
 const branch = (place) => ({ ...place, depth: place.depth - 1, sleep: false });
 
@@ -32,11 +34,16 @@ export const scenes = {
   content: {
     weight: 2.5,
     draw(draw, place) {
+      const { random } = draw;
       const [kind] = draw.content();
-      const via = draw.random.pick(["call", "tool"]);
-      const calls = ["a", "b", "a"]
-        .slice(0, draw.random.between(2, 3))
-        .map((letter) => draw.call({ ...place, fail: false }, { via, what: { q: "x", with: [kind, letter] } }));
+      const contents = random.pick([
+        () => ["a", "b", "a"].map((letter) => [kind, letter]),
+        () => random.pick(ALIKE).map((alike) => [alike, "a"]),
+      ])();
+      const via = random.pick(["call", "tool"]);
+      const calls = contents
+        .slice(0, random.between(2, 3))
+        .map((content) => draw.call({ ...place, fail: false }, { via, what: { q: "x", with: content } }));
       if (draw.random.chance(0.6)) return calls;
       return [{ op: "par", how: "all", branches: calls.map((call) => [call]) }];
     },
@@ -176,7 +183,7 @@ export const scenes = {
           op: "guard",
           how,
           body: framed ? [frame(draw, place, [body])] : body,
-          fallback: how === "settled" ? [] : draw.steps({ ...place, fail: false }, 1),
+          fallback: how === "settled" || random.chance(0.25) ? [] : draw.steps({ ...place, fail: false }, 1),
         },
         ...(random.chance(0.6) ? [draw.call({ ...place, fail: false })] : []),
       ];
