@@ -5,8 +5,9 @@ import vm from "node:vm";
 import { captureContext, createEventBus, runWith } from "agent-rewind";
 import { dumpSnapshot } from "agent-rewind/debugger";
 
-import { Clients, failureText } from "./clients.mjs";
+import { Clients } from "./clients.mjs";
 import { print } from "./print.mjs";
+import { failureText } from "./threads.mjs";
 import { show, World } from "./world.mjs";
 
 /**
