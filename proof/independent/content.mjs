@@ -4,6 +4,9 @@ export class Human {
   constructor(content) {
     this.content = content;
   }
+  says() {
+    return String(this.content);
+  }
 }
 
 export class Bot extends Human {}

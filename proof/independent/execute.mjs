@@ -67,12 +67,12 @@ export async function execute(subject, label, options = {}, { dumps: keepDumps =
     async () => {
       const context = captureContext();
       if (keepDumps) world.onNote = () => dumps.push({ snapshot: dumpSnapshot({ context }), at: world.log.length });
-      const keepLast = async (options) => {
+      const keepLast = async (dumpOptions) => {
         // A failure ends some programs while other threads are active.
-        if (options === undefined || !subject.program.abrupt) await w.drained();
+        if (dumpOptions === undefined || !subject.program.abrupt) await w.drained();
         world.onNote = undefined;
         endAt = world.log.length;
-        last = dumpSnapshot(options);
+        last = dumpSnapshot(dumpOptions);
       };
       try {
         const value = await main("");

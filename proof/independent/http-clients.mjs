@@ -17,7 +17,7 @@ export class HttpClients extends Threads {
   }
 
   /** A client that tries again after a 429. */
-  async http(site, what, plan = {}, signal = undefined) {
+  async http(site, what, plan = {}, signal) {
     this.start(site, what);
     const tries = plan.tries ?? [plan.ms];
     const body = plan.body === undefined ? undefined : CONTENT[plan.body](JSON.stringify(what));

@@ -58,9 +58,10 @@ export async function prove({ programs, seed, only, faults: most, from, first, w
   }
   const shown = [];
   for (const { program, outcomes } of failing.slice(0, most)) {
-    const first = outcomes[0].faults[0].kind;
+    const [{ faults }] = outcomes;
+    const [fault] = faults;
     const smallest = await shrink(program, async (other) =>
-      (await examine(other, seed)).some(({ faults }) => faults.some(({ kind }) => kind === first)),
+      (await examine(other, seed)).some((one) => one.faults.some(({ kind }) => kind === fault.kind)),
     );
     const found = (await examine(smallest, seed)).filter(({ faults }) => faults.length > 0);
     shown.push({ number: program.number, text: print(smallest), awaits: smallest.awaits, outcomes: found });

@@ -158,7 +158,7 @@ export const scenes = {
 
   attempts: {
     weight: 3,
-    draw(draw, place) {
+    draw(draw) {
       const what = { q: draw.random.pick(["x", "y"]) };
       const via = draw.random.pick(["http", "http", "tries"]);
       const branches = Array.from({ length: draw.random.between(2, 4) }, () => {

@@ -1,6 +1,6 @@
 // The shapes that a program holds.
 
-const PARALLEL = ["par", "spawn"];
+const PARALLEL = new Set(["par", "spawn"]);
 
 /** Names of shapes, and whether a program has them. Each is `(step, around) => boolean` for one of its steps. */
 const SHAPES = {
@@ -14,8 +14,7 @@ const SHAPES = {
   "content in results": ({ plan }) => plan?.gives !== undefined && plan.gives !== "up",
   "results and requests that cannot be kept": ({ what, plan }) =>
     plan?.gives === "instance" || ["callback", "secret"].includes(what?.with?.[0]),
-  "attempts in parallel": ({ plan }, around) =>
-    plan?.tries?.length > 1 && around.some(({ op }) => PARALLEL.includes(op)),
+  "attempts in parallel": ({ plan }, around) => plan?.tries?.length > 1 && around.some(({ op }) => PARALLEL.has(op)),
   "branches with frames": ({ op, branches }) => op === "par" && JSON.stringify(branches).includes('"op":"frame"'),
   "branches without frames": ({ op, branches }) => op === "par" && !JSON.stringify(branches).includes('"op":"frame"'),
   all: ({ how, op }) => op === "par" && how === "all",

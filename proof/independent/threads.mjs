@@ -102,8 +102,9 @@ export class Threads {
     this.world.note("start", site, { text: JSON.stringify(what) });
   }
 
+  /** What a client awaits before it reaches the wrapper. */
   async prepare() {
-    for (let round = 0; round < this.awaits; round++) await null;
+    for (let round = 0; round < this.awaits; round++) await Promise.resolve();
   }
 
   /** The outside refuses the first requests of a call, or all. */

@@ -21,7 +21,7 @@ export const timedScenes = {
 
   turn: {
     weight: 2,
-    draw(draw, place) {
+    draw(draw) {
       const { random } = draw;
       const tag = draw.own();
       const ms = random.chance(0.5) ? 0 : draw.ms;
@@ -66,7 +66,7 @@ export const timedScenes = {
   lanes: {
     weight: 1.5,
     needs: ["sleep"],
-    draw(draw, place) {
+    draw(draw) {
       // Equal requests that are open at the same time, in branches that a replay starts in another order.
       const { random } = draw;
       const what = { q: `lane ${draw.own()}` };

@@ -132,15 +132,13 @@ export class World {
 
   /** Lets the outside answer until `promise` settles. Returns false if nothing more happens. */
   async serve(promise) {
-    let done = false;
-    promise.then(
-      () => (done = true),
-      () => (done = true),
-    );
+    const state = { done: false };
+    const finish = () => (state.done = true);
+    promise.then(finish, finish);
     let last = Date.now();
     let seen = -1;
     let quiet = 0;
-    while (!done && !this.#stopped) {
+    while (!state.done && !this.#stopped) {
       await turn();
       if (this.#activity !== seen) {
         seen = this.#activity;
