@@ -232,7 +232,8 @@ export class Operations {
     for (const { site, mark } of enclosing(path)) {
       known.delete(site);
       // The tools of an agent, whose results are in its next prompts.
-      if (mark === "!") for (const place of known.keys()) if (place.startsWith(`${site}!`)) known.delete(place);
+      if (mark === "!")
+        for (const place of known.keys()) if (place.startsWith(`${site}!`) && place !== path) known.delete(place);
     }
     return known;
   }

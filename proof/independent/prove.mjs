@@ -63,7 +63,7 @@ export async function prove({ programs, seed, only, faults: most, from, first, w
     const smallest = await shrink(program, async (other) =>
       (await examine(other, seed)).some((one) => one.faults.some(({ kind }) => kind === fault.kind)),
     );
-    const found = (await examine(smallest, seed)).filter(({ faults }) => faults.length > 0);
+    const found = (await examine(smallest, seed)).filter((one) => one.faults.length > 0);
     shown.push({ number: program.number, text: print(smallest), awaits: smallest.awaits, outcomes: found });
     say(describe(shown.at(-1), seed));
   }
