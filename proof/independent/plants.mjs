@@ -30,9 +30,9 @@ export const plants = [
   {
     name: "a frame is found without its input",
     file: `${CORE}/replay/source.rs`,
-    find: "            let wanted = (agent_id.clone(), input);\n",
+    find: "            let wanted = (place.clone(), agent_id.clone(), input);\n",
     replace: (planted) =>
-      `            let mut wanted = (agent_id.clone(), input);\n            if ${planted} && let Some(other) = index.by_input.keys().filter(|(agent, _)| agent == agent_id).min() {\n                wanted = other.clone();\n            }\n`,
+      `            let mut wanted = (place.clone(), agent_id.clone(), input);\n            if ${planted} && let Some(other) = index.by_input.keys().filter(|(_, agent, _)| agent == agent_id).min() {\n                wanted = other.clone();\n            }\n`,
   },
   {
     name: "equal frames are found from the last to the first",
@@ -96,6 +96,46 @@ export const plants = [
     file: `${CORE}/restore/order/cut.rs`,
     find: "(Some(position), Anchor::After) => Ok(position + 1),",
     replace: (planted) => `(Some(position), Anchor::After) => Ok(position + usize::from(!${planted})),`,
+  },
+  {
+    name: "a restore before a span leaves out what came last",
+    file: `${CORE}/restore/order/cut.rs`,
+    find: "(Some(position), Anchor::Before) => Ok(position),",
+    replace: (planted) => `(Some(position), Anchor::Before) => Ok(position - usize::from(${planted} && position > 1)),`,
+  },
+  {
+    name: "a restore takes an attempt for a call of its own",
+    file: `${CORE}/restore/rebuild/calls.rs`,
+    find: "        fields.present(Field::Attempt)?;\n",
+    replace: (planted) =>
+      `        if ${planted} {\n            return None;\n        }\n        fields.present(Field::Attempt)?;\n`,
+  },
+  {
+    name: "a call inside a call answers outside of it",
+    file: `${CORE}/replay/source.rs`,
+    find: "fn place_of(within: Option<&JsonStr>, flags: Flags) -> Place {\n",
+    replace: (planted) =>
+      `fn place_of(within: Option<&JsonStr>, flags: Flags) -> Place {\n    if ${planted} {\n        return None;\n    }\n`,
+  },
+  {
+    name: "what a call had asked does not answer when it is executed again",
+    file: `${CORE}/record/live_frame/calls.rs`,
+    find: "            Some(outer) => Some(Some(self.outers.borrow().get(outer)?.clone())),",
+    replace: (planted) =>
+      `            Some(_) if ${planted} => None,\n            Some(outer) => Some(Some(self.outers.borrow().get(outer)?.clone())),`,
+  },
+  {
+    name: "a life of an agent starts with the first props",
+    file: `${CORE}/replay/source.rs`,
+    find: "            props: generation.props.clone(),\n",
+    replace: (planted) => `            props: generation.props.clone().filter(|_| !${planted}),\n`,
+  },
+  {
+    name: "a result loses the types that JSON lacks",
+    file: "ts/runtime/call/replay.ts",
+    find: 'const encoded = { text: recorded.text ?? "null", types: recorded.types ?? null };',
+    replace: (planted) =>
+      `const encoded = { text: recorded.text ?? "null", types: ${planted} ? null : (recorded.types ?? null) };`,
   },
   {
     name: "ends are released in the order of their arrival",
