@@ -91,7 +91,9 @@ export async function prove({ programs, seed, only, faults: most, from, first, w
         KINDS.map((kind) => `${kind} ${kinds[kind]}`).join(", "),
     );
   }
-  return failing.length > 0;
+  const rare = numbers.length >= 1000 ? rows.filter((row) => row.programs < numbers.length / 20) : [];
+  for (const { shape, share } of rare) say(`too few programs hold "${shape}": ${share}`);
+  return failing.length > 0 || rare.length > 0;
 }
 
 /** The name of an operation without its place. */

@@ -22,7 +22,7 @@ export const scenes = {
   },
 
   loop: {
-    weight: 1,
+    weight: 1.6,
     draw: (draw, place) => [{ op: "loop", times: draw.random.between(2, 3), body: draw.steps(place, 1) }],
   },
 
@@ -51,7 +51,7 @@ export const scenes = {
   },
 
   lost: {
-    weight: 1.2,
+    weight: 1.7,
     draw(draw, place) {
       // A result that cannot be recorded, or a request with content that no hash can see: documented as executed again.
       const call = draw.call({ ...place, fail: false }, { via: "call", what: { q: draw.own() } });
@@ -85,7 +85,7 @@ export const scenes = {
   },
 
   reborn: {
-    weight: 1.5,
+    weight: 1.8,
     needs: ["frames"],
     draw(draw, place) {
       const lives = Array.from({ length: draw.random.between(2, 3) }, () => draw.steps({ ...place, late: false }, 2));
@@ -94,7 +94,7 @@ export const scenes = {
   },
 
   agent: {
-    weight: 2,
+    weight: 2.3,
     needs: ["frames"],
     draw(draw, place) {
       draw.left -= 1;
@@ -192,7 +192,7 @@ export const scenes = {
   },
 
   again: {
-    weight: 1.5,
+    weight: 2,
     needs: ["sleep"],
     draw(draw, place) {
       draw.left -= 1;

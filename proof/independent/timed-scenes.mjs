@@ -35,7 +35,7 @@ export const timedScenes = {
   },
 
   early: {
-    weight: 1.5,
+    weight: 1.7,
     draw(draw, place) {
       const between = draw.steps({ ...place, depth: 1, late: false, fail: false }, 2);
       const fail = draw.random.chance(0.6) ? "always" : "no";
@@ -64,7 +64,7 @@ export const timedScenes = {
   },
 
   lanes: {
-    weight: 1.5,
+    weight: 2,
     needs: ["sleep"],
     draw(draw) {
       // Equal requests that are open at the same time, in branches that a replay starts in another order.
@@ -83,7 +83,7 @@ export const timedScenes = {
   },
 
   orphan: {
-    weight: 1,
+    weight: 1.7,
     needs: ["frames"],
     draw(draw, place) {
       // A frame that ends while a frame in it is active: that one is aborted.
