@@ -22,7 +22,7 @@ export function failureText(error) {
   return `${error?.name}: ${error?.message}`;
 }
 
-export const isOutside = (error) => error instanceof HttpError || /^\S+ failed$/.test(error.message);
+export const isOutside = (error) => error.name === "HttpError" || /^\S+ failed$/.test(error.message);
 
 /** One program that runs: its threads, and what it sees. */
 export class Threads {
