@@ -67,7 +67,7 @@ export class Draw {
     const via = fields.via ?? random.weighted({ call: 5, tool: 2, http: 4, tries: 1, stream: 1 });
     const plan = { ms: this.ms };
     const fail = fields.fail ?? (place.fail && random.chance(0.25) ? "always" : undefined);
-    if (fail !== undefined && (via !== "stream" || fail === "always")) plan.fail = fail;
+    if (fail !== undefined) plan.fail = fail;
     if (plan.fail !== undefined && via === "http" && random.chance(0.4)) plan.net = true;
     if (plan.fail !== undefined && via !== "http" && via !== "stream" && random.chance(0.4))
       plan.throws = random.pick(Object.keys(FAILURES));
@@ -112,7 +112,7 @@ export class Draw {
   /** The failure that ends the run. Tried again, it succeeds. */
   fatal(place) {
     const { random } = this;
-    const failing = this.call(place, { via: random.pick(["call", "tool", "http"]), fail: "once" });
+    const failing = this.call(place, { via: random.pick(["call", "tool", "http", "stream"]), fail: "once" });
     if (failing.plan.gives === "up") Object.assign(failing, { op: "call", plan: { ms: this.ms, fail: "once" } });
     const wrap = random.pick(["plain", "frame", "all", "inside"]);
     if (wrap === "frame")

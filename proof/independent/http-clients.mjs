@@ -51,11 +51,12 @@ export class HttpClients extends Threads {
     this.start(site, what);
     try {
       const response = await this.#send(site, what, {}, async () => {
+        const breaks = plan.fail === "always" || (plan.fail === "once" && this.world.timesAsked(site) === 0);
         const said = await this.world.ask(site, { ms: plan.ms, final: false });
         const pieces = Array.from({ length: plan.pieces }, (_, index) => `${said}.${index} `);
-        const breaks = plan.fail === "always" ? new WorldError(`${said} failed`) : undefined;
-        this.world.give(site, breaks === undefined ? pieces.slice(0, plan.read).join("") : describe(breaks));
-        return new Response(this.#body(pieces, plan.each, breaks), { headers: { "content-type": "text/plain" } });
+        const broken = breaks ? new WorldError(`${said} failed`) : undefined;
+        this.world.give(site, broken === undefined ? pieces.slice(0, plan.read).join("") : describe(broken));
+        return new Response(this.#body(pieces, plan.each, broken), { headers: { "content-type": "text/plain" } });
       });
       const decoder = new TextDecoder();
       let text = "";
@@ -69,14 +70,14 @@ export class HttpClients extends Threads {
     }
   }
 
-  #body(pieces, each, breaks) {
+  #body(pieces, each, broken) {
     let index = 0;
     return new ReadableStream(
       {
         pull: async (controller) => {
           if (index > 0) await this.world.sleep(each);
           if (index < pieces.length) controller.enqueue(new TextEncoder().encode(pieces[index++]));
-          else if (breaks !== undefined) controller.error(breaks);
+          else if (broken !== undefined) controller.error(broken);
           else controller.close();
         },
       },
