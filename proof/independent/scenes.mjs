@@ -52,8 +52,10 @@ export const scenes = {
 
   lost: {
     weight: 1.7,
+    needs: ["sleep"],
     draw(draw, place) {
-      // A result that cannot be recorded, or a request with content that no hash can see: documented as executed again.
+      // A result that cannot be recorded, or a request with content that no hash can see: documented as executed again,
+      // which takes its time, like a timer.
       const call = draw.call({ ...place, fail: false }, { via: "call", what: { q: draw.own() } });
       if (draw.random.chance(0.5)) call.plan.gives = "instance";
       else call.what.with = [draw.random.pick(["callback", "secret"]), draw.random.pick(["a", "b"])];
