@@ -2,11 +2,12 @@
 // active only in a process that asks for its number.
 
 const CORE = "crates/core/src";
+const TS = "ts";
 
 /**
  * @typedef {object} Plant
  * @property {string} name
- * @property {string} file
+ * @property {string} from the folder of the place
  * @property {string} find
  * @property {(planted: string) => string} replace gets an expression that is true if the fault is active
  */
@@ -15,143 +16,143 @@ const CORE = "crates/core/src";
 export const plants = [
   {
     name: "the occurrence after the answered one is skipped",
-    file: `${CORE}/replay/source.rs`,
+    from: CORE,
     find: "            *first = self.next[position];\n",
     replace: (planted) =>
       `            *first = self.next[position];\n            if ${planted} && *first != NONE {\n                *first = self.next[*first as usize];\n            }\n`,
   },
   {
     name: "an entry answers again and again",
-    file: `${CORE}/replay/source.rs`,
+    from: CORE,
     find: "            *first = self.next[position];\n",
     replace: (planted) =>
       `            if !${planted} {\n                *first = self.next[position];\n            }\n`,
   },
   {
     name: "a frame is found without its input",
-    file: `${CORE}/replay/source.rs`,
+    from: CORE,
     find: "            let wanted = (place.clone(), agent_id.clone(), input);\n",
     replace: (planted) =>
       `            let mut wanted = (place.clone(), agent_id.clone(), input);\n            if ${planted} && let Some(other) = index.by_input.keys().filter(|(_, agent, _)| agent == agent_id).min() {\n                wanted = other.clone();\n            }\n`,
   },
   {
     name: "equal frames are found from the last to the first",
-    file: `${CORE}/replay/source.rs`,
+    from: CORE,
     find: "while let Some(position) = queue.pop_front() {",
     replace: (planted) => `while let Some(position) = if ${planted} { queue.pop_back() } else { queue.pop_front() } {`,
   },
   {
     name: "a call in flight is not an occurrence",
-    file: `${CORE}/replay/source.rs`,
+    from: CORE,
     find: "        for (position, call) in positions.zip(generation.calls.iter().rev()) {\n",
     replace: (planted) =>
       `        for (position, call) in positions.zip(generation.calls.iter().rev()) {\n            if ${planted} && call.outcome == Outcome::Pending {\n                continue;\n            }\n`,
   },
   {
     name: "a tombstone is answered",
-    file: `${CORE}/replay/source.rs`,
+    from: CORE,
     find: "            Outcome::Tombstone(_) => Verdict::Miss(Miss::Tombstone),\n",
     replace: (planted) =>
       `            Outcome::Tombstone(_) if ${planted} => Verdict::Output(Value { text: JsonText::trusted("null".to_owned()), types: None }),\n            Outcome::Tombstone(_) => Verdict::Miss(Miss::Tombstone),\n`,
   },
   {
     name: "a request with hidden content is answered",
-    file: `${CORE}/replay/source.rs`,
+    from: CORE,
     find: "_ if !exact && self.flags.has(Flag::ExactRequests) =>",
     replace: (planted) => `_ if !exact && self.flags.has(Flag::ExactRequests) && !${planted} =>`,
   },
   {
     name: "a handled failure is executed again",
-    file: `${CORE}/retry_rule/verdict.rs`,
+    from: CORE,
     find: "if failed.handled {\n            return Self::Marked;",
     replace: (planted) =>
       `if ${planted} {\n            return Self::Nothing;\n        }\n        if failed.handled {\n            return Self::Marked;`,
   },
   {
     name: "the failure that ended the run is replayed",
-    file: `${CORE}/retry_rule/verdict.rs`,
+    from: CORE,
     find: "            Self::Auto => ended_the_run,\n",
     replace: (planted) => `            Self::Auto => ended_the_run && !${planted},\n`,
   },
   {
     name: "a frame that completed has not handled its failures",
-    file: `${CORE}/retry_rule/verdict.rs`,
+    from: CORE,
     find: "        if completed {\n            return Self::Completed;",
     replace: (planted) => `        if completed && !${planted} {\n            return Self::Completed;`,
   },
   {
     name: "a dump of a resumed run loses what the run has not reached",
-    file: `${CORE}/replay/carry_over.rs`,
+    from: CORE,
     find: "        if keep == Keep::Delivered {\n            return None;",
     replace: (planted) => `        if keep == Keep::Delivered || ${planted} {\n            return None;`,
   },
   {
     name: "a fork keeps what was started after a dropped call",
-    file: `${CORE}/fork/remove.rs`,
+    from: CORE,
     find: "        self.0.is_some_and(|cut| order > Some(cut))",
     replace: (planted) => `        !${planted} && self.0.is_some_and(|cut| order > Some(cut))`,
   },
   {
     name: "a restore after a span leaves its end out",
-    file: `${CORE}/restore/order/cut.rs`,
+    from: CORE,
     find: "(Some(position), Anchor::After) => Ok(position + 1),",
     replace: (planted) => `(Some(position), Anchor::After) => Ok(position + usize::from(!${planted})),`,
   },
   {
     name: "a restore before a span leaves out what came last",
-    file: `${CORE}/restore/order/cut.rs`,
+    from: CORE,
     find: "(Some(position), Anchor::Before) => Ok(position),",
     replace: (planted) => `(Some(position), Anchor::Before) => Ok(position - usize::from(${planted} && position > 1)),`,
   },
   {
     name: "a restore takes an attempt for a call of its own",
-    file: `${CORE}/restore/rebuild/calls.rs`,
+    from: CORE,
     find: "        fields.present(Field::Attempt)?;\n",
     replace: (planted) =>
       `        if ${planted} {\n            return None;\n        }\n        fields.present(Field::Attempt)?;\n`,
   },
   {
     name: "a call inside a call answers outside of it",
-    file: `${CORE}/replay/source.rs`,
+    from: CORE,
     find: "fn place_of(within: Option<&JsonStr>, flags: Flags) -> Place {\n",
     replace: (planted) =>
       `fn place_of(within: Option<&JsonStr>, flags: Flags) -> Place {\n    if ${planted} {\n        return None;\n    }\n`,
   },
   {
     name: "what a call had asked does not answer when it is executed again",
-    file: `${CORE}/record/live_frame/calls.rs`,
+    from: CORE,
     find: "            Some(outer) => Some(Some(self.outers.borrow().get(outer)?.clone())),",
     replace: (planted) =>
       `            Some(_) if ${planted} => None,\n            Some(outer) => Some(Some(self.outers.borrow().get(outer)?.clone())),`,
   },
   {
     name: "a life of an agent starts with the first props",
-    file: `${CORE}/replay/source.rs`,
+    from: CORE,
     find: "            props: generation.props.clone(),\n",
     replace: (planted) => `            props: generation.props.clone().filter(|_| !${planted}),\n`,
   },
   {
     name: "a result loses the types that JSON lacks",
-    file: "ts/runtime/call/replay.ts",
+    from: TS,
     find: 'const encoded = { text: recorded.text ?? "null", types: recorded.types ?? null };',
     replace: (planted) =>
       `const encoded = { text: recorded.text ?? "null", types: ${planted} ? null : (recorded.types ?? null) };`,
   },
   {
     name: "ends are released in the order of their arrival",
-    file: "ts/runtime/order/release-queue.ts",
+    from: TS,
     find: "    return this.#wait(order ?? Number.MAX_SAFE_INTEGER);",
     replace: (planted) => `    return this.#wait(${planted} ? 1 : (order ?? Number.MAX_SAFE_INTEGER));`,
   },
   {
     name: "types of content are left out of the hash",
-    file: "ts/runtime/call/request.ts",
+    from: TS,
     find: '  const typed = types === null ? "" : `,"types":${types}`;',
     replace: (planted) => `  const typed = types === null || ${planted} ? "" : \`,"types":\${types}\`;`,
   },
   {
     name: "an attempt is a call of its own",
-    file: "ts/runtime/call/request.ts",
+    from: TS,
     find: "  const entry = (attempt > 0 ? entries.get(key) : undefined) ?? start();",
     replace: (planted) => `  const entry = (attempt > 0 && !${planted} ? entries.get(key) : undefined) ?? start();`,
   },

@@ -1,7 +1,16 @@
 // Plants faults into the rules, one at a time, and counts how many programs it takes to find each.
 
 import { execFileSync } from "node:child_process";
-import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -56,21 +65,27 @@ pub fn planted(number: u32) -> bool {
 }
 `,
   );
-  for (const [index, { name, file, find, replace }] of plants.entries()) {
-    const path = join(TREE, file);
-    const text = readFileSync(path, "utf8");
+  const texts = new Map(["crates/core/src", "ts"].map((folder) => [folder, textsIn(join(TREE, folder))]));
+  for (const [index, { name, from, find, replace }] of plants.entries()) {
     const number = index + 1;
-    const switchOf = file.endsWith(".rs")
-      ? `${file.startsWith("src/") ? "agent_rewind_core" : "crate"}::planted(${number})`
-      : `(process.env["PLANTED"] === "${number}")`;
-    // An earlier fault may have changed the same place: both keep the text that they look for.
-    if (text.split(find).length !== 2)
-      throw new Error(`the fault "${name}" finds its place ${text.split(find).length - 1} times in ${file}`);
-    writeFileSync(
+    const files = texts.get(from);
+    const places = [...files].filter(([, text]) => text.includes(find));
+    const [[path, text] = []] = places;
+    // A fault that was planted before keeps the text that another one looks for.
+    if (places.length !== 1 || text.split(find).length !== 2)
+      throw new Error(`the place of "${name}" is not found once in ${from}`);
+    const planted = from === "ts" ? `(process.env["PLANTED"] === "${number}")` : `crate::planted(${number})`;
+    files.set(
       path,
-      text.replace(find, () => replace(switchOf)),
+      text.replace(find, () => replace(planted)),
     );
+    writeFileSync(path, files.get(path));
   }
+}
+
+function textsIn(folder) {
+  const names = readdirSync(folder, { recursive: true }).filter((name) => /\.(rs|ts)$/.test(name));
+  return new Map(names.map((name) => [join(folder, name), readFileSync(join(folder, name), "utf8")]));
 }
 
 /** The first program that fails with the fault, and does not fail without it. */
