@@ -147,8 +147,8 @@ export const plants = [
   {
     name: "types of content are left out of the hash",
     from: TS,
-    find: '  const typed = types === null ? "" : `,"types":${types}`;',
-    replace: (planted) => `  const typed = types === null || ${planted} ? "" : \`,"types":\${types}\`;`,
+    find: '"name":${JSON.stringify(name)}${typed}}`',
+    replace: (planted) => `"name":\${JSON.stringify(name)}\${${planted} ? "" : typed}}\``,
   },
   {
     name: "an attempt is a call of its own",
