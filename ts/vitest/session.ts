@@ -83,7 +83,7 @@ export class TestSession implements Recording {
     const { context } = this.#run;
     sessionContexts.add(context);
     try {
-      const result = await context.run(async () => test());
+      const result = await this.#run.run(test);
       const snapshot = await this.#run.finish();
       this.#throwIfRefused();
       this.#keep(snapshot);

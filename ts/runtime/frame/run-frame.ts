@@ -16,6 +16,7 @@ import { restoreError } from "../call/incomplete-errors.js";
 import { budgetOf } from "../usage/budget.js";
 import { isProduction } from "../scope/environment.js";
 import type { Redaction } from "../../redact/redaction.js";
+import { runProgram } from "../call/async-stack.js";
 import { encodedFields } from "../call/event-fields.js";
 import type { Normalizer } from "../../values/normalize.js";
 import { isRebornSignal, type RebornSignal } from "./reborn.js";
@@ -292,7 +293,8 @@ class FrameRun<Props, Result> {
       scope.throwIfAborted();
       // A new stack, after too many nested agents without an await.
       if (nestedCalls >= DEFAULT_MAX_DEPTH) await Promise.resolve();
-      const result = await storage.run(new RunContext(scope, span.spanId), () => this.#handle(props));
+      const context = new RunContext(scope, span.spanId);
+      const result = await storage.run(context, () => runProgram(() => this.#handle(props)));
       scope.throwIfAborted();
       if (isRebornSignal(result)) {
         emitEvent(scope, EVENTS.AGENT_REBORN, span.spanId, () => ({
@@ -311,15 +313,13 @@ class FrameRun<Props, Result> {
   }
 
   /** Calls the handler. Until its first await it runs on the stack of the agent's caller. */
-  async #handle(props: Props): Promise<Result | RebornSignal> {
+  #handle(props: Props): Result | RebornSignal | Promise<Result | RebornSignal> {
     nestedCalls += 1;
-    let result: Result | RebornSignal | Promise<Result | RebornSignal>;
     try {
-      result = this.#spec.handler(props);
+      return this.#spec.handler(props);
     } finally {
       nestedCalls -= 1;
     }
-    return result;
   }
 
   #memory(): unknown {

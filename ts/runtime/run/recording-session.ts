@@ -1,3 +1,4 @@
+import { runProgram } from "../call/async-stack.js";
 import { RunContext } from "../scope/run-context.js";
 import { calling, native } from "../../native.js";
 import { dumpSnapshot } from "./dump.js";
@@ -61,6 +62,11 @@ export class RecordingSession {
       settings: DEFAULT_SETTINGS,
     });
     this.context = new RunContext(this.#scope, newSpanId());
+  }
+
+  /** Runs the test inside the recording. */
+  run<R>(test: () => R | Promise<R>): Promise<R> {
+    return this.context.run(() => runProgram(test));
   }
 
   /** The calls so far, in order. */

@@ -1,3 +1,4 @@
+import { runProgram } from "../call/async-stack.js";
 import { RunContext, getContext, storage } from "../scope/run-context.js";
 import { NestedRunError, SnapshotDisabledError } from "../../errors/index.js";
 import { kindOf } from "../../errors/received.js";
@@ -181,7 +182,7 @@ class Run<Props, Result> {
   async #outcome(fn: (props: Props) => Promise<Result> | Result): Promise<{ result: Result } | Failure> {
     const { misses } = this.#scope.run;
     try {
-      const result = await storage.run(this.#context, async () => fn(this.#props()));
+      const result = await storage.run(this.#context, () => runProgram(() => fn(this.#props())));
       return misses.refused === undefined ? { result } : { error: misses.refused };
     } catch (error) {
       return { error: misses.refused ?? error };
