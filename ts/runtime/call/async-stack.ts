@@ -75,12 +75,13 @@ export const runProgram: <Result>(enter: () => Result | Promise<Result>) => Prom
 /** V8 formats a stack when it is first read. Other formatters than ours would look up source maps for each frame. */
 function sitesOf(holder: { readonly stack?: unknown }): readonly CallSite[] | undefined {
   if (!readable) return undefined;
-  const prepare = Object.getOwnPropertyDescriptor(Error, "prepareStackTrace");
+  const { prepareStackTrace } = Error;
+  const isOwn = Object.hasOwn(Error, "prepareStackTrace");
   try {
     Error.prepareStackTrace = keepSites;
     const { stack } = holder;
-    if (prepare === undefined) Reflect.deleteProperty(Error, "prepareStackTrace");
-    else Object.defineProperty(Error, "prepareStackTrace", prepare);
+    if (isOwn) Error.prepareStackTrace = prepareStackTrace;
+    else Reflect.deleteProperty(Error, "prepareStackTrace");
     return Array.isArray(stack) ? (stack as CallSite[]) : undefined;
   } catch {
     readable = false;
@@ -94,16 +95,21 @@ function keepSites(_error: unknown, sites: unknown): unknown {
 
 function laneOf(sites: readonly CallSite[]): Lane {
   const names: string[] = [];
+  // Most awaiters are in the file of the one before.
+  let file: string | null | undefined;
+  let internal = false;
   for (const site of sites) {
     const name = site.getFunctionName() ?? "anonymous";
     if (name === PROGRAM) return { names, complete: true };
-    const file = site.getFileName();
-    if (file == null) {
-      const index = site.getPromiseIndex();
-      names.push(index === null ? name.slice(0, MAX_NAME) : `${name}[${index}]`);
-    } else if (!isInternal(file)) {
-      names.push(name.slice(0, MAX_NAME));
+    const itsFile = site.getFileName();
+    if (itsFile !== file) {
+      file = itsFile;
+      internal = file != null && isInternal(file);
     }
+    if (internal) continue;
+    const index = file == null ? site.getPromiseIndex() : null;
+    if (index !== null) names.push(`${name}[${index}]`);
+    else names.push(name.length > MAX_NAME ? name.slice(0, MAX_NAME) : name);
   }
   return { names, complete: false };
 }
