@@ -70,7 +70,7 @@ const PASSAGES: Passage[] = [
     lost: all(CARRIED_OVER_FIELDS, "The run has asked for all of it."),
     lostAt: {
       "not JSON": {
-        fields: /\.(?:meta|durationMs)$/,
+        fields: /\.(?:meta|durationMs|sameTick)$/,
         why: "A call whose output could not be recorded is executed again.",
       },
     },

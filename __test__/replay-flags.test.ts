@@ -20,7 +20,7 @@ import { temporaryFolder } from "./support/process.js";
 
 const CURRENT: Recorder = {
   version: (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as Recorder).version,
-  flags: [1, 2],
+  flags: [1, 2, 3, 4],
 };
 const NO_FLAGS: Recorder = { ...CURRENT, flags: [] };
 
@@ -134,12 +134,12 @@ describe("the recorder", () => {
 
 describe("a flag of a newer version", () => {
   const newer = /unknown replay flag 31: .* update agent-rewind/;
-  const withFlag = (recorder: unknown): Recorder => ({ ...(recorder as Recorder), flags: [1, 31] });
+  const withFlag = (recorder: unknown): Recorder => ({ ...(recorder as Recorder), flags: [...CURRENT.flags, 31] });
 
   it("is refused in a snapshot", async () => {
     const snapshot = copyOf(await dumpOf(program));
     snapshot.recorder = withFlag(snapshot.recorder);
-    const fault = { path: "recorder.flags.1", message: expect.stringMatching(newer) as string };
+    const fault = { path: `recorder.flags.${CURRENT.flags.length}`, message: expect.stringMatching(newer) as string };
     const error = { name: "InvalidSnapshotError", faults: [fault] };
     await expect(replay(() => program(), { snapshot })).rejects.toMatchObject(error);
     const text = JSON.stringify(snapshot);
@@ -153,7 +153,7 @@ describe("a flag of a newer version", () => {
     const [start] = events;
     if (start?.type !== "runWith:start") throw new Error("the first event is the start of the run");
     start.recorder = withFlag(start.recorder);
-    const error = { name: "RestoreError", path: "runWith:start.recorder.flags.1" };
+    const error = { name: "RestoreError", path: `runWith:start.recorder.flags.${CURRENT.flags.length}` };
     expect(() => restoreSnapshot(events)).toThrow(expect.objectContaining(error));
     expect(() => restoreSnapshot(events.map((event) => JSON.stringify(event)).join("\n"))).toThrow(newer);
   });
@@ -161,7 +161,7 @@ describe("a flag of a newer version", () => {
   it("is refused in a recording", async () => {
     inRecording(await dumpOf(program), (paths) => {
       const text = readFileSync(paths.main, "utf8");
-      writeFileSync(paths.main, text.replace('"flags":[1,2]', '"flags":[1,31]'));
+      writeFileSync(paths.main, text.replace(JSON.stringify(CURRENT.flags), JSON.stringify([...CURRENT.flags, 31])));
       expect(() => readRecording(paths)).toThrow(expect.objectContaining({ name: "InvalidRecordingError", line: 1 }));
       expect(() => readRecording(paths)).toThrow(newer);
     });

@@ -79,13 +79,20 @@ export declare class FrameHandle {
   get hasForeignHashes(): boolean
   /** True if calls and frames inside a call belong to it. */
   get hasInnerCalls(): boolean
+  /** True if a retry that a client reports belongs to the call that it repeats. */
+  get hasOwnAttempts(): boolean
+  /** True if calls must be started with their lanes. */
+  get hasLanes(): boolean
   /**
    * Starts a call. `request` is JSON text. If `normalized` is given, it is hashed instead. `inexact`: the request
-   * has content that the hash does not cover. `within`: the callId of its outer call, as a JSON literal.
+   * has content that the hash does not cover. `within`: the callId of its outer call, as a JSON literal. `lane` is a
+   * JSON literal.
    */
-  begin(kind: string, callId: string, request: string, foreign?: string | undefined | null, normalized?: string | undefined | null, inexact?: boolean | undefined | null, within?: string | undefined | null): BindingStartedCall
+  begin(kind: string, callId: string, request: string, foreign?: string | undefined | null, normalized?: string | undefined | null, inexact?: boolean | undefined | null, within?: string | undefined | null, lane?: string | undefined | null): BindingStartedCall
   /** Starts a prompt. Its messages are those appended to the conversation so far. */
-  beginPrompt(callId: string, conversation: Conversation, tail: RequestTail, foreign?: string | undefined | null, within?: string | undefined | null): BindingStartedCall
+  beginPrompt(callId: string, conversation: Conversation, tail: RequestTail, foreign?: string | undefined | null, within?: string | undefined | null, lane?: string | undefined | null): BindingStartedCall
+  /** Notes the lane of an open call. `lane` is a JSON literal. */
+  setLane(slot: number, lane: string): void
   /**
    * Explains why no recorded request matches: a `MissExplanation` as JSON text. Absent if no request of this kind
    * was kept. `request` is JSON text.
@@ -381,6 +388,8 @@ export interface BindingStartedCall {
    */
   answered?: number
   end?: number
+  /** The same number for all calls that are released together. */
+  tick?: number
   /** The recorded data of the call: JSON text of a `CallData` object. */
   data?: string
   /** The number of earlier calls with the same request. Absent if it is 0. */

@@ -50,12 +50,12 @@ const FIELDS: Record<string, { always: string; sometimes?: string; own?: string 
   "turn:start": {
     always: "step messages messageCount",
     sometimes: "schema toolConfig",
-    own: "callId contentHash within",
+    own: "callId contentHash within lanes",
   },
   "turn:end": {
     always: "step messages messageCount duration success contentHash cache",
     sometimes: "schema toolConfig message error resultType",
-    own: "callId within tombstone meta",
+    own: "callId within tombstone meta lane attempts sameTick",
   },
   "model:call:start": { always: "adapterId messageCount usedTools", sometimes: "provider" },
   "model:call:end": {
@@ -67,17 +67,17 @@ const FIELDS: Record<string, { always: string; sometimes?: string; own?: string 
     always: "toolCallsCount toolNames successCount failureCount duration success toolResults",
     sometimes: "error",
   },
-  "tool:call:start": { always: "toolName callId journalCallId contentHash input", own: "within" },
+  "tool:call:start": { always: "toolName callId journalCallId contentHash input", own: "within lanes" },
   "tool:call:end": {
     always: "toolName callId journalCallId contentHash input duration success cache",
     sometimes: "output outputTypes tombstone error meta",
-    own: "within",
+    own: "within lane attempts sameTick",
   },
-  "call:start": { always: "kind name callId contentHash", own: "within" },
+  "call:start": { always: "kind name callId contentHash", own: "within attempt lanes" },
   "call:end": {
     always: "kind name callId contentHash duration success cache",
     sometimes: "output outputTypes tombstone error meta",
-    own: "within",
+    own: "within lane attempts sameTick",
   },
   "budget:update": { always: "identifiers delta aggregate own" },
   "memory:init": { always: "key value" },

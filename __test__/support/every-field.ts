@@ -37,6 +37,12 @@ const failing = (name: string): Promise<unknown> =>
     throw Object.assign(new RangeError(`${name} failed`), { code: "E_STEP" });
   });
 
+const attempt = (number: number): Promise<unknown> =>
+  journalCall({ kind: "step", name: "retried", request: {}, attempt: number }, () => {
+    if (number === 0) throw new Error("failed once");
+    return number;
+  });
+
 const fetch = rewindFetch(() =>
   Promise.resolve(new Response("body", { headers: { "content-type": "text/plain", "x-request-id": "r1" } })),
 );
@@ -80,6 +86,8 @@ export async function everyFieldProgram(): Promise<void> {
     runFrame({ id: "inner", input: {} }, () => failing("stopped")),
   );
   await outer.catch(() => {});
+  await Promise.all([1, 2].map((number) => step("open together", () => nextMacrotask(number))));
+  await attempt(0).catch(() => attempt(1));
   setSeen([...seen, "all"]);
   await runFrame({ id: APART, input: {} }, () => step("apart", () => "apart"));
 }

@@ -15,6 +15,7 @@ export const figures = [
   figure("replay", "replay of an agent: each step has a model call and a tool call with 2 KB of output"),
   figure("explain", "explaining a miss: a request that differs in one place"),
   figure("record", "recording one call with 2 KB of output"),
+  figure("call-cost", "recording one call, and awaits: in addition to another build of the package"),
   figure("events", "events of a turn of a growing conversation: time and trace file"),
   figure("whole-stack", "an agent of 1,000 steps with 2 KB outputs: dumped every step, killed, resumed"),
   figure("capture", "capturing a boundary, with its hashes and its ledger"),

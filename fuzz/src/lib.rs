@@ -142,6 +142,7 @@ fn replayed(snapshot: &Snapshot) {
                 kind: call.kind.clone(),
                 call_id: call.call_id.clone(),
                 hash,
+                lane: None,
                 exact: true,
                 request: None,
             },

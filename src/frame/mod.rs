@@ -197,8 +197,21 @@ impl FrameHandle {
         self.frame.flags().has(Flag::InnerCalls)
     }
 
+    /// True if a retry that a client reports belongs to the call that it repeats.
+    #[napi(getter, catch_unwind)]
+    pub fn has_own_attempts(&self) -> bool {
+        self.frame.flags().has(Flag::OwnAttempts)
+    }
+
+    /// True if calls must be started with their lanes.
+    #[napi(getter, catch_unwind)]
+    pub fn has_lanes(&self) -> bool {
+        self.frame.has_lanes()
+    }
+
     /// Starts a call. `request` is JSON text. If `normalized` is given, it is hashed instead. `inexact`: the request
-    /// has content that the hash does not cover. `within`: the callId of its outer call, as a JSON literal.
+    /// has content that the hash does not cover. `within`: the callId of its outer call, as a JSON literal. `lane` is a
+    /// JSON literal.
     #[napi(catch_unwind)]
     #[allow(
         clippy::too_many_arguments,
@@ -214,6 +227,7 @@ impl FrameHandle {
         normalized: Option<String>,
         inexact: Option<bool>,
         within: Option<String>,
+        lane: Option<String>,
     ) -> Result<BindingStartedCall> {
         let hashed = normalized.as_deref().unwrap_or(&request);
         let hash = hash::content_hash(hashed).map_err(|error| json_error(&error))?;
@@ -224,6 +238,7 @@ impl FrameHandle {
             call_id: json_str(&call_id),
             within: within.as_deref().map(json_str),
             hash,
+            lane: lane.map(JsonText::trusted),
             exact: inexact != Some(true),
             request: Some(request),
         };
@@ -240,6 +255,7 @@ impl FrameHandle {
         tail: &RequestTail,
         foreign: Option<String>,
         within: Option<String>,
+        lane: Option<String>,
     ) -> Result<BindingStartedCall> {
         self.keep_request(env, conversation.take_unmetered());
         let prompting = conversation.prompting.borrow();
@@ -248,6 +264,7 @@ impl FrameHandle {
             call_id: json_str(&call_id),
             within: within.as_deref().map(json_str),
             hash: prompting.hash(&tail.0),
+            lane: lane.map(JsonText::trusted),
             exact: true,
             request: prompting.request(&tail.0),
         };
@@ -263,6 +280,13 @@ impl FrameHandle {
             .map(|hash| JsonStr::from_plain(&hash));
         let hash = asked.hash;
         Ok(started_call(self.frame.begin_call(asked, foreign), hash))
+    }
+
+    /// Notes the lane of an open call. `lane` is a JSON literal.
+    #[napi(catch_unwind)]
+    pub fn set_lane(&self, slot: f64, lane: String) {
+        self.frame
+            .set_lane(call_slot(slot), JsonText::trusted(lane));
     }
 
     /// Explains why no recorded request matches: a `MissExplanation` as JSON text. Absent if no request of this kind

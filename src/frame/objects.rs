@@ -64,6 +64,8 @@ pub struct BindingStartedCall {
     /// release.
     pub answered: Option<f64>,
     pub end: Option<f64>,
+    /// The same number for all calls that are released together.
+    pub tick: Option<f64>,
     /// The recorded data of the call: JSON text of a `CallData` object.
     pub data: Option<String>,
     /// The number of earlier calls with the same request. Absent if it is 0.
@@ -168,6 +170,7 @@ pub(super) fn started_call(started: StartedCall, hash: ContentHash) -> BindingSt
         types,
         answered: call.as_ref().and_then(|call| call.answered).map(to_number),
         end: call.as_ref().and_then(|call| call.end).map(to_number),
+        tick: started.tick.map(to_number),
         data: call.as_ref().and_then(|call| call.data.to_json()),
         occurrence: (started.occurrence > 0).then_some(started.occurrence),
         included: started.included.map(|included| BindingIncluded {

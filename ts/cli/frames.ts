@@ -1,6 +1,6 @@
 // The frames and calls of a snapshot, in order, as rows of a tree.
 
-import { marksOf, type Marks } from "../snapshot/marks.js";
+import { callMarksOf, marksOf, type CallMarks, type Marks } from "../snapshot/marks.js";
 import {
   baseOf,
   nameIn,
@@ -14,7 +14,7 @@ import type { AgentSnapshot, ErrorInfo } from "../types/snapshot.js";
 
 export type CallStatus = "ok" | "failed" | "in flight" | "not kept";
 
-export interface CallRow extends Marks {
+export interface CallRow extends CallMarks {
   row: "call";
   depth: number;
   /** True for the last row under its frame. */
@@ -146,7 +146,7 @@ function callItem(call: ListedCall, model: ReadModel, base: string): Item {
     contentHash,
     status,
     ...(reason === undefined ? {} : { reason }),
-    ...marksOf(call),
+    ...callMarksOf(call),
     ...(meta?.durationMs === undefined ? {} : { durationMs: meta.durationMs }),
     ...(usage === undefined ? {} : { tokens: usage.totalTokens }),
     ...(status === "ok" ? { output } : {}),

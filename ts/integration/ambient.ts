@@ -1,3 +1,4 @@
+import { markCaller } from "../runtime/call/attempts.js";
 import { ambientContext as findContext } from "../runtime/scope/ambient.js";
 import { storage, type RunContext } from "../runtime/scope/run-context.js";
 
@@ -75,7 +76,7 @@ export function ambientContext(apiName: string, created: RunContext | undefined)
   if (context === undefined || context.isTransport) return undefined;
   // Under the rules of older recordings, every call covers the client calls inside it.
   if (context.outerCall !== undefined && !context.scope.frame.hasInnerCalls) return undefined;
-  return new Ambient(context);
+  return new Ambient(markCaller(context));
 }
 
 /** Calls `fn`, which sends a message of a client. Requests of other wrapped clients in it are not journaled. */

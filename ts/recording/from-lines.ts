@@ -1,4 +1,4 @@
-import { marksOf } from "../snapshot/marks.js";
+import { callMarksOf, marksOf } from "../snapshot/marks.js";
 import type { AgentFrameSnapshot, AgentSnapshot, BudgetState, CallRecord, GenerationStart } from "../types/snapshot.js";
 import { emptyFrame } from "../values/empty-frame.js";
 import { present, setMember } from "../values/members.js";
@@ -155,7 +155,7 @@ class Reader {
       contentHash: hash,
       ...order,
       ...present({ output, types, error, tombstone }),
-      ...marksOf(line),
+      ...callMarksOf(line),
       ...(line.request === undefined ? {} : { request: this.#request(line.request, frame, call) }),
       ...(Object.keys(meta).length === 0 ? {} : { meta }),
     });

@@ -1,7 +1,7 @@
 // The lines of a recording: one for each start of a generation, call, and end of a frame, in the order of their starts.
 
 import type { AddedRequest } from "../snapshot/read-model.js";
-import type { Marks } from "../snapshot/marks.js";
+import type { CallMarks, Marks } from "../snapshot/marks.js";
 import type { CallMeta, ErrorInfo, Recorder } from "../types/snapshot.js";
 
 export const FORMAT = "agent-rewind recording";
@@ -38,7 +38,7 @@ export interface FrameLine {
 }
 
 /** A call and its outcome. */
-export interface CallLine extends Marks {
+export interface CallLine extends CallMarks {
   /** Path of its frame. */
   frame: string;
   /** The callId, relative to the frame. */

@@ -1,4 +1,4 @@
-import { marksOf } from "../snapshot/marks.js";
+import { callMarksOf, marksOf } from "../snapshot/marks.js";
 import { checkSnapshot } from "../snapshot/open.js";
 import {
   baseOf,
@@ -100,7 +100,7 @@ class Writer implements RecordingLines {
       hash: call.contentHash,
       ...this.#request(call, base),
       ...outcomeOf(call),
-      ...marksOf(call),
+      ...callMarksOf(call),
       ...(isEmpty(known) ? {} : { meta: known }),
     };
     this.lines.push(line);

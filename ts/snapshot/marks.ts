@@ -5,11 +5,29 @@ export interface Marks {
   carriedOver?: true;
 }
 
+/** The marks of calls. */
+export interface CallMarks extends Marks {
+  lane?: string;
+  attempts?: number;
+  sameTick?: true;
+}
+
 /** The marks that are set. Version 0.1.0 wrote `unreached` for `carriedOver`. */
 export function marksOf(fields: Marks & { unreached?: true }): Marks {
   return {
     ...(fields.stopped === true ? { stopped: true } : {}),
     ...(fields.handled === true ? { handled: true } : {}),
     ...(fields.carriedOver === true || fields.unreached === true ? { carriedOver: true } : {}),
+  };
+}
+
+/** The marks that a call has. */
+export function callMarksOf(fields: CallMarks & { unreached?: true }): CallMarks {
+  const { lane, attempts, sameTick } = fields;
+  return {
+    ...marksOf(fields),
+    ...(lane === undefined ? {} : { lane }),
+    ...(attempts === undefined ? {} : { attempts }),
+    ...(sameTick === undefined ? {} : { sameTick }),
   };
 }

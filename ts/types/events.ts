@@ -187,7 +187,7 @@ interface TurnFields extends Inner {
   callId?: string;
 }
 
-export interface TurnStartEvent extends EventBase<"turn:start">, TurnFields {
+export interface TurnStartEvent extends EventBase<"turn:start">, TurnFields, CallStarted {
   /** Extension: hash of the request. */
   contentHash?: string;
 }
@@ -198,6 +198,12 @@ interface CallEnd extends Ended {
   cache: boolean;
   /** Extension: the failure is from a recording in which the program continued after it. */
   handled?: true;
+  /** Extension: as in `CallRecord`. */
+  lane?: string;
+  /** Extension: as in `CallRecord`. */
+  attempts?: number;
+  /** Extension: as in `CallRecord`. */
+  sameTick?: true;
 }
 
 export interface TurnEndEvent extends EventBase<"turn:end">, TurnFields, CallEnd {
@@ -284,7 +290,7 @@ interface CallEnded extends CallEnd {
 }
 
 /** Extension: one tool of a batch has started. */
-export interface ToolCallStartEvent extends EventBase<"tool:call:start">, ToolCallFields {}
+export interface ToolCallStartEvent extends EventBase<"tool:call:start">, ToolCallFields, CallStarted {}
 
 /** Extension: one tool of a batch has finished; the others may still run. */
 export interface ToolCallEndEvent extends EventBase<"tool:call:end">, ToolCallFields, CallEnded {}
@@ -296,8 +302,17 @@ interface CallFields extends Inner {
   contentHash: string;
 }
 
+/** The start of a call that is journaled. */
+interface CallStarted {
+  /**
+   * Extension: the lanes of equal calls that are open together, by callId: as in `CallRecord`. The second one that
+   * starts also has the lane of the first one.
+   */
+  lanes?: Record<string, string>;
+}
+
 /** Extension: a call of a custom kind has started. */
-export interface CallStartEvent extends EventBase<"call:start">, CallFields {
+export interface CallStartEvent extends EventBase<"call:start">, CallFields, CallStarted {
   /** Number of earlier attempts of the client, if there were any. All attempts have the same callId. */
   attempt?: number;
 }

@@ -114,6 +114,15 @@ export interface CallRecord {
   handled?: true;
   /** Copied from the earlier recording; this run has not requested it yet. */
   carriedOver?: true;
+  /**
+   * The functions that waited for the call, from the inside out, such as `ask < branch < all[1] < main`. Only if an
+   * equal request was open in its frame at the same time: then it tells them apart.
+   */
+  lane?: string;
+  /** The number of attempts, if the client retried the call. */
+  attempts?: number;
+  /** The call ended in the same tick of the event loop as the call that had ended right before it. */
+  sameTick?: true;
   /** The request, if requests were recorded. */
   request?: KeptRequest;
   /** Further data about the call. */

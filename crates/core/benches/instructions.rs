@@ -148,6 +148,7 @@ fn calls() -> Vec<(CallInput, JsonText)> {
             call_id: JsonStr::from_plain(&format!("root/tool:search:{index}")),
             within: None,
             hash: content_hash(&index.to_string()).expect("a number"),
+            lane: None,
             exact: true,
             request: None,
         };

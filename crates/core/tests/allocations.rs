@@ -75,6 +75,7 @@ fn call_input(index: usize) -> CallInput {
         kind: Kind::Tool,
         call_id: JsonStr::from_plain("t"),
         hash: hash_of(index),
+        lane: None,
         exact: true,
         request: None,
     }

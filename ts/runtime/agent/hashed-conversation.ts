@@ -6,6 +6,7 @@ import type { ModelAdapter, ToolSchema } from "../../types/model.js";
 import type { Tool } from "../../types/tool.js";
 import type { Redaction } from "../../redact/redaction.js";
 import { deepFreeze } from "../../values/freeze.js";
+import { laneToFind, type AskedFrom } from "../call/lanes.js";
 import { CallEntry, StartedCall } from "../call/started-call.js";
 import type { Normalizer } from "../../values/normalize.js";
 import type { RunContext } from "../scope/run-context.js";
@@ -84,26 +85,27 @@ export class Conversation {
   }
 
   /** Starts the call that sends all messages so far. */
-  begin(): StartedCall {
+  begin(from: AskedFrom): StartedCall {
     const name = this.#request.model.id;
     const callId = this.#context.scope.nextCallId("prompt", name);
     const request = (): string => this.#document();
-    const entry = new CallEntry(callId, this.#beginNative(JSON.stringify(callId)));
+    const recorded = this.#beginNative(JSON.stringify(callId), laneToFind(this.#context.scope, from));
+    const entry = new CallEntry(callId, from, recorded);
     return new StartedCall(this.#context, { kind: "prompt", name, request, wireHash: this.#wireHash }, entry);
   }
 
-  #beginNative(callId: string): NativeStartedCall {
+  #beginNative(callId: string, lane: string | undefined): NativeStartedCall {
     const { scope, within } = this.#context;
     const { frame } = scope;
     const outer = within === undefined ? undefined : JSON.stringify(within);
     const foreign = frame.hasForeignHashes ? this.#foreignText() : undefined;
     if (this.#normalizer === undefined || this.#normalizer.byMessage) {
-      return calling(() => frame.beginPrompt(callId, this.#hasher, this.#tail, foreign, outer));
+      return calling(() => frame.beginPrompt(callId, this.#hasher, this.#tail, foreign, outer, lane));
     }
     // A rule reads the whole document, so the hash cannot be incremental.
     const text = this.#document();
     const normalized = this.#normalizer.document(text, "prompt");
-    return calling(() => frame.begin('"prompt"', callId, text, foreign, normalized, false, outer));
+    return calling(() => frame.begin('"prompt"', callId, text, foreign, normalized, false, outer, lane));
   }
 
   #document(): string {

@@ -199,7 +199,7 @@ class ToolRun {
     this.#input = scope.run.emitter.observed ? (JSON.parse(encodeInput(input).text) as unknown) : input;
     this.#contentHash = contentHash;
     this.#spanId = span.spanId;
-    span.start();
+    span.start(() => call.startFields);
     const inside = this.#context.inside(call.entry, span.spanId, false);
     try {
       const ended = await answerOrCall(call, {

@@ -1,3 +1,4 @@
+import { askedFrom } from "../call/lanes.js";
 import { dataFields } from "../call/call-data.js";
 import { failureFields } from "../call/event-fields.js";
 import { storage, type RunContext } from "../scope/run-context.js";
@@ -27,8 +28,9 @@ export async function takeTurn(
   step: number,
 ): Promise<Message> {
   const { scope } = context;
+  const from = askedFrom(scope, takeTurn);
   context.throwIfAborted();
-  const call = conversation.begin();
+  const call = conversation.begin(from);
   const { callId, contentHash } = call;
   const { within } = context;
   const span = new Span(scope, "TURN", context.trace.spanId, () => ({
@@ -41,7 +43,7 @@ export async function takeTurn(
     ...(request.schema === undefined ? {} : { schema: request.schema }),
     ...(conversation.tools.length === 0 ? {} : { toolConfig: toolConfig(request, conversation) }),
   }));
-  span.start();
+  span.start(() => call.startFields);
   const inside = context.inSpan(span.spanId);
   const facts = new StreamFacts();
   const notifyWatchers = (event: StreamEvent, replayed: boolean): void => {

@@ -31,6 +31,8 @@ export async function answerOrCall<T>(call: StartedCall, spec: CallSpec<T>): Pro
     seen.ended = { error: own.error, cached: own.cached };
     seeIncluded(call, seen);
     throw own;
+  } finally {
+    call.close();
   }
 }
 

@@ -46,14 +46,19 @@ export class CapturedStack {
 /** False once `Error` was found to be frozen, as by `--frozen-intrinsics`. */
 let readable = true;
 
-/** Captures the stack of the caller without formatting it. `undefined` if this process does not let anybody read it. */
-export function captureStack(): CapturedStack | undefined {
+/**
+ * Captures a stack without formatting it. Call it where few functions have been called since the last await: they are
+ * the most expensive part.
+ * @param above leaves out this function, which must be on the stack, and those that it has called.
+ * @returns `undefined` if this process does not let anybody read stacks.
+ */
+export function captureStack(above: Function = captureStack): CapturedStack | undefined {
   if (!readable) return undefined;
   const limit = Error.stackTraceLimit;
   try {
     Error.stackTraceLimit = MAX_FRAMES;
     const holder = {};
-    Error.captureStackTrace(holder, captureStack);
+    Error.captureStackTrace(holder, above);
     Error.stackTraceLimit = limit;
     return new CapturedStack(holder);
   } catch {

@@ -11,6 +11,8 @@ import { Span } from "../scope/span.js";
 import { announceReplay, makeObserved, modelCall, type ModelCall } from "./observers.js";
 import type { CallFailure, CallSpec, Ended, Progress } from "./outcome.js";
 import { dataFields } from "./call-data.js";
+import { askedFrom } from "./lanes.js";
+import type { StartedCall } from "./started-call.js";
 import { failureFields, outputFields } from "./event-fields.js";
 
 /** A call to be journaled. */
@@ -28,8 +30,9 @@ export interface JournaledCall {
   /** The context in which the call is journaled. Default: the current one. */
   context?: RunContext;
   /**
-   * Number of earlier attempts of a client that reports its retries. From 1 on, this is the same call as the last one
-   * with an equal request in its frame, and its outcome replaces the outcome of that one.
+   * Number of earlier attempts of a client that reports its retries. From 1 on, this is the same call as the failed one
+   * that the asking code has asked before, and its outcome replaces the outcome of that one. Code that does not know its
+   * earlier call, because a queue makes the calls, continues the only equal call of its frame that failed.
    */
   attempt?: number;
   /**
@@ -122,12 +125,13 @@ export function journaled<T>(
   }
   checkErrorClasses(call.errors, "journalCall: call.errors");
   const { scope } = context;
+  const from = askedFrom(scope, journaled);
   context.throwIfAborted();
-  const started = beginAttempt(context, call);
+  const started = beginAttempt(context, from, call);
   const { callId, contentHash } = started;
   const { within } = context;
   const about = { kind: call.kind, name: call.name, callId, contentHash, ...(within === undefined ? {} : { within }) };
-  const events = new CallEvents<T>(scope, context.trace.spanId, about, call.attempt ?? 0);
+  const events = new CallEvents<T>(scope, context.trace.spanId, about, { attempt: call.attempt ?? 0, started });
   const { spanId } = events.span;
   const inside = context.inside(started.entry, spanId, call.leaf === true);
   const makeInside = (progress: Progress<T>): T | Promise<T> =>
@@ -151,10 +155,15 @@ class CallEvents<T> {
   readonly #scope: Scope;
   #hasEnded = false;
 
-  constructor(scope: Scope, parentSpanId: string, about: object, attempt: number) {
+  constructor(
+    scope: Scope,
+    parentSpanId: string,
+    about: object,
+    { attempt, started }: { attempt: number; started: StartedCall },
+  ) {
     this.#scope = scope;
     this.span = new Span(scope, "CALL", parentSpanId, () => about);
-    this.span.start(() => (attempt > 0 ? { attempt } : {}));
+    this.span.start(() => ({ ...(attempt > 0 ? { attempt } : {}), ...started.startFields }));
   }
 
   openCall(progress: Progress<T>): OpenCall<T> {

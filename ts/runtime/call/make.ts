@@ -8,7 +8,12 @@ import type { StartedCall } from "./started-call.js";
 export async function makeCall<T>(call: StartedCall, spec: CallSpec<T>): Promise<Ended<T>> {
   const { scope } = call;
   const startedAt = performance.now();
-  const data = (): CallData => ({
+  const { entry } = call;
+  /** `sameTick` is noted only for the final end, because the data of earlier parts is replaced. */
+  const data = (hasEnded: boolean): CallData => ({
+    ...(entry.from.lane === undefined ? {} : { lane: entry.from.lane }),
+    ...(entry.attempts === 1 ? {} : { attempts: entry.attempts }),
+    ...(hasEnded && scope.run.endTicks.end() ? { sameTick: true } : {}),
     meta: {
       durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
       ...spec.meta?.(),
@@ -20,22 +25,27 @@ export async function makeCall<T>(call: StartedCall, spec: CallSpec<T>): Promise
   let encoded: Encoded | Tombstone;
   /** Once set it is final, also if progress is reported later. */
   let ended: Ended<T> | undefined;
-  const endedWith = (given: T, as: Encoded | Tombstone, headReceived = false): Ended<T> => {
-    if (headReceived) scope.frame.headReceived(call.slot);
-    const now: Ended<T> = { value: given, cached: false, ...data(), ...journaledForm(given, as, spec) };
+  const endedWith = (given: T, as: Encoded | Tombstone, hasEnded: boolean): Ended<T> => {
+    const now: Ended<T> = { value: given, cached: false, ...data(hasEnded), ...journaledForm(given, as, spec) };
     journalOutcome(call, now);
+    call.noteOutcome(now.failure !== undefined);
     return now;
   };
   try {
-    value = await spec.make((part, headReceived) => ended ?? endedWith(part, encodeValue(part), headReceived));
+    value = await spec.make((part, headReceived) => {
+      if (ended !== undefined) return ended;
+      if (headReceived === true) scope.frame.headReceived(call.slot);
+      return endedWith(part, encodeValue(part), false);
+    });
     encoded = encodeValue(value);
     if (spec.refuse !== undefined && "tombstone" in encoded) throw spec.refuse(encoded.tombstone);
   } catch (error) {
-    const failureData = data();
+    const failureData = data(true);
     journalFailure(call, error, failureData);
+    call.noteOutcome(true);
     throw new CallFailure(error, "made", failureData);
   }
-  ended = endedWith(value, encoded);
+  ended = endedWith(value, encoded, true);
   return ended;
 }
 

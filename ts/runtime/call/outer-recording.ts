@@ -10,6 +10,7 @@ import {
   type Progress,
   type RecordedEnd,
 } from "./outcome.js";
+import { laneToFind } from "./lanes.js";
 import { CallEntry, StartedCall } from "./started-call.js";
 
 /**
@@ -55,6 +56,7 @@ export async function askOuterRecording<T>(
 /** Begins the same call in the recording session. */
 function beginInside(session: Scope, call: StartedCall): StartedCall {
   const { context, kind, name, request, inexact, entry } = call;
+  const { from } = entry;
   const callId = session.nextCallId(kind, name);
   entry.sessionCallId = callId;
   const within = session.frame.hasInnerCalls ? outerCallInSession(context) : undefined;
@@ -69,9 +71,10 @@ function beginInside(session: Scope, call: StartedCall): StartedCall {
       undefined,
       inexact !== undefined,
       within === undefined ? undefined : JSON.stringify(within),
+      laneToFind(session, from),
     );
   });
-  return new StartedCall(context, call, new CallEntry(callId, recorded), session);
+  return new StartedCall(context, call, new CallEntry(callId, from, recorded), session);
 }
 
 /** The end of a call that is journaled in two places. */

@@ -2,7 +2,7 @@ import { isAbortError } from "../../errors/index.js";
 import type { ErrorInfo } from "../../types/snapshot.js";
 import { decodeValue } from "../../values/decode.js";
 import { addSaved } from "../scope/replay-report.js";
-import { recordedData, type CallData } from "./call-data.js";
+import type { CallData } from "./call-data.js";
 import { restoreError } from "./incomplete-errors.js";
 import {
   CallFailure,
@@ -31,7 +31,12 @@ export async function replayRecorded<T>(
   const answer = call.answer === "output" ? recordedOutput(call, spec) : answerInFailure(call, spec);
   if (answer === undefined) {
     noteInexact(call);
-    throw await replayFailure(call, spec);
+    const error = recordedError(call, spec);
+    // Not in a function of its own: a failure takes as many steps as an output, as when it was recorded.
+    await waitForRelease(call, false);
+    const { reopenedRequests } = call.scope.run;
+    if (!reopenedRequests.isEmpty && isAbortError(error)) await reopenedRequests.answeredBefore(call.recorded.end);
+    throw replayedFailure(call, error);
   }
   const { scope, recorded } = call;
   const incomplete = spec.incompleteAnswer?.(answer.value);
@@ -107,12 +112,14 @@ function answerInFailure<T>(call: StartedCall, { failureIn }: CallSpec<T>): Ende
   return { value: answer, cached: true, failure, handledWhenRecorded: call.answer === "handled-failure" };
 }
 
-async function replayFailure(call: StartedCall, { errors }: Pick<CallSpec<unknown>, "errors">): Promise<CallFailure> {
-  const { recorded, scope } = call;
-  const error = restoreError(scope, call.callId, JSON.parse(recorded.text ?? "{}") as ErrorInfo, errors);
-  await waitForRelease(call, false);
-  const { reopenedRequests } = scope.run;
-  if (!reopenedRequests.isEmpty && isAbortError(error)) await reopenedRequests.answeredBefore(recorded.end);
+function recordedError(
+  { scope, callId, recorded }: StartedCall,
+  { errors }: Pick<CallSpec<unknown>, "errors">,
+): unknown {
+  return restoreError(scope, callId, JSON.parse(recorded.text ?? "{}") as ErrorInfo, errors);
+}
+
+function replayedFailure(call: StartedCall, error: unknown): CallFailure {
   const data = release(call, false);
   rememberFailure(call, error);
   return new CallFailure(error, call.answer === "failure" ? "recorded" : "recorded-handled", data);
@@ -120,7 +127,7 @@ async function replayFailure(call: StartedCall, { errors }: Pick<CallSpec<unknow
 
 /** The end of a call whose answer was returned before. Absent if the recording has one position for both. */
 function recordedEnd<T>(call: StartedCall, { incompleteAnswer }: CallSpec<T>): RecordedEnd | undefined {
-  const { answered, end } = call.recorded;
+  const { answered, end, tick } = call.recorded;
   if (incompleteAnswer === undefined || answered == null) return undefined;
   const { scope } = call;
   let isReleased = false;
@@ -129,23 +136,28 @@ function recordedEnd<T>(call: StartedCall, { incompleteAnswer }: CallSpec<T>): R
     isReleased = true;
     if (scope.frame.release(call.slot, end)) scope.count("overtaken");
   };
-  return { inOrder: () => scope.run.releases.waitForRelease(end ?? undefined).then(now), now };
+  const { releases } = scope.run;
+  return { inOrder: () => releases.waitForRelease(end ?? undefined, tick ?? undefined).then(now), now };
 }
 
 /** Resolves when the recorded order reaches the end of the call, or its answer if that was returned before. */
 function waitForRelease({ scope, recorded }: StartedCall, headReceived: boolean): Promise<void> {
-  return scope.run.releases.waitForRelease((headReceived ? recorded.answered : recorded.end) ?? undefined);
+  const { releases } = scope.run;
+  if (headReceived) return releases.waitForRelease(recorded.answered ?? undefined);
+  return releases.waitForRelease(recorded.end ?? undefined, recorded.tick ?? undefined);
 }
 
 /** Reports to the core that the recorded answer is returned. Returns its recorded data. */
-function release({ scope, slot, recorded }: StartedCall, headReceived: boolean): CallData {
+function release(call: StartedCall, headReceived: boolean): CallData {
+  const { scope, slot, recorded } = call;
   const { run, frame } = scope;
   const { answered, end } = recorded;
   // What was recorded inside the call is replayed with it.
   scope.count("replayed", 1 + (recorded.included?.calls ?? 0));
+  call.noteOutcome(call.answer !== "output");
   const overtook = headReceived ? frame.headReceived(slot, answered) : frame.release(slot, end);
   if (overtook) scope.count("overtaken");
-  const data = recordedData(recorded.data);
+  const data = call.entry.recordedData;
   if (data.meta !== undefined) addSaved(run.report.saved, data.meta);
   return data;
 }

@@ -3,18 +3,17 @@ import { encodeInput, type RefusedAt } from "../../values/encode.js";
 import { valueAt } from "../../values/pointer.js";
 import type { RunContext } from "../scope/run-context.js";
 import type { Scope } from "../scope/scope.js";
+import { Attempt } from "./attempts.js";
+import { askedFrom, laneToFind, type AskedFrom } from "./lanes.js";
 import { CallEntry, StartedCall, type CallRequest } from "./started-call.js";
 
 /** Begins a call whose request is a value. */
 export function beginCall(context: RunContext, kind: string, name: string, request: unknown): StartedCall {
   const { scope } = context;
-  const callId = scope.nextCallId(kind, name);
+  const from = askedFrom(scope, beginCall);
   const document = documentOf(scope, kind, name, request);
-  return new StartedCall(context, document, begin(context, callId, document, request));
+  return new StartedCall(context, document, begin(context, from, document, request));
 }
-
-/** The journal entries of requests whose clients report their retries. */
-const retriableEntries = new WeakMap<Scope, Map<string, CallEntry>>();
 
 /**
  * Begins a call of a client, or continues the call that its client retries. A recorded answer of that call answers the
@@ -22,18 +21,23 @@ const retriableEntries = new WeakMap<Scope, Map<string, CallEntry>>();
  */
 export function beginAttempt(
   context: RunContext,
+  from: AskedFrom,
   { kind, name, request, attempt }: { kind: string; name: string; request: unknown; attempt?: number },
 ): StartedCall {
   const { scope } = context;
+  const tried = new Attempt(context, attempt);
   const document = documentOf(scope, kind, name, request);
-  const start = (): CallEntry => begin(context, scope.nextCallId(kind, name), document, request);
-  if (attempt === undefined) return new StartedCall(context, document, start());
-  const hash = calling(() => native.contentHash(document.normalized ?? document.request()));
-  const key = `${kind} ${hash} ${context.within ?? ""}`;
-  const entries = retriableEntries.get(scope) ?? new Map<string, CallEntry>();
-  retriableEntries.set(scope, entries);
-  const entry = (attempt > 0 ? entries.get(key) : undefined) ?? start();
-  entries.set(key, entry);
+  const keyOf = (hash: string): string => `${kind} ${hash} ${context.within ?? ""}`;
+  const repeated = tried.repeated(() =>
+    keyOf(calling(() => native.contentHash(document.normalized ?? document.request()))),
+  );
+  if (repeated !== undefined) {
+    // Until the new attempt ends, the call is in flight.
+    if (!repeated.hasRecordedAnswer) scope.frame.reopen(repeated.recorded.slot);
+    return new StartedCall(context, document, repeated);
+  }
+  const entry = begin(context, from, document, request);
+  tried.begins(entry, () => keyOf(entry.recorded.contentHash));
   return new StartedCall(context, document, entry);
 }
 
@@ -59,13 +63,15 @@ function documentOf(scope: Scope, kind: string, name: string, request: unknown):
 
 function begin(
   { scope, within }: RunContext,
-  callId: string,
+  from: AskedFrom,
   { kind, name, request, normalized, inexact }: RequestDocument,
   value: unknown,
 ): CallEntry {
   const { frame } = scope;
+  const callId = scope.nextCallId(kind, name);
   const kindText = scope.recordable(JSON.stringify(kind));
   const foreign = frame.hasForeignHashes ? foreignRequestText(kind, name, value) : undefined;
+  const lane = laneToFind(scope, from);
   const recorded = calling(() =>
     frame.begin(
       kindText,
@@ -75,9 +81,10 @@ function begin(
       normalized,
       inexact !== undefined,
       within === undefined ? undefined : JSON.stringify(within),
+      lane,
     ),
   );
-  return new CallEntry(callId, recorded);
+  return new CallEntry(callId, from, recorded);
 }
 
 /** The document that is hashed for a call. */

@@ -2,6 +2,8 @@ import type { NativeStartedCall } from "../../native.js";
 import type { OuterCall } from "../scope/outer-call.js";
 import type { RunContext } from "../scope/run-context.js";
 import type { Scope } from "../scope/scope.js";
+import { recordedData, type CallData } from "./call-data.js";
+import { OpenCall, type AskedFrom } from "./lanes.js";
 
 /** The journal entry of a call. The attempts of a client that retries share it, and only the latest one writes to it. */
 export class CallEntry implements OuterCall {
@@ -11,12 +13,32 @@ export class CallEntry implements OuterCall {
   readonly recorded: NativeStartedCall;
   /** `"output"`, `"failure"`, `"handled-failure"`, or the reason for a miss. */
   answer: string;
+  /** The place that the first attempt was asked from. */
+  readonly from: AskedFrom;
   attempts: number = 0;
+  #recordedData: CallData | undefined;
+  /** Called with each outcome of the latest attempt. */
+  onOutcome: ((failed: boolean) => void) | undefined;
 
-  constructor(callId: string, recorded: NativeStartedCall) {
+  constructor(callId: string, from: AskedFrom, recorded: NativeStartedCall) {
     this.callId = callId;
+    this.from = from;
     this.recorded = recorded;
     this.answer = recorded.answer;
+  }
+
+  get hasRecordedAnswer(): boolean {
+    return this.answer === "output" || this.answer === "failure" || this.answer === "handled-failure";
+  }
+
+  /** The number of recorded attempts; 0 if the recording does not answer the call. */
+  get recordedAttempts(): number {
+    return this.hasRecordedAnswer ? (this.recordedData.attempts ?? 1) : 0;
+  }
+
+  /** The recorded data of the call, also if it is executed again. */
+  get recordedData(): CallData {
+    return (this.#recordedData ??= recordedData(this.recorded.data));
   }
 }
 
@@ -44,6 +66,7 @@ export class StartedCall implements CallRequest {
   readonly entry: CallEntry;
   readonly #attempt: number;
   readonly #generation: number;
+  readonly #open: OpenCall;
 
   /** `scope`: the frame that journals the call, if it is not that of the context. */
   constructor(
@@ -65,6 +88,20 @@ export class StartedCall implements CallRequest {
     if (included !== undefined && entry.attempts === 0) scope.generation.reserve(included.names);
     entry.attempts += 1;
     this.#attempt = entry.attempts;
+    this.#open = new OpenCall(this);
+    scope.run.endTicks.start();
+  }
+
+  /** The fields of its start event that are known only if equal calls are open together. */
+  get startFields(): { lanes?: Readonly<Record<string, string>> } {
+    const { lanes } = this.#open;
+    return lanes === undefined || Object.keys(lanes).length === 0 ? {} : { lanes };
+  }
+
+  /** Notes that the call has ended. */
+  close(): void {
+    this.#open.close();
+    this.scope.run.endTicks.close();
   }
 
   get callId(): string {
@@ -101,13 +138,17 @@ export class StartedCall implements CallRequest {
   }
 
   get hasRecordedAnswer(): boolean {
-    const { answer } = this.entry;
-    return answer === "output" || answer === "failure" || answer === "handled-failure";
+    return this.entry.hasRecordedAnswer;
   }
 
   /** Identifies the journal entry. `undefined` if nothing is journaled, or if a later attempt writes to the entry. */
   get slot(): number | undefined {
     return this.#attempt === this.entry.attempts ? this.entry.recorded.slot : undefined;
+  }
+
+  /** Notes that the program receives an output or a failure. */
+  noteOutcome(failed: boolean): void {
+    if (this.#attempt === this.entry.attempts) this.entry.onOutcome?.(failed);
   }
 
   /** Notes that the recorded answer is incomplete, so the call is executed like one that was in flight. */

@@ -3,12 +3,14 @@ const nextMacrotask = setImmediate;
 
 interface Pending {
   order: number;
+  tick: number | undefined;
   arrival: number;
   release: () => void;
 }
 
 /**
- * Releases replayed calls in the recorded order of their ends, one per macrotask. Nothing waits for a call that is not
+ * Releases replayed calls in the recorded order of their ends, one per macrotask, and together if they ended in one tick
+ * when they were recorded. Nothing waits for a call that is not
  * pending, so a changed program cannot hang.
  */
 export class ReleaseQueue {
@@ -16,9 +18,12 @@ export class ReleaseQueue {
   #arrivals = 0;
   #scheduled = false;
 
-  /** Resolves when this call may end. `order` is the position of its recorded end, if it has one. */
-  waitForRelease(order: number | undefined): Promise<void> {
-    return this.#wait(order ?? Number.MAX_SAFE_INTEGER);
+  /**
+   * Resolves when this call may end. `order` is the position of its recorded end, if it has one. `tick` is the same
+   * number for all calls that may end together with it.
+   */
+  waitForRelease(order: number | undefined, tick?: number): Promise<void> {
+    return this.#wait(order ?? Number.MAX_SAFE_INTEGER, tick);
   }
 
   /** Resolves when nothing else is pending. */
@@ -32,9 +37,9 @@ export class ReleaseQueue {
     return first !== undefined && first.order < order;
   }
 
-  #wait(order: number): Promise<void> {
+  #wait(order: number, tick?: number): Promise<void> {
     return new Promise((release) => {
-      this.#push({ order, arrival: this.#arrivals++, release });
+      this.#push({ order, tick, arrival: this.#arrivals++, release });
       this.#schedule();
     });
   }
@@ -44,9 +49,16 @@ export class ReleaseQueue {
     this.#scheduled = true;
     nextMacrotask(() => {
       this.#scheduled = false;
-      this.#pop()?.release();
+      this.#releaseNext();
       if (this.#heap.length > 0) this.#schedule();
     });
+  }
+
+  #releaseNext(): void {
+    const first = this.#pop();
+    first?.release();
+    if (first?.tick === undefined) return;
+    while (this.#heap[0]?.tick === first.tick) this.#pop()?.release();
   }
 
   #push(pending: Pending): void {

@@ -11,11 +11,16 @@ const shared = globalThis as { [KEY]?: AsyncLocalStorage<RunContext> };
 
 export const storage: AsyncLocalStorage<RunContext> = (shared[KEY] ??= new AsyncLocalStorage<RunContext>());
 
+/** Leads to the last call that code has asked. */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type
+export interface LastCall {}
+
 /** Where the code runs in a frame. */
 interface Place {
   readonly generation?: Generation;
   readonly outerCall?: OuterCall | undefined;
   readonly isTransport?: boolean;
+  readonly lastCall?: LastCall | undefined;
 }
 
 /** The position of the code in a run: its frame, and the span that is the parent of new spans. */
@@ -28,17 +33,20 @@ export class RunContext {
   readonly outerCall: OuterCall | undefined;
   /** @internal True if the code sends the request of that call: adapters pass what it sends through. */
   readonly isTransport: boolean;
+  /** @internal By it the retry of a client is recognized. Absent before the first call. */
+  readonly lastCall: LastCall | undefined;
   readonly #spanId: string;
 
   /** @internal */
   constructor(
     scope: Scope,
     spanId: string,
-    { generation = scope.generation, outerCall, isTransport = false }: Place = {},
+    { generation = scope.generation, outerCall, isTransport = false, lastCall }: Place = {},
   ) {
     this.scope = scope;
     this.outerCall = outerCall;
     this.isTransport = isTransport;
+    this.lastCall = lastCall;
     this.#spanId = spanId;
     this.generation = generation;
   }
@@ -76,6 +84,12 @@ export class RunContext {
   throwIfAborted(): void {
     this.scope.throwIfAborted();
     if (this.isStale) throw new AbortError(`the agent "${this.agentId}" was reborn before this call`);
+  }
+
+  /** @internal The same context for the code after a call. */
+  after(lastCall: LastCall): RunContext {
+    const { generation, outerCall, isTransport } = this;
+    return new RunContext(this.scope, this.#spanId, { generation, outerCall, isTransport, lastCall });
   }
 
   /** Path of the frame, such as `root/agent:writer:0`. */

@@ -4,6 +4,7 @@ import type { ModelAdapter } from "../../types/model.js";
 import type { ReplayReport } from "../../types/report.js";
 import type { ErrorClass } from "../../types/error-class.js";
 import type { Normalizer } from "../../values/normalize.js";
+import { EndTicks } from "../order/end-ticks.js";
 import { ReleaseQueue } from "../order/release-queue.js";
 import { ReopenedRequests } from "../order/reopened-requests.js";
 import { Emitter, type EmitterOptions } from "./emitter.js";
@@ -71,6 +72,7 @@ export class RunState {
   readonly modelRegistry: Readonly<Record<string, ModelAdapter>> | undefined;
   readonly releases: ReleaseQueue;
   readonly reopenedRequests: ReopenedRequests;
+  readonly endTicks: EndTicks;
   /** The run that this one is a frame of, or this run itself. */
   readonly outermost: RunState;
   readonly isRecordingSession: boolean;
@@ -106,6 +108,7 @@ export class RunState {
     this.frameCallId = settings.frameCallId;
     this.releases = settings.outer?.releases ?? new ReleaseQueue();
     this.reopenedRequests = settings.outer?.reopenedRequests ?? new ReopenedRequests();
+    this.endTicks = settings.outer?.endTicks ?? new EndTicks();
   }
 
   /** Lists a call in the recording session, if there is one. */

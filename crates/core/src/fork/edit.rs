@@ -89,7 +89,7 @@ impl Tree<'_> {
                 if let Some(call) = self.call_mut(entry) {
                     call.outcome = outcome.of_call();
                     // Durations and usage belong to the recorded answer.
-                    call.data = CallData::default();
+                    call.data = std::mem::take(&mut call.data).of_start();
                 }
             }
             Subject::Row(_, position) => self.set_row(entry, position, outcome),

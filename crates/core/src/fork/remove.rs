@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::tree::{Entry, ROOT, Subject, Tree, generation_at, generation_mut, generations};
-use crate::model::{Call, CallData, Frame, Generation, Memory, Outcome, RequestHash, State};
+use crate::model::{Call, Frame, Generation, Memory, Outcome, RequestHash, State};
 
 /// An entry that is removed together with everything after it.
 pub(super) struct Dropped {
@@ -120,7 +120,7 @@ impl Tree<'_> {
                     call.answered = None;
                     call.end = None;
                     call.outcome = Outcome::Pending;
-                    call.data = CallData::default();
+                    call.data = std::mem::take(&mut call.data).of_start();
                 }
             }
             Subject::Frame => {

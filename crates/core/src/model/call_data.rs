@@ -37,9 +37,24 @@ macro_rules! call_data {
 call_data! {
     /// An object with `durationMs`, and for a prompt `usage`.
     meta = "meta";
+    /// A string: the functions that waited for the call, if an equal request was open in its frame.
+    lane = "lane";
+    /// The number of attempts, if the client retried the call.
+    attempts = "attempts";
+    /// `true` if the call ended in the same tick as the end before it.
+    same_tick = "sameTick";
 }
 
 impl CallData {
+    /// The part that is known from the start of the call, not from its outcome.
+    #[must_use]
+    pub fn of_start(self) -> Self {
+        Self {
+            lane: self.lane,
+            ..Self::default()
+        }
+    }
+
     /// Reads JSON text of an object that contains fields under their names. Other members are ignored, and the whole
     /// text if it is not such an object.
     #[must_use]

@@ -19,10 +19,21 @@ pub enum Flag {
     /// when the recorded answer of that call is returned. Without the flag, it answers anywhere in the frame, and adapters
     /// journal nothing inside a call.
     InnerCalls = 2,
+    /// A retry that a client reports belongs to the call that it repeats, also if equal requests run in parallel.
+    /// Without the flag, it belongs to the last equal call of its frame.
+    OwnAttempts = 3,
+    /// Calls that ended in one tick of the event loop, one right after the other, are released in one tick. Without
+    /// the flag, each end has a tick of its own.
+    SharedTicks = 4,
 }
 
 impl Flag {
-    pub const ALL: &[Self] = &[Self::ExactRequests, Self::InnerCalls];
+    pub const ALL: &[Self] = &[
+        Self::ExactRequests,
+        Self::InnerCalls,
+        Self::OwnAttempts,
+        Self::SharedTicks,
+    ];
 
     #[must_use]
     pub const fn number(self) -> u32 {
@@ -33,7 +44,9 @@ impl Flag {
     #[must_use]
     pub const fn since(self) -> &'static str {
         match self {
-            Self::ExactRequests | Self::InnerCalls => "0.1.0",
+            Self::ExactRequests | Self::InnerCalls | Self::OwnAttempts | Self::SharedTicks => {
+                "0.1.0"
+            }
         }
     }
 

@@ -283,7 +283,15 @@ impl Run {
         call.outcome = Outcome::Pending;
         call.answered = None;
         call.end = None;
+        call.data = std::mem::take(&mut call.data).of_start();
         true
+    }
+
+    /// Notes the lane of a call. `lane`: a JSON string.
+    pub fn set_lane(&mut self, path: &FramePath, slot: CallSlot, lane: JsonText) {
+        if let Some(call) = self.live_call(path, slot) {
+            call.data.lane = Some(lane);
+        }
     }
 
     /// Marks this call's failure.

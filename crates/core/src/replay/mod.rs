@@ -4,6 +4,7 @@ mod carry_over;
 mod copy;
 mod explain;
 mod inside;
+mod lanes;
 mod progress;
 mod source;
 

@@ -1,10 +1,11 @@
 //! The position of a replay in the recorded order of starts and ends.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::copy::add_inner_orders;
+use crate::json::JsonText;
 use crate::model::Frame;
 
 /// The position of a run in the order of its recording. Without a recording, nothing is overtaken.
@@ -51,6 +52,12 @@ impl Progress {
         }
     }
 
+    /// The tick in which the call with this recorded end ended: the recorded end of the first of the calls that ended
+    /// in it, one right after the other. `None` if no other did.
+    pub(crate) fn tick_of(&self, end: u64) -> Option<u64> {
+        self.reached.borrow().as_ref()?.ticks.get(&end).copied()
+    }
+
     /// Notes that a recorded start or end was reached. `true` if it overtook an earlier one.
     pub(crate) fn reach(&self, order: Option<u64>) -> bool {
         let (Some(order), Some(recording)) = (order, &self.recording) else {
@@ -71,6 +78,7 @@ struct ReachedOrders {
     reached: Vec<bool>,
     /// Position of the first order that was not reached.
     first_open: usize,
+    ticks: HashMap<u64, u64>,
 }
 
 impl ReachedOrders {
@@ -81,10 +89,12 @@ impl ReachedOrders {
         orders.sort_unstable();
         orders.dedup();
         let reached = vec![false; orders.len()];
+        let ticks = shared_ticks(root, &orders);
         Self {
             orders,
             reached,
             first_open: 0,
+            ticks,
         }
     }
 
@@ -98,4 +108,33 @@ impl ReachedOrders {
         }
         self.first_open < position
     }
+}
+
+/// The ends of calls that share a tick, each with the first end in that tick. Nothing that was recorded lies between
+/// them: a later end that follows from the first one, for example after another start, must not come before it.
+fn shared_ticks(root: &Frame, orders: &[u64]) -> HashMap<u64, u64> {
+    let mut ends = Vec::new();
+    let mut frames = vec![root];
+    while let Some(frame) = frames.pop() {
+        for call in &frame.generation.calls {
+            let same_tick = call.data.same_tick.as_ref().map(JsonText::as_str) == Some("true");
+            ends.extend(call.end.map(|end| (end, same_tick)));
+        }
+        frames.extend(frame.generation.children.iter().map(|child| &**child));
+    }
+    let mut ticks = HashMap::new();
+    if !ends.iter().any(|(_, same_tick)| *same_tick) {
+        return ticks;
+    }
+    ends.sort_unstable();
+    for pair in ends.windows(2) {
+        let [(before, _), (end, true)] = *pair else {
+            continue;
+        };
+        if orders.binary_search(&end).ok() == orders.binary_search(&before).ok().map(|at| at + 1) {
+            let first = *ticks.entry(before).or_insert(before);
+            ticks.insert(end, first);
+        }
+    }
+    ticks
 }

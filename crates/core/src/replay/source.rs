@@ -9,6 +9,7 @@ use std::iter;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
+use super::lanes::Lanes;
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{
@@ -127,17 +128,27 @@ pub enum Miss {
 /// The position that means: no further call with the same request.
 const NONE: u32 = u32::MAX;
 
+/// The place, the kind and the hash of a request.
+pub(super) type CallKey = (Place, Kind, RequestHash);
+
 #[derive(Debug, Default)]
 struct JournalIndex {
-    /// Position of the first unused call by place and request. [`NONE`] after the last one.
-    calls: HashMap<(Place, Kind, RequestHash), u32, IdHashing>,
-    /// By position of a call, the position of the next call with the same request.
+    calls: HashMap<CallKey, Occurrences, IdHashing>,
+    /// By position of a call, the position of the next call in its list. [`NONE`] after the last one.
     next: Vec<u32>,
+    lanes: Lanes,
     used: Vec<bool>,
     rows: HashMap<(Kind, RequestHash), Arc<Row>, IdHashing>,
     /// What is directly inside each call, by callId.
     inside: HashMap<JsonStr, Inside, IdHashing>,
     has_foreign_hashes: bool,
+}
+
+/// The calls with one request, in two lists by their starts: the positions of the first ones that may be unused.
+#[derive(Debug, Clone, Copy)]
+struct Occurrences {
+    without_lane: u32,
+    with_lane: u32,
 }
 
 #[derive(Debug, Default)]
@@ -288,20 +299,28 @@ impl ReplaySource {
         self.journal(|journal| journal.has_foreign_hashes)
     }
 
-    /// Takes the next occurrence of a request that was asked at `place`. `keys` are the hashes that it may be recorded under.
+    /// True if a recorded call has a lane, so that [`Self::take`] needs the lane of each call.
+    #[must_use]
+    pub fn has_lanes(&self) -> bool {
+        self.journal(|journal| !journal.lanes.is_empty())
+    }
+
+    /// Takes the next occurrence of a request that was asked at `place`: with the same lane, if there is one. `keys` are the
+    /// hashes that it may be recorded under.
     #[must_use]
     pub fn take(
         &self,
         place: &Place,
         kind: &Kind,
         keys: &[RequestHash],
+        lane: Option<&JsonText>,
         exact: bool,
         failures: Failures,
     ) -> Answer {
         let calls = &self.frame().generation.calls;
         let found = self.journal(|journal| {
             keys.iter()
-                .find_map(|hash| journal.take(&(place.clone(), kind.clone(), hash.clone())))
+                .find_map(|hash| journal.take((place.clone(), kind.clone(), hash.clone()), lane))
         });
         let position = match found {
             Some(Found::Call(position)) => Some(position),
@@ -477,14 +496,17 @@ impl JournalIndex {
         let count = generation.calls.len();
         let mut calls = HashMap::with_capacity_and_hasher(count, IdHashing::new());
         let mut next = vec![NONE; count];
-        // From the last to the first: each one replaces the one after it in the map, so the first one remains.
+        // From the last to the first: each one goes before the later ones, so the first one remains at the head.
         let positions = (0..u32::try_from(count).unwrap_or(NONE)).rev();
         for (position, call) in positions.zip(generation.calls.iter().rev()) {
-            let place = place_of(call.within.as_ref(), flags);
-            let key = (place, call.kind.clone(), call.hash.clone());
-            if let Some(later) = calls.insert(key, position) {
-                next[position as usize] = later;
-            }
+            let heads = calls
+                .entry(key_of(call, flags))
+                .or_insert(Occurrences::NONE);
+            let head = match &call.data.lane {
+                Some(_) => &mut heads.with_lane,
+                None => &mut heads.without_lane,
+            };
+            next[position as usize] = std::mem::replace(head, position);
         }
         let rows = generation
             .rows
@@ -494,6 +516,7 @@ impl JournalIndex {
         let mut index = Self {
             calls,
             next,
+            lanes: Lanes::new(generation, |call| key_of(call, flags)),
             used: vec![false; count],
             rows,
             inside: inside_index(generation, flags),
@@ -505,21 +528,51 @@ impl JournalIndex {
         index
     }
 
-    fn take(&mut self, key: &(Place, Kind, RequestHash)) -> Option<Found> {
-        if let Some(first) = self.calls.get_mut(key)
-            && *first != NONE
-        {
-            let position = *first as usize;
-            *first = self.next[position];
-            self.used[position] = true;
-            return Some(Found::Call(position));
+    fn take(&mut self, key: CallKey, lane: Option<&JsonText>) -> Option<Found> {
+        let used = &self.used;
+        let is_used = |position: u32| used[position as usize];
+        let in_lane = lane.and_then(|lane| self.lanes.next(&key, lane, is_used));
+        let position = in_lane.unwrap_or_else(|| self.next_in_order(&key, lane.is_some()));
+        if let Some(used) = self.used.get_mut(position as usize) {
+            *used = true;
+            return Some(Found::Call(position as usize));
         }
         let (None, kind, hash) = key else {
             return None;
         };
-        let row = self.rows.get(&(kind.clone(), hash.clone()))?;
+        let row = self.rows.get(&(kind, hash))?;
         Some(Found::Row(row.outcome.clone()))
     }
+
+    /// The first unused call with a request. A call with a lane that no recorded call has leaves those with a lane to
+    /// others as long as possible. [`NONE`] if there is no call left.
+    fn next_in_order(&mut self, key: &CallKey, has_lane: bool) -> u32 {
+        let Some(heads) = self.calls.get_mut(key) else {
+            return NONE;
+        };
+        for head in [&mut heads.without_lane, &mut heads.with_lane] {
+            while self.used.get(*head as usize) == Some(&true) {
+                *head = self.next[*head as usize];
+            }
+        }
+        if has_lane && heads.without_lane != NONE {
+            return heads.without_lane;
+        }
+        heads.without_lane.min(heads.with_lane)
+    }
+}
+
+impl Occurrences {
+    const NONE: Self = Self {
+        without_lane: NONE,
+        with_lane: NONE,
+    };
+}
+
+/// By what a recorded call is found.
+fn key_of(call: &Call, flags: Flags) -> CallKey {
+    let place = place_of(call.within.as_ref(), flags);
+    (place, call.kind.clone(), call.hash.clone())
 }
 
 /// Where a recorded entry answers. `within`: its outer call.

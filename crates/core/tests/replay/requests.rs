@@ -30,6 +30,7 @@ fn each_message_of_the_requests_is_stored_once() {
             kind: Kind::Prompt,
             call_id: name("p"),
             hash: prompting.hash(&tail),
+            lane: None,
             exact: true,
             request,
         };
@@ -39,6 +40,7 @@ fn each_message_of_the_requests_is_stored_once() {
             kind: Kind::Tool,
             call_id: name("t"),
             hash: hash("same"),
+            lane: None,
             exact: true,
             request: Some(Request::Document(Text::Own(JsonText::trusted(
                 r#"{"input":1,"name":"same"}"#.into(),
@@ -52,6 +54,7 @@ fn each_message_of_the_requests_is_stored_once() {
         kind: Kind::Prompt,
         call_id: name("p"),
         hash: prompting.hash(&tail),
+        lane: None,
         exact: true,
         request: prompting.request(&tail),
     };

@@ -43,6 +43,7 @@ fn an_inexact_request_is_answered_only_by_recordings_without_the_flag() {
         kind: Kind::Tool,
         call_id: name("t"),
         hash: hash("q"),
+        lane: None,
         exact: false,
         request: None,
     };
@@ -83,6 +84,7 @@ fn each_kind_has_its_own_journal() {
         kind: Kind::Prompt,
         call_id: name("p"),
         hash: hash("q"),
+        lane: None,
         exact: true,
         request: None,
     };

@@ -48,6 +48,7 @@ pub fn begin(frame: &LiveFrame, request: &str, foreign: Option<&str>) -> Started
         kind: Kind::Tool,
         call_id: name("t"),
         hash: hash(request),
+        lane: None,
         exact: true,
         request: None,
     };

@@ -2,8 +2,8 @@
 
 use super::{FailedAt, Included, LiveFrame};
 use crate::hash::{ContentHash, identity};
-use crate::json::JsonStr;
-use crate::model::{Flags, Kind, Outcome, Request, RequestHash};
+use crate::json::{JsonStr, JsonText};
+use crate::model::{Flag, Flags, Kind, Outcome, Request, RequestHash};
 use crate::record::run::{CallSlot, Ended, NewCall};
 use crate::replay::{Answer, Explanation, Miss, ReplaySource, Verdict};
 
@@ -15,6 +15,8 @@ pub struct CallInput {
     /// The callId of the call of this frame that it is asked inside of.
     pub within: Option<JsonStr>,
     pub hash: ContentHash,
+    /// The functions that wait for the call, as a JSON string. Only if [`LiveFrame::has_lanes`].
+    pub lane: Option<JsonText>,
     /// True if the hash covers the whole request.
     pub exact: bool,
     /// Kept with the call if the run keeps requests.
@@ -27,6 +29,8 @@ pub struct StartedCall {
     /// `None` if the run records nothing.
     pub slot: Option<CallSlot>,
     pub answer: Answer,
+    /// The tick in which the recorded call ended, if others ended in the same one: the recorded end of the first.
+    pub tick: Option<u64>,
     /// The number of earlier calls with the same request in this generation of the frame.
     pub occurrence: u32,
     /// What was recorded inside the call, if its recorded answer is returned.
@@ -47,6 +51,12 @@ impl LiveFrame {
             .is_some_and(ReplaySource::has_foreign_hashes)
     }
 
+    /// True if the recording needs the lane of each call to find its answer.
+    #[must_use]
+    pub fn has_lanes(&self) -> bool {
+        self.answering().is_some_and(ReplaySource::has_lanes)
+    }
+
     /// Starts a call: looks for its answer in the recording, and journals its start. `foreign`: the hash that another
     /// recorder would compute for the request.
     pub fn begin_call(&self, input: CallInput, foreign: Option<JsonStr>) -> StartedCall {
@@ -62,11 +72,16 @@ impl LiveFrame {
         } else {
             None
         };
+        let recorded_end = answer.call.as_ref().and_then(|call| call.end);
+        let tick = recorded_end
+            .filter(|_| self.flags().has(Flag::SharedTicks))
+            .and_then(|end| self.shared.progress.tick_of(end));
         StartedCall {
             slot,
             answer,
             occurrence,
             included,
+            tick,
         }
     }
 
@@ -92,9 +107,10 @@ impl LiveFrame {
             within,
             ..
         } = input;
+        let lane = input.lane.as_ref();
         let failures = self.shared.options.failures;
         let take = |source: &ReplaySource, keys: &[RequestHash]| match self.place(within.as_ref()) {
-            Some(place) => source.take(&place, kind, keys, *exact, failures),
+            Some(place) => source.take(&place, kind, keys, lane, *exact, failures),
             None => Answer::miss(Miss::NotRecorded),
         };
         let answer = match (self.answering(), foreign) {
@@ -164,6 +180,11 @@ impl LiveFrame {
             self.run().mark_diverged(&self.path);
         }
         self.ledger.mark_diverged();
+    }
+
+    /// Notes the lane of an open call. `lane`: a JSON string.
+    pub fn set_lane(&self, slot: CallSlot, lane: JsonText) {
+        self.run().set_lane(&self.path, slot, lane);
     }
 
     /// Journals the end of a call that was executed.

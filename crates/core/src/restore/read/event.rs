@@ -129,15 +129,19 @@ impl EventKind {
     /// The fields that a restore reads of such an event.
     pub(crate) fn fields(self) -> FieldSet {
         use Field as F;
-        const CALL: FieldSet = F::CallId.bit() | F::ContentHash.bit() | F::Within.bit();
+        const CALL: FieldSet =
+            F::CallId.bit() | F::ContentHash.bit() | F::Within.bit() | F::Lanes.bit();
         const OUTCOME: FieldSet = F::Success.bit()
             | F::Error.bit()
             | F::Handled.bit()
             | F::Tombstone.bit()
             | F::set(F::CALL_DATA);
         const OUTPUT: FieldSet = OUTCOME | F::Output.bit() | F::OutputTypes.bit();
-        const TOOL: FieldSet =
-            F::ToolName.bit() | F::JournalCallId.bit() | F::ContentHash.bit() | F::Within.bit();
+        const TOOL: FieldSet = F::ToolName.bit()
+            | F::JournalCallId.bit()
+            | F::ContentHash.bit()
+            | F::Within.bit()
+            | F::Lanes.bit();
         const ENDED: FieldSet = F::Success.bit()
             | F::Error.bit()
             | F::Result.bit()

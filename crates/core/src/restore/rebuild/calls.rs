@@ -3,7 +3,7 @@
 use super::builder::{Builder, index_of};
 use super::draft::{CallDraft, Index, NONE};
 use super::outcome::outcome;
-use crate::json::{JsonStr, JsonText};
+use crate::json::{JsonError, JsonStr, JsonText, Scanner};
 use crate::model::{CallData, Kind, Outcome, RequestHash};
 use crate::restore::read::event::{Event, Family, Phase, SpanIndex};
 use crate::restore::read::fields::{Field, FieldSpan, Fields};
@@ -26,6 +26,27 @@ impl<'t> Builder<'_, 't> {
         };
         self.calls[call as usize].hash = hash;
         self.call_of[event.span as usize] = call;
+        if let Some(lanes) = fields.text(Field::Lanes) {
+            let generation = self.generation_at(event.span, frame);
+            self.set_lanes(generation, lanes);
+        }
+    }
+
+    /// Sets the lanes of open calls with equal requests. `lanes`: JSON text of an object by callId.
+    fn set_lanes(&mut self, generation: Index, lanes: &str) {
+        let mut lanes = lanes_of(lanes).unwrap_or_default();
+        for call in self.generations[generation as usize].calls.iter().rev() {
+            if lanes.is_empty() {
+                return;
+            }
+            let draft = &mut self.calls[*call as usize];
+            let found = lanes
+                .iter()
+                .position(|(id, _)| Some(id) == draft.call_id.as_ref());
+            if let Some(found) = found {
+                draft.data.lane = Some(lanes.swap_remove(found).1);
+            }
+        }
     }
 
     /// The call that a client retries. Only the outcome of the last attempt counts: until then the call is in
@@ -47,7 +68,8 @@ impl<'t> Builder<'_, 't> {
         let draft = &mut self.calls[call as usize];
         draft.span = event.span;
         (draft.answered, draft.end) = (None, None);
-        (draft.outcome, draft.data) = (None, CallData::default());
+        draft.outcome = None;
+        draft.data = std::mem::take(&mut draft.data).of_start();
         Some(call)
     }
 
@@ -248,6 +270,19 @@ impl<'t> Builder<'_, 't> {
         let outcome = outcome(&fields, Field::Output);
         self.end_call(call, end, hash, outcome, &fields, event);
     }
+}
+
+fn lanes_of(text: &str) -> Result<Vec<(JsonStr, JsonText)>, JsonError> {
+    let mut lanes = Vec::new();
+    let mut scanner = Scanner::new(text);
+    scanner.enter_object()?;
+    let mut first = true;
+    while let Some(call_id) = scanner.next_member(&mut first)? {
+        let range = scanner.skip_value()?;
+        let lane = JsonText::trusted(scanner.slice(range).to_owned());
+        lanes.push((JsonStr::from_normalized_body(&call_id.normalized()), lane));
+    }
+    Ok(lanes)
 }
 
 /// Builds `meta` from the fields of an event that has no `meta`.

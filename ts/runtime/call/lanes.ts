@@ -1,0 +1,106 @@
+import type { Scope } from "../scope/scope.js";
+import type { CallData } from "./call-data.js";
+import { captureStack, type CapturedStack } from "./async-stack.js";
+
+/** The place in the program that a call is asked from. */
+export class AskedFrom {
+  /** Absent if nothing is recorded or replayed, or if this process does not let anybody read stacks. */
+  readonly stack: CapturedStack | undefined;
+  #read = false;
+  #lane: string | undefined;
+
+  constructor(stack: CapturedStack | undefined) {
+    this.stack = stack;
+  }
+
+  /** Reads the lane. Costs a few microseconds, once. */
+  readLane(): string | undefined {
+    if (this.#read) return this.#lane;
+    this.#read = true;
+    const lane = this.stack?.lane();
+    if (lane?.complete === true) this.#lane = lane.names.join(" < ");
+    return this.#lane;
+  }
+
+  /** The lane if it was read and is complete. Only then is it recorded. */
+  get lane(): string | undefined {
+    return this.#lane;
+  }
+}
+
+/** @param above as in `captureStack`. */
+export function askedFrom({ run }: Scope, above: Function): AskedFrom {
+  return new AskedFrom(run.recording || run.replaying ? captureStack(above) : undefined);
+}
+
+/** The lane of a new call as a JSON literal, if its frame replays calls with lanes. */
+export function laneToFind(scope: Scope, from: AskedFrom): string | undefined {
+  if (!scope.run.replaying || !scope.frame.hasLanes) return undefined;
+  const lane = from.readLane();
+  return lane === undefined ? undefined : scope.recordable(JSON.stringify(lane));
+}
+
+/** A call that begins, and its journal entry. */
+interface Opened {
+  readonly scope: Scope;
+  readonly contentHash: string;
+  readonly slot: number | undefined;
+  readonly entry: {
+    readonly callId: string;
+    readonly from: AskedFrom;
+    readonly hasRecordedAnswer: boolean;
+    readonly recordedData: CallData;
+  };
+}
+
+/** The open calls with one request in one frame. */
+interface OpenCalls {
+  count: number;
+  /** The first one, until another one opens. */
+  only: Opened | undefined;
+}
+
+const openCalls = new WeakMap<Scope, Map<string, OpenCalls>>();
+
+/** An open call. Calls with equal requests that are open together need their lanes, the first one too. */
+export class OpenCall {
+  readonly #ofScope: Map<string, OpenCalls>;
+  readonly #contentHash: string;
+  /** The lanes that became known when the call began, by callId: its own, and that of the first one. */
+  readonly lanes: Readonly<Record<string, string>> | undefined;
+
+  constructor(call: Opened) {
+    const { scope, contentHash } = call;
+    this.#contentHash = contentHash;
+    this.#ofScope = openCalls.get(scope) ?? new Map<string, OpenCalls>();
+    openCalls.set(scope, this.#ofScope);
+    const open = this.#ofScope.get(contentHash);
+    if (open === undefined) {
+      this.#ofScope.set(contentHash, { count: 1, only: call });
+      const { lane } = call.entry.recordedData;
+      if (lane !== undefined) this.lanes = { [call.entry.callId]: lane };
+      return;
+    }
+    open.count += 1;
+    this.lanes = { ...(open.only === undefined ? {} : noteLane(open.only)), ...noteLane(call) };
+    open.only = undefined;
+  }
+
+  close(): void {
+    const open = this.#ofScope.get(this.#contentHash);
+    if (open === undefined) return;
+    open.count -= 1;
+    open.only = undefined;
+    if (open.count === 0) this.#ofScope.delete(this.#contentHash);
+  }
+}
+
+/** Journals the lane of an open call. A recorded answer comes with its lane. */
+function noteLane({ scope, slot, entry }: Opened): Record<string, string> {
+  const lane = entry.hasRecordedAnswer ? entry.recordedData.lane : entry.from.readLane();
+  if (lane === undefined) return {};
+  if (slot !== undefined && !entry.hasRecordedAnswer) {
+    scope.frame.setLane(slot, scope.recordable(JSON.stringify(lane)));
+  }
+  return { [entry.callId]: lane };
+}
