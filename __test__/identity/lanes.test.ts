@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   journalCall,
   replay,
@@ -124,12 +124,23 @@ it("another function may start the program", async () => {
 it("calls that were in flight keep their places", async () => {
   const hanging = (number: number): Promise<string> =>
     journalCall({ kind: "chat", name: "m", request: {} }, async () => {
-      if (killed && number === missing) await new Promise<void>(() => {});
-      await sleep(1);
+      if (killed && number === missing) {
+        started += 1;
+        await new Promise<void>(() => {});
+      }
+      // Longer than all delays, so that the calls are open together.
+      await sleep(20);
+      started += 1;
       return `answer ${number}`;
     });
   let killed = false;
   let missing = 0;
+  let started = 0;
+  // Two have answered, and the third one is in flight.
+  const twoAnswered = async (): Promise<void> => {
+    while (started < 3) await sleep(1);
+    await sleep(1);
+  };
   const task = async (number: number, pause: () => Promise<void>): Promise<string> => {
     await pause();
     return await hanging(number);
@@ -137,17 +148,18 @@ it("calls that were in flight keep their places", async () => {
   for (missing of [0, 1, 2]) {
     for (const pauses of [() => Promise.resolve(), delays(missing + 1)]) {
       killed = true;
+      started = 0;
       const events: TraceEvent[] = [];
       let dump: AgentSnapshot | undefined;
       const run = runWith(
         async () => {
-          setTimeout(() => (dump = dumpSnapshot()), 30);
+          void twoAnswered().then(() => (dump = dumpSnapshot()));
           return await Promise.all([0, 1, 2].map(async (number) => await task(number, pauses)));
         },
         { eventBus: { emit: (event) => void events.push(event) } },
       );
       void run;
-      await sleep(50);
+      await vi.waitFor(() => expect(dump).toBeDefined());
       killed = false;
       for (const snapshot of [dump as AgentSnapshot, restoreSnapshot(events)]) {
         const again = resume(
