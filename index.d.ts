@@ -662,17 +662,12 @@ interface CallRecord {
   handled?: true;
   /** Copied from the earlier recording; this run has not requested it yet. */
   carriedOver?: true;
-  /**
-  * The functions that waited for the call, from the inside out, such as `ask < branch < all[1] < main`. Only if an
-  * equal request was open in its frame at the same time: then it tells them apart.
-  */
-  lane?: string;
-  /** The number of attempts, if the client retried the call. */
-  attempts?: number;
-  /** The call ended in the same tick of the event loop as the call that had ended right before it. */
-  sameTick?: true;
-  /** The request, if requests were recorded. */
+  /** Own: a fork removed all of it but its start. */
+  dropped?: true;
+  /** The request, if requests were recorded and it has no shared parts. */
   request?: KeptRequest;
+  /** The request, if it has shared parts: index into `requestParts` of the root. */
+  requestPart?: number;
   /** Further data about the call. */
   meta?: CallMeta;
 }
@@ -686,6 +681,19 @@ type KeptRequest = {
   options?: number;
   schema?: number;
   tools?: number;
+};
+/** Extension: a value that requests share. Numbers are indexes of earlier entries of `requestParts`, except `keep`. */
+type RequestPart = {
+  value: unknown;
+  parts?: Record<string, number>;
+} | {
+  list: number[];
+  after?: number;
+  keep?: number;
+} | {
+  text: number[];
+  after?: number;
+  keep?: number;
 };
 /** Extension: data about a call, apart from its output. */
 interface CallMeta {
@@ -771,8 +779,10 @@ interface AgentFrameSnapshot {
   handled?: true;
   /** Extension: copied from the earlier recording; this run has not requested it yet. */
   carriedOver?: true;
-  /** Own, in the root only: the messages, schemas, tool lists, options, models and documents of requests, each once. */
+  /** Own, in the root only: request documents without shared parts, each once. */
   requestTexts?: unknown[];
+  /** Own, in the root only: the other request documents, and their parts, each once. */
+  requestParts?: RequestPart[];
 }
 /** The origin of a snapshot. */
 interface Provenance {
@@ -1092,7 +1102,7 @@ interface TurnFields extends Inner {
   /** Extension: path of the prompt in the journal. */
   callId?: string;
 }
-interface TurnStartEvent extends EventBase<"turn:start">, TurnFields, CallStarted {
+interface TurnStartEvent extends EventBase<"turn:start">, TurnFields {
   /** Extension: hash of the request. */
   contentHash?: string;
 }
@@ -1102,12 +1112,6 @@ interface CallEnd extends Ended {
   cache: boolean;
   /** Extension: the failure is from a recording in which the program continued after it. */
   handled?: true;
-  /** Extension: as in `CallRecord`. */
-  lane?: string;
-  /** Extension: as in `CallRecord`. */
-  attempts?: number;
-  /** Extension: as in `CallRecord`. */
-  sameTick?: true;
 }
 interface TurnEndEvent extends EventBase<"turn:end">, TurnFields, CallEnd {
   contentHash: string;
@@ -1183,7 +1187,7 @@ interface CallEnded extends CallEnd {
   meta?: CallMeta;
 }
 /** Extension: one tool of a batch has started. */
-interface ToolCallStartEvent extends EventBase<"tool:call:start">, ToolCallFields, CallStarted {}
+interface ToolCallStartEvent extends EventBase<"tool:call:start">, ToolCallFields {}
 /** Extension: one tool of a batch has finished; the others may still run. */
 interface ToolCallEndEvent extends EventBase<"tool:call:end">, ToolCallFields, CallEnded {}
 interface CallFields extends Inner {
@@ -1192,16 +1196,8 @@ interface CallFields extends Inner {
   callId: string;
   contentHash: string;
 }
-/** The start of a call that is journaled. */
-interface CallStarted {
-  /**
-  * Extension: the lanes of equal calls that are open together, by callId: as in `CallRecord`. The second one that
-  * starts also has the lane of the first one.
-  */
-  lanes?: Record<string, string>;
-}
 /** Extension: a call of a custom kind has started. */
-interface CallStartEvent extends EventBase<"call:start">, CallFields, CallStarted {
+interface CallStartEvent extends EventBase<"call:start">, CallFields {
   /** Number of earlier attempts of the client, if there were any. All attempts have the same callId. */
   attempt?: number;
 }
@@ -1729,9 +1725,8 @@ interface JournaledCall {
   /** The context in which the call is journaled. Default: the current one. */
   context?: RunContext;
   /**
-  * Number of earlier attempts of a client that reports its retries. From 1 on, this is the same call as the failed one
-  * that the asking code has asked before, and its outcome replaces the outcome of that one. Code that does not know its
-  * earlier call, because a queue makes the calls, continues the only equal call of its frame that failed.
+  * Number of earlier attempts of a client that reports its retries. From 1 on, this is the same call as the last one
+  * with an equal request in its frame, and its outcome replaces the outcome of that one.
   */
   attempt?: number;
   /**

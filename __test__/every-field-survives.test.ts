@@ -50,6 +50,8 @@ function all(fields: readonly Field[], why: string): NonNullable<Passage["lost"]
 
 const CARRIED_OVER_FIELDS: Field[] = [`CallRecord.${CARRIED_OVER}`, `AgentFrameSnapshot.${CARRIED_OVER}`];
 
+const DROPPED = all(["CallRecord.dropped"], "Only a fork sets it, and the run executes the call.");
+
 const PASSAGES: Passage[] = [
   {
     name: "JSON",
@@ -67,7 +69,7 @@ const PASSAGES: Passage[] = [
       );
       return [[sample.whole, fieldsOf(await replaying)]];
     },
-    lost: all(CARRIED_OVER_FIELDS, "The run has asked for all of it."),
+    lost: { ...all(CARRIED_OVER_FIELDS, "The run has asked for all of it."), ...DROPPED },
     lostAt: {
       "not JSON": {
         fields: /\.(?:meta|durationMs|sameTick)$/,
@@ -97,8 +99,14 @@ const PASSAGES: Passage[] = [
     pass: () => [[sample.whole, fieldsOf(restoreSnapshot(sample.events))]],
     lost: {
       ...all(CARRIED_OVER_FIELDS, "A trace has the events of its own run only."),
+      ...DROPPED,
       ...all(
-        ["CallRecord.request", "AgentFrameSnapshot.requestTexts"],
+        [
+          "CallRecord.request",
+          "CallRecord.requestPart",
+          "AgentFrameSnapshot.requestTexts",
+          "AgentFrameSnapshot.requestParts",
+        ],
         "Replay needs only the hashes of requests, so restoring leaves the requests in the events.",
       ),
     },
@@ -136,11 +144,21 @@ const PASSAGES: Passage[] = [
       ),
       ...all(["AgentFrameSnapshot.startOrder", "AgentFrameSnapshot.endOrder"], "As for calls."),
       ...all(
-        ["CallRecord.row", "CallRecord.output", "CallRecord.types", "CallRecord.request", "CallMeta.stream"],
+        [
+          "CallRecord.row",
+          "CallRecord.output",
+          "CallRecord.types",
+          "CallRecord.request",
+          "CallRecord.requestPart",
+          "CallMeta.stream",
+        ],
         "With requests and answers the list would be as large as the snapshot.",
       ),
       ...all(["StreamMeta.startMs", "StreamMeta.chunks", "StreamMeta.attempt", "StreamMeta.headers"], "As `stream`."),
-      ...all(["AgentFrameSnapshot.journal", "AgentFrameSnapshot.requestTexts"], "As the calls that they belong to."),
+      ...all(
+        ["AgentFrameSnapshot.journal", "AgentFrameSnapshot.requestTexts", "AgentFrameSnapshot.requestParts"],
+        "As the calls that they belong to.",
+      ),
       ...all(
         ["AgentFrameSnapshot.memory", "AgentFrameSnapshot.memoryHashes", "AgentFrameSnapshot.outputTypes"],
         "Memory and outputs can be as large as requests.",

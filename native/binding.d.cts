@@ -161,8 +161,11 @@ export declare class ReadModel {
   takeFrames(): string
   /** JSON text of the request with this number. */
   request(number: number): string | null
-  /** JSON text of the request with this number, relative to the request that it continues. */
-  addedRequest(number: number): string | null
+  /**
+   * JSON text of the request with this number, without the parts that the requests of earlier calls of this function
+   * contain: `{ document, shared? }`.
+   */
+  sharedRequest(number: number): string | null
 }
 
 /** Finds and replaces secrets in JSON text. */

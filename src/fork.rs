@@ -5,7 +5,7 @@ use agent_rewind_core::json::{JsonStr, JsonText};
 use agent_rewind_core::model::{Frame, Kind, RequestHash, Value};
 use napi_derive::napi;
 
-use crate::error::{Result, fork_error, json_error};
+use crate::error::{Result, fork_error};
 use crate::snapshot::SnapshotHandle;
 
 /// A change of one call or frame. All strings are JSON texts; names are the texts of strings.
@@ -81,7 +81,7 @@ pub fn test_recording(
     let call_id = JsonStr::from_plain(&call_id);
     let input_hash = input_hash.as_deref().and_then(|hash| hash.parse().ok());
     let root = fork::test_recording(source.snapshot.tree(), call_id, input_hash, requests);
-    Ok(source.forked(source, Arc::new(root.map_err(|error| json_error(&error))?)))
+    Ok(source.forked(source, Arc::new(root)))
 }
 
 fn core_change(change: BindingForkChange) -> Change {

@@ -30,9 +30,10 @@ impl ReadModel {
         self.model.request(number as usize)
     }
 
-    /// JSON text of the request with this number, relative to the request that it continues.
+    /// JSON text of the request with this number, without the parts that the requests of earlier calls of this function
+    /// contain: `{ document, shared? }`.
     #[napi(catch_unwind)]
-    pub fn added_request(&self, number: u32) -> Option<String> {
-        self.model.added_request(number as usize)
+    pub fn shared_request(&mut self, number: u32) -> Option<String> {
+        self.model.shared_request(number as usize)
     }
 }

@@ -80,7 +80,7 @@ describe("the recording of a run with all features", () => {
   it("contains each message of a conversation once", async () => {
     const { main } = recordingText(await recordRich(), "rich", []);
     expect(main.split("You lead, after 0 rounds.")).toHaveLength(2);
-    expect(main).toContain('"after":"prompt:rich:0"');
+    expect(main).toContain('"shared":{"/messages":{"call":"prompt:rich:0","keep":2}');
   });
 
   it("replays without its timing file if that belongs to another recording", async () => {

@@ -6,6 +6,8 @@ import type { AgentFrameSnapshot, AgentSnapshot, CallRecord, GenerationRecord, J
 import ts from "typescript";
 
 import type { Row } from "../../ts/cli/frames.js";
+import type { RequestPart } from "../../ts/types/snapshot.js";
+import { pointerTokens } from "../../ts/values/pointer.js";
 
 const TYPES = ["CallRecord", "CallMeta", "StreamMeta", "AgentFrameSnapshot", "GenerationStart"] as const;
 
@@ -48,7 +50,7 @@ function collected(): { found: Fields; add: (type: TypeName, path: string, value
 export function fieldsOf({ root }: AgentSnapshot): Fields {
   const { found, add } = collected();
   const visit = (frame: AgentFrameSnapshot, ranks: Ranks): void => {
-    const { callId, generation, generations = [], journal, calls = [], children, requestTexts } = frame;
+    const { callId, generation, generations = [], journal, calls = [], children, requestTexts, requestParts } = frame;
     add("AgentFrameSnapshot", callId, {
       ...ranked(frame, ranks),
       children: Object.keys(children),
@@ -57,6 +59,8 @@ export function fieldsOf({ root }: AgentSnapshot): Fields {
       ...(generations.length === 0 ? {} : { generations: generations.map(({ id }) => id) }),
       // Requests name texts by place, and are compared by what they name.
       ...(requestTexts === undefined ? {} : { requestTexts: requestTexts.map((text) => JSON.stringify(text)).sort() }),
+      // Their number depends on who wrote them. What they contain is compared for each call.
+      ...(requestParts === undefined ? {} : { requestParts: true }),
     });
     for (const body of [...generations, { ...(generation ?? { id: 0 }), journal, calls, children }]) {
       const { journal: _journal, calls: own, children: under, ...start } = body;
@@ -64,7 +68,7 @@ export function fieldsOf({ root }: AgentSnapshot): Fields {
       const at = generations.includes(body as GenerationRecord) ? ranksOf(body) : ranks;
       for (const call of own) {
         const path = `${call.callId}#${body.id}`;
-        add("CallRecord", path, { ...ranked(call, at), ...requestOf(call, own, root.requestTexts ?? []) });
+        add("CallRecord", path, { ...ranked(call, at), ...requestOf(call, root) });
         if (call.meta !== undefined) add("CallMeta", path, call.meta);
         if (call.meta?.stream !== undefined) add("StreamMeta", path, call.meta.stream);
       }
@@ -147,17 +151,33 @@ function ranked(value: CallRecord | AgentFrameSnapshot, ranks: Ranks): object {
 
 const isOrder = (name: string): boolean => /^(?:start|answer|end)Order$/.test(name);
 
-function requestOf(
-  { request }: CallRecord,
-  calls: readonly CallRecord[],
-  texts: readonly unknown[],
-): { request?: object } {
+function requestOf({ request, requestPart }: CallRecord, root: AgentFrameSnapshot): object {
+  if (requestPart !== undefined) return { requestPart: partOf(requestPart, root.requestParts ?? []) };
   if (request === undefined) return {};
-  if ("document" in request) return { request: { document: texts[request.document] } };
-  const { base, add, ...parts } = request;
-  const named = Object.entries(parts).map(([name, place]) => [name, texts[place]]);
-  const continued = base === undefined ? {} : { base: calls[base]?.callId };
-  return { request: { ...continued, add: add.map((place) => texts[place]), ...Object.fromEntries(named) } };
+  if (!("document" in request)) throw new Error("only version 0.1.0 wrote prompts by their members");
+  return { request: root.requestTexts?.[request.document] };
+}
+
+/** A part with all that it refers to. */
+function partOf(index: number, parts: readonly RequestPart[]): unknown {
+  const part = parts[index] as RequestPart;
+  if ("value" in part) {
+    const copy = { whole: structuredClone(part.value) };
+    for (const [pointer, inner] of Object.entries(part.parts ?? {})) {
+      const tokens = ["whole", ...(pointerTokens(pointer) ?? [])];
+      const last = tokens.pop() as string;
+      const parent = tokens.reduce<Record<string, unknown>>(
+        (value, token) => value[token] as Record<string, unknown>,
+        copy as Record<string, unknown>,
+      );
+      parent[last] = partOf(inner, parts);
+    }
+    return copy.whole;
+  }
+  const items = "list" in part ? part.list : part.text;
+  const before = part.after === undefined ? [] : (partOf(part.after, parts) as unknown[]).slice(0, part.keep);
+  const all = [...before, ...items.map((item) => partOf(item, parts))];
+  return "list" in part ? all : all.join("");
 }
 
 /** True for a value that a reader could have made up. */

@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use agent_rewind_core::hash;
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{
-    CallData, Flag, Kind, Outcome, Recorder, Request, State, Text, Usage,
-};
+use agent_rewind_core::model::{CallData, Flag, Kind, Outcome, Recorder, Request, State, Usage};
 use agent_rewind_core::record::{CallInput, Ended, LiveFrame};
 use agent_rewind_core::replay::ReplaySource;
 use agent_rewind_core::snapshot::{Provenance, Snapshot, SnapshotError, SnapshotSource};
@@ -232,7 +230,7 @@ impl FrameHandle {
         let hashed = normalized.as_deref().unwrap_or(&request);
         let hash = hash::content_hash(hashed).map_err(|error| json_error(&error))?;
         self.keep_request(env, request.len());
-        let request = Request::Document(Text::Own(JsonText::trusted(request.into_string())));
+        let request = Request::document(request.into_string());
         let asked = CallInput {
             kind: Kind::from_name(json_str(&kind)),
             call_id: json_str(&call_id),

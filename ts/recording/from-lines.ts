@@ -2,6 +2,7 @@ import { callMarksOf, marksOf } from "../snapshot/marks.js";
 import type { AgentFrameSnapshot, AgentSnapshot, BudgetState, CallRecord, GenerationStart } from "../types/snapshot.js";
 import { emptyFrame } from "../values/empty-frame.js";
 import { present, setMember } from "../values/members.js";
+import { RequestParts } from "./request-parts.js";
 import {
   isCallLine,
   isEndLine,
@@ -11,6 +12,7 @@ import {
   type FrameLine,
   type HeaderLine,
   type Line,
+  type PromptLine,
   type RequestLine,
   type TimingLine,
 } from "./lines.js";
@@ -24,7 +26,7 @@ export function fromLines(
   lines: readonly Line[],
   timing: readonly TimingLine[],
 ): AgentSnapshot {
-  const reader = new Reader(timing);
+  const reader = new Reader(lines, timing);
   for (const [index, line] of lines.entries()) {
     try {
       reader.read(line);
@@ -57,12 +59,14 @@ class Reader {
   readonly #frames = new Map<string, OpenFrame>();
   readonly #texts: unknown[] = [];
   readonly #places = new Map<string, number>();
+  readonly #parts: RequestParts;
   readonly #timing = new Map<string, TimingLine>();
   /** Without timing, each call and frame ends before the next one starts. */
   readonly #timed: boolean;
   #clock = 1;
 
-  constructor(timing: readonly TimingLine[]) {
+  constructor(lines: readonly Line[], timing: readonly TimingLine[]) {
+    this.#parts = new RequestParts(lines);
     for (const line of timing) this.#timing.set(timingKey(line), line);
     this.#timed = timing.length > 0;
     this.#frames.set("root", { snapshot: emptyFrame(), base: "root", prompts: new Map() });
@@ -77,7 +81,8 @@ class Reader {
   finish(): AgentFrameSnapshot {
     const { snapshot } = this.#open("root");
     snapshot.startOrder = 0;
-    return { ...snapshot, requestTexts: this.#texts };
+    const { entries } = this.#parts;
+    return { ...snapshot, requestTexts: this.#texts, ...(entries.length === 0 ? {} : { requestParts: entries }) };
   }
 
   #open(path: unknown): OpenFrame {
@@ -156,13 +161,18 @@ class Reader {
       ...order,
       ...present({ output, types, error, tombstone }),
       ...callMarksOf(line),
-      ...(line.request === undefined ? {} : { request: this.#request(line.request, frame, call) }),
+      ...(line.request === undefined ? {} : this.#request(line.request, frame, line)),
       ...(Object.keys(meta).length === 0 ? {} : { meta }),
     });
   }
 
-  #request(request: RequestLine, frame: OpenFrame, call: string): NonNullable<CallRecord["request"]> {
-    if ("document" in request) return { document: this.#place(request.document) };
+  #request(request: RequestLine, frame: OpenFrame, line: CallLine): Pick<CallRecord, "request" | "requestPart"> {
+    if (!("document" in request)) return { request: this.#prompt(request, frame, line.call) };
+    const part = this.#parts.request(line, request);
+    return part === undefined ? { request: { document: this.#place(request.document) } } : { requestPart: part };
+  }
+
+  #prompt(request: PromptLine, frame: OpenFrame, call: string): NonNullable<CallRecord["request"]> {
     const before = request.after === undefined ? undefined : frame.prompts.get(request.after);
     if (request.after !== undefined && before === undefined) {
       throw new Error(

@@ -1,6 +1,5 @@
 // The lines of a recording: one for each start of a generation, call, and end of a frame, in the order of their starts.
 
-import type { AddedRequest } from "../snapshot/read-model.js";
 import type { CallMarks, Marks } from "../snapshot/marks.js";
 import type { CallMeta, ErrorInfo, Recorder } from "../types/snapshot.js";
 
@@ -59,8 +58,39 @@ export interface CallLine extends CallMarks {
   files?: Files;
 }
 
-/** An added request of the read model, in which `after` is the `call` of the prompt that this one continues. */
-export type RequestLine = AddedRequest;
+/** A request without the parts that the requests of earlier lines contain. */
+export interface SharedLine {
+  /** The request document. In place of a shared value it has `null`, in place of a shared list the further items. */
+  document: unknown;
+  /** The shared parts, by JSON pointer into the document. */
+  shared?: Record<string, SharedFrom>;
+}
+
+/** The place of a shared value in an earlier line. */
+export interface SharedFrom {
+  /** Path of the frame, if it is another one. */
+  frame?: string;
+  call: string;
+  /** JSON pointer to the value in the whole document of that line, if it is another one. */
+  pointer?: string;
+  /** For lists: only the first items. */
+  keep?: number;
+}
+
+/** A prompt as version 0.1.0 wrote it: its members, without those that are equal in an earlier prompt. */
+export interface PromptLine {
+  /** The `call` of the prompt that this one continues. */
+  after?: string;
+  messages: unknown[];
+  model?: unknown;
+  options?: unknown;
+  schema?: unknown;
+  tools?: unknown;
+  /** Members of the earlier prompt that this one lacks. */
+  without?: string[];
+}
+
+export type RequestLine = SharedLine | PromptLine;
 
 /** The end of a frame, or its state at the end of the recording. */
 export interface EndLine extends Marks {

@@ -9,7 +9,7 @@ import {
   type ListedGeneration,
 } from "../snapshot/read-model.js";
 import type { AgentSnapshot, CallMeta, ErrorInfo } from "../types/snapshot.js";
-import type { CallLine, EndLine, FrameLine, Line, RequestLine, TimingLine } from "./lines.js";
+import type { CallLine, EndLine, FrameLine, Line, RequestLine, SharedFrom, TimingLine } from "./lines.js";
 
 /** A snapshot as lines: the calls with their outcomes, and separately their timing. */
 export interface RecordingLines {
@@ -36,6 +36,8 @@ class Writer implements RecordingLines {
   readonly lines: Line[] = [];
   readonly timing: TimingLine[] = [];
   readonly #model: ReadModel;
+  /** The lines of the requests so far, by the number of the request. */
+  readonly #requests = new Map<number, { frame: string; call: string }>();
 
   constructor(model: ReadModel) {
     this.#model = model;
@@ -98,7 +100,7 @@ class Writer implements RecordingLines {
       ...(name.startsWith(`${call.kind}:`) && !call.kind.includes(":") ? {} : { kind: call.kind }),
       ...(within === undefined ? {} : { within: nameIn(base, within) }),
       hash: call.contentHash,
-      ...this.#request(call, base),
+      ...this.#request(call, path, name),
       ...outcomeOf(call),
       ...callMarksOf(call),
       ...(isEmpty(known) ? {} : { meta: known }),
@@ -106,11 +108,25 @@ class Writer implements RecordingLines {
     this.lines.push(line);
   }
 
-  #request(call: ListedCall, base: string): { request?: RequestLine } {
-    const request = this.#model.addedRequest(call);
+  #request(call: ListedCall, frame: string, name: string): { request?: RequestLine } {
+    const request = this.#model.sharedRequest(call);
     if (request === undefined) return {};
-    if ("document" in request || request.after === undefined) return { request };
-    return { request: { ...request, after: nameIn(base, request.after) } };
+    this.#requests.set(call.request as number, { frame, call: name });
+    const { document, shared } = request;
+    if (shared === undefined) return { request: { document } };
+    const parts = Object.entries(shared).map(([pointer, part]): [string, SharedFrom] => {
+      const from = this.#requests.get(part.request) as { frame: string; call: string };
+      return [
+        pointer,
+        {
+          ...(from.frame === frame ? {} : { frame: from.frame }),
+          call: from.call,
+          ...(part.pointer === pointer ? {} : { pointer: part.pointer }),
+          ...(part.keep === undefined ? {} : { keep: part.keep }),
+        },
+      ];
+    });
+    return { request: { document, shared: Object.fromEntries(parts) } };
   }
 
   #end(frame: ListedFrame, { path }: Place): void {

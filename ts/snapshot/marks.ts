@@ -10,6 +10,7 @@ export interface CallMarks extends Marks {
   lane?: string;
   attempts?: number;
   sameTick?: true;
+  dropped?: true;
 }
 
 /** The marks that are set. Version 0.1.0 wrote `unreached` for `carriedOver`. */
@@ -26,6 +27,7 @@ export function callMarksOf(fields: CallMarks & { unreached?: true }): CallMarks
   const { lane, attempts, sameTick } = fields;
   return {
     ...marksOf(fields),
+    ...(fields.dropped === true ? { dropped: true } : {}),
     ...(lane === undefined ? {} : { lane }),
     ...(attempts === undefined ? {} : { attempts }),
     ...(sameTick === undefined ? {} : { sameTick }),

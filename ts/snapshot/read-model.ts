@@ -3,7 +3,15 @@
 import { native, type NativeSnapshotHandle } from "../native.js";
 import type { AgentFrameSnapshot, CallRecord, GenerationStart } from "../types/snapshot.js";
 
-type Nested = "journal" | "children" | "calls" | "generation" | "generations" | "memoryHashes" | "requestTexts";
+type Nested =
+  | "journal"
+  | "children"
+  | "calls"
+  | "generation"
+  | "generations"
+  | "memoryHashes"
+  | "requestTexts"
+  | "requestParts";
 
 /** A frame, without the frames in it. */
 export interface ListedFrame extends Omit<AgentFrameSnapshot, Nested> {
@@ -27,7 +35,7 @@ export interface ListedGeneration extends GenerationStart {
 }
 
 /** A call with its outcome. A journal row without a call has no callId and no order. */
-export interface ListedCall extends Omit<CallRecord, "callId" | "startOrder" | "row" | "request"> {
+export interface ListedCall extends Omit<CallRecord, "callId" | "startOrder" | "row" | "request" | "requestPart"> {
   callId?: string;
   startOrder?: number;
   /** The dumped run replayed it from a recording. */
@@ -69,24 +77,29 @@ export class ReadModel {
     return request === undefined ? undefined : (this.#model.request(request) ?? undefined);
   }
 
-  /** The request of a call, if it was recorded. A prompt is relative to an earlier prompt of its generation. */
-  addedRequest({ request }: ListedCall): AddedRequest | undefined {
-    const text = request === undefined ? null : this.#model.addedRequest(request);
-    return text === null ? undefined : (JSON.parse(text) as AddedRequest);
+  /**
+   * The request of a call, if it was recorded, without the parts that the requests of earlier calls of this function
+   * contain.
+   */
+  sharedRequest({ request }: ListedCall): SharedRequest | undefined {
+    const text = request === undefined ? null : this.#model.sharedRequest(request);
+    return text === null ? undefined : (JSON.parse(text) as SharedRequest);
   }
 }
 
-/** A document, or the members of a prompt that differ from an earlier prompt. */
-export type AddedRequest =
-  | { document: unknown }
-  | {
-      /** The callId of the prompt that this one continues. */
-      after?: string;
-      messages: unknown[];
-      model?: unknown;
-      options?: unknown;
-      schema?: unknown;
-      tools?: unknown;
-      /** Members of the earlier prompt that this one lacks. */
-      without?: string[];
-    };
+/** A request document, without the parts that earlier requests contain. */
+export interface SharedRequest {
+  document: unknown;
+  /** The parts that it lacks, by JSON pointer. */
+  shared?: Record<string, SharedPart>;
+}
+
+/** A value of an earlier request. */
+export interface SharedPart {
+  /** Number of that request. */
+  request: number;
+  /** JSON pointer to the value in the whole document of that request. */
+  pointer: string;
+  /** For lists: only the first items, which come before those in the document. */
+  keep?: number;
+}

@@ -21,6 +21,8 @@ export function hashesUnder(normalizer: Normalizer | undefined, snapshot: Native
     generations.flatMap((generation) =>
       generation.calls.map((call) => {
         if (call.callId === undefined) throw notKept(frame, "a journal row without a call");
+        // A fork kept only its start, for the count of equal requests. Under other rules, nothing is equal to it.
+        if (call.dropped === true) return call.contentHash;
         const request = model.requestText(call);
         if (request === undefined) throw notKept(frame, `the request of ${call.callId}`);
         return hash(request, call.kind);

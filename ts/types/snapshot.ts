@@ -123,8 +123,12 @@ export interface CallRecord {
   attempts?: number;
   /** The call ended in the same tick of the event loop as the call that had ended right before it. */
   sameTick?: true;
-  /** The request, if requests were recorded. */
+  /** Own: a fork removed all of it but its start. */
+  dropped?: true;
+  /** The request, if requests were recorded and it has no shared parts. */
   request?: KeptRequest;
+  /** The request, if it has shared parts: index into `requestParts` of the root. */
+  requestPart?: number;
   /** Further data about the call. */
   meta?: CallMeta;
 }
@@ -132,6 +136,7 @@ export interface CallRecord {
 /** Extension: a request. The numbers are indexes into `requestTexts` of the root, except `base`. */
 export type KeptRequest =
   | { document: number }
+  /** A prompt. Only version 0.1.0 wrote it. */
   | {
       /** Index in `calls` of the prompt whose messages precede `add`. */
       base?: number;
@@ -142,6 +147,15 @@ export type KeptRequest =
       schema?: number;
       tools?: number;
     };
+
+/** Extension: a value that requests share. Numbers are indexes of earlier entries of `requestParts`, except `keep`. */
+export type RequestPart =
+  /** A value. It has `null` in place of its `parts`, which are named by JSON pointer. */
+  | { value: unknown; parts?: Record<string, number> }
+  /** A list: the first `keep` items of the list `after`, and these. */
+  | { list: number[]; after?: number; keep?: number }
+  /** A string, in pieces that are concatenated. */
+  | { text: number[]; after?: number; keep?: number };
 
 /** Extension: data about a call, apart from its output. */
 export interface CallMeta {
@@ -232,8 +246,10 @@ export interface AgentFrameSnapshot {
   handled?: true;
   /** Extension: copied from the earlier recording; this run has not requested it yet. */
   carriedOver?: true;
-  /** Own, in the root only: the messages, schemas, tool lists, options, models and documents of requests, each once. */
+  /** Own, in the root only: request documents without shared parts, each once. */
   requestTexts?: unknown[];
+  /** Own, in the root only: the other request documents, and their parts, each once. */
+  requestParts?: RequestPart[];
 }
 
 /** The origin of a snapshot. */

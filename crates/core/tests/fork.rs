@@ -28,6 +28,7 @@ fn call(call_id: &str, start: u64) -> Arc<Call> {
         data: CallData::default(),
         replays: None,
         carried_over: false,
+        dropped: false,
     })
 }
 

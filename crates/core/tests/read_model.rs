@@ -135,7 +135,7 @@ fn requests_are_whole_or_what_they_add() {
         call("lost", 4, &json!({"base": 2, "add": [99]})),
     ]);
     let texts = json!(["m0", {"id": "x"}, [], {"q": 1}, "m1", "m2", {"id": "y"}]);
-    let (frames, model) = model(&frame(
+    let (frames, mut model) = model(&frame(
         "root",
         &json!({"calls": calls, "requestTexts": texts}),
     ));
@@ -151,16 +151,19 @@ fn requests_are_whole_or_what_they_add() {
         json!({"messages": ["m0", "m1", "m2"], "model": {"id": "y"}})
     );
     assert_eq!(
-        parsed(model.added_request(0)),
-        json!({"messages": ["m0"], "model": {"id": "x"}, "tools": []})
+        parsed(model.shared_request(0)),
+        json!({"document": {"messages": ["m0"], "model": {"id": "x"}, "tools": []}})
     );
     assert_eq!(
-        parsed(model.added_request(1)),
+        parsed(model.shared_request(1)),
         json!({"document": {"q": 1}})
     );
     assert_eq!(
-        parsed(model.added_request(2)),
-        json!({"after": "first", "messages": ["m1", "m2"], "model": {"id": "y"}, "without": ["tools"]})
+        parsed(model.shared_request(2)),
+        json!({
+            "document": {"messages": ["m1", "m2"], "model": {"id": "y"}},
+            "shared": {"/messages": {"request": 0, "pointer": "/messages", "keep": 1}}
+        })
     );
     assert_eq!(model.request(3), None);
 }
@@ -180,15 +183,16 @@ fn the_recording_of_a_test_contains_the_run_and_its_requests() {
     );
     let text = json!({"processId": "p", "timestamp": 1, "root": run, "provenance": {"traceId": "t"}, "version": 1});
     let snapshot = read_snapshot(&Arc::new(text.to_string())).unwrap();
+    let message = |name: &str| name.repeat(150);
     let requests = [
-        r#"{"messages":["m0"],"tools":[],"model":1}"#,
-        r#"{"input":2}"#,
-        r#"{"messages":["m0","m1"],"model":1,"tools":[3]}"#,
-        r#"{"messages":["m1"]}"#,
+        json!({"messages": [message("m0")], "tools": [], "model": 1}),
+        json!({"input": 2}),
+        json!({"messages": [message("m0"), message("m1")], "model": 1, "tools": [3]}),
+        json!({"messages": [message("m1")]}),
     ];
-    let requests = requests.map(|request| Some(request.to_owned()));
+    let requests = requests.map(|request| Some(request.to_string()));
     let call_id = JsonStr::from_plain("root/run:0");
-    let root = test_recording(snapshot.tree(), call_id, None, requests).unwrap();
+    let root = test_recording(snapshot.tree(), call_id, None, requests);
     let mut model = ReadModel::new(&root);
     let frames: Value = serde_json::from_str(&model.take_text()).unwrap();
     let frame_list = frames.as_array().unwrap().iter();
@@ -198,14 +202,17 @@ fn the_recording_of_a_test_contains_the_run_and_its_requests() {
         (&frames[1]["state"], &frames[1]["agentId"]),
         (&json!({"status": "completed", "output": 1}), &json!(""))
     );
-    let added: Vec<_> = (0..4).map(|at| parsed(model.added_request(at))).collect();
+    let added: Vec<_> = (0..4).map(|at| parsed(model.shared_request(at))).collect();
     assert_eq!(
         added,
         [
-            json!({"messages": ["m0"], "model": 1, "tools": []}),
+            json!({"document": {"messages": [message("m0")], "model": 1, "tools": []}}),
             json!({"document": {"input": 2}}),
-            json!({"after": "first", "messages": ["m1"], "tools": [3]}),
-            json!({"messages": ["m1"]}),
+            json!({
+                "document": {"messages": [message("m1")], "model": 1, "tools": [3]},
+                "shared": {"/messages": {"request": 0, "pointer": "/messages", "keep": 1}}
+            }),
+            json!({"document": {"messages": [message("m1")]}}),
         ]
     );
 }

@@ -377,8 +377,77 @@ fn a_request_whose_texts_are_missing_is_left_out() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|call| call.get("request").is_some())
+        .map(|call| call.get("requestPart").is_some())
         .collect();
     assert_eq!(has_request, [true, false, false, false, true]);
+    assert_eq!(write_snapshot(&read(&written).unwrap()), written);
+}
+
+#[test]
+fn parts_of_requests_are_read_and_what_is_missing_or_too_large_is_left_out() {
+    let hash = "0".repeat(64);
+    let call = |place: usize, part: usize| {
+        json!({
+            "kind": "chat", "callId": format!("root/chat:m:{place}"), "contentHash": hash,
+            "startOrder": place, "requestPart": part,
+        })
+    };
+    let mut parts = vec![
+        json!({"value": {"role": "user"}}),
+        json!({"list": [0]}),
+        json!({"value": {"input": null, "n": null}, "parts": {"/input": 1}}),
+        json!({"list": [0], "after": 1}),
+        json!({"list": [2], "after": 3, "keep": 1}),
+        json!({"value": "a"}),
+        json!({"text": [5, 5]}),
+        // Faults, from here on.
+        json!({"list": [99]}),
+        json!({"value": {"input": 1}, "parts": {"/input": 1}}),
+        json!({"list": [0], "after": 0}),
+        json!({"list": [], "after": 1, "keep": 2}),
+        json!({"text": [0]}),
+        json!({"list": [7]}),
+        json!({"list": [14]}),
+        json!({}),
+    ];
+    let wanted = parts.len();
+    // Each entry is twice as long as the one before it.
+    for _ in 0..40 {
+        let last = parts.len() - 1;
+        let from = if parts.len() == wanted { 1 } else { last };
+        parts.push(json!({"list": [from, from]}));
+    }
+    let mut root = frame("root", "");
+    root["calls"] = (0..parts.len()).map(|at| call(at, at)).collect();
+    root["requestParts"] = Value::from(parts);
+    let read_once = read(&snapshot(root).to_string()).unwrap();
+    let texts: Vec<_> = read_once
+        .root
+        .generation
+        .calls
+        .iter()
+        .take(wanted)
+        .map(|call| {
+            call.request
+                .as_ref()?
+                .pieces()
+                .map(|pieces| pieces.concat())
+        })
+        .collect();
+    let user = r#"{"role":"user"}"#;
+    let mut expected = vec![
+        Some(user.to_owned()),
+        Some(format!("[{user}]")),
+        Some(format!(r#"{{"input":[{user}],"n":null}}"#)),
+        Some(format!("[{user},{user}]")),
+        Some(format!(r#"[{user},{{"input":[{user}],"n":null}}]"#)),
+        Some(r#""a""#.to_owned()),
+        Some(r#""aa""#.to_owned()),
+    ];
+    expected.resize(wanted, None);
+    assert_eq!(texts, expected);
+    let last = read_once.root.generation.calls.last().unwrap();
+    assert!(last.request.as_ref().unwrap().resolved().is_none());
+    let written = write_snapshot(&read_once);
     assert_eq!(write_snapshot(&read(&written).unwrap()), written);
 }

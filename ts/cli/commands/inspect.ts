@@ -56,6 +56,7 @@ function indentOf(bars: readonly boolean[]): string {
 /** Why a replay does not answer a call; `undefined` if it does. */
 function unanswered(row: Row): string | undefined {
   if (row.row !== "call") return undefined;
+  if (row.dropped === true) return "a fork dropped it: a replay executes it again";
   if (row.status === "in flight") return "it had started and not ended: a resumed run executes it again";
   if (row.status === "not kept") return `its result could not be recorded (${row.reason}): a replay executes it again`;
   if (row.status === "failed" && row.stopped === true && row.handled !== true)

@@ -132,6 +132,7 @@ impl Tree<'_> {
             data: CallData::default(),
             replays: None,
             carried_over: false,
+            dropped: false,
         };
         self.new_calls.push((entry.node, call));
     }

@@ -51,7 +51,7 @@ impl Tree<'_> {
     /// Removes entries from the tree, and everything that was started after they ended. Entries that started earlier
     /// stay, even if they ended later. Frames that ended later, and those that lost entries, are executed again.
     ///
-    /// A removed call or frame keeps its start, like one that has started and contains nothing yet. So other occurrences
+    /// A removed call or frame keeps its start, like one that has started and contains nothing yet, and no content. So other occurrences
     /// of the same request keep their position, and failures before it still count as handled.
     pub(super) fn remove(&mut self, all_dropped: &[Dropped], routes: &Routes) {
         let ends = all_dropped.iter();
@@ -121,21 +121,22 @@ impl Tree<'_> {
                     call.end = None;
                     call.outcome = Outcome::Pending;
                     call.data = std::mem::take(&mut call.data).of_start();
+                    // It may contain what the later calls of the source were about.
+                    call.request = None;
+                    call.dropped = true;
                 }
             }
             Subject::Frame => {
                 let frame = self.edit(entry.node);
                 let start = generation_at(frame, 0).filter(|first| first.id == 0);
-                let (props, memory) = start.map_or((None, None), |first| {
-                    (first.props.clone(), first.memory.clone())
-                });
+                let memory = start.and_then(|first| first.memory.clone());
                 let (call_id, agent_id) = (frame.call_id.clone(), frame.agent_id.clone());
                 *frame = Frame {
                     within: frame.within.clone(),
                     input_hash: frame.input_hash,
                     start: frame.start,
                     divergence: frame.divergence,
-                    ..Frame::new(call_id, agent_id, Generation::new(0, props, memory))
+                    ..Frame::new(call_id, agent_id, Generation::new(0, None, memory))
                 };
                 self.nodes[entry.node].children = vec![Vec::new()];
             }

@@ -2,22 +2,19 @@ use std::sync::Arc;
 
 use super::rehash::{edit_calls, edited};
 use crate::hash::ContentHash;
-use crate::json::{JsonError, JsonStr, JsonText};
-use crate::model::{Frame, Generation, Kind, Memory, Request, Text};
+use crate::json::JsonStr;
+use crate::model::{Frame, Generation, Memory, Request, Sharing};
 
 /// The frames that a test records if it executes this run. `call_id` and `input_hash` are those of the first run in a
 /// test. `requests` has the request documents of all calls, where they are known, in the order of the read model. Calls
 /// that have a request keep it.
-///
-/// # Errors
-/// A request document that is not JSON.
 pub fn test_recording(
     run: &Arc<Frame>,
     call_id: JsonStr,
     input_hash: Option<ContentHash>,
     requests: impl IntoIterator<Item = Option<String>>,
-) -> Result<Frame, JsonError> {
-    let run = with_requests(run, requests)?;
+) -> Frame {
+    let run = with_requests(run, requests);
     let mut frame = if run.agent_id.body().is_empty() {
         Frame::clone(&run)
     } else {
@@ -27,7 +24,7 @@ pub fn test_recording(
     frame.start = frame.start.or(Some(0));
     frame.state = run.state.clone();
     frame.input_hash = frame.input_hash.or(input_hash);
-    Ok(frame_around(Arc::new(frame)))
+    frame_around(Arc::new(frame))
 }
 
 /// The frame of a run that contains only this one.
@@ -47,14 +44,13 @@ fn frame_around(inner: Arc<Frame>) -> Frame {
 fn with_requests(
     root: &Arc<Frame>,
     requests: impl IntoIterator<Item = Option<String>>,
-) -> Result<Arc<Frame>, JsonError> {
+) -> Arc<Frame> {
     let mut requests = requests.into_iter();
-    let mut failure = None;
-    let root = edited(
+    let mut sharing = Sharing::default();
+    edited(
         root,
         |_| (),
         |generation| {
-            let mut last_prompt = None;
             edit_calls(generation, |call| {
                 let Some(document) = requests.next().flatten() else {
                     return;
@@ -62,19 +58,8 @@ fn with_requests(
                 if call.request.is_some() {
                     return;
                 }
-                if call.kind != Kind::Prompt {
-                    call.request = Some(Request::Document(Text::Own(JsonText::trusted(document))));
-                    return;
-                }
-                match Request::prompt(document, last_prompt.as_ref()) {
-                    Ok(prompt) => {
-                        last_prompt = Some(prompt.clone());
-                        call.request = Some(prompt);
-                    }
-                    Err(error) => failure = Some(error),
-                }
+                call.request = Some(sharing.share(Request::document(document)));
             });
         },
-    );
-    failure.map_or(Ok(root), Err)
+    )
 }

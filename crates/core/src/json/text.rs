@@ -1,4 +1,6 @@
+use std::borrow::Borrow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -74,3 +76,15 @@ impl PartialEq for JsonText {
 }
 
 impl Eq for JsonText {}
+
+impl Hash for JsonText {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl Borrow<str> for JsonText {
+    fn borrow(&self) -> &str {
+        self.as_str()
+    }
+}

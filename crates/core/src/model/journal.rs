@@ -144,6 +144,8 @@ pub struct Call {
     pub replays: Option<usize>,
     /// Copied from the earlier recording. This run has not requested it yet.
     pub carried_over: bool,
+    /// A fork removed all of it but its start.
+    pub dropped: bool,
 }
 
 impl Call {

@@ -8,6 +8,7 @@ mod memory;
 mod order;
 mod ordered;
 mod request;
+mod sharing;
 mod usage;
 
 pub use call_data::CallData;
@@ -20,7 +21,11 @@ pub(crate) use memory::with_edits;
 pub use order::Clock;
 pub(crate) use order::Renumbering;
 pub use ordered::OrderedMap;
+pub(crate) use request::MIN_PART;
 pub use request::{
-    ConversationMark, PromptTail, Prompting, Request, TAIL_MEMBERS, Tail, Text, TextTable,
+    Filled, Form, Hole, List, ListNode, PROMPT_MEMBERS, PromptForm, PromptTail, Prompting, Request,
+    RequestTable,
 };
+pub use sharing::Sharing;
+pub(crate) use sharing::fill;
 pub use usage::{Amounts, Budget, Item, ItemKey, Usage};

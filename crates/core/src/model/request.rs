@@ -1,150 +1,286 @@
-//! Stored requests. Each message, schema and tool list is stored once, however many requests contain it.
+//! Requests as they are kept. Their large parts are stored once, however many requests contain them.
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
-
-use rpds::VectorSync;
 
 use crate::hash::{ContentHash, Conversation, RequestTail, RequestTailError};
 use crate::json::{JsonError, JsonText, Scanner};
+use crate::util::IdHashing;
 
-/// The request of a call.
+/// A request document, or a part of one.
 #[derive(Debug, Clone)]
 pub enum Request {
-    /// The whole document.
-    Document(Text),
-    /// A prompt: its messages, and the other members of the document.
-    Prompt {
-        conversation: Arc<ConversationMark>,
-        messages: VectorSync<Text>,
-        tail: Arc<Tail>,
-    },
-}
-
-/// Identifies a conversation by its address. Of two prompts in one conversation, the later one starts with all messages
-/// of the earlier one.
-#[derive(Debug, Default)]
-pub struct ConversationMark {
-    /// Values of size zero could share an address.
-    _occupied: u8,
-}
-
-/// The members of a prompt's document except its messages, in order: name and value.
-pub type Tail = Vec<(&'static str, Text)>;
-
-/// The members that a tail may have, in the order of the document.
-pub const TAIL_MEMBERS: [&str; 4] = ["model", "options", "schema", "tools"];
-
-/// JSON text that requests share.
-#[derive(Debug, Clone)]
-pub enum Text {
-    Own(JsonText),
+    Text(JsonText),
+    Filled(Arc<Filled>),
+    List(List),
     /// An entry of the table of a snapshot that was read.
-    Shared {
-        table: Arc<TextTable>,
+    Read {
+        table: Arc<RequestTable>,
         index: usize,
     },
 }
 
-/// The texts of a snapshot's requests. Filled when the whole snapshot has been read.
-pub type TextTable = OnceLock<Vec<JsonText>>;
+/// The texts and parts of a snapshot's requests. Filled when the whole snapshot has been read. `None`: an entry that
+/// cannot be read.
+pub type RequestTable = OnceLock<Vec<Option<Request>>>;
 
-impl Text {
-    /// Empty if a snapshot refers to an entry that it does not contain.
+/// A value with parts that are stored apart from it.
+#[derive(Debug)]
+pub struct Filled {
+    /// The value with `null` in place of each part.
+    pub skeleton: JsonText,
+    /// In the order of their positions.
+    pub holes: Vec<Hole>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Hole {
+    /// Position of the `null`.
+    pub at: usize,
+    /// JSON pointer to it, as the body of a JSON string.
+    pub pointer: Arc<str>,
+    pub part: Request,
+}
+
+impl Hole {
+    /// The length of `null`.
+    pub(crate) const LENGTH: usize = 4;
+}
+
+/// An array, or a long string in chunks. Lists that begin with the same items share them.
+#[derive(Debug, Clone)]
+pub struct List {
+    pub form: Form,
+    /// `None` for an empty list.
+    pub last: Option<Arc<ListNode>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Form {
+    Array,
+    /// The items are strings, which are concatenated.
+    Text,
+}
+
+/// An item, and the items before it.
+#[derive(Debug)]
+pub struct ListNode {
+    pub before: Option<Arc<Self>>,
+    pub item: Request,
+    /// The number of items up to this one.
+    pub len: usize,
+}
+
+impl ListNode {
     #[must_use]
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::Own(text) => text.as_str(),
-            Self::Shared { table, index } => table
-                .get()
-                .and_then(|texts| texts.get(*index))
-                .map_or("", JsonText::as_str),
+    pub fn after(before: Option<Arc<Self>>, item: Request) -> Arc<Self> {
+        let len = before.as_ref().map_or(0, |node| node.len) + 1;
+        Arc::new(Self { before, item, len })
+    }
+}
+
+/// Not recursive, because lists can be long.
+impl Drop for ListNode {
+    fn drop(&mut self) {
+        let mut next = self.before.take();
+        while let Some(mut node) = next.and_then(Arc::into_inner) {
+            next = node.before.take();
         }
     }
 }
 
+impl List {
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.last.as_ref().map_or(0, |node| node.len)
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.last.is_none()
+    }
+
+    /// The nodes from the first one that `is_known` does not accept to the last, and the accepted one before them.
+    pub fn nodes_after(
+        &self,
+        mut is_known: impl FnMut(&Arc<ListNode>) -> bool,
+    ) -> (Option<&Arc<ListNode>>, Vec<&Arc<ListNode>>) {
+        let mut nodes = Vec::new();
+        let mut next = self.last.as_ref();
+        while let Some(node) = next {
+            if is_known(node) {
+                break;
+            }
+            nodes.push(node);
+            next = node.before.as_ref();
+        }
+        nodes.reverse();
+        (next, nodes)
+    }
+}
+
 impl Request {
-    /// The prompt with this document. If it begins with all messages of `before`, it continues that prompt.
-    ///
-    /// # Errors
-    /// Text that is not a JSON object with a list of messages.
-    pub fn prompt(document: String, before: Option<&Self>) -> Result<Self, JsonError> {
-        let source = Arc::new(document);
-        let mut scanner = Scanner::new(&source);
-        let mut all = Vec::new();
-        let mut members = Vec::new();
-        scanner.enter_object()?;
-        let mut first = true;
-        while let Some(key) = scanner.next_member(&mut first)? {
-            if key.is("messages") {
-                all = elements_in(&source, &mut scanner)?;
-                continue;
-            }
-            let value = JsonText::from_span(&source, scanner.skip_value()?);
-            if let Some(name) = TAIL_MEMBERS.into_iter().find(|name| key.is(name)) {
-                members.push((name, Text::Own(value)));
-            }
-        }
-        let (conversation, mut messages) = match before {
-            Some(Self::Prompt {
-                conversation,
-                messages: known,
-                ..
-            }) if known.len() <= all.len()
-                && known
-                    .iter()
-                    .zip(&all)
-                    .all(|(known, text)| known.as_str() == text.as_str()) =>
-            {
-                (Arc::clone(conversation), known.clone())
-            }
-            _ => (Arc::default(), VectorSync::new_sync()),
-        };
-        for text in all.into_iter().skip(messages.len()) {
-            messages.push_back_mut(Text::Own(text));
-        }
-        Ok(Self::Prompt {
-            conversation,
-            messages,
-            tail: Arc::new(in_order(members)),
-        })
+    /// The whole document as one text.
+    #[must_use]
+    pub fn document(text: String) -> Self {
+        Self::Text(JsonText::trusted(text))
     }
 
-    /// False if a text is missing: an edited or damaged snapshot may refer to texts that it does not contain. The first
-    /// `checked` messages are known to be complete.
+    /// The entry that this one refers to. `None` if a snapshot refers to an entry that it does not contain: it may have
+    /// been edited or damaged.
     #[must_use]
-    pub fn is_complete(&self, checked: usize) -> bool {
-        let is_present = |text: &Text| !text.as_str().is_empty();
+    pub fn resolved(&self) -> Option<&Self> {
         match self {
-            Self::Document(text) => is_present(text),
-            Self::Prompt { messages, tail, .. } => {
-                let new = (checked..messages.len()).filter_map(|index| messages.get(index));
-                new.chain(tail.iter().map(|(_, text)| text)).all(is_present)
+            Self::Read { table, index } => table.get()?.get(*index)?.as_ref(),
+            other => Some(other),
+        }
+    }
+
+    /// False if a part is missing. `complete`: the lists that are known to be complete, to which those of this one are
+    /// added. Recurses as deep as parts nest, which is bounded.
+    pub(crate) fn is_complete(&self, complete: &mut HashSet<*const ListNode, IdHashing>) -> bool {
+        match self.resolved() {
+            None | Some(Self::Read { .. }) => false,
+            Some(Self::Text(_)) => true,
+            Some(Self::Filled(filled)) => {
+                let mut parts = filled.holes.iter();
+                parts.all(|hole| hole.part.is_complete(complete))
+            }
+            Some(Self::List(list)) => {
+                let nodes = list
+                    .nodes_after(|node| complete.contains(&Arc::as_ptr(node)))
+                    .1;
+                for node in nodes {
+                    if !node.item.is_complete(complete) {
+                        return false;
+                    }
+                    complete.insert(Arc::as_ptr(node));
+                }
+                true
             }
         }
     }
 
-    /// The pieces of the document. Concatenated, they are its JSON text.
+    /// The pieces of the document. Concatenated, they are its JSON text. `None` if a part is missing.
     #[must_use]
-    pub fn pieces(&self) -> Vec<&str> {
-        match self {
-            Self::Document(text) => vec![text.as_str()],
-            Self::Prompt { messages, tail, .. } => {
-                let mut pieces = Vec::with_capacity(messages.len() * 2 + tail.len() * 4 + 2);
-                pieces.push(r#"{"messages":["#);
-                for (index, message) in messages.iter().enumerate() {
-                    if index > 0 {
+    pub fn pieces(&self) -> Option<Vec<&str>> {
+        let mut pieces = Vec::new();
+        self.push_pieces(&mut pieces).then_some(pieces)
+    }
+
+    /// Recurses as deep as parts nest, which is bounded. False if a part is missing.
+    fn push_pieces<'a>(&'a self, pieces: &mut Vec<&'a str>) -> bool {
+        match self.resolved() {
+            None | Some(Self::Read { .. }) => false,
+            Some(Self::Text(text)) => {
+                pieces.push(text.as_str());
+                true
+            }
+            Some(Self::Filled(filled)) => {
+                let skeleton = filled.skeleton.as_str();
+                let mut from = 0;
+                for hole in &filled.holes {
+                    pieces.push(&skeleton[from..hole.at]);
+                    if !hole.part.push_pieces(pieces) {
+                        return false;
+                    }
+                    from = hole.at + Hole::LENGTH;
+                }
+                pieces.push(&skeleton[from..]);
+                true
+            }
+            Some(Self::List(list)) => {
+                let (open, close) = match list.form {
+                    Form::Array => ("[", "]"),
+                    Form::Text => ("\"", "\""),
+                };
+                pieces.push(open);
+                for (index, node) in list.nodes_after(|_| false).1.into_iter().enumerate() {
+                    if list.form == Form::Array && index > 0 {
                         pieces.push(",");
                     }
-                    pieces.push(message.as_str());
+                    let first = pieces.len();
+                    if !node.item.push_pieces(pieces) {
+                        return false;
+                    }
+                    if list.form == Form::Text {
+                        let body = |text: &'a str| text.strip_prefix('"')?.strip_suffix('"');
+                        match &pieces[first..] {
+                            [text] if body(text).is_some() => {
+                                pieces[first] = body(text).unwrap_or_default();
+                            }
+                            _ => return false,
+                        }
+                    }
                 }
-                pieces.push("]");
-                for (name, text) in tail.iter() {
-                    pieces.extend([",\"", name, "\":", text.as_str()]);
-                }
-                pieces.push("}");
-                pieces
+                pieces.push(close);
+                true
             }
         }
+    }
+}
+
+/// The names of the members of a prompt's document other than its messages, in order.
+pub const PROMPT_MEMBERS: [&str; 4] = ["model", "options", "schema", "tools"];
+
+/// The shortest text that is stored apart from the value that contains it.
+pub(crate) const MIN_PART: usize = 256;
+
+/// The document of a prompt without its messages, which begin at [`MESSAGES_AT`].
+#[derive(Debug, Clone)]
+pub struct PromptForm {
+    skeleton: JsonText,
+    holes: Vec<Hole>,
+}
+
+/// The shortest member of a prompt that is stored apart. It is the same in each turn.
+const MIN_MEMBER: usize = 16;
+const BEFORE_MESSAGES: &str = r#"{"messages":"#;
+
+impl PromptForm {
+    /// `members`: the members other than the messages.
+    #[must_use]
+    pub fn new(members: impl IntoIterator<Item = (&'static str, Request)>) -> Self {
+        let mut skeleton = format!("{BEFORE_MESSAGES}null");
+        let mut holes = Vec::new();
+        for (name, part) in members {
+            skeleton.push_str(&format!(r#","{name}":"#));
+            match part {
+                Request::Text(text) if text.len() < MIN_MEMBER => skeleton.push_str(text.as_str()),
+                part => {
+                    holes.push(Hole {
+                        at: skeleton.len(),
+                        pointer: Arc::from(format!("/{name}")),
+                        part,
+                    });
+                    skeleton.push_str("null");
+                }
+            }
+        }
+        skeleton.push('}');
+        Self {
+            skeleton: JsonText::trusted(skeleton),
+            holes,
+        }
+    }
+
+    /// The request with these messages.
+    #[must_use]
+    pub fn with(&self, messages: Option<Arc<ListNode>>) -> Request {
+        let messages = Hole {
+            at: BEFORE_MESSAGES.len(),
+            pointer: Arc::from("/messages"),
+            part: Request::List(List {
+                form: Form::Array,
+                last: messages,
+            }),
+        };
+        Request::Filled(Arc::new(Filled {
+            skeleton: self.skeleton.clone(),
+            holes: std::iter::once(messages)
+                .chain(self.holes.iter().cloned())
+                .collect(),
+        }))
     }
 }
 
@@ -152,8 +288,7 @@ impl Request {
 #[derive(Debug, Default)]
 pub struct Prompting {
     hasher: Conversation,
-    mark: Arc<ConversationMark>,
-    messages: VectorSync<Text>,
+    messages: Option<Arc<ListNode>>,
     keep: bool,
 }
 
@@ -161,7 +296,7 @@ pub struct Prompting {
 #[derive(Debug)]
 pub struct PromptTail {
     hashed: RequestTail,
-    members: Arc<Tail>,
+    form: PromptForm,
 }
 
 impl Prompting {
@@ -180,7 +315,8 @@ impl Prompting {
         self.hasher.append(normalized.unwrap_or(&messages))?;
         if self.keep {
             for text in elements(messages)? {
-                self.messages.push_back_mut(Text::Own(text));
+                let before = self.messages.take();
+                self.messages = Some(ListNode::after(before, Request::Text(text)));
             }
         }
         Ok(())
@@ -194,11 +330,7 @@ impl Prompting {
     /// The request with all messages so far. `None` if the run does not keep requests.
     #[must_use]
     pub fn request(&self, tail: &PromptTail) -> Option<Request> {
-        self.keep.then(|| Request::Prompt {
-            conversation: Arc::clone(&self.mark),
-            messages: self.messages.clone(),
-            tail: Arc::clone(&tail.members),
-        })
+        self.keep.then(|| tail.form.with(self.messages.clone()))
     }
 }
 
@@ -214,36 +346,29 @@ impl PromptTail {
         let mut first = true;
         while let Some(key) = scanner.next_member(&mut first)? {
             let range = scanner.skip_value()?;
-            if let Some(name) = TAIL_MEMBERS.into_iter().find(|name| key.is(name)) {
-                members.push((name, Text::Own(JsonText::from_span(&source, range))));
+            if let Some(at) = PROMPT_MEMBERS.iter().position(|name| key.is(name)) {
+                members.push((at, Request::Text(JsonText::from_span(&source, range))));
             }
         }
+        members.sort_by_key(|(at, _)| *at);
+        let members = members
+            .into_iter()
+            .map(|(at, part)| (PROMPT_MEMBERS[at], part));
         Ok(Self {
             hashed,
-            members: Arc::new(in_order(members)),
+            form: PromptForm::new(members),
         })
     }
 }
 
-fn in_order(mut members: Tail) -> Tail {
-    members.sort_by_key(|(name, _)| TAIL_MEMBERS.iter().position(|member| member == name));
-    members
-}
-
 fn elements(array: String) -> Result<Vec<JsonText>, JsonError> {
     let source = Arc::new(array);
-    elements_in(&source, &mut Scanner::new(&source))
-}
-
-fn elements_in(
-    source: &Arc<String>,
-    scanner: &mut Scanner<'_>,
-) -> Result<Vec<JsonText>, JsonError> {
+    let mut scanner = Scanner::new(&source);
     let mut elements = Vec::new();
     scanner.enter_array()?;
     let mut first = true;
     while scanner.next_element(&mut first)? {
-        elements.push(JsonText::from_span(source, scanner.skip_value()?));
+        elements.push(JsonText::from_span(&source, scanner.skip_value()?));
     }
     Ok(elements)
 }
@@ -252,9 +377,8 @@ fn elements_in(
 impl PartialEq for Request {
     fn eq(&self, other: &Self) -> bool {
         let (left, right) = (self.pieces(), other.pieces());
-        left.iter()
-            .flat_map(|piece| piece.bytes())
-            .eq(right.iter().flat_map(|piece| piece.bytes()))
+        let bytes = |pieces: Option<Vec<&str>>| pieces.map(|pieces| pieces.concat());
+        bytes(left) == bytes(right)
     }
 }
 

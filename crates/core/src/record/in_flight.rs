@@ -35,7 +35,7 @@ pub(super) fn write_in_flight(root: &Frame, id: &str, out: &mut String) {
 }
 
 fn is_in_flight(call: &Call) -> bool {
-    matches!(call.outcome, Outcome::Pending)
+    matches!(call.outcome, Outcome::Pending) && !call.dropped
 }
 
 /// `empty`: the length of the text without calls.

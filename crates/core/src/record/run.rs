@@ -233,6 +233,7 @@ impl Run {
             data: call.data,
             replays: call.replays,
             carried_over: false,
+            dropped: false,
         };
         frame.generation.calls.push_back_mut(Arc::new(call));
         Some(slot)

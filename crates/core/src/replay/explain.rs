@@ -19,9 +19,9 @@ impl Explanation {
     pub fn of(candidates: &[Arc<Call>], actual: &str) -> Option<Self> {
         let kept = candidates
             .iter()
-            .filter_map(|call| Some((call, call.request.as_ref()?.pieces())));
+            .filter_map(|call| Some((call, call.request.as_ref()?.pieces()?)));
         let nearest = Arc::clone(nearest(kept, actual)?);
-        let recorded = nearest.request.as_ref()?.pieces().concat();
+        let recorded = nearest.request.as_ref()?.pieces()?.concat();
         let diff = diff(&recorded, actual, DiffLimits::default()).ok()?;
         Some(Self { nearest, diff })
     }

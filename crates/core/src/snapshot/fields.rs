@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
+use super::requests::TablesRead;
 use super::stop::Stop;
 use super::{Anchor, Provenance, SnapshotSource};
 use crate::json::{JsonStr, JsonText, Scanner};
-use crate::model::{Kind, TextTable};
+use crate::model::Kind;
 use crate::util::Fault;
 use crate::util::limits::MAX_ORDER;
 
@@ -18,7 +19,7 @@ pub(super) struct Fields<'a> {
     pub(super) path: Vec<Segment<'a>>,
     pub(super) faults: Vec<Fault>,
     /// Filled when the root has been read to its end.
-    pub(super) request_texts: Arc<TextTable>,
+    pub(super) requests: TablesRead,
     /// The kind of the call that was read last: most calls are of the same kind as the one before.
     last_kind: Option<Kind>,
 }
@@ -37,7 +38,7 @@ impl<'a> Fields<'a> {
             scanner,
             path: Vec::new(),
             faults: Vec::new(),
-            request_texts: Arc::default(),
+            requests: TablesRead::default(),
             last_kind: None,
         }
     }

@@ -8,7 +8,7 @@ use super::fields::Fields;
 use super::generation_draft::BodyDraft;
 use super::journal_draft::Marks;
 use super::memory::{edited_keys, read_hashes, read_memory};
-use super::requests::{TABLE_FIELD, read_table};
+use super::requests::{PARTS_FIELD, TEXTS_FIELD, read_table};
 use super::stop::Stop;
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
@@ -54,10 +54,14 @@ impl FrameFields {
             "handled" => self.marks.handled = fields.flag()?,
             // Version 0.1.0 wrote "unreached".
             "carriedOver" | "unreached" => self.marks.carried_over = fields.flag()?,
-            TABLE_FIELD => {
-                let texts = read_table(fields)?;
-                // Only the table of the root counts. The root is the last frame that is read to its end.
-                let _ = fields.request_texts.set(texts);
+            // Only the tables of the root count. The root is the last frame that is read to its end.
+            TEXTS_FIELD => {
+                let texts = read_table(fields, false)?;
+                let _ = fields.requests.texts.set(texts);
+            }
+            PARTS_FIELD => {
+                let parts = read_table(fields, true)?;
+                let _ = fields.requests.parts.set(parts);
             }
             "generation" => {
                 let start = &mut self.body.start;
@@ -113,7 +117,7 @@ impl FrameFields {
             handled: self.marks.handled,
             memory,
             edited,
-            generation: self.body.finish(&fields.request_texts),
+            generation: self.body.finish(&fields.requests),
             earlier: self.earlier,
             budget: self.budget?,
             recorded: None,

@@ -7,9 +7,10 @@ use rpds::VectorSync;
 use super::fields::Fields;
 use super::journal_draft::JournalDraft;
 use super::memory::read_memory;
+use super::requests::TablesRead;
 use super::stop::Stop;
 use crate::json::JsonText;
-use crate::model::{Frame, Generation, Memory, TextTable, Value};
+use crate::model::{Frame, Generation, Memory, Value};
 
 /// The fields that a frame (for its last generation) and an earlier generation share.
 #[derive(Default)]
@@ -46,10 +47,10 @@ impl BodyDraft {
         if !self.seen_journal {
             fields.require("journal");
         }
-        self.finish(&fields.request_texts)
+        self.finish(&fields.requests)
     }
 
-    pub(super) fn finish(self, table: &Arc<TextTable>) -> Generation {
+    pub(super) fn finish(self, tables: &TablesRead) -> Generation {
         let StartDraft {
             id,
             props,
@@ -62,7 +63,7 @@ impl BodyDraft {
         });
         let mut generation = Generation::new(id, props, memory);
         generation.children = self.children;
-        self.journal.finish(table, &mut generation);
+        self.journal.finish(tables, &mut generation);
         generation
     }
 }

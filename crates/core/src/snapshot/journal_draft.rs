@@ -4,12 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::fields::{Fields, Segment};
-use super::requests::RequestDraft;
+use super::requests::{RequestDraft, TablesRead, index};
 use super::stop::Stop;
 use crate::json::{JsonStr, JsonText};
-use crate::model::{
-    Call, CallData, Generation, Kind, Outcome, Request, RequestHash, Row, TextTable, Value,
-};
+use crate::model::{Call, CallData, Generation, Kind, Outcome, Request, RequestHash, Row, Value};
 use crate::util::IdHashing;
 
 #[derive(Default)]
@@ -50,6 +48,8 @@ struct CallFields {
     tombstone: Option<JsonStr>,
     // Boxed because it is large and few snapshots contain requests.
     request: Option<Box<RequestDraft>>,
+    request_part: Option<usize>,
+    dropped: bool,
     data: CallData,
 }
 
@@ -155,20 +155,20 @@ impl JournalDraft {
 
     /// Joins calls with the rows that contain their outcomes. A row that no call refers to answers on
     /// its own. A call whose row was removed is removed too.
-    pub(super) fn finish(self, table: &Arc<TextTable>, generation: &mut Generation) {
+    pub(super) fn finish(self, tables: &TablesRead, generation: &mut Generation) {
         let mut index = RowIndex::new(&self.rows);
         let mut calls: Vec<Arc<Call>> = Vec::with_capacity(self.calls.len());
         // Prompts refer to each other by their positions in the list.
-        let mut requests: Vec<Option<Request>> = Vec::new();
-        let keeps_requests = self.calls.iter().any(|draft| draft.request.is_some());
-        for draft in self.calls {
-            let request = draft
-                .request
-                .as_ref()
-                .and_then(|request| request.finish(&requests, table));
-            if keeps_requests {
-                requests.push(request.clone());
-            }
+        let mut messages = vec![None; self.calls.len()];
+        for (position, draft) in self.calls.into_iter().enumerate() {
+            let request = match (&draft.request, draft.request_part) {
+                (_, Some(index)) => Some(Request::Read {
+                    table: Arc::clone(&tables.parts),
+                    index,
+                }),
+                (Some(request), None) => request.finish(&mut messages, position, tables),
+                (None, None) => None,
+            };
             calls.extend(draft.finish(&mut index, request).map(Arc::new));
         }
         let named = index.named;
@@ -205,6 +205,8 @@ impl CallFields {
             // Version 0.1.0 wrote "unreached".
             "carriedOver" | "unreached" => self.marks.carried_over = fields.flag()?,
             "tombstone" => self.tombstone = fields.string()?,
+            "dropped" => self.dropped = fields.flag()?,
+            "requestPart" => self.request_part = index(fields)?,
             "request" => self.request = Some(Box::new(RequestDraft::read(fields)?)),
             _ => match self.data.field_mut(key) {
                 Some(field) => *field = Some(fields.span()?),
@@ -251,6 +253,7 @@ impl CallFields {
             data: self.data,
             replays: None,
             carried_over: self.marks.carried_over,
+            dropped: self.dropped,
         })
     }
 }

@@ -10,6 +10,7 @@ mod out;
 mod read;
 mod read_model;
 mod requests;
+mod shared_requests;
 mod stop;
 mod write;
 mod write_journal;

@@ -1,28 +1,27 @@
 //! The frames of a snapshot for readers: a flat list in which every call has its outcome and every prompt its whole
 //! request. Members have the names that they have in the text of a snapshot.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::memory::write_memory;
+use super::shared_requests::EarlierRequests;
 use super::write::{write_generation_fields, write_state};
 use super::write_journal::{write_call, write_outcome};
-use crate::model::{Call, Frame, Generation, Request, Row, Text};
+use crate::model::{Call, Frame, Generation, ListNode, Row};
+use crate::util::IdHashing;
 
 /// The list as JSON text, and the requests apart from it: in the text, each prompt would repeat the messages of those
 /// before it.
 #[derive(Debug, Default)]
 pub struct ReadModel {
     text: String,
-    requests: Vec<KeptRequest>,
-}
-
-#[derive(Debug)]
-struct KeptRequest {
-    call: Arc<Call>,
-    /// The prompt of the same generation that this one continues.
-    continues: Option<usize>,
+    /// The calls with requests.
+    requests: Vec<Arc<Call>>,
+    earlier: EarlierRequests,
+    /// Lists of requests that are known to be complete.
+    complete: HashSet<*const ListNode, IdHashing>,
 }
 
 impl ReadModel {
@@ -63,56 +62,18 @@ impl ReadModel {
     /// JSON text of a request document. `request`: its number, which the call has in the list.
     #[must_use]
     pub fn request(&self, request: usize) -> Option<String> {
-        let kept = self.requests.get(request)?.call.request.as_ref()?;
-        Some(kept.pieces().concat())
+        let kept = self.requests.get(request)?.request.as_ref()?;
+        Some(kept.pieces()?.concat())
     }
 
-    /// JSON text of a request, relative to the earlier request that it continues: `after` is the callId of the earlier
-    /// one, `messages` the additional messages, `without` the names of members that only the earlier one has. Members
-    /// that differ are included. A request that is not a prompt is `{"document": …}`.
-    #[must_use]
-    pub fn added_request(&self, request: usize) -> Option<String> {
-        let kept = self.requests.get(request)?;
-        let (messages, tail) = match kept.call.request.as_ref()? {
-            Request::Document(text) => return Some(format!(r#"{{"document":{}}}"#, text.as_str())),
-            Request::Prompt { messages, tail, .. } => (messages, tail),
-        };
-        let mut out = "{".to_owned();
-        let before = kept.continues.and_then(|before| self.requests.get(before));
-        let mut known = 0;
-        let mut members_before: &[(&'static str, Text)] = &[];
-        if let Some(before) = before
-            && let Some(Request::Prompt { messages, tail, .. }) = &before.call.request
-        {
-            known = messages.len();
-            members_before = tail.as_slice();
-            out.push_str(r#""after":"#);
-            before.call.call_id.write_quoted(&mut out);
-            out.push(',');
-        }
-        out.push_str(r#""messages":"#);
-        let new = (known..messages.len()).filter_map(|index| messages.get(index));
-        write_list(new.map(Text::as_str), &mut out);
-        let of = |members: &[(&'static str, Text)], wanted: &str| {
-            let mut members = members.iter();
-            members
-                .find(|(name, _)| *name == wanted)
-                .map(|(_, text)| text.as_str().to_owned())
-        };
-        for (name, text) in tail.iter() {
-            if of(members_before, name).as_deref() != Some(text.as_str()) {
-                out.push_str(&format!(r#","{name}":{}"#, text.as_str()));
-            }
-        }
-        let names = members_before.iter().map(|(name, _)| *name);
-        let without: Vec<_> = names.filter(|name| of(tail, name).is_none()).collect();
-        if !without.is_empty() {
-            out.push_str(r#","without":"#);
-            let quoted = without.iter().map(|name| format!("\"{name}\""));
-            write_list(quoted, &mut out);
-        }
-        out.push('}');
-        Some(out)
+    /// JSON text of a request without the parts that earlier requests contain: `{ document, shared? }`. `shared` names
+    /// these parts by JSON pointer into `document`, each as `{ request, pointer, keep? }`: the number of the request that
+    /// has it, and the pointer in the whole document of that one. With `keep`, they are the first `keep` items of that
+    /// list, and `document` contains the others. Otherwise `document` contains `null`. Earlier requests are those of
+    /// earlier calls of this function.
+    pub fn shared_request(&mut self, request: usize) -> Option<String> {
+        let call = self.requests.get(request)?;
+        self.earlier.write(request, call.request.as_ref()?)
     }
 
     /// Leaves the list of generations open. `parent`: position of the parent, and which of its generations.
@@ -152,29 +113,16 @@ impl ReadModel {
             write_row(row, &mut self.text);
             self.text.push(',');
         }
-        let mut last_prompts = HashMap::new();
         for call in &generation.calls {
             write_call(call, false, &mut self.text);
             if call.replays.is_some() {
                 self.text.push_str(r#","replayed":true"#);
             }
-            if let Some(request) = &call.request {
-                let continues = match request {
-                    Request::Document(_) => None,
-                    Request::Prompt { conversation, .. } => {
-                        last_prompts.get(&Arc::as_ptr(conversation)).copied()
-                    }
-                };
-                let before = continues.and_then(|before| self.requests.get(before));
-                if request.is_complete(before.map_or(0, KeptRequest::message_count)) {
-                    let number = self.requests.len();
-                    if let Request::Prompt { conversation, .. } = request {
-                        last_prompts.insert(Arc::as_ptr(conversation), number);
-                    }
-                    self.text.push_str(&format!(r#","request":{number}"#));
-                    let call = Arc::clone(call);
-                    self.requests.push(KeptRequest { call, continues });
-                }
+            let request = call.request.as_ref();
+            if request.is_some_and(|request| request.is_complete(&mut self.complete)) {
+                let number = self.requests.len();
+                self.text.push_str(&format!(r#","request":{number}"#));
+                self.requests.push(Arc::clone(call));
             }
             self.text.push_str("},");
         }
@@ -184,15 +132,6 @@ impl ReadModel {
         self.text.push_str(r#"],"children":"#);
         write_list(children.map(|child| child.to_string()), &mut self.text);
         self.text.push('}');
-    }
-}
-
-impl KeptRequest {
-    fn message_count(&self) -> usize {
-        match &self.call.request {
-            Some(Request::Prompt { messages, .. }) => messages.len(),
-            _ => 0,
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::memory::{write_memory, write_memory_hashes};
 use super::out::Out;
-use super::requests::{RequestTable, TABLE_FIELD};
+use super::requests::RequestTables;
 use super::write_journal::{write_calls, write_journal, write_within};
 use super::{Snapshot, VERSION, Warning};
 use crate::json::{JsonStr, JsonText};
@@ -122,26 +122,17 @@ pub fn write_frame(frame: &Frame, out: &mut String) {
 /// Appends a root frame to `text`. Calls `spill` with the text from time to time; `spill` may remove any part
 /// of it. Returns the text that remains at the end.
 pub fn stream_frame(frame: &Frame, text: String, spill: &mut dyn FnMut(&mut String)) -> String {
-    let mut requests = RequestTable::default();
+    let mut requests = RequestTables::default();
     let mut out = Out { text, spill };
     write_frames(frame, &mut requests, &mut out);
-    if !requests.is_empty() {
-        out.text.pop();
-        for (index, text) in requests.texts().enumerate() {
-            out.spill_if_full();
-            if index == 0 {
-                out.text.push_str(&format!(r#","{TABLE_FIELD}":["#));
-            } else {
-                out.text.push(',');
-            }
-            out.text.push_str(text);
-        }
-        out.text.push_str("]}");
-    }
+    // The tables belong to the root, whose brace was the last character.
+    out.text.pop();
+    requests.write(&mut out);
+    out.text.push('}');
     out.text
 }
 
-fn write_frames<'a>(frame: &'a Frame, requests: &mut RequestTable<'a>, out: &mut Out<'_>) {
+fn write_frames<'a>(frame: &'a Frame, requests: &mut RequestTables<'a>, out: &mut Out<'_>) {
     let mut tasks = vec![Task::Frame(frame)];
     while let Some(task) = tasks.pop() {
         out.spill_if_full();
@@ -199,7 +190,7 @@ fn push_children<'a>(generation: &'a Generation, tasks: &mut Vec<Task<'a>>) {
     tasks[first..].reverse();
 }
 
-fn write_head<'a>(frame: &'a Frame, requests: &mut RequestTable<'a>, out: &mut Out<'_>) {
+fn write_head<'a>(frame: &'a Frame, requests: &mut RequestTables<'a>, out: &mut Out<'_>) {
     out.text.push_str(r#"{"callId":"#);
     frame.call_id.write_quoted(&mut out.text);
     out.text.push_str(r#","agentId":"#);

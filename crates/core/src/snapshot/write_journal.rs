@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::out::Out;
-use super::requests::RequestTable;
+use super::requests::RequestTables;
 use crate::json::{JsonStr, write_count};
 use crate::model::{Call, Generation, Kind, Outcome, RequestHash, Value};
 use crate::util::IdHashing;
@@ -156,10 +156,9 @@ impl<'a> Journal<'a> {
 pub(super) fn write_calls<'a>(
     generation: &'a Generation,
     in_row: &[bool],
-    requests: &mut RequestTable<'a>,
+    requests: &mut RequestTables<'a>,
     out: &mut Out<'_>,
 ) {
-    requests.begin_list();
     out.text.push('[');
     for (position, call) in generation.calls.iter().enumerate() {
         out.spill_if_full();
@@ -168,7 +167,7 @@ pub(super) fn write_calls<'a>(
         }
         write_call(call, in_row[position], &mut out.text);
         if let Some(request) = &call.request {
-            requests.write_request(position, request, &mut out.text);
+            requests.write_request(request, &mut out.text);
         }
         out.text.push('}');
     }
@@ -199,8 +198,13 @@ pub(super) fn write_call(call: &Call, in_row: bool, out: &mut String) {
         out.push_str(r#","row":true"#);
     }
     write_outcome(&call.outcome, in_row, out);
-    if call.carried_over {
-        out.push_str(r#","carriedOver":true"#);
+    for (name, is_set) in [
+        ("carriedOver", call.carried_over),
+        ("dropped", call.dropped),
+    ] {
+        if is_set {
+            out.push_str(&format!(r#","{name}":true"#));
+        }
     }
     call.data.write_members(out);
 }

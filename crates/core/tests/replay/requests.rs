@@ -1,7 +1,6 @@
 //! The requests that a recording stores.
 
-use agent_rewind_core::json::JsonText;
-use agent_rewind_core::model::{Kind, PromptTail, Prompting, Request, Text};
+use agent_rewind_core::model::{Kind, PromptTail, Prompting, Request};
 use agent_rewind_core::record::CallInput;
 
 use super::support::{end, hash, input, name, output, replayed, start};
@@ -42,9 +41,7 @@ fn each_message_of_the_requests_is_stored_once() {
             hash: hash("same"),
             lane: None,
             exact: true,
-            request: Some(Request::Document(Text::Own(JsonText::trusted(
-                r#"{"input":1,"name":"same"}"#.into(),
-            )))),
+            request: Some(Request::document(r#"{"input":1,"name":"same"}"#.into())),
         };
         end(&live, &live.begin_call(call, None), output("2"));
     }
@@ -70,7 +67,7 @@ fn each_message_of_the_requests_is_stored_once() {
     let tools = calls.iter().filter(|call| call.kind == Kind::Tool);
     for call in tools {
         assert_eq!(
-            call.request.as_ref().unwrap().pieces().concat(),
+            call.request.as_ref().unwrap().pieces().unwrap().concat(),
             r#"{"input":1,"name":"same"}"#
         );
     }

@@ -155,13 +155,17 @@ impl LiveFrame {
             Verdict::Miss(_) => Outcome::Pending,
         };
         let recorded = answer.call.as_ref();
+        let request = input
+            .request
+            .filter(|_| self.shared.options.requests)
+            .map(|request| self.shared.sharing.borrow_mut().share(request));
         let call = NewCall {
             kind: input.kind,
             hash,
             call_id: input.call_id,
             within: input.within,
             outcome,
-            request: input.request.filter(|_| self.shared.options.requests),
+            request,
             data: recorded.map(|call| call.data.clone()).unwrap_or_default(),
             replays: answer.position,
             start: recorded.map(|call| call.start),

@@ -18,7 +18,7 @@ use super::lifecycle::Lifecycle;
 use super::run::{CallSlot, FramePath, NewFrame, Run};
 use crate::hash::ContentHash;
 use crate::json::{JsonStr, JsonText};
-use crate::model::{Budget, Clock, Flags, Frame, Usage, Value};
+use crate::model::{Budget, Clock, Flags, Frame, Sharing, Usage, Value};
 use crate::replay::{Entry, Failures, MemoryChoice, Progress, ReplaySource};
 use crate::retry_rule::PendingFailures;
 pub use calls::{CallInput, StartedCall};
@@ -42,6 +42,8 @@ struct Shared {
     /// The rules of the recording that the run continues. Without one, the current rules.
     flags: Flags,
     progress: Progress,
+    /// The parts that requests have in common.
+    sharing: RefCell<Sharing>,
 }
 
 /// A frame of a running program.
@@ -100,6 +102,7 @@ impl LiveFrame {
             options,
             flags: source.as_ref().map_or(Flags::CURRENT, ReplaySource::flags),
             progress: Progress::new(recording),
+            sharing: RefCell::default(),
         };
         Self {
             shared: Rc::new(shared),

@@ -259,5 +259,6 @@ fn finish_call(draft: CallDraft<'_>, named: Option<JsonStr>) -> Option<Call> {
         data: draft.data,
         replays: None,
         carried_over: false,
+        dropped: false,
     })
 }

@@ -17,24 +17,25 @@ fn a_prompt_is_hashed_and_stored_as_one_document() {
         .unwrap();
     let second = prompting.request(&tail).unwrap();
     assert_eq!(
-        first.pieces().concat(),
+        first.pieces().unwrap().concat(),
         r#"{"messages":[{"role":"system","content":"s"}],"model":{"id":"m"},"tools":[]}"#
     );
     assert_eq!(
         prompting.hash(&tail),
-        content_hash(&second.pieces().concat()).unwrap()
+        content_hash(&second.pieces().unwrap().concat()).unwrap()
     );
-    let (
-        Request::Prompt { messages, .. },
-        Request::Prompt {
-            messages: longer, ..
+    let messages = |request: &Request| match request {
+        Request::Filled(filled) => match &filled.holes[0].part {
+            Request::List(list) => list.clone(),
+            _ => panic!("messages"),
         },
-    ) = (&first, &second)
-    else {
-        panic!("prompts");
+        _ => panic!("a prompt"),
     };
-    let address = |messages: &VectorSync<Text>| messages.get(0).unwrap().as_str().as_ptr();
-    assert_eq!(address(messages), address(longer), "messages are shared");
+    let (shorter, longer) = (messages(&first), messages(&second));
+    let (known, added) =
+        longer.nodes_after(|node| Arc::ptr_eq(node, shorter.last.as_ref().unwrap()));
+    assert!(known.is_some(), "messages are shared");
+    assert_eq!(added.len(), 2);
 }
 
 #[test]
@@ -52,7 +53,7 @@ fn the_normalized_text_is_hashed_and_the_original_stored() {
         prompting.hash(&tail),
         content_hash(r#"{"messages":["on [date]"],"model":{"id":"m"}}"#).unwrap()
     );
-    let kept = prompting.request(&tail).unwrap().pieces().concat();
+    let kept = prompting.request(&tail).unwrap().pieces().unwrap().concat();
     assert_eq!(
         kept,
         r#"{"messages":["on 2026-11-29"],"model":{"id":"m-2"}}"#

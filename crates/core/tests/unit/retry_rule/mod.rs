@@ -94,6 +94,7 @@ fn failed_call(end: Option<u64>, outcome: Outcome) -> Arc<Call> {
         data: CallData::default(),
         replays: None,
         carried_over: false,
+        dropped: false,
     })
 }
 

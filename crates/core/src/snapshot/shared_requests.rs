@@ -1,0 +1,147 @@
+//! Requests for readers that see them one after the other: parts of earlier requests are left out.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::json::JsonText;
+use crate::model::{Filled, Form, Hole, List, ListNode, MIN_PART, Request};
+use crate::util::IdHashing;
+
+/// The parts of the requests so far.
+#[derive(Debug, Default)]
+pub(super) struct EarlierRequests {
+    values: HashMap<JsonText, Place, IdHashing>,
+    /// By the address of a node. The requests keep the nodes alive.
+    lists: HashMap<*const ListNode, Place, IdHashing>,
+}
+
+/// A part of a request: the number of the request, and the pointer in its document.
+#[derive(Debug, Clone)]
+struct Place {
+    request: usize,
+    pointer: Arc<str>,
+}
+
+/// A request while it is written.
+struct Writer<'e> {
+    earlier: &'e mut EarlierRequests,
+    request: usize,
+    out: String,
+    /// The members of `shared`.
+    shared: String,
+    /// False if a part is missing.
+    is_complete: bool,
+}
+
+impl EarlierRequests {
+    /// JSON text of a request: its document, and where its left out parts are, as `ReadModel::shared_request` describes
+    /// it. `None` if a part is missing.
+    pub(super) fn write(&mut self, number: usize, request: &Request) -> Option<String> {
+        let mut writer = Writer {
+            earlier: self,
+            request: number,
+            out: r#"{"document":"#.to_owned(),
+            shared: String::new(),
+            is_complete: true,
+        };
+        writer.part(request, "");
+        let Writer {
+            mut out,
+            shared,
+            is_complete,
+            ..
+        } = writer;
+        if !is_complete {
+            return None;
+        }
+        if !shared.is_empty() {
+            out.push_str(&format!(r#","shared":{{{}}}"#, &shared[1..]));
+        }
+        out.push('}');
+        Some(out)
+    }
+}
+
+impl Writer<'_> {
+    /// Recurses as deep as parts nest, which is bounded.
+    fn part(&mut self, part: &Request, pointer: &str) {
+        match part.resolved() {
+            Some(Request::List(list)) if list.form == Form::Array => self.list(list, pointer),
+            Some(Request::Filled(filled)) if pointer.is_empty() => self.filled(filled, pointer),
+            Some(part) => {
+                let text = JsonText::trusted(self.text_of(part));
+                if text.len() < MIN_PART || pointer.is_empty() {
+                    self.out.push_str(text.as_str());
+                } else if let Some(place) = self.earlier.values.get(&text).cloned() {
+                    self.out.push_str("null");
+                    self.share(pointer, &place, None);
+                } else {
+                    let place = self.place(pointer);
+                    match part {
+                        Request::Filled(filled) => self.filled(filled, pointer),
+                        _ => self.out.push_str(text.as_str()),
+                    }
+                    self.earlier.values.insert(text, place);
+                }
+            }
+            None => self.is_complete = false,
+        }
+    }
+
+    fn filled(&mut self, filled: &Filled, pointer: &str) {
+        let skeleton = filled.skeleton.as_str();
+        let mut from = 0;
+        for hole in &filled.holes {
+            self.out.push_str(&skeleton[from..hole.at]);
+            self.part(&hole.part, &format!("{pointer}{}", hole.pointer));
+            from = hole.at + Hole::LENGTH;
+        }
+        self.out.push_str(&skeleton[from..]);
+    }
+
+    /// The items that follow those of an earlier list.
+    fn list(&mut self, list: &List, pointer: &str) {
+        let is_known = |node: &Arc<ListNode>| self.earlier.lists.contains_key(&Arc::as_ptr(node));
+        let (known, nodes) = list.nodes_after(is_known);
+        if let Some(node) = known
+            && let Some(place) = self.earlier.lists.get(&Arc::as_ptr(node)).cloned()
+        {
+            self.share(pointer, &place, Some(node.len));
+        }
+        let place = self.place(pointer);
+        self.out.push('[');
+        for (index, node) in nodes.into_iter().enumerate() {
+            if index > 0 {
+                self.out.push(',');
+            }
+            let item = self.text_of(&node.item);
+            self.out.push_str(&item);
+            self.earlier.lists.insert(Arc::as_ptr(node), place.clone());
+        }
+        self.out.push(']');
+    }
+
+    fn text_of(&mut self, part: &Request) -> String {
+        let pieces = part.pieces();
+        self.is_complete &= pieces.is_some();
+        pieces.unwrap_or_default().concat()
+    }
+
+    fn place(&self, pointer: &str) -> Place {
+        Place {
+            request: self.request,
+            pointer: Arc::from(pointer),
+        }
+    }
+
+    fn share(&mut self, pointer: &str, place: &Place, keep: Option<usize>) {
+        let Place {
+            request,
+            pointer: at,
+        } = place;
+        let keep = keep.map_or(String::new(), |count| format!(r#","keep":{count}"#));
+        self.shared.push_str(&format!(
+            r#","{pointer}":{{"request":{request},"pointer":"{at}"{keep}}}"#
+        ));
+    }
+}
