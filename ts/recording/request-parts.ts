@@ -1,8 +1,8 @@
 // The parts that the requests of a recording share, as a snapshot contains them.
 
 import type { RequestPart } from "../types/snapshot.js";
-import { memberOf, setMember } from "../values/members.js";
-import { pointerTokens } from "../values/pointer.js";
+import { setMember } from "../values/members.js";
+import { appendToken } from "../values/pointer.js";
 import { isCallLine, type CallLine, type Line, type SharedFrom, type SharedLine } from "./lines.js";
 
 type Place = Pick<CallLine, "frame" | "call">;
@@ -32,41 +32,20 @@ export class RequestParts {
    * @throws Error if it names a value that no earlier line has.
    */
   request(line: Place, { document, shared = {} }: SharedLine): number | undefined {
-    const wanted = this.#wanted.get(keyOf(line));
-    const pointers = new Set([...Object.keys(shared), ...(wanted?.keys() ?? [])]);
-    if (pointers.size === 0) return undefined;
-    let whole = document;
-    const parts = new Map<string, number>();
-    // Parts that contain others come after them.
-    for (const pointer of [...pointers].toSorted((left, right) => right.length - left.length)) {
-      const value = valueIn(whole, pointer, line);
-      const source = Object.hasOwn(shared, pointer)
-        ? this.#source(line, pointer, shared[pointer] as SharedFrom)
-        : undefined;
-      const isList = source?.keep !== undefined || wanted?.get(pointer) === true;
-      const entry = this.#entry(value, within(parts, pointer), { source, isList });
-      if (wanted?.has(pointer) === true) this.#known.set(`${keyOf(line)}\n${pointer}`, entry);
-      parts.set(pointer, entry);
-      whole = replaced(whole, pointer);
+    const key = keyOf(line);
+    const parts = new Map<string, Part>();
+    for (const pointer of Object.keys(shared)) {
+      const source = this.#source(line, pointer, shared[pointer] as SharedFrom);
+      parts.set(pointer, { source, isList: source.keep !== undefined, wanted: [] });
     }
-    return parts.get("") ?? this.#add({ value: whole, parts: Object.fromEntries(parts) });
-  }
-
-  #add(entry: RequestPart): number {
-    return this.entries.push(entry) - 1;
-  }
-
-  #entry(
-    value: unknown,
-    inner: Record<string, number>,
-    { source, isList }: { source: Source | undefined; isList: boolean },
-  ): number {
-    if (source !== undefined && source.keep === undefined) return source.entry;
-    if (!isList || !Array.isArray(value)) {
-      return this.#add(Object.keys(inner).length === 0 ? { value } : { value, parts: inner });
+    for (const [wanted, isList] of this.#wanted.get(key) ?? []) {
+      const pointer = writtenAt(wanted, shared);
+      const part = parts.get(pointer) ?? { isList: false, wanted: [] };
+      parts.set(pointer, { ...part, isList: part.isList || isList, wanted: [...part.wanted, `${key}\n${wanted}`] });
     }
-    const list = value.map((item: unknown) => this.#add({ value: item }));
-    return this.#add(source?.keep === undefined ? { list } : { list, after: source.entry, keep: source.keep });
+    if (parts.size === 0) return undefined;
+    const builder = new Builder(this.entries, this.#known, parts, line.call);
+    return builder.entry(document, "");
   }
 
   #source(line: Place, pointer: string, from: SharedFrom): Source {
@@ -94,32 +73,81 @@ function sourceOf(line: Place, { frame = line.frame, call }: SharedFrom): Place 
   return { frame, call };
 }
 
-/** Takes the parts under a pointer out of the list. Returns them by pointers from there. */
-function within(parts: Map<string, number>, pointer: string): Record<string, number> {
-  const inner = [...parts].filter(([at]) => at.startsWith(`${pointer}/`));
-  for (const [at] of inner) parts.delete(at);
-  return Object.fromEntries(inner.map(([at, entry]) => [at.slice(pointer.length), entry]));
+/** A place in the document of a line. */
+interface Part {
+  readonly source?: Source;
+  readonly isList: boolean;
+  /** The names by which later lines refer to it. */
+  readonly wanted: readonly string[];
 }
 
-function valueIn(document: unknown, pointer: string, line: Place): unknown {
-  const tokens = pointerTokens(pointer);
-  const value = tokens?.reduce<unknown>(memberOf, document);
-  if (value !== undefined) return value;
-  throw new Error(`"shared" names ${JSON.stringify(pointer)}, which is not in the request of ${line.call}`);
-}
+/** The deepest place of a part. The writer divides only the upper levels of a document. */
+const MAX_TOKENS = 200;
 
-/** A copy of the document with `null` at a pointer. */
-function replaced(document: unknown, pointer: string): unknown {
-  const tokens = pointerTokens(pointer) ?? [];
-  const last = tokens.pop();
-  if (last === undefined) return null;
-  const copy = { ...(document as object) };
-  let parent: object = copy;
-  for (const token of tokens) {
-    const inner = { ...(memberOf(parent, token) as object) };
-    setMember(parent, token, inner);
-    parent = inner;
+/** Builds the entries of one document. */
+class Builder {
+  readonly #entries: RequestPart[];
+  readonly #known: Map<string, number>;
+  readonly #parts: ReadonlyMap<string, Part>;
+  /** The places above parts. */
+  readonly #above = new Set<string>();
+
+  constructor(entries: RequestPart[], known: Map<string, number>, parts: ReadonlyMap<string, Part>, call: string) {
+    this.#entries = entries;
+    this.#known = known;
+    this.#parts = parts;
+    for (const pointer of parts.keys()) {
+      if (pointer.split("/").length > MAX_TOKENS) throw new Error(`a pointer in "shared" of ${call} is too long`);
+      for (let at = pointer.lastIndexOf("/"); at >= 0; at = pointer.lastIndexOf("/", at - 1)) {
+        this.#above.add(pointer.slice(0, at));
+        if (at === 0) break;
+      }
+    }
   }
-  setMember(parent, last, null);
-  return copy;
+
+  /** The entry of the value at a pointer. Recurses as deep as pointers are long. */
+  entry(value: unknown, pointer: string): number {
+    const { source, isList = false, wanted = [] } = this.#parts.get(pointer) ?? {};
+    const entry =
+      source !== undefined && source.keep === undefined ? source.entry : this.#add(value, pointer, source, isList);
+    for (const name of wanted) this.#known.set(name, entry);
+    return entry;
+  }
+
+  #add(value: unknown, pointer: string, source: Source | undefined, isList: boolean): number {
+    if (Array.isArray(value) && (isList || this.#above.has(pointer))) {
+      const list = value.map((item: unknown, index) => this.entry(item, `${pointer}/${index}`));
+      return this.#push(source?.keep === undefined ? { list } : { list, after: source.entry, keep: source.keep });
+    }
+    const parts: Record<string, number> = {};
+    const skeleton = this.#skeleton(value, pointer, pointer.length, parts);
+    return this.#push(Object.keys(parts).length === 0 ? { value } : { value: skeleton, parts });
+  }
+
+  /** A copy with `null` in place of each part, which gets an entry. */
+  #skeleton(value: unknown, pointer: string, from: number, parts: Record<string, number>): unknown {
+    if (!this.#above.has(pointer) || typeof value !== "object" || value === null) return value;
+    const copy = {};
+    for (const [name, member] of Object.entries(value)) {
+      const at = appendToken(pointer, name);
+      const isPart = this.#parts.has(at) || (Array.isArray(member) && this.#above.has(at));
+      if (isPart) parts[at.slice(from)] = this.entry(member, at);
+      setMember(copy, name, isPart ? null : this.#skeleton(member, at, from, parts));
+    }
+    return copy;
+  }
+
+  #push(entry: RequestPart): number {
+    return this.#entries.push(entry) - 1;
+  }
+}
+
+/** The pointer into the document of a line, of which shared items are left out, for a pointer into the whole document. */
+function writtenAt(whole: string, shared: Readonly<Record<string, SharedFrom>>): string {
+  let written = "";
+  for (const token of whole.split("/").slice(1)) {
+    const keep = Object.hasOwn(shared, written) ? (shared[written]?.keep ?? 0) : 0;
+    written += `/${keep === 0 ? token : Number(token) - keep}`;
+  }
+  return written;
 }

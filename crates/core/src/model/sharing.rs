@@ -10,10 +10,10 @@ use crate::json::{JsonError, JsonText, Scanner};
 use crate::util::IdHashing;
 
 /// The shortest string that is stored apart from the value that contains it.
-const MIN_STRING: usize = 1_024;
+const MIN_STRING: usize = 512;
 /// The shortest string that is stored in chunks, because it may be the beginning of a longer one.
 const MIN_CHUNKED: usize = 8 * 1_024;
-const CHUNK: usize = 1_024;
+const CHUNK: usize = 512;
 /// Values below this level are stored with the value that contains them.
 const MAX_DEPTH: usize = 16;
 

@@ -378,6 +378,8 @@ impl PartsRead {
                         let Request::List(list) = self.used(after, &mut size)? else {
                             return None;
                         };
+                        // Its items are items of this list, so nothing nests deeper.
+                        size.1 = self.sizes.get(after)?.1;
                         self.beginning(list, draft.keep)?
                     }
                 };
@@ -409,11 +411,11 @@ impl PartsRead {
         if self.steps > MAX_STEPS {
             return None;
         }
-        let mut last = list.last;
-        while let Some(node) = last.take_if(|node| node.len > keep) {
-            last.clone_from(&node.before);
+        let mut end = list.last;
+        while let Some(node) = end.take_if(|node| node.len > keep) {
+            end.clone_from(&node.before);
         }
-        Some(last)
+        Some(end)
     }
 }
 

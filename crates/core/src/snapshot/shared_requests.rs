@@ -44,7 +44,7 @@ impl EarlierRequests {
             shared: String::new(),
             is_complete: true,
         };
-        writer.part(request, "");
+        writer.part(request, "", "");
         let Writer {
             mut out,
             shared,
@@ -63,59 +63,77 @@ impl EarlierRequests {
 }
 
 impl Writer<'_> {
-    /// Recurses as deep as parts nest, which is bounded.
-    fn part(&mut self, part: &Request, pointer: &str) {
-        match part.resolved() {
-            Some(Request::List(list)) if list.form == Form::Array => self.list(list, pointer),
-            Some(Request::Filled(filled)) if pointer.is_empty() => self.filled(filled, pointer),
-            Some(part) => {
-                let text = JsonText::trusted(self.text_of(part));
-                if text.len() < MIN_PART || pointer.is_empty() {
-                    self.out.push_str(text.as_str());
-                } else if let Some(place) = self.earlier.values.get(&text).cloned() {
-                    self.out.push_str("null");
-                    self.share(pointer, &place, None);
-                } else {
-                    let place = self.place(pointer);
-                    match part {
-                        Request::Filled(filled) => self.filled(filled, pointer),
-                        _ => self.out.push_str(text.as_str()),
-                    }
-                    self.earlier.values.insert(text, place);
-                }
+    /// `at`: the place in the text, where shared items are left out. `whole`: the place in the document. Recurses as deep
+    /// as parts nest, which is bounded.
+    fn part(&mut self, part: &Request, at: &str, whole: &str) {
+        let part = match part.resolved() {
+            Some(Request::List(list)) if list.form == Form::Array => {
+                return self.list(list, at, whole);
             }
-            None => self.is_complete = false,
+            Some(part) => part,
+            None => {
+                self.is_complete = false;
+                return;
+            }
+        };
+        let text = JsonText::trusted(self.text_of(part));
+        if text.len() >= MIN_PART
+            && let Some(place) = self.earlier.values.get(&text).cloned()
+            && place.request != self.request
+        {
+            self.out.push_str("null");
+            return self.share(at, &place, None);
+        }
+        match part {
+            Request::Filled(filled) => self.filled(filled, at, whole),
+            _ => self.out.push_str(text.as_str()),
+        }
+        if text.len() >= MIN_PART && !at.is_empty() {
+            let place = self.place(whole);
+            self.earlier.values.insert(text, place);
         }
     }
 
-    fn filled(&mut self, filled: &Filled, pointer: &str) {
+    fn filled(&mut self, filled: &Filled, at: &str, whole: &str) {
         let skeleton = filled.skeleton.as_str();
         let mut from = 0;
         for hole in &filled.holes {
             self.out.push_str(&skeleton[from..hole.at]);
-            self.part(&hole.part, &format!("{pointer}{}", hole.pointer));
+            let pointer = &hole.pointer;
+            self.part(
+                &hole.part,
+                &format!("{at}{pointer}"),
+                &format!("{whole}{pointer}"),
+            );
             from = hole.at + Hole::LENGTH;
         }
         self.out.push_str(&skeleton[from..]);
     }
 
     /// The items that follow those of an earlier list.
-    fn list(&mut self, list: &List, pointer: &str) {
-        let is_known = |node: &Arc<ListNode>| self.earlier.lists.contains_key(&Arc::as_ptr(node));
+    fn list(&mut self, list: &List, at: &str, whole: &str) {
+        let is_known = |node: &Arc<ListNode>| {
+            let place = self.earlier.lists.get(&Arc::as_ptr(node));
+            place.is_some_and(|place| place.request != self.request)
+        };
         let (known, nodes) = list.nodes_after(is_known);
         if let Some(node) = known
             && let Some(place) = self.earlier.lists.get(&Arc::as_ptr(node)).cloned()
         {
-            self.share(pointer, &place, Some(node.len));
+            self.share(at, &place, Some(node.len));
         }
-        let place = self.place(pointer);
+        let place = self.place(whole);
         self.out.push('[');
         for (index, node) in nodes.into_iter().enumerate() {
             if index > 0 {
                 self.out.push(',');
             }
-            let item = self.text_of(&node.item);
-            self.out.push_str(&item);
+            let position = node.len - 1;
+            self.part(
+                &node.item,
+                &format!("{at}/{index}"),
+                &format!("{whole}/{position}"),
+            );
             self.earlier.lists.insert(Arc::as_ptr(node), place.clone());
         }
         self.out.push(']');

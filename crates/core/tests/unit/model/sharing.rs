@@ -63,9 +63,11 @@ fn a_longer_conversation_adds_only_its_new_messages() {
 fn a_growing_text_adds_only_its_new_end() {
     let mut sharing = Sharing::default();
     // With characters of several bytes and escapes, of which none may be cut.
-    let text: String = (0..3_000)
-        .map(|index| format!("{index}\u{1f600}é\\\u{1}\""))
-        .collect();
+    let mut text = String::new();
+    for index in 0..3_000_u32 {
+        text.push_str(&index.to_string());
+        text.push_str("\u{1f600}é\\\u{1}\"");
+    }
     let ends: Vec<_> = text
         .char_indices()
         .map(|(at, _)| at)
