@@ -662,6 +662,15 @@ interface CallRecord {
   handled?: true;
   /** Copied from the earlier recording; this run has not requested it yet. */
   carriedOver?: true;
+  /**
+  * The functions that waited for the call, from the inside out, such as `ask < branch < all[1] < main`. Only if an
+  * equal request was open in its frame at the same time: then it tells them apart.
+  */
+  lane?: string;
+  /** The number of attempts, if the client retried the call. */
+  attempts?: number;
+  /** The call ended in the same tick of the event loop as the call that had ended right before it. */
+  sameTick?: true;
   /** Own: a fork removed all of it but its start. */
   dropped?: true;
   /** The request, if requests were recorded and it has no shared parts. */
@@ -1102,7 +1111,7 @@ interface TurnFields extends Inner {
   /** Extension: path of the prompt in the journal. */
   callId?: string;
 }
-interface TurnStartEvent extends EventBase<"turn:start">, TurnFields {
+interface TurnStartEvent extends EventBase<"turn:start">, TurnFields, CallStarted {
   /** Extension: hash of the request. */
   contentHash?: string;
 }
@@ -1112,6 +1121,12 @@ interface CallEnd extends Ended {
   cache: boolean;
   /** Extension: the failure is from a recording in which the program continued after it. */
   handled?: true;
+  /** Extension: as in `CallRecord`. */
+  lane?: string;
+  /** Extension: as in `CallRecord`. */
+  attempts?: number;
+  /** Extension: as in `CallRecord`. */
+  sameTick?: true;
 }
 interface TurnEndEvent extends EventBase<"turn:end">, TurnFields, CallEnd {
   contentHash: string;
@@ -1187,7 +1202,7 @@ interface CallEnded extends CallEnd {
   meta?: CallMeta;
 }
 /** Extension: one tool of a batch has started. */
-interface ToolCallStartEvent extends EventBase<"tool:call:start">, ToolCallFields {}
+interface ToolCallStartEvent extends EventBase<"tool:call:start">, ToolCallFields, CallStarted {}
 /** Extension: one tool of a batch has finished; the others may still run. */
 interface ToolCallEndEvent extends EventBase<"tool:call:end">, ToolCallFields, CallEnded {}
 interface CallFields extends Inner {
@@ -1196,8 +1211,16 @@ interface CallFields extends Inner {
   callId: string;
   contentHash: string;
 }
+/** The start of a call that is journaled. */
+interface CallStarted {
+  /**
+  * Extension: the lanes of equal calls that are open together, by callId: as in `CallRecord`. The second one that
+  * starts also has the lane of the first one.
+  */
+  lanes?: Record<string, string>;
+}
 /** Extension: a call of a custom kind has started. */
-interface CallStartEvent extends EventBase<"call:start">, CallFields {
+interface CallStartEvent extends EventBase<"call:start">, CallFields, CallStarted {
   /** Number of earlier attempts of the client, if there were any. All attempts have the same callId. */
   attempt?: number;
 }
@@ -1725,8 +1748,9 @@ interface JournaledCall {
   /** The context in which the call is journaled. Default: the current one. */
   context?: RunContext;
   /**
-  * Number of earlier attempts of a client that reports its retries. From 1 on, this is the same call as the last one
-  * with an equal request in its frame, and its outcome replaces the outcome of that one.
+  * Number of earlier attempts of a client that reports its retries. From 1 on, this is the same call as the failed one
+  * that the asking code has asked before, and its outcome replaces the outcome of that one. Code that does not know its
+  * earlier call, because a queue makes the calls, continues the only equal call of its frame that failed.
   */
   attempt?: number;
   /**
@@ -2000,4 +2024,4 @@ declare function live<Result>(fn: () => Promise<Result> | Result, options?: With
 * @throws the error of the tool, or a TypeError with the faults of the input.
 */
 declare function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output>;
-export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, type ErrorClass, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InFlightCall, IncompleteError, InexactAnswer, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, Recorder, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RestoreError, RestoreOptions, RewindError, type RunContext, type RunEnd, RunWithEndEvent, type RunWithOptions, RunWithReturnEvent, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, WithheldAnswer, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
+export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, type ErrorClass, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InFlightCall, IncompleteError, InexactAnswer, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, Recorder, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RequestPart, RestoreError, RestoreOptions, RewindError, type RunContext, type RunEnd, RunWithEndEvent, type RunWithOptions, RunWithReturnEvent, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, WithheldAnswer, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };

@@ -193,7 +193,7 @@ pub(super) fn included_call((name, call): &(JsonStr, Arc<Call>)) -> BindingInclu
         request: call
             .request
             .as_ref()
-            .map(|request| request.pieces().concat()),
+            .and_then(|request| Some(request.pieces()?.concat())),
         failed,
         text: text.to_owned(),
         types: types.map(|types| types.as_str().to_owned()),
