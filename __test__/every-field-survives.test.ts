@@ -75,6 +75,10 @@ const PASSAGES: Passage[] = [
         fields: /\.(?:meta|durationMs|sameTick)$/,
         why: "A call whose output could not be recorded is executed again.",
       },
+      "step:inexact": {
+        fields: /\.(?:meta|durationMs)$/,
+        why: "A call with content in its request that its hash does not cover is executed again.",
+      },
     },
   },
   {

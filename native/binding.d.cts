@@ -57,7 +57,7 @@ export declare class FrameHandle {
   openChild(child: BindingFrameStart): FrameHandle
   /** The start of a frame that has a recording. Absent otherwise. */
   entry(): BindingFrameEntry | null
-  /** The hash of the frame's input: 64 lower-case hex digits. */
+  /** The hash of the frame's input: 64 lower-case hex digits, after `inexact:` if it does not cover the whole input. */
   get inputHash(): string
   /**
    * The id of the frame, which stays the same in runs that resume this one. That of the root is the id of the first
@@ -75,6 +75,8 @@ export declare class FrameHandle {
   get releaseOrder(): number | null
   /** Who records the run, and the rules that it replays and records under: JSON text of `{ version, flags }`. */
   get recorder(): string
+  /** True if the content of class instances is part of hashes. */
+  get exactContent(): boolean
   /** True if requests must also be looked up by the hash of another recorder. */
   get hasForeignHashes(): boolean
   /** True if calls and frames inside a call belong to it. */
@@ -118,7 +120,7 @@ export declare class FrameHandle {
   reopen(slot?: number | undefined | null, answered?: number | undefined | null, end?: number | undefined | null): void
   /** Notes that the frame reached its recorded end. Returns true if it overtook an earlier recorded start or end. */
   reachEnd(): boolean
-  /** The state of the recorded frame that this one continues. */
+  /** The state of the recorded frame, if its result can be reused for this one. */
   recordedState(): BindingRecordedState | null
   /** Ends the frame with its recorded outcome, without executing it. */
   adopt(): boolean
@@ -202,6 +204,8 @@ export declare class SnapshotHandle {
   static read(text: string): SnapshotHandle
   /** Reads a snapshot's JSON text that was pushed in pieces. */
   static readPieces(pieces: TextSink): SnapshotHandle
+  /** True if the content of class instances is part of the hashes. */
+  get exactContent(): boolean
   /** JSON text of the root frame. */
   rootText(): string
   /** JSON text of the snapshot with `null` for its root. */
@@ -279,7 +283,9 @@ export interface BindingFrameStart {
   input: string
   inputTypes?: string
   /** True if the input can be restored from its text. */
-  exact: boolean
+  restorable: boolean
+  /** True if the input has content that its hash does not cover. */
+  inexact: boolean
   /** JSON text to hash instead of the input. */
   normalized?: string
 }

@@ -31,7 +31,7 @@ const ROOMS = {
   "runtime/scope": ["runtime/order", "redact"],
   "runtime/call": ["runtime/scope"],
   "runtime/usage": ["runtime/scope"],
-  "runtime/frame": ["runtime/call", "runtime/scope", "runtime/usage", "redact"],
+  "runtime/frame": ["runtime/call", "runtime/scope", "runtime/usage"],
   "runtime/run": ["runtime/call", "runtime/frame", "runtime/scope", "runtime/usage", "redact", "snapshot"],
   "runtime/agent": ["runtime/call", "runtime/frame", "runtime/scope", "runtime/usage", "model", "redact", "schema"],
 

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use agent_rewind_core::json::JsonText;
+use agent_rewind_core::model::Flag;
 use agent_rewind_core::restore::{
     self, EventTable, Origin, RestoreError, RestoreOptions as CoreOptions,
 };
@@ -45,6 +46,12 @@ impl SnapshotHandle {
     #[napi(factory, catch_unwind)]
     pub fn read_pieces(env: Env, pieces: &TextSink) -> Result<Self> {
         Self::read(env, pieces.take())
+    }
+
+    /// True if the content of class instances is part of the hashes.
+    #[napi(getter, catch_unwind)]
+    pub fn exact_content(&self) -> bool {
+        self.snapshot.flags().has(Flag::ExactContent)
     }
 
     /// JSON text of the root frame.

@@ -55,6 +55,7 @@ export async function everyFieldProgram(): Promise<void> {
     // Equal requests share one row of the journal, which has the last output.
     for (const day of [1, 2]) await step("same", () => new Date(day));
     await step("not JSON", () => ({ run: () => {} }));
+    await journalCall({ kind: "step", name: "inexact", request: { notify() {} } }, () => "answer");
     await (await fetch("https://x.test/", { headers: { "x-stainless-retry-count": "1" } })).text();
     // The end of the body is recorded apart from the answer, and is not to race with the end of the frame.
     await nextMacrotask();

@@ -126,7 +126,7 @@ impl FrameHandle {
         })
     }
 
-    /// The hash of the frame's input: 64 lower-case hex digits.
+    /// The hash of the frame's input: 64 lower-case hex digits, after `inexact:` if it does not cover the whole input.
     #[napi(getter, catch_unwind)]
     pub fn input_hash(&self) -> String {
         self.frame.input_hash().to_string()
@@ -181,6 +181,12 @@ impl FrameHandle {
         let mut out = String::new();
         Recorder::this(self.frame.flags()).write(&mut out);
         out
+    }
+
+    /// True if the content of class instances is part of hashes.
+    #[napi(getter, catch_unwind)]
+    pub fn exact_content(&self) -> bool {
+        self.frame.flags().has(Flag::ExactContent)
     }
 
     /// True if requests must also be looked up by the hash of another recorder.
@@ -383,10 +389,10 @@ impl FrameHandle {
         self.frame.reach_end()
     }
 
-    /// The state of the recorded frame that this one continues.
+    /// The state of the recorded frame, if its result can be reused for this one.
     #[napi(catch_unwind)]
     pub fn recorded_state(&self) -> Option<BindingRecordedState> {
-        let (status, text, types) = match &self.frame.recorded()?.state {
+        let (status, text, types) = match &self.frame.reusable()?.state {
             State::Running => ("running", None, None),
             State::Completed(output) => ("completed", Some(&output.text), output.types.as_ref()),
             State::Failed(error) => ("failed", error.as_ref(), None),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent_rewind_core::hash::{self, ContentHash};
+use agent_rewind_core::hash::{self, ContentHash, InputHash};
 use agent_rewind_core::json::{JsonStr, JsonText};
 use agent_rewind_core::model::{Call, Memory, Outcome};
 use agent_rewind_core::record::{CallSlot, FrameInput, RunOptions as CoreOptions, StartedCall};
@@ -35,7 +35,9 @@ pub struct BindingFrameStart {
     pub input: String,
     pub input_types: Option<String>,
     /// True if the input can be restored from its text.
-    pub exact: bool,
+    pub restorable: bool,
+    /// True if the input has content that its hash does not cover.
+    pub inexact: bool,
     /// JSON text to hash instead of the input.
     pub normalized: Option<String>,
 }
@@ -126,8 +128,13 @@ pub(super) fn frame_input(start: BindingFrameStart) -> Result<FrameInput> {
         call_id: json_str(&start.call_id),
         agent_id: json_str(&start.agent_id),
         within: start.within.as_deref().map(json_str),
-        hash,
-        props: start.exact.then(|| value(start.input, start.input_types)),
+        hash: InputHash {
+            hash,
+            exact: !start.inexact,
+        },
+        props: start
+            .restorable
+            .then(|| value(start.input, start.input_types)),
     })
 }
 

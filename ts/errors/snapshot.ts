@@ -127,7 +127,7 @@ const REASONS: Readonly<Record<MissReason, string>> = {
   "in-flight": "it had started but not ended when the snapshot was taken",
   tombstone: "its result could not be recorded",
   retry: "it failed in the recorded run, and this failure is retried instead of replayed",
-  inexact: "the request has content that its hash does not cover",
+  inexact: "it depends on content that its hash does not cover",
 };
 
 const ADVICE = 'Record the run again, or use mode "resume" to allow live calls.';

@@ -11,6 +11,7 @@ export interface CallMarks extends Marks {
   attempts?: number;
   sameTick?: true;
   dropped?: true;
+  inexact?: string;
 }
 
 /** The marks that are set. Version 0.1.0 wrote `unreached` for `carriedOver`. */
@@ -24,12 +25,13 @@ export function marksOf(fields: Marks & { unreached?: true }): Marks {
 
 /** The marks that a call has. */
 export function callMarksOf(fields: CallMarks & { unreached?: true }): CallMarks {
-  const { lane, attempts, sameTick } = fields;
+  const { lane, attempts, sameTick, inexact } = fields;
   return {
     ...marksOf(fields),
     ...(fields.dropped === true ? { dropped: true } : {}),
     ...(lane === undefined ? {} : { lane }),
     ...(attempts === undefined ? {} : { attempts }),
     ...(sameTick === undefined ? {} : { sameTick }),
+    ...(inexact === undefined ? {} : { inexact }),
   };
 }

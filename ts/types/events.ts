@@ -285,6 +285,8 @@ interface CallEnded extends CallEnd {
   outputTypes?: Types;
   /** The reason why the output could not be recorded. */
   tombstone?: string;
+  /** Content of the request that its hash does not cover. */
+  inexact?: string;
   /** Further data about the call. */
   meta?: CallMeta;
 }

@@ -129,6 +129,8 @@ export interface CallRecord {
   request?: KeptRequest;
   /** The request, if it has shared parts: index into `requestParts` of the root. */
   requestPart?: number;
+  /** The place and kind of content in the request that its hash does not cover, so that resuming executes the call again. */
+  inexact?: string;
   /** Further data about the call. */
   meta?: CallMeta;
 }

@@ -1,7 +1,8 @@
 // The slow path of recording: copies a value to plain JSON and collects tags for the types that JSON lacks.
 
 import { messageOf } from "../errors/base.js";
-import { classify, type Refusal, type TypeTag } from "./kinds.js";
+import type { Content } from "./content.js";
+import type { ObjectKind, Refusal } from "./kinds.js";
 import { setMember } from "./members.js";
 import { MAX_DEPTH } from "./plain.js";
 import { appendToken } from "./pointer.js";
@@ -24,6 +25,8 @@ export interface RefusedAt {
 const MAX_CONTAINERS = 2 ** 20;
 const MAX_MEMBERS = 2 ** 24;
 const MAX_TYPES_LENGTH = 2 ** 26;
+/** Instances of classes reach further than data: from a client to its whole application. */
+const MAX_CONTENT_CONTAINERS = 2 ** 15;
 
 export const TOO_LARGE = "too large to be written as JSON";
 const CYCLE: Refusal = { tag: "cycle", reason: "reference to an object that it is part of" };
@@ -44,8 +47,14 @@ export class Refused extends Error {
   }
 }
 
-/** Returns the replacement for a value that cannot be recorded. */
-export type OnRefusal = (path: string, refusal: Refusal) => unknown;
+/** What an encoder writes. */
+export interface Form {
+  readonly kindOf: (value: object) => ObjectKind | Refusal;
+  /** The content of an object without a kind. Absent if only values of known kinds are written. */
+  readonly contentOf?: (value: object) => Content | Refusal;
+  /** Returns the replacement for a value that cannot be written. */
+  readonly onRefusal: (path: string, refusal: Refusal) => unknown;
+}
 
 /** A container whose members are being copied. */
 interface OpenContainer {
@@ -62,16 +71,21 @@ const NOTHING: unique symbol = Symbol("no member is written");
 
 /** Copies a value to plain JSON without recursion, and collects type tags. */
 export class Encoder {
-  readonly #onRefusal: OnRefusal;
+  /** False after a value was written that `decodeValue` cannot restore. */
+  isRestorable = true;
+  readonly #form: Form;
   readonly #types: string[] = [];
   readonly #open: OpenContainer[] = [];
   readonly #onPath = new Set<object>();
   #containers = 0;
   #members = 0;
+  /** Depth of the outermost open container that is the content of an instance. */
+  #contentDepth = Infinity;
+  #contentContainers = 0;
   #typesLength = 0;
 
-  constructor(onRefusal: OnRefusal) {
-    this.#onRefusal = onRefusal;
+  constructor(form: Form) {
+    this.#form = form;
   }
 
   /** Copies and writes the value. Each encoder is used once. */
@@ -84,6 +98,7 @@ export class Encoder {
       } else {
         this.#open.pop();
         this.#onPath.delete(top.source);
+        if (this.#open.length <= this.#contentDepth) this.#contentDepth = Infinity;
       }
     }
     const types = this.#types.length === 0 ? null : `{${this.#types.join(",")}}`;
@@ -147,8 +162,11 @@ export class Encoder {
   #writeObject(value: object): unknown {
     try {
       if (this.#onPath.has(value)) return this.#refuse(CYCLE);
-      const kind = classify(value);
-      if (typeof kind === "object") return this.#refuse(kind);
+      const kind = this.#form.kindOf(value);
+      if (typeof kind === "object") {
+        const content = this.#form.contentOf?.(value) ?? kind;
+        return "reason" in content ? this.#refuse(content) : this.#writeContent(value, content);
+      }
       switch (kind) {
         case "object":
           return this.#enter(value, value as Record<string, unknown>, Object.keys(value));
@@ -178,16 +196,25 @@ export class Encoder {
     }
   }
 
+  #writeContent(source: object, { tag, value }: Content): unknown {
+    this.isRestorable = false;
+    if (typeof value === "string") return this.#tagged(tag, value);
+    this.#contentDepth = Math.min(this.#contentDepth, this.#open.length);
+    if (Array.isArray(value)) return this.#enter(source, value, undefined, tag);
+    return this.#enter(source, value as Record<string, unknown>, Object.keys(value as object), tag);
+  }
+
   #enter(
     source: object,
     members: readonly unknown[] | Record<string, unknown>,
     keys?: readonly string[],
-    tag?: TypeTag,
+    tag?: string,
   ): unknown {
     if (this.#open.length >= MAX_DEPTH) return this.#refuse(DEEP);
     const { length } = keys ?? (members as readonly unknown[]);
     this.#members += length;
     if (++this.#containers > MAX_CONTAINERS || this.#members > MAX_MEMBERS) throw tooLarge();
+    if (this.#open.length >= this.#contentDepth && ++this.#contentContainers > MAX_CONTENT_CONTAINERS) throw tooLarge();
     if (tag !== undefined) this.tag(this.#path(), tag);
     const copy = (keys === undefined ? [] : {}) as Record<string | number, unknown>;
     this.#open.push({ source, keys, members: members as Record<string | number, unknown>, copy, next: 0, length });
@@ -195,13 +222,14 @@ export class Encoder {
     return copy;
   }
 
-  #tagged(tag: TypeTag, written: unknown): unknown {
+  #tagged(tag: string, written: unknown): unknown {
     this.tag(this.#path(), tag);
     return written;
   }
 
   #refuse(refusal: Refusal): unknown {
-    return this.#onRefusal(this.#path(), refusal);
+    this.isRestorable = false;
+    return this.#form.onRefusal(this.#path(), refusal);
   }
 
   /** Pointer to the member that is being written. */

@@ -11,6 +11,8 @@ const MAX_MEMBERS = 2 ** 26;
  * True if `JSON.parse(JSON.stringify(value))` equals the value: plain objects and arrays of strings, finite numbers
  * (without -0), booleans and null, at most 1,000 levels deep. Works without recursion.
  *
+ * Enumerable keys are all that counts; a symbol as a key makes it uncertain.
+ *
  * If that is uncertain, returns `false`. A cycle counts as too deep. Errors of accessors and Proxies are thrown.
  */
 export function isPlainJson(value: unknown): boolean {
@@ -25,7 +27,7 @@ export function isPlainJson(value: unknown): boolean {
     const container = open.pop() as Record<string, unknown>;
     const depth = (depths.pop() as number) + 1;
     if (depth > MAX_DEPTH + 1 || ++containers > MAX_CONTAINERS || members > MAX_MEMBERS) return false;
-    if (container["toJSON"] !== undefined) return false;
+    if (container["toJSON"] !== undefined || Object.getOwnPropertySymbols(container).length > 0) return false;
 
     if (Array.isArray(container)) {
       const { length } = container;

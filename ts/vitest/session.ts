@@ -15,6 +15,7 @@ import { RecordingSession, sessionContexts } from "../integration/session/index.
 import type { ErrorClass } from "../types/error-class.js";
 import { checkErrorClasses } from "../values/error-classes.js";
 import { Normalizer, type NormalizeRule } from "../values/normalize.js";
+import type { Class } from "../values/inexact.js";
 import { recordingMode, type RecordingMode, type SnapshotUpdate } from "./mode.js";
 import { recordingPaths, testNames, type TaskLike } from "./names.js";
 import { noticeObsolete, removeUnnamed } from "./obsolete.js";
@@ -24,6 +25,8 @@ import { SecretFinder } from "./secrets.js";
 export interface RecordingOptions {
   /** Rules for values that change between runs, such as times, ids and ports. Same as in `runWith`. */
   readonly normalize?: readonly NormalizeRule[];
+  /** Classes whose instances have no state but their enumerable fields. Same as in `runWith`. */
+  readonly exact?: readonly Class[];
   /** Overrides the mode that vitest implies. AGENT_REWIND_MODE overrides this option. */
   readonly mode?: RecordingMode;
   /** Classes that replayed failures come back as. Same as in `runWith`. */
@@ -57,12 +60,13 @@ export class TestSession implements Recording {
     this.#found = found !== undefined;
     const strict = this.mode === "replay" || (this.mode === "once" && this.#found);
     const snapshot = found ?? (strict ? fromLines({}, [], []) : undefined);
-    const { normalize, errors } = options;
+    const { normalize, errors, exact } = options;
     checkErrorClasses(errors, "recording: options.errors");
     this.#run = new RecordingSession({
       snapshot,
       normalize,
       errors,
+      exact,
       mode: strict ? "replay" : this.#found ? "resume" : "live",
     });
   }

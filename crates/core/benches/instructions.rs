@@ -128,7 +128,7 @@ fn start(source: Option<ReplaySource>) -> LiveFrame {
         call_id: JsonStr::from_plain("root"),
         agent_id: JsonStr::from_plain(""),
         within: None,
-        hash: content_hash("0").expect("a number"),
+        hash: content_hash("0").expect("a number").into(),
         props: None,
     };
     let options = RunOptions {

@@ -57,7 +57,7 @@ fn start(source: Option<ReplaySource>) -> LiveFrame {
         within: None,
         call_id: JsonStr::from_plain("root"),
         agent_id: JsonStr::from_plain(""),
-        hash: hash_of(0),
+        hash: hash_of(0).into(),
         props: None,
     };
     let options = RunOptions {

@@ -92,7 +92,7 @@ const STYLES: Readonly<Record<string, Style>> = {
 };
 
 function describeCall(row: CallRow, out: Output): string {
-  const { kind, name, contentHash, status, carriedOver, reason, durationMs, tokens } = row;
+  const { kind, name, contentHash, status, carriedOver, inexact, reason, durationMs, tokens } = row;
   return [
     out.style("cyan", visible(name ?? `${kind} ${contentHash.slice(0, 12)}`, 120)),
     out.style(STYLES[status] as Style, status),
@@ -101,6 +101,7 @@ function describeCall(row: CallRow, out: Output): string {
     ...(durationMs === undefined ? [] : [time(durationMs)]),
     ...(tokens === undefined ? [] : [`${tokens} tokens`]),
     ...(reason === undefined ? [] : [visible(reason, 200)]),
+    ...(inexact === undefined ? [] : [out.style("yellow", `not replayed: ${visible(inexact, 200)}`)]),
   ].join("  ");
 }
 

@@ -6,6 +6,7 @@ import type { ErrorClass } from "../../types/error-class.js";
 import { checkErrorClasses } from "../../values/error-classes.js";
 import { beginAttempt } from "./request.js";
 import { answerOrCall } from "./answer-or-call.js";
+import type { Class } from "../../values/inexact.js";
 import type { Scope } from "../scope/scope.js";
 import { Span } from "../scope/span.js";
 import { announceReplay, makeObserved, modelCall, type ModelCall } from "./observers.js";
@@ -45,6 +46,11 @@ export interface JournaledCall {
    * through unrecorded. Otherwise they are recorded inside this call, like every `journalCall`, agent or `runFrame`.
    */
   leaf?: boolean;
+  /**
+   * Classes whose instances in the request have no state but their enumerable fields. See `exact` of `runWith`, to which
+   * they are added.
+   */
+  exact?: readonly Class[];
 }
 
 /** Arguments of the function that executes a call. */

@@ -1,5 +1,6 @@
 import type { ErrorInfo } from "../../types/snapshot.js";
-import { encodeValue, type Encoded, type Tombstone } from "../../values/encode.js";
+import { encodeValue, encodeWhole, type Encoded, type RefusedAt, type Tombstone } from "../../values/encode.js";
+import { warnOnce } from "../../values/inexact.js";
 import type { CallData } from "./call-data.js";
 import { CallFailure, journalFailure, journalOutcome, type CallSpec, type Ended } from "./outcome.js";
 import type { StartedCall } from "./started-call.js";
@@ -19,6 +20,7 @@ export async function makeCall<T>(call: StartedCall, spec: CallSpec<T>): Promise
       ...spec.meta?.(),
       ...(call.wireHash === undefined ? {} : { wireHash: call.wireHash() }),
     },
+    ...(call.inexact === undefined ? {} : { inexact: call.inexact }),
   });
   scope.count("live");
   let value: T;
@@ -35,10 +37,13 @@ export async function makeCall<T>(call: StartedCall, spec: CallSpec<T>): Promise
     value = await spec.make((part, headReceived) => {
       if (ended !== undefined) return ended;
       if (headReceived === true) scope.frame.headReceived(call.slot);
-      return endedWith(part, encodeValue(part), false);
+      return endedWith(part, encodeWhole(part), false);
     });
-    encoded = encodeValue(value);
-    if (spec.refuse !== undefined && "tombstone" in encoded) throw spec.refuse(encoded.tombstone);
+    encoded = encodeWhole(value);
+    if (spec.refuse !== undefined && "tombstone" in encoded) {
+      const visible = encodeValue(value);
+      if ("tombstone" in visible) throw spec.refuse(visible.tombstone);
+    }
   } catch (error) {
     const failureData = data(true);
     journalFailure(call, error, failureData);
@@ -46,7 +51,17 @@ export async function makeCall<T>(call: StartedCall, spec: CallSpec<T>): Promise
     throw new CallFailure(error, "made", failureData);
   }
   ended = endedWith(value, encoded, true);
+  if ("tombstone" in encoded && scope.run.recording) warnUnrecorded(call, encoded.tombstone);
   return ended;
+}
+
+function warnUnrecorded({ kind, name }: StartedCall, part: RefusedAt): void {
+  warnOnce(
+    part,
+    (place) =>
+      `the result of the ${kind} call "${name}" cannot be recorded (${place}), so a replay executes the call again. ` +
+      "The program gets it unchanged. Return plain data to have it replayed.",
+  );
 }
 
 function journaledForm<T>(

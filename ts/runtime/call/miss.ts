@@ -5,9 +5,6 @@ import type { Miss, MissExplanation, MissReason } from "../../types/miss.js";
 import { CallFailure } from "./outcome.js";
 import type { StartedCall } from "./started-call.js";
 
-/** The replay flags that turn an answer into a miss. */
-const FLAGS: Readonly<Partial<Record<MissReason, number>>> = { inexact: 1 };
-
 /** A call without a recorded answer. Its explanation is computed on first access. */
 class UnansweredCall implements Miss {
   readonly kind: string;
@@ -26,8 +23,10 @@ class UnansweredCall implements Miss {
     this.callId = callId;
     this.contentHash = contentHash;
     this.reason = answer as MissReason;
-    this.flag = FLAGS[this.reason];
-    this.inexact = this.reason === "inexact" ? inexact : undefined;
+    const isInexact = this.reason === "inexact";
+    // Otherwise the props of its frame leave open whose request it is.
+    this.flag = isInexact ? (inexact === undefined ? 5 : 1) : undefined;
+    this.inexact = isInexact ? (inexact ?? "the props of its frame") : undefined;
     this.#explain = () => {
       if (this.reason !== "not-recorded") return undefined;
       const text = calling(() => frame.explain(JSON.stringify(kind), request()));

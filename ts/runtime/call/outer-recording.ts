@@ -55,7 +55,8 @@ export async function askOuterRecording<T>(
 
 /** Begins the same call in the recording session. */
 function beginInside(session: Scope, call: StartedCall): StartedCall {
-  const { context, kind, name, request, inexact, entry } = call;
+  const { context, kind, name, entry } = call;
+  const { request, inexact } = call.inSession ?? call;
   const { from } = entry;
   const callId = session.nextCallId(kind, name);
   entry.sessionCallId = callId;

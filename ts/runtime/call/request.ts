@@ -1,6 +1,6 @@
 import { calling, native } from "../../native.js";
-import { encodeInput, type RefusedAt } from "../../values/encode.js";
-import { valueAt } from "../../values/pointer.js";
+import { encodeInput, type EncodedInput, type InputRules, type RefusedAt } from "../../values/encode.js";
+import { classSet, uncovered, warnInexact, type Class } from "../../values/inexact.js";
 import type { RunContext } from "../scope/run-context.js";
 import type { Scope } from "../scope/scope.js";
 import { Attempt } from "./attempts.js";
@@ -15,6 +15,14 @@ export function beginCall(context: RunContext, kind: string, name: string, reque
   return new StartedCall(context, document, begin(context, from, document, request));
 }
 
+interface AttemptSpec {
+  readonly kind: string;
+  readonly name: string;
+  readonly request: unknown;
+  readonly attempt?: number;
+  readonly exact?: readonly Class[];
+}
+
 /**
  * Begins a call of a client, or continues the call that its client retries. A recorded answer of that call answers the
  * retry too. Otherwise the outcome of the last attempt is journaled; earlier attempts that still run journal nothing.
@@ -22,11 +30,11 @@ export function beginCall(context: RunContext, kind: string, name: string, reque
 export function beginAttempt(
   context: RunContext,
   from: AskedFrom,
-  { kind, name, request, attempt }: { kind: string; name: string; request: unknown; attempt?: number },
+  { kind, name, request, attempt, exact }: AttemptSpec,
 ): StartedCall {
   const { scope } = context;
   const tried = new Attempt(context, attempt);
-  const document = documentOf(scope, kind, name, request);
+  const document = documentOf(scope, kind, name, request, exact);
   const keyOf = (hash: string): string => `${kind} ${hash} ${context.within ?? ""}`;
   const repeated = tried.repeated(() =>
     keyOf(calling(() => native.contentHash(document.normalized ?? document.request()))),
@@ -46,19 +54,52 @@ interface RequestDocument extends CallRequest {
   readonly normalized: string | undefined;
 }
 
-function documentOf(scope: Scope, kind: string, name: string, request: unknown): RequestDocument {
-  const { normalizer, redaction } = scope.run;
-  const { text: sent, inexact } = requestText(kind, name, request);
+function documentOf(
+  scope: Scope,
+  kind: string,
+  name: string,
+  request: unknown,
+  exact?: readonly Class[],
+): RequestDocument {
+  const { normalizer, redaction, inputRules } = scope.run;
+  const rules = exact === undefined ? inputRules : withClasses(inputRules, exact);
+  const input = encodeInput(request, rules);
+  const sent = requestText(kind, name, input);
   const text = redaction?.json(sent) ?? sent;
   const normalized = normalizer?.document(text, kind);
+  const part = uncovered(input, normalized);
+  if (part !== undefined && scope.run.warns) {
+    warnInexact(`the request of the ${kind} call "${name}"`, "a replay executes the call again", part);
+  }
   return {
     kind,
     name,
     request: () => text,
     normalized,
-    inexact: inexact && uncovered(inexact, normalized),
+    inexact: part && placeOf(part),
+    inSession: inSession(scope, kind, name, request, rules),
     wireHash: redaction === undefined ? undefined : () => redaction.wireHash(sent),
   };
+}
+
+function inSession(
+  { outerRecording, run: { redaction } }: Scope,
+  kind: string,
+  name: string,
+  request: unknown,
+  rules: InputRules,
+): CallRequest["inSession"] {
+  if (outerRecording === undefined) return undefined;
+  const { exactContent } = outerRecording.run.inputRules;
+  if (exactContent === rules.exactContent) return undefined;
+  const input = encodeInput(request, { ...rules, exactContent });
+  const text = requestText(kind, name, input);
+  const [part] = input.inexact ?? [];
+  return { request: () => redaction?.json(text) ?? text, inexact: part && placeOf(part) };
+}
+
+function placeOf({ path, reason }: RefusedAt): string {
+  return `${path === "" ? "the request" : path}: ${reason}`;
 }
 
 function begin(
@@ -88,29 +129,18 @@ function begin(
 }
 
 /** The document that is hashed for a call. */
-function requestText(
-  kind: string,
-  name: string,
-  request: unknown,
-): { text: string; inexact?: readonly RefusedAt[] | undefined } {
-  const { text, types, inexact } = encodeInput(request);
-  if (kind === "prompt" && types === null) return { text };
+function requestText(kind: string, name: string, { text, types }: EncodedInput): string {
+  if (kind === "prompt" && types === null) return text;
   const typed = types === null ? "" : `,"types":${types}`;
-  return { text: `{"input":${text},"name":${JSON.stringify(name)}${typed}}`, inexact };
+  return `{"input":${text},"name":${JSON.stringify(name)}${typed}}`;
 }
 
-/**
- * The first of these parts that the hash does not cover. A part that a rule of `normalize` replaces is excluded from the
- * hash on purpose.
- */
-function uncovered(parts: readonly RefusedAt[], normalized: string | undefined): string | undefined {
-  const document: unknown = normalized === undefined ? undefined : JSON.parse(normalized);
-  const part = parts.find(({ path }) => document === undefined || valueAt(document, `/input${path}`) === null);
-  return part && `${part.path === "" ? "the request" : part.path}: ${part.reason}`;
+function withClasses(rules: InputRules, exact: readonly Class[]): InputRules {
+  return { ...rules, exact: new Set([...(rules.exact ?? []), ...classSet("journalCall: call.exact", exact)]) };
 }
 
 /** The document that `@rejelly/core` hashes for a call. */
 function foreignRequestText(kind: string, name: string, request: unknown): string {
-  const { text } = encodeInput(request);
+  const { text } = encodeInput(request, { exactContent: false });
   return kind === "prompt" ? text : `{"name":${JSON.stringify(name)},"input":${text}}`;
 }

@@ -52,6 +52,8 @@ export interface CallRequest {
   readonly wireHash: (() => string) | undefined;
   /** Content of the request that its hash does not cover: where and what. */
   readonly inexact?: string | undefined;
+  /** The request as the recording of the session around the run has it, if that has other rules for its content. */
+  readonly inSession?: Pick<CallRequest, "request" | "inexact"> | undefined;
 }
 
 /** A call that has begun in a frame. */
@@ -63,6 +65,7 @@ export class StartedCall implements CallRequest {
   readonly request: () => string;
   readonly wireHash: (() => string) | undefined;
   readonly inexact: string | undefined;
+  readonly inSession: CallRequest["inSession"];
   readonly entry: CallEntry;
   readonly #attempt: number;
   readonly #generation: number;
@@ -71,7 +74,7 @@ export class StartedCall implements CallRequest {
   /** `scope`: the frame that journals the call, if it is not that of the context. */
   constructor(
     context: RunContext,
-    { kind, name, request, wireHash, inexact }: CallRequest,
+    { kind, name, request, wireHash, inexact, inSession }: CallRequest,
     entry: CallEntry,
     scope: Scope = context.scope,
   ) {
@@ -82,6 +85,7 @@ export class StartedCall implements CallRequest {
     this.request = request;
     this.wireHash = wireHash;
     this.inexact = inexact;
+    this.inSession = inSession;
     this.entry = entry;
     this.#generation = scope.generation.id;
     const { included } = entry.recorded;

@@ -10,15 +10,14 @@ import {
 } from "../../native.js";
 import type { ErrorInfo, Recorder } from "../../types/snapshot.js";
 import { decodeValue } from "../../values/decode.js";
-import { encodeInput, encodeValue } from "../../values/encode.js";
+import { encodeInput, encodeWhole } from "../../values/encode.js";
 import { toErrorInfo, unrecordable } from "../../values/error-info.js";
 import { restoreError } from "../call/incomplete-errors.js";
 import { budgetOf } from "../usage/budget.js";
 import { isProduction } from "../scope/environment.js";
-import type { Redaction } from "../../redact/redaction.js";
 import { runProgram } from "../call/async-stack.js";
 import { encodedFields } from "../call/event-fields.js";
-import type { Normalizer } from "../../values/normalize.js";
+import { uncovered, warnInexact } from "../../values/inexact.js";
 import { isRebornSignal, type RebornSignal } from "./reborn.js";
 import { newRunId } from "../scope/ids.js";
 import { RunState } from "../scope/run-state.js";
@@ -138,27 +137,41 @@ function openScope(spec: FrameInput, parent: RunContext | undefined): Scope {
   });
 }
 
-const NO_RULES = { normalizer: undefined, redaction: undefined };
+const NO_RULES: FrameRules = {
+  normalizer: undefined,
+  redaction: undefined,
+  inputRules: { exactContent: true },
+  warns: false,
+};
+
+type FrameRules = Pick<RunState, "normalizer" | "redaction" | "inputRules" | "warns">;
 
 /** The identity and the input of a frame, in the form that crosses the binding. `within`: the callId of its outer call. */
 export function frameStart(
   callId: string,
   agentId: string,
   props: unknown,
-  { normalizer, redaction }: { normalizer: Normalizer | undefined; redaction: Redaction | undefined },
+  { normalizer, redaction, inputRules, warns }: FrameRules,
   within?: string,
 ): NativeFrameStart {
-  const input = encodeInput(props);
-  const { text, types, exact } = redaction?.encoded(input) ?? input;
+  const input = encodeInput(props, inputRules);
+  const { text, types, restorable } = redaction?.encoded(input) ?? input;
   const typed = types === null ? "" : `,"types":${types}`;
+  const normalized = normalizer?.document(`{"input":${text}${typed}}`, "agent");
+  const part = uncovered(input, normalized);
+  // The frame of a run is not looked for.
+  if (part !== undefined && warns && callId !== "root") {
+    warnInexact(`the input of "${agentId}"`, "a replay finds it only by its place among its calls", part);
+  }
   return {
     callId: JSON.stringify(callId),
     agentId: JSON.stringify(redaction?.name(agentId) ?? agentId),
     ...(within === undefined ? {} : { within: JSON.stringify(within) }),
     input: text,
-    exact,
+    restorable,
+    inexact: part !== undefined,
     ...(types === null ? {} : { inputTypes: types }),
-    ...(normalizer === undefined ? {} : { normalized: normalizer.document(`{"input":${text}${typed}}`, "agent") }),
+    ...(normalized === undefined ? {} : { normalized }),
   };
 }
 
@@ -268,7 +281,7 @@ class FrameRun<Props, Result> {
       scope.generation = new Generation(scope.generation.id + 1);
       const input = encodeInput(props);
       const encoded = scope.run.redaction?.encoded(input) ?? input;
-      if (encoded.exact) scope.frame.nextGeneration(encoded.text, encoded.types ?? undefined);
+      if (encoded.restorable) scope.frame.nextGeneration(encoded.text, encoded.types ?? undefined);
       else scope.frame.nextGeneration();
     }
   }
@@ -328,7 +341,7 @@ class FrameRun<Props, Result> {
 
   #complete(result: Result): void {
     const scope = this.#scope;
-    const value = encodeValue(result);
+    const value = encodeWhole(result);
     const encoded = scope.run.redaction?.encoded(value) ?? value;
     // With a tombstone the agent has succeeded; only its result cannot be replayed.
     scope.complete("tombstone" in encoded ? { text: "null", types: UNRECORDED } : encoded, () =>
@@ -352,7 +365,7 @@ function propsFields(props: unknown): object {
 }
 
 function resultFields(result: unknown): object {
-  const encoded = encodeValue(result);
+  const encoded = encodeWhole(result);
   if ("tombstone" in encoded) return { tombstone: `${encoded.tombstone.path}: ${encoded.tombstone.reason}` };
   const value = { result: JSON.parse(encoded.text) as unknown };
   return encoded.types === null ? value : { ...value, resultTypes: JSON.parse(encoded.types) as unknown };

@@ -9,6 +9,7 @@ import type { AgentSnapshot } from "../../types/snapshot.js";
 import { DEFAULT_MAX_DEPTH, frameStart } from "../frame/run-frame.js";
 import { newRunId, newSpanId } from "../scope/ids.js";
 import type { ErrorClass } from "../../types/error-class.js";
+import { classSet, type Class } from "../../values/inexact.js";
 import { Normalizer, type NormalizeRule } from "../../values/normalize.js";
 import { RunState } from "../scope/run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";
@@ -22,6 +23,7 @@ export interface RecordingSessionOptions {
   readonly normalize?: readonly NormalizeRule[] | undefined;
   /** As for `runWith`. */
   readonly errors?: readonly ErrorClass[] | undefined;
+  readonly exact?: readonly Class[] | undefined;
 }
 
 /**
@@ -33,7 +35,7 @@ export class RecordingSession {
   readonly #scope: Scope;
 
   /** @throws the errors of `runWith` for snapshots and rules. */
-  constructor({ snapshot, mode, normalize = [], errors }: RecordingSessionOptions) {
+  constructor({ snapshot, mode, normalize = [], errors, exact }: RecordingSessionOptions) {
     const normalizer = normalize.length === 0 ? undefined : new Normalizer(normalize);
     const opened = snapshot === undefined || mode === "live" ? undefined : openSnapshot(snapshot, normalizer);
     const run = new RunState({
@@ -46,13 +48,15 @@ export class RecordingSession {
       eventBus: SILENT,
       errors,
       normalizer,
+      exactContent: opened?.handle.exactContent,
+      exact: classSet("options.exact", exact),
       maxDepth: DEFAULT_MAX_DEPTH,
       isRecordingSession: true,
       reported: true,
     });
     // A test replays exactly what was recorded, including failures and memory.
     const settings = { recording: true, requests: true, failures: "replay", memory: "start", firstRun: newRunId() };
-    const root = frameStart("root", "", undefined, { normalizer, redaction: undefined });
+    const root = frameStart("root", "", undefined, run);
     this.#scope = new Scope({
       run,
       parent: undefined,

@@ -8,6 +8,7 @@ import type { ReplayReport } from "../../types/report.js";
 import type { AgentSnapshot } from "../../types/snapshot.js";
 import type { ErrorClass } from "../../types/error-class.js";
 import { checkErrorClasses } from "../../values/error-classes.js";
+import type { Class } from "../../values/inexact.js";
 import type { NormalizeRule } from "../../values/normalize.js";
 import type { EventSink } from "../scope/emitter.js";
 
@@ -67,6 +68,11 @@ export interface RunWithOptions<Props = unknown> {
    * that was recorded with other rules is rejected.
    */
   redact?: boolean | RedactOptions | Redactor;
+  /**
+   * Classes whose instances in requests and props have no state but their enumerable fields, so that their hash covers
+   * them. Without it, an instance is covered only if its source text shows no private members and no accessors.
+   */
+  exact?: readonly Class[];
   /** True if snapshots contain the requests, which explain a miss. Default: true. */
   requests?: boolean;
   /**
@@ -118,6 +124,7 @@ const NAMES: OptionNames<RunWithOptions> = {
   onEnd: true,
   normalize: true,
   redact: true,
+  exact: true,
   requests: true,
   failures: true,
   memory: true,

@@ -7,13 +7,14 @@ import { whenNothingIsLeft } from "../../files/at-exit.js";
 import { calling, native, type NativeFrameHandle } from "../../native.js";
 import { openSnapshot, type OpenSnapshot } from "../../snapshot/open.js";
 import { decodeValue } from "../../values/decode.js";
-import { encodeMarked, encodeValue, type Encoded } from "../../values/encode.js";
+import { encodeMarked, encodeWhole, type Encoded } from "../../values/encode.js";
 import { toErrorInfo } from "../../values/error-info.js";
 import { budgetOf } from "../usage/budget.js";
 import { Redaction } from "../../redact/redaction.js";
 import { redactorOf } from "../../redact/redactor.js";
 import { isProduction } from "../scope/environment.js";
 import { DEFAULT_MAX_DEPTH, frameStart } from "../frame/run-frame.js";
+import { classSet } from "../../values/inexact.js";
 import { Normalizer } from "../../values/normalize.js";
 import { reportData } from "../scope/replay-report.js";
 import { reportInFlight } from "./in-flight.js";
@@ -73,7 +74,8 @@ export async function runWith<Props, Result>(
   const redactor = redactorOf(options.redact);
   const redaction = redactor === undefined ? undefined : new Redaction(redactor);
   const opened = snapshot == null ? undefined : openSnapshot(snapshot, normalizer, redaction);
-  return new Run<Props, Result>(options, opened, { normalizer, redaction }, around).run(fn);
+  const exact = classSet("runWith: options.exact", options.exact);
+  return new Run<Props, Result>(options, opened, { normalizer, redaction, exact }, around).run(fn);
 }
 
 /** Opens the frame of a run in the recording session around it. */
@@ -81,11 +83,14 @@ function withinSession(options: RunWithOptions, around: Scope, own: Rules): Sess
   const rules: Rules = {
     normalizer: own.normalizer ?? around.run.normalizer,
     redaction: own.redaction ?? around.run.redaction,
+    exact: new Set([...own.exact, ...(around.run.inputRules.exact ?? [])]),
   };
   const callId = around.nextCallId("run", "runWith");
-  const frame = calling(() =>
-    around.frame.openChild(frameStart(callId, "", options.initialProps, rules, getContext()?.within)),
-  );
+  const { exactContent } = around.run.inputRules;
+  const inputRules = { exactContent, exact: rules.exact };
+  const { warns } = around.run;
+  const start = frameStart(callId, "", options.initialProps, { ...rules, inputRules, warns }, getContext()?.within);
+  const frame = calling(() => around.frame.openChild(start));
   return { callId, frame, rules };
 }
 
@@ -132,6 +137,7 @@ class Run<Props, Result> {
       completedFrames: options.completedFrames,
       errors: [...(options.errors ?? []), ...(around?.run.errors ?? [])],
       ...rules,
+      exactContent: outer?.inputRules.exactContent ?? opened?.handle.exactContent,
       maxDepth: options.maxDepth ?? DEFAULT_MAX_DEPTH,
       eventBus: options.eventBus,
       model: options.model,
@@ -172,7 +178,7 @@ class Run<Props, Result> {
       throw outcome.error;
     }
     const { result } = outcome;
-    const encoded = encodeValue(result);
+    const encoded = encodeWhole(result);
     const recorded = "tombstone" in encoded ? encodeMarked(result) : encoded;
     if (!this.#staysOpen(result, recorded)) this.#end({ result: recorded });
     return result;
@@ -282,7 +288,8 @@ function startFrame(
   opened: OpenSnapshot | undefined,
   rules: Rules,
 ): NativeFrameHandle {
-  const root = frameStart("root", "", options.initialProps, rules);
+  const inputRules = { exactContent: opened?.handle.exactContent !== false, exact: rules.exact };
+  const root = frameStart("root", "", options.initialProps, { ...rules, inputRules, warns: false });
   // A strict replay executes no calls, so it retries no failure.
   const failures = options.failures ?? (options.mode === "replay" ? "replay" : undefined);
   // And it repeats the recorded run exactly, also in frames without calls.

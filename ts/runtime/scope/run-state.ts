@@ -3,6 +3,7 @@ import type { Redaction } from "../../redact/redaction.js";
 import type { ModelAdapter } from "../../types/model.js";
 import type { ReplayReport } from "../../types/report.js";
 import type { ErrorClass } from "../../types/error-class.js";
+import type { InputRules } from "../../values/encode.js";
 import type { Normalizer } from "../../values/normalize.js";
 import { EndTicks } from "../order/end-ticks.js";
 import { ReleaseQueue } from "../order/release-queue.js";
@@ -24,6 +25,9 @@ export interface RunSettings extends EmitterOptions, MissOptions {
   readonly completedFrames?: "rerun" | "reuse" | undefined;
   readonly errors?: readonly ErrorClass[] | undefined;
   readonly normalizer?: Normalizer | undefined;
+  /** True if the hashes of the recording cover the content of class instances. Default: true. */
+  readonly exactContent?: boolean | undefined;
+  readonly exact?: ReadonlySet<unknown> | undefined;
   readonly maxDepth: number;
   readonly model?: ModelAdapter | undefined;
   readonly modelRegistry?: Readonly<Record<string, ModelAdapter>> | undefined;
@@ -46,6 +50,8 @@ export interface OpenRun {
 export interface Rules {
   readonly normalizer: Normalizer | undefined;
   readonly redaction: Redaction | undefined;
+  /** Classes whose instances have no state but their enumerable fields. */
+  readonly exact: ReadonlySet<unknown>;
 }
 
 /** The state that all frames of a run share. */
@@ -67,6 +73,7 @@ export class RunState {
   readonly normalizer: Normalizer | undefined;
   /** Replaces secrets in everything that is recorded. Absent without rules. */
   readonly redaction: Redaction | undefined;
+  readonly inputRules: InputRules;
   readonly maxDepth: number;
   readonly model: ModelAdapter | undefined;
   readonly modelRegistry: Readonly<Record<string, ModelAdapter>> | undefined;
@@ -99,6 +106,10 @@ export class RunState {
     this.report = emptyReport(settings.mode);
     this.normalizer = settings.normalizer;
     this.redaction = settings.redaction;
+    this.inputRules = {
+      exactContent: settings.exactContent !== false,
+      ...(settings.exact === undefined ? {} : { exact: settings.exact }),
+    };
     this.#reported = settings.reported === true;
     this.maxDepth = settings.maxDepth;
     this.model = settings.model;
@@ -121,6 +132,11 @@ export class RunState {
   seeInside(outer: SeenCall, inside: () => readonly SeenCall[]): void {
     const { calls, isRecordingSession } = this.outermost;
     if (isRecordingSession) calls.splice(calls.indexOf(outer) + 1, 0, ...inside());
+  }
+
+  /** True if something that cannot be replayed is said: it is recorded, by rules that refuse to replay it. */
+  get warns(): boolean {
+    return this.recording && this.mode !== "replay" && this.inputRules.exactContent;
   }
 
   /** True if somebody reads the report. Callers count nothing otherwise. */

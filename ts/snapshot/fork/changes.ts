@@ -3,7 +3,7 @@
 import { isError } from "../../errors/base.js";
 import type { NativeForkChange } from "../../native.js";
 import type { ErrorInfo } from "../../types/snapshot.js";
-import { encodeValue, type Encoded } from "../../values/encode.js";
+import { encodeWhole, type Encoded } from "../../values/encode.js";
 import { toErrorInfo } from "../../values/error-info.js";
 import { ForkError } from "../../errors/index.js";
 import { misspelled } from "../../errors/nearest.js";
@@ -130,7 +130,7 @@ function checkDrop(drop: unknown, path: string): boolean {
 }
 
 function checkOutput(output: unknown, path: string): Encoded {
-  const encoded = encodeValue(output);
+  const encoded = encodeWhole(output);
   if (!("tombstone" in encoded)) return encoded;
   const { path: pointer, reason } = encoded.tombstone;
   throw new ForkError(
@@ -161,7 +161,7 @@ function checkMemory(memory: unknown, path: string): NativeForkChange["memory"] 
 }
 
 function jsonText(value: unknown, path: string): string {
-  const encoded = encodeValue(value);
+  const encoded = encodeWhole(value);
   const [pointer, reason] =
     "tombstone" in encoded
       ? [encoded.tombstone.path, encoded.tombstone.reason]

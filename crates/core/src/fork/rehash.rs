@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::tree::{Tree, generation_mut};
-use crate::hash::ContentHash;
+use crate::hash::InputHash;
 use crate::model::{Call, Frame, Generation, RequestHash};
 
 /// The same tree under other hashes. `calls` has those of all calls, and `inputs` those of all frames, both in the order
@@ -10,7 +10,7 @@ use crate::model::{Call, Frame, Generation, RequestHash};
 pub fn rehash(
     root: &Arc<Frame>,
     calls: impl IntoIterator<Item = RequestHash>,
-    inputs: impl IntoIterator<Item = Option<ContentHash>>,
+    inputs: impl IntoIterator<Item = Option<InputHash>>,
 ) -> Arc<Frame> {
     let mut calls = calls.into_iter();
     let mut inputs = inputs.into_iter();

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::rehash::{edit_calls, edited};
-use crate::hash::ContentHash;
+use crate::hash::InputHash;
 use crate::json::JsonStr;
 use crate::model::{Frame, Generation, Memory, Request, Sharing};
 
@@ -11,7 +11,7 @@ use crate::model::{Frame, Generation, Memory, Request, Sharing};
 pub fn test_recording(
     run: &Arc<Frame>,
     call_id: JsonStr,
-    input_hash: Option<ContentHash>,
+    input_hash: Option<InputHash>,
     requests: impl IntoIterator<Item = Option<String>>,
 ) -> Frame {
     let run = with_requests(run, requests);

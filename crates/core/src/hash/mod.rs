@@ -11,6 +11,6 @@ mod writer;
 pub use content::{ContentHash, ParseContentHashError, content_hash, content_hash_any};
 pub use conversation::{Conversation, RequestTail, RequestTailError, TextConversation};
 pub use identity::identity;
-pub use input::input_hash;
+pub use input::{InputHash, input_hash};
 pub use legacy::legacy_hash;
 pub(crate) use writer::HashWriter;

@@ -43,6 +43,8 @@ call_data! {
     attempts = "attempts";
     /// `true` if the call ended in the same tick as the end before it.
     same_tick = "sameTick";
+    /// Content of the request that its hash does not cover: a string with the place and the reason.
+    inexact = "inexact";
 }
 
 impl CallData {

@@ -25,6 +25,11 @@ pub enum Flag {
     /// Calls that ended in one tick of the event loop, one right after the other, are released in one tick. Without
     /// the flag, each end has a tick of its own.
     SharedTicks = 4,
+    /// The content of objects that JSON lacks is part of a hash: bytes, entries, and the fields of class instances.
+    /// Without the flag only the name of their class is. And props with content that their hash does not cover do not
+    /// identify a frame: it is found by its callId, is not reused, and answers no request that another frame with
+    /// equal props has recorded too. Without the flag they identify it like any other props.
+    ExactContent = 5,
 }
 
 impl Flag {
@@ -33,6 +38,7 @@ impl Flag {
         Self::InnerCalls,
         Self::OwnAttempts,
         Self::SharedTicks,
+        Self::ExactContent,
     ];
 
     #[must_use]
@@ -44,9 +50,11 @@ impl Flag {
     #[must_use]
     pub const fn since(self) -> &'static str {
         match self {
-            Self::ExactRequests | Self::InnerCalls | Self::OwnAttempts | Self::SharedTicks => {
-                "0.1.0"
-            }
+            Self::ExactRequests
+            | Self::InnerCalls
+            | Self::OwnAttempts
+            | Self::SharedTicks
+            | Self::ExactContent => "0.1.0",
         }
     }
 

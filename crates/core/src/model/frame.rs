@@ -7,7 +7,7 @@ use rpds::VectorSync;
 use super::journal::{Call, Row, Value};
 use super::memory::Memory;
 use super::usage::Budget;
-use crate::hash::ContentHash;
+use crate::hash::InputHash;
 use crate::json::{JsonStr, JsonText};
 
 #[derive(Debug, Clone)]
@@ -18,7 +18,7 @@ pub struct Frame {
     /// The callId of the call of its parent that it was opened inside of.
     pub within: Option<JsonStr>,
     /// Hash of the input (props); `None` in recordings that lack it.
-    pub input_hash: Option<ContentHash>,
+    pub input_hash: Option<InputHash>,
     /// Orders of its start and end in the run, if they are known.
     pub start: Option<u64>,
     pub end: Option<u64>,

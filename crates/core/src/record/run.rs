@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rpds::VectorSync;
 
-use crate::hash::ContentHash;
+use crate::hash::InputHash;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{
     Budget, Call, CallData, Clock, Divergence, Frame, Generation, Kind, Memory, Outcome,
@@ -98,7 +98,7 @@ pub struct NewFrame {
     pub agent_id: JsonStr,
     /// The callId of the call that it is opened inside of.
     pub within: Option<JsonStr>,
-    pub input_hash: Option<ContentHash>,
+    pub input_hash: Option<InputHash>,
     pub generation: u64,
     pub props: Option<Value>,
     pub memory: Memory,

@@ -1,6 +1,7 @@
 //! Replay: which recorded entry answers which call, and which part of the recording a dump during a replay keeps.
 
 mod carry_over;
+mod contested;
 mod copy;
 mod explain;
 mod inside;

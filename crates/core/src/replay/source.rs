@@ -9,8 +9,9 @@ use std::iter;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
+use super::contested::Contested;
 use super::lanes::Lanes;
-use crate::hash::ContentHash;
+use crate::hash::InputHash;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{
     Call, Flag, Flags, Frame, Generation, Kind, Memory, Outcome, RequestHash, Row, Value,
@@ -56,6 +57,8 @@ pub struct ReplaySource {
     flags: Flags,
     /// False if the live frame only borrows entries, and not the memory, props or budget.
     claimed: bool,
+    /// The requests that may be those of another recorded frame.
+    contested: Option<Rc<Contested>>,
 }
 
 /// Where something is asked: in a frame itself, or inside the recorded call of the frame with this callId.
@@ -121,7 +124,7 @@ pub enum Miss {
     Tombstone,
     /// It failed, and is retried.
     Retry,
-    /// The request has content that its hash does not cover.
+    /// The request, or the input of its frame, has content that its hash does not cover.
     Inexact,
 }
 
@@ -154,8 +157,17 @@ struct Occurrences {
 #[derive(Debug, Default)]
 struct ChildIndex {
     nodes: Vec<Rc<RecordedFrame>>,
-    by_input: HashMap<(Place, JsonStr, ContentHash), VecDeque<usize>, IdHashing>,
+    by_input: HashMap<(Place, JsonStr, InputHash), VecDeque<usize>, IdHashing>,
+    /// Frames whose input is not covered by its hash. Nothing but their callIds tells those of one entry apart.
+    inexact: HashMap<(Place, JsonStr, InputHash), Twins, IdHashing>,
     by_call_id: HashMap<JsonStr, usize, IdHashing>,
+}
+
+/// Recorded frames with the same agent and inexact input.
+#[derive(Debug, Default)]
+struct Twins {
+    positions: Vec<usize>,
+    contested: Option<Rc<Contested>>,
 }
 
 impl ReplaySource {
@@ -174,6 +186,7 @@ impl ReplaySource {
             recorded,
             flags,
             claimed: true,
+            contested: None,
         }
     }
 
@@ -199,15 +212,16 @@ impl ReplaySource {
         self.claimed
     }
 
-    /// Finds the recorded frame that a sub-agent replays, among those opened at `place`: by agent and input, in the order of the starts, or by callId if
-    /// no input was recorded. A callId alone is not enough, because it counts all frames of the agent, whatever their
-    /// input. If there is no such frame, the sub-agent borrows the entries of the one with the same callId.
+    /// Finds the recorded frame that a sub-agent replays, among those opened at `place`: by agent and input, in the order
+    /// of the starts, or by callId if no input was recorded, or one that its hash does not cover. Otherwise a callId alone
+    /// is not enough, because it counts all frames of the agent, whatever their input. If there is no such frame, the
+    /// sub-agent borrows the entries of the one with the same callId.
     #[must_use]
     pub fn child(
         &self,
         place: &Place,
         agent_id: &JsonStr,
-        input: ContentHash,
+        input: InputHash,
         call_id: &JsonStr,
     ) -> Option<Self> {
         let mut slot = self.recorded.children.borrow_mut();
@@ -225,35 +239,45 @@ impl ReplaySource {
                 while let Some(position) = queue.pop_front() {
                     let node = &index.nodes[position];
                     if !node.claimed.get() {
-                        return Some(self.claim(node));
+                        return Some(self.claim(node, self.contested.clone()));
                     }
                 }
             }
             if let Some(node) = same_call_id
                 && !node.claimed.get()
                 && node.frame.agent_id == *agent_id
-                && node.frame.input_hash.is_none()
+                && (node.frame.input_hash).is_none_or(|recorded| !input.exact && recorded == input)
             {
-                return Some(self.claim(node));
+                let node = Rc::clone(node);
+                let contested = index.contested_in(place, &node.frame, self.contested.as_ref());
+                return Some(self.claim(&node, contested));
             }
         }
-        let node = same_call_id.filter(|node| !node.claimed.get())?;
+        let node = Rc::clone(same_call_id.filter(|node| !node.claimed.get())?);
         Some(Self {
             root: Rc::clone(&self.root),
-            recorded: Rc::clone(node),
             flags: self.flags,
             claimed: false,
+            contested: index.contested_in(place, &node.frame, self.contested.as_ref()),
+            recorded: node,
         })
     }
 
-    fn claim(&self, node: &Rc<RecordedFrame>) -> Self {
+    fn claim(&self, node: &Rc<RecordedFrame>, contested: Option<Rc<Contested>>) -> Self {
         node.claimed.set(true);
         Self {
             root: Rc::clone(&self.root),
             recorded: Rc::clone(node),
             flags: self.flags,
             claimed: true,
+            contested,
         }
+    }
+
+    /// True if the recorded frame, or one around it, may be that of another live frame.
+    #[must_use]
+    pub fn is_contested(&self) -> bool {
+        self.contested.is_some()
     }
 
     /// The state in which the live frame starts. `None` if it only borrows entries.
@@ -335,7 +359,10 @@ impl ReplaySource {
             (_, None) => return Answer::miss(Miss::NotRecorded),
         };
         let mut handled = false;
+        let is_contested =
+            |contested: &Rc<Contested>| keys.iter().any(|hash| contested.contains(kind, hash));
         let verdict = match outcome {
+            _ if self.contested.as_ref().is_some_and(is_contested) => Verdict::Miss(Miss::Inexact),
             _ if !exact && self.flags.has(Flag::ExactRequests) => Verdict::Miss(Miss::Inexact),
             Outcome::Output(value) => Verdict::Output(value),
             Outcome::Pending => Verdict::Miss(Miss::InFlight),
@@ -609,21 +636,43 @@ impl ChildIndex {
         for child in &parent.frame.generation.children {
             let position = index.nodes.len();
             if let Some(input) = child.input_hash {
-                index
-                    .by_input
-                    .entry((
-                        place_of(child.within.as_ref(), flags),
-                        child.agent_id.clone(),
-                        input,
-                    ))
-                    .or_default()
-                    .push_back(position);
+                let place = place_of(child.within.as_ref(), flags);
+                let key = (place, child.agent_id.clone(), input);
+                if input.exact {
+                    index.by_input.entry(key).or_default().push_back(position);
+                } else {
+                    let twins = index.inexact.entry(key).or_default();
+                    twins.positions.push(position);
+                }
             }
             index.by_call_id.insert(child.call_id.clone(), position);
             let node = RecordedFrame::new(Arc::clone(child), position, Some(Rc::downgrade(parent)));
             index.nodes.push(Rc::new(node));
         }
         index
+    }
+
+    /// The requests in this frame that may be those of another one. `above`: those in the frame around it.
+    fn contested_in(
+        &mut self,
+        place: &Place,
+        frame: &Frame,
+        above: Option<&Rc<Contested>>,
+    ) -> Option<Rc<Contested>> {
+        let key = |input| (place.clone(), frame.agent_id.clone(), input);
+        let twins = frame
+            .input_hash
+            .and_then(|input| self.inexact.get_mut(&key(input)))
+            .filter(|twins| twins.positions.len() > 1);
+        let Some(twins) = twins else {
+            return above.cloned();
+        };
+        let nodes = &self.nodes;
+        let frames = twins.positions.iter().map(|at| &*nodes[*at].frame);
+        let contested = &mut twins.contested;
+        Some(Rc::clone(contested.get_or_insert_with(|| {
+            Rc::new(Contested::between(frames, above.cloned()))
+        })))
     }
 }
 

@@ -10,7 +10,7 @@ use super::journal_draft::Marks;
 use super::memory::{edited_keys, read_hashes, read_memory};
 use super::requests::{PARTS_FIELD, TEXTS_FIELD, read_table};
 use super::stop::Stop;
-use crate::hash::ContentHash;
+use crate::hash::InputHash;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{
     Budget, Divergence, Frame, Generation, Memory, OrderedMap, State, Usage, Value, with_edits,
@@ -28,7 +28,7 @@ pub(super) struct FrameFields {
     state: Option<State>,
     output_types: Option<JsonText>,
     budget: Option<Budget>,
-    input_hash: Option<ContentHash>,
+    input_hash: Option<InputHash>,
     start: Option<u64>,
     end: Option<u64>,
     marks: Marks,

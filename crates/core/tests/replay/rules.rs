@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use agent_rewind_core::model::{Flags, Kind, Outcome, RequestHash};
-use agent_rewind_core::record::{CallInput, LiveFrame, RunOptions};
+use agent_rewind_core::hash::InputHash;
+use agent_rewind_core::model::{Flags, Kind, Outcome, RequestHash, State};
+use agent_rewind_core::record::{CallInput, FrameInput, LiveFrame, RunOptions};
 use agent_rewind_core::replay::{Answer, ReplaySource};
 use agent_rewind_core::snapshot::{Provenance, Snapshot};
 
 use super::support::{
     RECORDING, ask, begin, end, hash, in_memory, input, name, output, replayed, start, text, tool,
+    value, with_agent,
 };
 
 #[test]
@@ -152,4 +154,93 @@ fn a_run_without_recording_still_replays_and_counts_usage() {
     child.add_usage(&usage);
     assert!((replay.budget().aggregate.call_count - 1.0).abs() < f64::EPSILON);
     assert!(replay.dump().generation.children.is_empty());
+}
+
+fn inexact(call_id: &str, agent_id: &str, props: &str) -> FrameInput {
+    let input = input(call_id, agent_id, props);
+    FrameInput {
+        hash: InputHash {
+            exact: false,
+            ..input.hash
+        },
+        ..input
+    }
+}
+
+/// Two sub-agents "a" with the same inexact props. Each asks one request of its own, one that both ask, and one in a
+/// sub-agent of its own. Then another one with other props.
+fn with_twins() -> LiveFrame {
+    let live = start(None);
+    for (id, props) in [("0", "p"), ("1", "p"), ("2", "other")] {
+        let twin = live.open_child(inexact(&format!("root/agent:a:{id}"), "a", props));
+        tool(&twin, &format!("own {id}"), output(id));
+        tool(&twin, "shared", output(id));
+        let inner = twin.open_child(input(&format!("root/agent:a:{id}/agent:b:0"), "b", "q"));
+        tool(&inner, "inner", output(id));
+        inner.end(State::Completed(value(id)));
+        twin.end(State::Completed(value(id)));
+    }
+    live
+}
+
+#[test]
+fn a_frame_with_inexact_props_is_found_by_its_call_id() {
+    let live = with_twins();
+    let replay = start(Some(replayed(&live)));
+    // The second one starts first.
+    let twin = replay.open_child(inexact("root/agent:a:1", "a", "p"));
+    assert!(twin.recorded().is_some());
+    assert!(twin.input_hash().to_string().starts_with("inexact:"));
+    assert_eq!(text(&ask(&twin, "own 1")), "1");
+    assert_eq!(text(&ask(&twin, "own 0")), "not recorded");
+    // The agent, the callId and everything that its hash covers must be the same.
+    for other in [
+        inexact("root/agent:a:7", "a", "p"),
+        inexact("root/agent:a:0", "x", "p"),
+        inexact("root/agent:a:0", "a", "q"),
+        input("root/agent:a:0", "a", "p"),
+    ] {
+        assert!(replay.open_child(other).recorded().is_none());
+    }
+}
+
+#[test]
+fn a_request_that_two_frames_with_equal_inexact_props_recorded_is_a_miss() {
+    let live = with_twins();
+    let replay = start(Some(replayed(&live)));
+    let twin = replay.open_child(inexact("root/agent:a:0", "a", "p"));
+    assert_eq!(text(&ask(&twin, "shared")), "inexact");
+    assert_eq!(text(&ask(&twin, "own 0")), "0");
+    let inner = twin.open_child(input("root/agent:a:0/agent:b:0", "b", "q"));
+    assert_eq!(text(&ask(&inner, "inner")), "inexact");
+    // Neither is a result that may be that of the other one.
+    assert!(twin.reusable().is_none() && inner.reusable().is_none());
+    // What the hash covers tells this one apart.
+    let single = replay.open_child(inexact("root/agent:a:2", "a", "other"));
+    assert_eq!(text(&ask(&single, "shared")), "2");
+    let inner = single.open_child(input("root/agent:a:2/agent:b:0", "b", "q"));
+    assert_eq!(text(&ask(&inner, "inner")), "2");
+    assert!(inner.reusable().is_some() && single.reusable().is_none());
+}
+
+#[test]
+fn inexact_props_identify_a_frame_in_recordings_without_the_flag() {
+    let live = with_agent();
+    let snapshot = in_memory(&live);
+    let replay = start(Some(ReplaySource::of_tree(snapshot.tree(), Flags::NONE)));
+    let agent = replay.open_child(inexact("root/agent:w:5", "w", "x"));
+    assert!(agent.input_hash().exact && agent.reusable().is_some());
+    assert_eq!(text(&ask(&agent, "b")), "1");
+}
+
+#[test]
+fn an_input_hash_is_read_as_it_is_written() {
+    for exact in [true, false] {
+        let written = InputHash {
+            hash: hash("p"),
+            exact,
+        };
+        assert_eq!(written.to_string().parse(), Ok(written));
+    }
+    assert!("inexact:".parse::<InputHash>().is_err());
 }

@@ -33,7 +33,7 @@ pub fn input(call_id: &str, agent_id: &str, props: &str) -> FrameInput {
         within: None,
         call_id: name(call_id),
         agent_id: name(agent_id),
-        hash: hash(props),
+        hash: hash(props).into(),
         props: Some(value(&format!("\"{props}\""))),
     }
 }

@@ -177,13 +177,16 @@ fn the_input_hash_comes_from_the_props() {
         .text
         .as_str()
         .to_owned();
-    assert_eq!(child.input_hash, Some(input_hash(&props, None).unwrap()));
+    assert_eq!(
+        child.input_hash,
+        Some(input_hash(&props, None).unwrap().into())
+    );
     let mut log = Log::old();
     log.run()
         .event("agent:start", "a", "run", r#""agentId":"a""#);
     assert_eq!(
         log.restore().root.input_hash,
-        Some(input_hash("{}", None).unwrap()),
+        Some(input_hash("{}", None).unwrap().into()),
         "missing props equal empty props"
     );
 }

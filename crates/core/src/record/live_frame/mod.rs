@@ -16,9 +16,9 @@ use super::in_flight::write_in_flight;
 use super::ledger::UsageLedger;
 use super::lifecycle::Lifecycle;
 use super::run::{CallSlot, FramePath, NewFrame, Run};
-use crate::hash::ContentHash;
+use crate::hash::InputHash;
 use crate::json::{JsonStr, JsonText};
-use crate::model::{Budget, Clock, Flags, Frame, Sharing, Usage, Value};
+use crate::model::{Budget, Clock, Flag, Flags, Frame, Sharing, Usage, Value};
 use crate::replay::{Entry, Failures, MemoryChoice, Progress, ReplaySource};
 use crate::retry_rule::PendingFailures;
 pub use calls::{CallInput, StartedCall};
@@ -62,7 +62,7 @@ pub struct LiveFrame {
     outers: RefCell<HashMap<JsonStr, JsonStr>>,
     ledger: Rc<UsageLedger>,
     entry: Option<Entry>,
-    input_hash: ContentHash,
+    input_hash: InputHash,
     identity: Rc<FrameIdentity>,
 }
 
@@ -80,7 +80,7 @@ pub struct FrameInput {
     pub agent_id: JsonStr,
     /// The callId of the call of the parent that it is opened inside of.
     pub within: Option<JsonStr>,
-    pub hash: ContentHash,
+    pub hash: InputHash,
     /// `None` if the props cannot be restored from JSON.
     pub props: Option<Value>,
 }
@@ -88,7 +88,13 @@ pub struct FrameInput {
 impl LiveFrame {
     /// Starts a run, over a recording or without one.
     #[must_use]
-    pub fn start_run(root: FrameInput, source: Option<ReplaySource>, options: RunOptions) -> Self {
+    pub fn start_run(
+        mut root: FrameInput,
+        source: Option<ReplaySource>,
+        options: RunOptions,
+    ) -> Self {
+        let flags = source.as_ref().map_or(Flags::CURRENT, ReplaySource::flags);
+        root.hash = under(root.hash, flags);
         let input_hash = root.hash;
         let entry = source
             .as_ref()
@@ -100,7 +106,7 @@ impl LiveFrame {
         let shared = Shared {
             run: RefCell::new(Run::new(frame)),
             options,
-            flags: source.as_ref().map_or(Flags::CURRENT, ReplaySource::flags),
+            flags,
             progress: Progress::new(recording),
             sharing: RefCell::default(),
         };
@@ -132,8 +138,9 @@ impl LiveFrame {
 
     /// Opens the frame of a sub-agent.
     #[must_use]
-    pub fn open_child(&self, input: FrameInput) -> Self {
+    pub fn open_child(&self, mut input: FrameInput) -> Self {
         self.mark_pending_failures_handled();
+        input.hash = under(input.hash, self.flags());
         let input_hash = input.hash;
         let source = self
             .answering()
@@ -149,7 +156,7 @@ impl LiveFrame {
             .as_ref()
             .and_then(|source| source.entry(self.shared.options.memory));
         let frame = new_frame(input, source.as_ref(), entry.as_ref());
-        let identity = self.identity.open_child(&frame, input_hash);
+        let identity = self.identity.open_child(&frame, input_hash.hash);
         if let Some(claimed) = source.as_ref().filter(|source| source.is_claimed()) {
             self.shared.progress.reach(claimed.frame().start);
             self.shared.progress.open(claimed.frame().end);
@@ -189,7 +196,7 @@ impl LiveFrame {
     }
 
     #[must_use]
-    pub fn input_hash(&self) -> ContentHash {
+    pub fn input_hash(&self) -> InputHash {
         self.input_hash
     }
 
@@ -238,6 +245,14 @@ impl LiveFrame {
             .map(ReplaySource::frame)
     }
 
+    /// The recorded frame, if its recorded result is that of this frame too.
+    #[must_use]
+    pub fn reusable(&self) -> Option<&Arc<Frame>> {
+        let source = self.source.as_ref()?;
+        let is_certain = self.input_hash.exact && !source.is_contested();
+        self.recorded().filter(|_| is_certain)
+    }
+
     /// The numbers of recorded calls and sub-agents that were not requested. `None` without a recording.
     #[must_use]
     pub fn unused(&self) -> Option<(usize, usize)> {
@@ -273,6 +288,14 @@ impl LiveFrame {
     #[must_use]
     pub fn clock(&self) -> Clock {
         self.run().clock()
+    }
+}
+
+/// Without the flag every hash identifies its frame.
+fn under(hash: InputHash, flags: Flags) -> InputHash {
+    InputHash {
+        exact: hash.exact || !flags.has(Flag::ExactContent),
+        ..hash
     }
 }
 

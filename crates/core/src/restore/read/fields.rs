@@ -45,7 +45,7 @@ fields! {
     4 => Type = "type", Seq = "_seq", Kind = "kind", Name = "name", Meta = "meta", Lane = "lane";
     5 => Trace = "trace", Props = "props", Error = "error", Delta = "delta", Count = "count", Value = "value", Usage = "usage", Lanes = "lanes";
     6 => Memory = "memory", Result = "result", Output = "output", CallId = "callId", SpanId = "spanId", Redact = "redact", Within = "within";
-    7 => TraceId = "traceId", AgentId = "agentId", Success = "success", Handled = "handled", Message = "message", Attempt = "attempt";
+    7 => TraceId = "traceId", AgentId = "agentId", Success = "success", Handled = "handled", Message = "message", Inexact = "inexact", Attempt = "attempt";
     8 => Recorder = "recorder", FirstRun = "firstRun", ToolName = "toolName", NewProps = "newProps", Duration = "duration", Attempts = "attempts", SameTick = "sameTick";
     9 => Timestamp = "timestamp", Normalize = "normalize", InputHash = "inputHash", EndReason = "endReason", AdapterId = "adapterId", Tombstone = "tombstone";
     10 => PropsTypes = "propsTypes";
@@ -79,7 +79,13 @@ impl Field {
     }
 
     /// The fields of [`CallData`](crate::model::CallData), in events that end a call or report its answer.
-    pub(crate) const CALL_DATA: &[Self] = &[Self::Meta, Self::Lane, Self::Attempts, Self::SameTick];
+    pub(crate) const CALL_DATA: &[Self] = &[
+        Self::Meta,
+        Self::Lane,
+        Self::Attempts,
+        Self::SameTick,
+        Self::Inexact,
+    ];
 
     pub(crate) const fn bit(self) -> FieldSet {
         1 << self as u8

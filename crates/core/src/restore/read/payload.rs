@@ -7,7 +7,7 @@ use super::event::{EventKind, Family, Phase};
 use super::fields::{Field, FieldSpan, Fields, TraceText};
 use super::members::Members;
 use super::usage_sum::UsageSum;
-use crate::hash::{ContentHash, input_hash};
+use crate::hash::{InputHash, input_hash};
 use crate::json::{JsonError, JsonStr, Scanner};
 use crate::model::{Memory, RequestHash};
 
@@ -16,7 +16,7 @@ pub(crate) enum Payload<'t> {
     /// The contentHash of a call.
     Hash(RequestHash),
     /// The hash of an agent's input.
-    Input(ContentHash),
+    Input(InputHash),
     /// `None` if the value is not an object.
     Memory(Option<Memory>),
     /// `None` if the value is not an object.
@@ -67,7 +67,7 @@ fn request_hash(fields: &Fields<'_, '_>) -> Option<RequestHash> {
 
 /// The hash of an agent's input: from its event, else from its props. Missing props are the same input as an
 /// empty object.
-pub(crate) fn input_of(fields: &Fields<'_, '_>) -> Option<ContentHash> {
+pub(crate) fn input_of(fields: &Fields<'_, '_>) -> Option<InputHash> {
     if let Some(hash) = fields
         .string(Field::InputHash)
         .and_then(|text| text.parse().ok())
@@ -79,7 +79,8 @@ pub(crate) fn input_of(fields: &Fields<'_, '_>) -> Option<ContentHash> {
         Some(range) => fields.source.slice(range),
     };
     // Props that are nested too deep have no hash: their text here is empty, which is not JSON.
-    input_hash(props, fields.text(Field::PropsTypes)).ok()
+    let hash = input_hash(props, fields.text(Field::PropsTypes)).ok()?;
+    Some(hash.into())
 }
 
 fn memory(source: TraceText<'_>, range: &Range<usize>) -> Option<Memory> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::hash::ContentHash;
+use crate::hash::InputHash;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{Budget, CallData, Kind, Memory, Outcome, RequestHash, State, Value};
 use crate::restore::read::event::SpanIndex;
@@ -28,7 +28,7 @@ pub(crate) struct FrameDraft<'t> {
     pub call_id: JsonStr,
     pub agent_id: JsonStr,
     pub within: Option<JsonStr>,
-    pub input_hash: Option<ContentHash>,
+    pub input_hash: Option<InputHash>,
     /// The props of the first generation.
     pub props: Option<Value>,
     pub start: Option<u64>,
