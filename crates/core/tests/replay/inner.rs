@@ -18,6 +18,7 @@ fn begin(frame: &LiveFrame, call_id: &str, request: &str, within: Option<&str>) 
         within: within.map(name),
         hash: hash(request),
         exact: true,
+        lane: None,
         request: None,
     };
     frame.begin_call(call, None)
