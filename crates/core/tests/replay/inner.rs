@@ -13,6 +13,7 @@ use super::support::{
 
 fn begin(frame: &LiveFrame, call_id: &str, request: &str, within: Option<&str>) -> StartedCall {
     let call = CallInput {
+        lane: None,
         kind: Kind::Tool,
         call_id: name(call_id),
         within: within.map(name),
