@@ -144,7 +144,7 @@ fn calls() -> Vec<(CallInput, JsonText)> {
     let text = "The quick brown fox says \\\"hello\\\". ".repeat(55);
     let call = |index: usize| {
         let call = CallInput {
-            lane: None,
+            within: None,
             kind: Kind::Tool,
             call_id: JsonStr::from_plain(&format!("root/tool:search:{index}")),
             within: None,
