@@ -8,6 +8,7 @@ export const figures = [
   figure("dump", "dumpSnapshot, by the number of journal entries (2 KB each)"),
   figure("dump-memory", "memory of 100 dumps, taken while the journal grows to 10,000 entries of 2 KB"),
   figure("checkpoint", "a checkpoint in memory at each step of a growing conversation (2 new messages of 2 KB)"),
+  figure("size", "bytes per byte of a growing conversation (2 messages of 1 KB a turn)"),
   figure("dump-write", "dumpSnapshot and writeSnapshot, entries of 2 KB"),
   figure("start", "runWith({ snapshot }), 10,000 entries of 2 KB"),
   figure("restore-jsonl", "restoreSnapshot from JSONL"),

@@ -10,7 +10,8 @@ import { added } from "../lib/row.mjs";
 const LIMIT = 300;
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-const CONFIG = `export default { test: { server: { deps: { external: [/\\/dist\\//, /\\/native\\//] } } } };\n`;
+/** Runs the shipped files, not transformed ones. */
+export const VITEST_CONFIG = `export default { test: { server: { deps: { external: [/\\/dist\\//, /\\/native\\//] } } } };\n`;
 const EMPTY = `import { test } from "vitest";\ntest("does nothing", () => {});\n`;
 const HEAD = `import { journalCall } from "agent-rewind";
 import { test } from "agent-rewind/vitest";
@@ -51,7 +52,7 @@ export default async function run({ quick }) {
     const project = (name, text) => {
       const at = join(folder, name);
       mkdirSync(at);
-      writeFileSync(join(at, "vitest.config.mjs"), CONFIG);
+      writeFileSync(join(at, "vitest.config.mjs"), VITEST_CONFIG);
       writeFileSync(join(at, "a.test.mjs"), text);
       return (env) => runVitest(at, env);
     };
@@ -83,7 +84,7 @@ export default async function run({ quick }) {
   }
 }
 
-function runVitest(folder, env) {
+export function runVitest(folder, env) {
   const script = join(ROOT, "node_modules/vitest/vitest.mjs");
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [script, "run", "--root", folder, "--reporter=dot"], {
