@@ -6,9 +6,7 @@ mod workloads;
 
 use std::fmt;
 
-use agent_rewind_core::hash::{
-    Conversation, RequestTail, TextConversation, content_hash, content_hash_any,
-};
+use agent_rewind_core::hash::{Conversation, RequestTail, content_hash, content_hash_any};
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use sha2::{Digest, Sha256};
@@ -94,23 +92,5 @@ fn d_conversation_turn(bencher: Bencher, messages: usize) {
             conversation
                 .append(black_box(&new))
                 .map(|()| conversation.hash(&tail))
-        });
-}
-
-/// The same for a client that sends the whole text each time.
-#[divan::bench(args = [10, 100, 1_000])]
-fn e_text_conversation_turn(bencher: Bencher, messages: usize) {
-    let before_text = history(messages);
-    let text = history(messages + 2);
-    let mut before = TextConversation::new();
-    before.update(&before_text).expect("valid messages");
-    let tail = RequestTail::new(TAIL).expect("a valid tail");
-    bencher
-        .counter(BytesCount::of_str(&text))
-        .with_inputs(|| before.clone())
-        .bench_local_refs(|conversation| {
-            conversation
-                .update(black_box(&text))
-                .map(|_| conversation.hash(&tail))
         });
 }

@@ -88,12 +88,7 @@ impl Conversation {
 
     /// Appends the messages of an array that `JSON.stringify` wrote. On an error, nothing is appended.
     pub fn append(&mut self, trusted_messages: &str) -> Result<(), JsonError> {
-        self.append_from(trusted_messages, 0)
-    }
-
-    /// Appends the messages from byte `from` of the array on: 0, or the end of a message.
-    fn append_from(&mut self, trusted_messages: &str, from: usize) -> Result<(), JsonError> {
-        let elements = Elements::of_trusted(trusted_messages, from)?;
+        let elements = Elements::of_trusted(trusted_messages)?;
         if elements.len() > 0 {
             let mut hasher = HashWriter::after(self.state.clone());
             if self.len > 0 {
@@ -124,87 +119,4 @@ impl Conversation {
         hasher.write(&tail.text);
         hasher.finish()
     }
-}
-
-/// An incremental hasher for a client that sends the whole history as text each time. It hashes only the text after
-/// the longest known prefix. The last text is kept for that comparison.
-#[derive(Debug, Clone, Default)]
-pub struct TextConversation {
-    text: String,
-    /// The state at the end of each turn that is still a prefix of `text`.
-    turns: Vec<Turn>,
-}
-
-#[derive(Debug, Clone)]
-struct Turn {
-    /// The end of the last message of the turn.
-    end: usize,
-    state: Conversation,
-}
-
-impl TextConversation {
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Replaces the conversation with a whole array of messages that `JSON.stringify` wrote. Returns the number of
-    /// bytes that were not hashed again. On an error the conversation is unchanged.
-    pub fn update(&mut self, trusted_messages: &str) -> Result<usize, JsonError> {
-        let common = common_prefix(self.text.as_bytes(), trusted_messages.as_bytes());
-        let known = self.turns.iter().rposition(|turn| {
-            // Not in the middle of a message, as `1` is a prefix of `12`.
-            turn.end <= common
-                && matches!(trusted_messages.as_bytes().get(turn.end), Some(b',' | b']'))
-        });
-        let (mut state, reused) = match known.and_then(|index| self.turns.get(index)) {
-            Some(turn) => (turn.state.clone(), turn.end),
-            None => (Conversation::new(), 0),
-        };
-        state.append_from(trusted_messages, reused)?;
-        self.turns.truncate(known.map_or(0, |index| index + 1));
-        let end = trusted_messages.len() - 1;
-        if end > reused && !state.is_empty() {
-            self.turns.push(Turn { end, state });
-        }
-        self.text.truncate(reused);
-        self.text.push_str(&trusted_messages[reused..]);
-        Ok(reused)
-    }
-
-    /// The number of messages in the last text.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.turns.last().map_or(0, |turn| turn.state.len())
-    }
-
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.turns.is_empty()
-    }
-
-    /// The content hash of the request document with the last text and `tail`.
-    #[must_use]
-    pub fn hash(&self, tail: &RequestTail) -> ContentHash {
-        self.turns.last().map_or_else(
-            || Conversation::new().hash(tail),
-            |turn| turn.state.hash(tail),
-        )
-    }
-}
-
-/// The length of the common prefix in bytes.
-fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    const BLOCK: usize = 4_096;
-    let equal_blocks = a
-        .chunks(BLOCK)
-        .zip(b.chunks(BLOCK))
-        .take_while(|(a, b)| a == b)
-        .count();
-    let from = (equal_blocks * BLOCK).min(a.len()).min(b.len());
-    from + a[from..]
-        .iter()
-        .zip(&b[from..])
-        .take_while(|(a, b)| a == b)
-        .count()
 }

@@ -9,7 +9,7 @@ mod legacy;
 mod writer;
 
 pub use content::{ContentHash, ParseContentHashError, content_hash, content_hash_any};
-pub use conversation::{Conversation, RequestTail, RequestTailError, TextConversation};
+pub use conversation::{Conversation, RequestTail, RequestTailError};
 pub use identity::identity;
 pub use input::{InputHash, input_hash};
 pub use legacy::legacy_hash;

@@ -1,8 +1,6 @@
 //! Incremental hashes of conversations, compared with the hash of the whole document.
 
-use agent_rewind_core::hash::{
-    Conversation, RequestTail, RequestTailError, TextConversation, content_hash,
-};
+use agent_rewind_core::hash::{Conversation, RequestTail, RequestTailError, content_hash};
 use proptest::prelude::*;
 
 use super::generator::{Generator, Json};
@@ -110,38 +108,10 @@ fn a_tail_must_sort_after_the_messages() {
 }
 
 #[test]
-fn text_conversation_reads_only_new_text() {
-    let tail = RequestTail::new(TAIL).unwrap();
-    let mut conversation = TextConversation::new();
-    let mut update = |text: &str| {
-        let reused = conversation.update(text).unwrap();
-        assert_eq!(
-            conversation.hash(&tail),
-            content_hash(&document(text, TAIL)).unwrap(),
-            "{text}"
-        );
-        (reused, conversation.len())
-    };
-    assert_eq!(update("[]"), (0, 0));
-    assert_eq!(update("[1]"), (0, 1));
-    // A longer number is a different message.
-    assert_eq!(update("[12]"), (0, 1));
-    assert_eq!(update(r#"[12,{"b":1,"a":2}]"#), (3, 2));
-    assert_eq!(update(r#"[12,{"b":1,"a":2}]"#), (17, 2));
-    assert_eq!(update(r#"[12,{"b":1,"a":2},"x","y"]"#), (17, 4));
-    // The last turn changed, so the one before it is reused.
-    assert_eq!(update(r#"[12,{"b":1,"a":2},"z"]"#), (17, 3));
-    assert_eq!(update(r#"[12,{"b":1,"a":2}]"#), (17, 2));
-    assert_eq!(update("[12]"), (3, 1));
-    assert_eq!(update("[7,8]"), (0, 2));
-    assert_eq!(update("[]"), (0, 0));
-}
-
-#[test]
 fn a_rejected_text_changes_nothing() {
     let tail = RequestTail::new(TAIL).unwrap();
-    let mut conversation = TextConversation::new();
-    conversation.update("[1,2]").unwrap();
+    let mut conversation = Conversation::new();
+    conversation.append("[1,2]").unwrap();
     let before = conversation.hash(&tail);
     for wrong in [
         "",
@@ -155,13 +125,12 @@ fn a_rejected_text_changes_nothing() {
         "[3",
         "[1,2,{\"a\":0,\"a\":0}]",
     ] {
-        assert!(conversation.update(wrong).is_err(), "{wrong}");
+        assert!(conversation.append(wrong).is_err(), "{wrong}");
         assert_eq!(
             (conversation.len(), conversation.hash(&tail)),
             (2, before),
             "{wrong}"
         );
-        assert_eq!(conversation.update("[1,2]"), Ok(4));
     }
 }
 
@@ -176,7 +145,6 @@ proptest! {
         let tail_text = Json::Object(members).stringified();
         let tail = RequestTail::new(&tail_text).unwrap();
         let mut conversation = Conversation::new();
-        let mut text_conversation = TextConversation::new();
         let mut messages = Vec::new();
         for _ in 0..turns {
             let Json::Array(mut new) = generator.array() else { unreachable!() };
@@ -186,33 +154,24 @@ proptest! {
             let wanted = content_hash(&document(&whole, &tail_text)).unwrap();
             prop_assert_eq!(conversation.hash(&tail), wanted);
             prop_assert_eq!(conversation.len(), messages.len());
-            text_conversation.update(&whole).unwrap();
-            prop_assert_eq!(text_conversation.hash(&tail), wanted);
-            prop_assert_eq!(text_conversation.len(), messages.len());
-            // Switch to another branch and later back.
-            if generator.below(3) == 0 {
-                let mut branch = messages.clone();
-                branch.truncate(generator.below(messages.len() + 1));
-                branch.push(generator.document());
-                let branch = Json::Array(branch).stringified();
-                text_conversation.update(&branch).unwrap();
-                prop_assert_eq!(text_conversation.hash(&tail), content_hash(&document(&branch, &tail_text)).unwrap());
-            }
         }
     }
 
     #[test]
     fn no_text_breaks_a_conversation(texts in proptest::collection::vec(r#"(\[|\]|,|1|2|"a"|\{"b":1,"a":2\}| ){0,9}"#, 0..9)) {
         let tail = RequestTail::new("{}").unwrap();
-        let mut conversation = TextConversation::new();
-        let mut last = "[]".to_owned();
+        let mut conversation = Conversation::new();
+        let mut messages = String::new();
         for text in texts {
             let is_array = text.starts_with('[') && content_hash(&text).is_ok();
-            prop_assert_eq!(conversation.update(&text).is_ok(), is_array, "{}", text);
-            if is_array {
-                last = text;
+            prop_assert_eq!(conversation.append(&text).is_ok(), is_array, "{}", text);
+            if is_array && text != "[]" {
+                let comma = if messages.is_empty() { "" } else { "," };
+                messages.push_str(comma);
+                messages.push_str(&text[1..text.len() - 1]);
             }
-            prop_assert_eq!(conversation.hash(&tail), content_hash(&document(&last, "{}")).unwrap());
+            let whole = document(&format!("[{messages}]"), "{}");
+            prop_assert_eq!(conversation.hash(&tail), content_hash(&whole).unwrap());
         }
     }
 }

@@ -93,13 +93,12 @@ pub(crate) struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Elements of an array that `JSON.stringify` wrote, from byte `from` on: 0, or the end of an element. The text
-    /// before `from` is neither read nor written.
+    /// Elements of an array that `JSON.stringify` wrote.
     ///
     /// # Errors
     /// As [`write_canonical_trusted`], or if the text is not an array.
-    pub(crate) fn of_trusted(text: &'a str, from: usize) -> Result<Self, JsonError> {
-        Layout::of_elements(text, from).map(|layout| Self { text, layout })
+    pub(crate) fn of_trusted(text: &'a str) -> Result<Self, JsonError> {
+        Layout::of_elements(text).map(|layout| Self { text, layout })
     }
 
     pub(crate) fn len(&self) -> usize {

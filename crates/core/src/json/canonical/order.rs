@@ -52,7 +52,7 @@ struct Frame {
 impl Layout {
     /// The layout of one value.
     pub(super) fn of_value(text: &str, by: KeyOrder) -> Result<Self> {
-        let mut orderer = Orderer::new(text, 0, by);
+        let mut orderer = Orderer::new(text, by);
         orderer.value()?;
         orderer.finish(0..text.len())
     }
@@ -60,7 +60,7 @@ impl Layout {
     /// The layout of one value, if the text is exactly as `JSON.stringify` writes it. `None` does not mean that the
     /// text is invalid; the caller then takes a slower path.
     pub(super) fn of_normal_value(text: &str, by: KeyOrder) -> Option<Self> {
-        let mut orderer = Orderer::new(text, 0, by);
+        let mut orderer = Orderer::new(text, by);
         orderer.normal_numbers = true;
         orderer.value().ok()?;
         if !orderer.scanner.has_normal_strings() {
@@ -69,28 +69,14 @@ impl Layout {
         orderer.finish(0..text.len()).ok()
     }
 
-    /// The layout of an array's elements without its brackets, from byte `from` on: 0, or the end of an element.
-    pub(super) fn of_elements(text: &str, from: usize) -> Result<Self> {
-        let mut orderer = Orderer::new(text, from, KeyOrder::Utf16Unit);
-        if from == 0 {
-            if orderer.scanner.byte() != Some(b'[') {
-                return orderer.scanner.unexpected();
-            }
-            orderer.value()?;
-        } else {
-            orderer.frames.push(Frame {
-                is_object: false,
-                sorted: true,
-                start: from,
-                first_member: 0,
-            });
-            if orderer.next_item()? {
-                orderer.value()?;
-            }
+    /// The layout of an array's elements without its brackets.
+    pub(super) fn of_elements(text: &str) -> Result<Self> {
+        let mut orderer = Orderer::new(text, KeyOrder::Utf16Unit);
+        if orderer.scanner.byte() != Some(b'[') {
+            return orderer.scanner.unexpected();
         }
-        let end = text.len() - 1;
-        // Skip the bracket or the comma, if anything is left.
-        orderer.finish((from + 1).min(end)..end)
+        orderer.value()?;
+        orderer.finish(1..text.len() - 1)
     }
 
     /// The number of elements if the value is an array.
@@ -125,9 +111,9 @@ struct Orderer<'a> {
 }
 
 impl<'a> Orderer<'a> {
-    fn new(text: &'a str, from: usize, by: KeyOrder) -> Self {
+    fn new(text: &'a str, by: KeyOrder) -> Self {
         Self {
-            scanner: Scanner::starting_at(text, from),
+            scanner: Scanner::new(text),
             by,
             normal_numbers: false,
             frames: Vec::with_capacity(8),
