@@ -61,14 +61,9 @@ impl<'a> RawStr<'a> {
 impl<'a> Scanner<'a> {
     #[must_use]
     pub fn new(text: &'a str) -> Self {
-        Self::starting_at(text, 0)
-    }
-
-    /// Starts in the middle of a text, at a character boundary.
-    pub(super) fn starting_at(text: &'a str, pos: usize) -> Self {
         Self {
             text,
-            pos,
+            pos: 0,
             string_ends: StringEnds::new(),
         }
     }
@@ -185,6 +180,44 @@ impl<'a> Scanner<'a> {
     /// before the first call for each array; this function updates it.
     pub fn next_element(&mut self, first: &mut bool) -> Result<bool> {
         self.next_item(first, b']')
+    }
+
+    /// Reads an object. Returns the texts of the values of these members, of a duplicate key the last one. All are `None`
+    /// for a value that is not an object.
+    pub(crate) fn members<const N: usize>(
+        &mut self,
+        names: [&str; N],
+    ) -> Result<[Option<&'a str>; N]> {
+        let mut values = [None; N];
+        if self.peek() != Some(b'{') {
+            return self.skip_value().map(|_| values);
+        }
+        self.enter_object()?;
+        let mut first = true;
+        while let Some(key) = self.next_member(&mut first)? {
+            let span = self.skip_value()?;
+            for (name, value) in names.iter().zip(&mut values) {
+                if key.is(name) {
+                    *value = Some(self.slice(span.clone()));
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    /// Reads an array. Returns the texts of its elements, none for a value that is not an array.
+    pub(crate) fn elements(&mut self) -> Result<Vec<&'a str>> {
+        let mut elements = Vec::new();
+        if self.peek() != Some(b'[') {
+            return self.skip_value().map(|_| elements);
+        }
+        self.enter_array()?;
+        let mut first = true;
+        while self.next_element(&mut first)? {
+            let span = self.skip_value()?;
+            elements.push(self.slice(span));
+        }
+        Ok(elements)
     }
 
     fn next_item(&mut self, first: &mut bool, close: u8) -> Result<bool> {
@@ -327,24 +360,17 @@ impl<'a> Scanner<'a> {
         let mut open = OpenContainers::default();
         loop {
             match self.peek() {
-                Some(b'{') => {
+                Some(bracket @ (b'{' | b'[')) => {
                     self.pos += 1;
-                    open.push(Container::Object).map_err(|kind| JsonError {
-                        kind,
-                        offset: self.pos,
-                    })?;
-                    if self.peek() != Some(b'}') {
-                        self.member_key()?;
-                        continue;
+                    let is_object = bracket == b'{';
+                    if !open.push(is_object) {
+                        return self.error(JsonErrorKind::TooDeep);
                     }
-                }
-                Some(b'[') => {
-                    self.pos += 1;
-                    open.push(Container::Array).map_err(|kind| JsonError {
-                        kind,
-                        offset: self.pos,
-                    })?;
-                    if self.peek() != Some(b']') {
+                    // The closing bracket comes two characters after the opening one in ASCII.
+                    if self.peek() != Some(bracket + 2) {
+                        if is_object {
+                            self.member_key()?;
+                        }
                         continue;
                     }
                 }
@@ -355,25 +381,24 @@ impl<'a> Scanner<'a> {
             }
             // Close the containers that end after this value.
             loop {
-                let Some(container) = open.top() else {
+                let Some(is_object) = open.top_is_object() else {
                     return Ok(());
                 };
-                match (self.peek(), container) {
-                    (Some(b','), Container::Object) => {
-                        self.pos += 1;
-                        self.member_key()?;
-                        break;
-                    }
-                    (Some(b','), Container::Array) => {
-                        self.pos += 1;
-                        break;
-                    }
-                    (Some(b'}'), Container::Object) | (Some(b']'), Container::Array) => {
-                        self.pos += 1;
-                        open.pop();
-                    }
+                let byte = self.peek();
+                match byte {
+                    Some(b',') => {}
+                    Some(b'}') if is_object => {}
+                    Some(b']') if !is_object => {}
                     _ => return self.unexpected(),
                 }
+                self.pos += 1;
+                if byte == Some(b',') {
+                    if is_object {
+                        self.member_key()?;
+                    }
+                    break;
+                }
+                open.depth -= 1;
             }
         }
     }
@@ -387,54 +412,28 @@ impl<'a> Scanner<'a> {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Container {
-    Array,
-    Object,
-}
-
-/// The open containers, one bit each.
+/// The open containers, one bit each: 1 for an object.
+#[derive(Default)]
 struct OpenContainers {
     bits: [u64; MAX_OPEN / 64],
     depth: usize,
 }
 
-impl Default for OpenContainers {
-    fn default() -> Self {
-        Self {
-            bits: [0; MAX_OPEN / 64],
-            depth: 0,
-        }
-    }
-}
-
 impl OpenContainers {
-    fn push(&mut self, container: Container) -> std::result::Result<(), JsonErrorKind> {
-        if self.depth == MAX_OPEN {
-            return Err(JsonErrorKind::TooDeep);
-        }
-        let bit = 1 << (self.depth % 64);
-        let word = &mut self.bits[self.depth / 64];
-        match container {
-            Container::Object => *word |= bit,
-            Container::Array => *word &= !bit,
-        }
+    /// False if too many are open.
+    fn push(&mut self, is_object: bool) -> bool {
+        let Some(word) = self.bits.get_mut(self.depth / 64) else {
+            return false;
+        };
+        let bit = self.depth % 64;
+        *word = *word & !(1 << bit) | u64::from(is_object) << bit;
         self.depth += 1;
-        Ok(())
+        true
     }
 
-    fn pop(&mut self) {
-        self.depth -= 1;
-    }
-
-    fn top(&self) -> Option<Container> {
+    fn top_is_object(&self) -> Option<bool> {
         let last = self.depth.checked_sub(1)?;
-        let object = self.bits[last / 64] >> (last % 64) & 1 == 1;
-        Some(if object {
-            Container::Object
-        } else {
-            Container::Array
-        })
+        Some(self.bits[last / 64] >> (last % 64) & 1 == 1)
     }
 }
 
