@@ -47,55 +47,19 @@ fn write_javascript(value: f64, out: &mut Vec<u8>) {
 /// As Python's `repr` of a float: the shortest digits that parse back to the value, with an exponent below 1e-4 and
 /// from 1e16 on.
 pub(super) fn write_float(value: f64, out: &mut Vec<u8>) {
-    if value.is_nan() {
-        return out.extend_from_slice(b"NaN");
-    }
-    if value.is_infinite() {
-        let text: &[u8] = if value < 0.0 {
-            b"-Infinity"
-        } else {
-            b"Infinity"
-        };
-        return out.extend_from_slice(text);
-    }
-    // `-d.ddde-x` with the shortest digits.
-    let scientific = format!("{value:e}");
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let (sign, mantissa) = match mantissa.strip_prefix('-') {
-        Some(rest) => ("-", rest),
-        None => ("", mantissa),
+    // Rust switches to exponents at the same values, but writes `e-7` for `e-07` and `inf` for `Infinity`.
+    let text = format!("{value:?}");
+    let text = match text.split_once('e') {
+        Some((mantissa, exponent)) => {
+            let (sign, digits) = match exponent.strip_prefix('-') {
+                Some(digits) => ('-', digits),
+                None => ('+', exponent),
+            };
+            format!("{mantissa}e{sign}{digits:0>2}")
+        }
+        None => text.replace("inf", "Infinity"),
     };
-    out.extend_from_slice(sign.as_bytes());
-    if !(-4..16).contains(&exponent) {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        let size = exponent.unsigned_abs();
-        out.extend_from_slice(format!("{mantissa}e{sign}{size:02}").as_bytes());
-        return;
-    }
-    let digits: Vec<u8> = mantissa.bytes().filter(|byte| *byte != b'.').collect();
-    let Ok(before_point) = usize::try_from(exponent + 1) else {
-        // 0.000ddd
-        out.extend_from_slice(b"0.");
-        out.resize(
-            out.len() + usize::try_from(-exponent - 1).unwrap_or(0),
-            b'0',
-        );
-        return out.extend_from_slice(&digits);
-    };
-    if before_point == 0 {
-        out.extend_from_slice(b"0.");
-        return out.extend_from_slice(&digits);
-    }
-    if before_point >= digits.len() {
-        out.extend_from_slice(&digits);
-        out.resize(out.len() + before_point - digits.len(), b'0');
-        return out.extend_from_slice(b".0");
-    }
-    let (whole, fraction) = digits.split_at(before_point);
-    out.extend_from_slice(whole);
-    out.push(b'.');
-    out.extend_from_slice(fraction);
+    out.extend_from_slice(text.as_bytes());
 }
 
 #[cfg(test)]
