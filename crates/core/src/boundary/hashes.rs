@@ -31,18 +31,11 @@ pub fn python_json(text: &str, numbers: Numbers) -> Result<String, JsonError> {
 /// # Errors
 /// As [`python_hash`].
 pub fn element_hashes(text: &str, numbers: Numbers) -> Result<Vec<ContentHash>, JsonError> {
-    let mut scanner = Scanner::new(text);
-    let mut hashes = Vec::new();
-    if scanner.peek() != Some(b'[') {
-        return Ok(hashes);
-    }
-    scanner.enter_array()?;
-    let mut first = true;
-    while scanner.next_element(&mut first)? {
-        let span = scanner.skip_value()?;
-        hashes.push(python_hash(scanner.slice(span), numbers)?);
-    }
-    Ok(hashes)
+    let elements = Scanner::new(text).elements()?;
+    elements
+        .into_iter()
+        .map(|element| python_hash(element, numbers))
+        .collect()
 }
 
 fn write_python(text: &str, numbers: Numbers, out: impl FnMut(&[u8])) -> Result<(), JsonError> {

@@ -113,100 +113,45 @@ fn grouped(count: f64) -> String {
 
 /// Appends `ROLE: text` and the tool calls of the message.
 fn message_line(message: &str, out: &mut String) -> Result<(), JsonError> {
-    let mut scanner = Scanner::new(message);
-    if scanner.peek() != Some(b'{') {
+    if !message.starts_with('{') {
         out.push_str(&shortened(&plain(message)?));
         return Ok(());
     }
-    let (mut role, mut text, mut calls) = (String::new(), String::new(), Vec::new());
-    scanner.enter_object()?;
-    let mut first = true;
-    while let Some(key) = scanner.next_member(&mut first)? {
-        let span = scanner.skip_value()?;
-        let value = scanner.slice(span);
-        match &*key.normalized() {
-            "role" => role = plain(value)?,
-            "content" => text = content_text(value)?,
-            "tool_calls" => calls = call_texts(value)?,
-            _ => {}
-        }
-    }
-    let mut shown = shortened(&text);
-    for call in calls {
+    let [role, content, calls] =
+        Scanner::new(message).members(["role", "content", "tool_calls"])?;
+    let mut shown = shortened(&content_text(content.unwrap_or("null"))?);
+    for call in Scanner::new(calls.unwrap_or("null")).elements()? {
         if !shown.is_empty() {
             shown.push(' ');
         }
-        shown.push_str(&format!("-> {}", shortened(&call)));
+        shown.push_str(&format!("-> {}", shortened(&call_text(call)?)));
     }
-    out.push_str(&format!("{}: {shown}", role.to_uppercase()));
+    let role = plain(role.unwrap_or("null"))?.to_uppercase();
+    out.push_str(&format!("{role}: {shown}"));
     Ok(())
 }
 
 fn content_text(content: &str) -> Result<String, JsonError> {
-    let mut scanner = Scanner::new(content);
-    if scanner.peek() != Some(b'[') {
+    if !content.starts_with('[') {
         return plain(content);
     }
-    let mut parts = Vec::new();
-    scanner.enter_array()?;
-    let mut first = true;
-    while scanner.next_element(&mut first)? {
-        let span = scanner.skip_value()?;
-        let part = scanner.slice(span);
-        let [kind, text] = members(part, ["type", "text"])?;
-        parts.push(match (kind, text) {
-            (_, Some(text)) => plain(text)?,
-            (Some(kind), None) => format!("[{}]", plain(kind)?),
-            (None, None) => plain(part)?,
-        });
-    }
-    Ok(parts.join(" "))
-}
-
-/// `name(arguments)` for each call.
-fn call_texts(calls: &str) -> Result<Vec<String>, JsonError> {
-    let mut scanner = Scanner::new(calls);
-    let mut texts = Vec::new();
-    if scanner.peek() != Some(b'[') {
-        return Ok(texts);
-    }
-    scanner.enter_array()?;
-    let mut first = true;
-    while scanner.next_element(&mut first)? {
-        let span = scanner.skip_value()?;
-        let call = scanner.slice(span);
-        let [function] = members(call, ["function"])?;
-        let [name, arguments] = members(function.unwrap_or(call), ["name", "arguments"])?;
-        let [name, arguments] = [
-            plain(name.unwrap_or("null"))?,
-            plain(arguments.unwrap_or("null"))?,
-        ];
-        texts.push(format!("{name}({arguments})"));
-    }
-    Ok(texts)
-}
-
-/// The given members of an object. All `None` if the value is not an object.
-fn members<'a, const N: usize>(
-    text: &'a str,
-    names: [&str; N],
-) -> Result<[Option<&'a str>; N], JsonError> {
-    let mut found = [None; N];
-    let mut scanner = Scanner::new(text);
-    if scanner.peek() != Some(b'{') {
-        return Ok(found);
-    }
-    scanner.enter_object()?;
-    let mut first = true;
-    while let Some(key) = scanner.next_member(&mut first)? {
-        let span = scanner.skip_value()?;
-        for (name, value) in names.iter().zip(&mut found) {
-            if key.is(name) {
-                *value = text.get(span.clone());
-            }
+    let parts = Scanner::new(content).elements()?.into_iter().map(|part| {
+        match Scanner::new(part).members(["type", "text"])? {
+            [_, Some(text)] => plain(text),
+            [Some(kind), None] => Ok(format!("[{}]", plain(kind)?)),
+            [None, None] => plain(part),
         }
-    }
-    Ok(found)
+    });
+    Ok(parts.collect::<Result<Vec<_>, _>>()?.join(" "))
+}
+
+/// `name(arguments)`.
+fn call_text(call: &str) -> Result<String, JsonError> {
+    let [function] = Scanner::new(call).members(["function"])?;
+    let [name, arguments] =
+        Scanner::new(function.unwrap_or(call)).members(["name", "arguments"])?;
+    let (name, arguments) = (name.unwrap_or("null"), arguments.unwrap_or("null"));
+    Ok(format!("{}({})", plain(name)?, plain(arguments)?))
 }
 
 /// A string as its text, `null` as nothing, any other value as its JSON text. Lone surrogates stay escapes because a

@@ -1,7 +1,5 @@
 //! Estimated token counts: a quarter of a token for an ASCII character, 1.3 tokens for any other.
 
-use std::ops::Range;
-
 use memchr::memchr;
 
 use super::hashes::python_length;
@@ -163,137 +161,71 @@ fn count_message(
     numbers: Numbers,
     counts: &mut MessageTokens,
 ) -> Result<()> {
-    let [role, content, name, tool_call_id, tool_calls] = members(
-        scanner,
-        ["role", "content", "name", "tool_call_id", "tool_calls"],
-    )?;
-    let at = |range: Range<usize>| Scanner::new(scanner.slice(range));
+    let [role, content, name, tool_call_id, tool_calls] =
+        scanner.members(["role", "content", "name", "tool_call_id", "tool_calls"])?;
+    counts.turns += u32::from(is_text(role, "user"));
     let mut tokens = PER_MESSAGE;
-    if let Some(role) = role {
-        let mut role = at(role);
-        if role.peek() == Some(b'"') && role.string()?.is("user") {
-            counts.turns += 1;
-        }
-    }
-    if let Some(content) = content {
-        tokens += content_tokens(&mut at(content), numbers)?;
-    }
-    if let Some(name) = name {
-        tokens += value_tokens(&mut at(name), numbers)?;
-    }
-    if tool_call_id.is_some_and(|range| !matches!(scanner.slice(range), "null" | "\"\"")) {
+    tokens += content_tokens(content.unwrap_or("null"), numbers)?;
+    tokens += value_tokens(name.unwrap_or("null"), numbers)?;
+    if tool_call_id.is_some_and(|id| !matches!(id, "null" | "\"\"")) {
         tokens += TOOL_CALL_ID;
     }
-    if let Some(tool_calls) = tool_calls {
-        let mut calls = at(tool_calls);
-        if calls.peek() == Some(b'[') {
-            calls.enter_array()?;
-            let mut first = true;
-            while calls.next_element(&mut first)? {
-                counts.tool_calls += 1;
-                tokens += PER_TOOL_CALL + call_tokens(&mut calls, numbers)?;
-            }
-        }
+    for call in Scanner::new(tool_calls.unwrap_or("null")).elements()? {
+        counts.tool_calls += 1;
+        tokens += PER_TOOL_CALL + call_tokens(call, numbers)?;
     }
     counts.each.push(tokens);
     Ok(())
 }
 
 /// The tokens of a tool call's name and arguments, which may be nested in its `function`.
-fn call_tokens(scanner: &mut Scanner<'_>, numbers: Numbers) -> Result<u32> {
-    if scanner.peek() != Some(b'{') {
-        scanner.skip_value()?;
-        return Ok(0);
+fn call_tokens(call: &str, numbers: Numbers) -> Result<u32> {
+    let [mut name, mut arguments, function] =
+        Scanner::new(call).members(["name", "arguments", "function"])?;
+    if let Some(function) = function.filter(|function| function.starts_with('{')) {
+        [name, arguments] = Scanner::new(function).members(["name", "arguments"])?;
     }
-    let [name, arguments, function] = members(scanner, ["name", "arguments", "function"])?;
-    if let Some(function) = function {
-        let mut function = Scanner::new(scanner.slice(function));
-        if function.peek() == Some(b'{') {
-            let [name, arguments] = members(&mut function, ["name", "arguments"])?;
-            return named_tokens(&function, [name, arguments], numbers);
-        }
-    }
-    named_tokens(scanner, [name, arguments], numbers)
+    Ok(value_tokens(name.unwrap_or("null"), numbers)?
+        + value_tokens(arguments.unwrap_or("null"), numbers)?)
 }
 
-fn named_tokens(
-    scanner: &Scanner<'_>,
-    values: [Option<Range<usize>>; 2],
-    numbers: Numbers,
-) -> Result<u32> {
+fn content_tokens(content: &str, numbers: Numbers) -> Result<u32> {
+    if !content.starts_with('[') {
+        return value_tokens(content, numbers);
+    }
     let mut tokens = 0;
-    for range in values.into_iter().flatten() {
-        tokens += value_tokens(&mut Scanner::new(scanner.slice(range)), numbers)?;
+    for part in Scanner::new(content).elements()? {
+        let [kind, text] = Scanner::new(part).members(["type", "text"])?;
+        tokens += match text {
+            _ if is_text(kind, "image_url") => IMAGE,
+            Some(text) if is_text(kind, "text") => value_tokens(text, numbers)?,
+            _ => value_tokens(part, numbers)?,
+        };
     }
     Ok(tokens)
 }
 
-fn content_tokens(scanner: &mut Scanner<'_>, numbers: Numbers) -> Result<u32> {
-    if scanner.peek() != Some(b'[') {
-        return value_tokens(scanner, numbers);
-    }
-    scanner.enter_array()?;
-    let mut tokens = 0;
-    let mut first = true;
-    while scanner.next_element(&mut first)? {
-        tokens += part_tokens(scanner, numbers)?;
-    }
-    Ok(tokens)
-}
-
-fn part_tokens(scanner: &mut Scanner<'_>, numbers: Numbers) -> Result<u32> {
-    if scanner.peek() != Some(b'{') {
-        return value_tokens(scanner, numbers);
-    }
-    let start = scanner.position();
-    let [kind, text] = members(scanner, ["type", "text"])?;
-    let mut kind = Scanner::new(kind.map_or("null", |range| scanner.slice(range)));
-    if kind.peek() == Some(b'"') {
-        let kind = kind.string()?;
-        if kind.is("image_url") {
-            return Ok(IMAGE);
-        }
-        if let Some(text) = text.filter(|_| kind.is("text")) {
-            return value_tokens(&mut Scanner::new(scanner.slice(text)), numbers);
-        }
-    }
-    json_tokens(scanner.slice(start..scanner.position()), numbers)
+/// True for a string literal of this text.
+fn is_text(value: Option<&str>, text: &str) -> bool {
+    value.is_some_and(|value| {
+        Scanner::new(value)
+            .string()
+            .is_ok_and(|literal| literal.is(text))
+    })
 }
 
 /// A string counts as its text, `null` as nothing, any other value as its JSON text.
-fn value_tokens(scanner: &mut Scanner<'_>, numbers: Numbers) -> Result<u32> {
-    match scanner.peek() {
-        Some(b'"') => Ok(Characters::of_literal(scanner.string()?).tokens()),
-        Some(b'n') => scanner.skip_value().map(|_| 0),
-        _ => {
-            let span = scanner.skip_value()?;
-            json_tokens(scanner.slice(span), numbers)
-        }
+fn value_tokens(value: &str, numbers: Numbers) -> Result<u32> {
+    match value.as_bytes().first() {
+        Some(b'"') => Ok(Characters::of_literal(Scanner::new(value).string()?).tokens()),
+        Some(b'n') => Ok(0),
+        _ => json_tokens(value, numbers),
     }
 }
 
 fn json_tokens(text: &str, numbers: Numbers) -> Result<u32> {
     let ascii = python_length(text, numbers)?;
     Ok(Characters { ascii, other: 0 }.tokens())
-}
-
-/// The spans of the given members of the object that follows. The last of a duplicate key wins.
-fn members<const N: usize>(
-    scanner: &mut Scanner<'_>,
-    names: [&str; N],
-) -> Result<[Option<Range<usize>>; N]> {
-    let mut spans = [const { None }; N];
-    scanner.enter_object()?;
-    let mut first = true;
-    while let Some(key) = scanner.next_member(&mut first)? {
-        let span = scanner.skip_value()?;
-        for (name, found) in names.iter().zip(&mut spans) {
-            if key.is(name) {
-                *found = Some(span.clone());
-            }
-        }
-    }
-    Ok(spans)
 }
 
 #[cfg(test)]
