@@ -115,10 +115,7 @@ pub fn boundary_parts(body: &[u8]) -> Result<Option<BindingBoundaryParts>> {
 pub fn diff_documents(before: &[u8], after: &[u8]) -> Result<String> {
     let diff = diff(utf8(before)?, utf8(after)?, DiffLimits::default())
         .map_err(|error| json_error(&error))?;
-    let mut out = "{".to_owned();
-    diff.write_members(&mut out);
-    out.push('}');
-    Ok(out)
+    Ok(diff.to_json())
 }
 
 /// The text of the monitor's file. `document` is JSON text.

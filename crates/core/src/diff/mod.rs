@@ -9,7 +9,6 @@ mod date;
 mod excerpt;
 mod explain;
 mod id;
-mod json;
 mod literal;
 mod nature;
 mod nearest;
@@ -17,6 +16,8 @@ mod path;
 mod tree;
 mod volatile;
 mod walk;
+
+use serde::Serialize;
 
 use crate::json::{JsonError, canonicalize};
 
@@ -39,7 +40,7 @@ impl Default for DiffLimits {
 }
 
 /// The differences between two documents.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Diff {
     /// The first differences, in the order of the canonical document.
     pub differences: Vec<Difference>,
@@ -53,24 +54,33 @@ impl Diff {
     pub fn is_empty(&self) -> bool {
         self.differences.is_empty() && self.more == 0
     }
+
+    /// JSON text of the object `{"differences":[…],"more":n}`.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// RFC 6901 pointer into the actual document. For a removed value, into the recorded document.
     pub pointer: String,
     pub change: Change,
-    /// The kind of the differing value.
-    pub nature: Nature,
     /// The part of the request that contains it.
     pub part: Part,
+    /// The kind of the differing value.
+    pub nature: Nature,
     /// JSON text of at most 80 characters, with `…` where it is cut. `None` if the value was added.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<String>,
     /// As `recorded`. `None` if the value was removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub actual: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Change {
     Changed,
     /// Only in the actual document.
@@ -82,7 +92,8 @@ pub enum Change {
 }
 
 /// The kind of a differing value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Nature {
     /// A date or time, also within a text, also as seconds or milliseconds since 1970.
     Date,
@@ -117,7 +128,8 @@ pub enum Nature {
 }
 
 /// The member of a request document that contains a difference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Part {
     Messages,
     Tools,
@@ -146,63 +158,10 @@ pub fn diff(recorded: &str, actual: &str, limits: DiffLimits) -> Result<Diff, Js
     Ok(walk::compare(&recorded, &actual, limits))
 }
 
-impl Change {
-    /// The stable name used in JSON and across the binding.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Changed => "changed",
-            Self::Added => "added",
-            Self::Removed => "removed",
-            Self::Reordered => "reordered",
-        }
-    }
-}
-
 impl Nature {
-    /// The stable name used in JSON and across the binding.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Date => "date",
-            Self::Uuid => "uuid",
-            Self::RandomId => "random-id",
-            Self::Whitespace => "whitespace",
-            Self::Case => "case",
-            Self::Order => "order",
-            Self::Number => "number",
-            Self::Text => "text",
-            Self::Boolean => "boolean",
-            Self::Null => "null",
-            Self::Type => "type",
-            Self::Structure => "structure",
-            Self::ToolSchema => "tool-schema",
-            Self::Schema => "schema",
-            Self::ModelOption => "model-option",
-            Self::Model => "model",
-            Self::Message => "message",
-        }
-    }
-
     /// True for values that are different in every run.
     #[must_use]
     pub fn is_volatile(self) -> bool {
         matches!(self, Self::Date | Self::Uuid | Self::RandomId)
-    }
-}
-
-impl Part {
-    /// The stable name used in JSON and across the binding.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Messages => "messages",
-            Self::Tools => "tools",
-            Self::Schema => "schema",
-            Self::Options => "options",
-            Self::Model => "model",
-            Self::Input => "input",
-            Self::Other => "other",
-        }
     }
 }

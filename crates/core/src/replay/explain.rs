@@ -58,10 +58,12 @@ impl Explanation {
     pub fn write_json(&self, out: &mut String) {
         out.push_str(r#"{"nearest":{"callId":"#);
         self.nearest.call_id.write_quoted(out);
-        out.push_str(&format!(r#","contentHash":"{}"}},"#, self.nearest.hash));
-        self.diff.write_members(out);
-        out.push_str(r#","text":"#);
+        out.push_str(&format!(
+            r#","contentHash":"{}"}},"text":"#,
+            self.nearest.hash
+        ));
         JsonStr::from_plain(&self.text()).write_quoted(out);
-        out.push('}');
+        // Its members without the opening brace.
+        out.push_str(&self.diff.to_json().replacen('{', ",", 1));
     }
 }
