@@ -62,10 +62,7 @@ pub(super) fn first_character(text: &str) -> Option<&str> {
 
 /// The start of the character that contains the byte at `at`.
 pub(super) fn floor(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
+    let at = text.floor_char_boundary(at);
     let bytes = text.as_bytes();
     let from = (at + 1).saturating_sub(LONGEST_ESCAPE);
     let Some(back) = memrchr(b'\\', &bytes[from..at]) else {

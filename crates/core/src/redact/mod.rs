@@ -64,6 +64,8 @@ enum TextKind {
     Json,
     /// The content of a string.
     Content,
+    /// A part of a stream, which is never read as JSON.
+    Stream,
 }
 
 impl Redactor {
@@ -179,6 +181,7 @@ impl Redactor {
         match kind {
             TextKind::Json => walk.json(&View::whole(text)),
             TextKind::Content => walk.content(&View::whole(text)),
+            TextKind::Stream => walk.text(&View::whole(text)),
         }
         let Walk { found, places, .. } = walk;
         if found.is_empty() {

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use super::view::View;
-use super::walk::Walk;
-use super::{Cluster, Redactor, merged, placeholder, without};
+use super::{Cluster, Redactor, TextKind};
 
 /// The amount of emitted text that is kept, because the text before a secret can identify it.
 const CONTEXT: usize = 256;
@@ -51,14 +49,15 @@ impl StreamRedactor {
             return String::new();
         }
         let clusters = self.clusters();
-        let wanted = floor(&self.buffer, self.buffer.len() - self.hold_back);
+        let wanted = self
+            .buffer
+            .floor_char_boundary(self.buffer.len() - self.hold_back);
         let cut = self.cut(wanted, &clusters);
-        let out = self.emit(cut, &clusters);
+        let mut out = self.emit(cut, &clusters);
         if cut < self.buffer.len() {
-            self.begin_long_secret(cut, &clusters, out)
-        } else {
-            out
+            self.begin_long_secret(&mut out);
         }
+        out
     }
 
     /// Returns the text held back. The redactor can then be reused.
@@ -73,10 +72,7 @@ impl StreamRedactor {
     }
 
     fn clusters(&self) -> Vec<Cluster> {
-        let mut walk = Walk::new(&self.redactor.rules, &self.redactor.enabled);
-        walk.text(&View::whole(&self.buffer));
-        let kept = placeholder::placeholders(&self.buffer, &self.redactor.rules);
-        without(merged(walk.found), &kept)
+        self.redactor.clusters(&self.buffer, TextKind::Stream).0
     }
 
     /// The position to cut at, at most `wanted`: not within a secret, a word or a placeholder.
@@ -124,24 +120,22 @@ impl StreamRedactor {
     /// Drops emitted text that is no longer needed as context.
     fn trim_context(&mut self) {
         if self.done > 2 * CONTEXT {
-            let from = floor(&self.buffer, self.done - CONTEXT);
+            let from = self.buffer.floor_char_boundary(self.done - CONTEXT);
             self.buffer.drain(..from);
             self.done -= from;
         }
     }
 
     /// Replaces the known part of a secret that is longer than the text that may be held back, and skips its rest.
-    fn begin_long_secret(&mut self, _: usize, _: &[Cluster], mut out: String) -> String {
+    fn begin_long_secret(&mut self, out: &mut String) {
         if self.buffer.len() - self.done <= self.hold_back.saturating_mul(2).max(CONTEXT) {
-            return out;
+            return;
         }
         let clusters = self.clusters();
-        let open = clusters
+        let mut open = clusters
             .iter()
-            .find(|cluster| cluster.end == self.buffer.len() && cluster.start >= self.done);
-        let Some(open) = open.cloned() else {
-            return out;
-        };
+            .filter(|cluster| cluster.end == self.buffer.len() && cluster.start >= self.done);
+        let Some(open) = open.next() else { return };
         let is_key = self.buffer[open.start..].starts_with("-----BEGIN ");
         out.push_str(&self.emit(self.buffer.len(), &clusters));
         self.inside = Some(if is_key {
@@ -149,7 +143,6 @@ impl StreamRedactor {
         } else {
             Inside::Word
         });
-        out
     }
 
     /// Drops the rest of a secret whose placeholder was emitted.
@@ -171,16 +164,9 @@ impl StreamRedactor {
             }
             (None, Inside::Word) => held.len(),
             // The last line may have begun.
-            (None, Inside::PrivateKey) => floor(held, held.len().saturating_sub(80)),
+            (None, Inside::PrivateKey) => held.floor_char_boundary(held.len().saturating_sub(80)),
         };
         let from = self.done;
         self.buffer.drain(from..from + dropped);
     }
-}
-
-fn floor(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len()))
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0)
 }

@@ -2,7 +2,7 @@
 
 use super::super::rule::{Builtin, normalized_name};
 use super::url::is_template;
-use super::{Hit, RunEnds, begins_word, has_mixed_run, is_mixed, run, run_within};
+use super::{Hit, RunEnds, begins_word, has_mixed_run, is_mixed, run_within};
 
 /// The kind of value that a name announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,11 +121,12 @@ impl Finder {
             let end = self
                 .lines
                 .end(bytes, start, |byte| !b"\"'`\n\r\\<>".contains(&byte));
-            let spaces = trailing_spaces(near(bytes, start, end));
+            let list = near(bytes, start, end);
             let is_whole = end - start <= LOOK;
-            return near(bytes, start, end)
+            let trimmed = start + list.trim_ascii_end().len();
+            return list
                 .contains(&b'=')
-                .then(|| (start, if is_whole { end - spaces } else { end }));
+                .then_some((start, if is_whole { trimmed } else { end }));
         }
         let stop = self.credentials.end(bytes, start, |byte| {
             !(byte.is_ascii_whitespace() || b"\"'`,;\\<>)}".contains(&byte))
@@ -172,13 +173,8 @@ pub(in super::super) fn rule_of(name: Named) -> Builtin {
 /// The span of the secret in a value that has a name of this kind.
 pub(in super::super) fn in_value(name: Named, value: &str) -> Option<(usize, usize)> {
     let bytes = value.as_bytes();
-    let start = run(bytes, 0, |byte| byte.is_ascii_whitespace());
-    let end = bytes.len()
-        - bytes
-            .iter()
-            .rev()
-            .take_while(|byte| byte.is_ascii_whitespace())
-            .count();
+    let start = bytes.len() - bytes.trim_ascii_start().len();
+    let end = bytes.trim_ascii_end().len();
     if start >= end {
         return None;
     }
@@ -254,11 +250,4 @@ fn after_scheme(bytes: &[u8], from: usize) -> Option<(usize, bool)> {
         run_within(rest, 0, LOOK, |byte| matches!(byte, b' ' | b'\t' | b'+'))
     };
     (gap > 0).then_some((word_end + gap, *is_list))
-}
-
-fn trailing_spaces(text: &[u8]) -> usize {
-    text.iter()
-        .rev()
-        .take_while(|byte| byte.is_ascii_whitespace())
-        .count()
 }
