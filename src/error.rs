@@ -45,119 +45,87 @@ impl From<Status> for Code {
 
 pub type Result<T> = std::result::Result<T, Error<Code>>;
 
-/// The details as the text of a JSON object, without its closing brace.
-struct Detail(String);
-
-impl Detail {
-    fn new(message: &str) -> Self {
-        Self("{".to_owned()).text("message", message)
+/// An error with its message and more members, each a name and JSON text.
+fn error<const N: usize>(code: Code, message: &str, more: [(&str, String); N]) -> Error<Code> {
+    let mut detail = format!("{{\"message\":{}", quoted(message));
+    for (name, json) in more {
+        detail.push_str(&format!(",\"{name}\":{json}"));
     }
-
-    fn key(mut self, name: &str) -> Self {
-        if self.0.len() > 1 {
-            self.0.push(',');
-        }
-        JsonStr::from_plain(name).write_quoted(&mut self.0);
-        self.0.push(':');
-        self
-    }
-
-    fn text(self, name: &str, value: &str) -> Self {
-        let mut detail = self.key(name);
-        JsonStr::from_plain(value).write_quoted(&mut detail.0);
-        detail
-    }
-
-    fn raw(self, name: &str, json: &str) -> Self {
-        let mut detail = self.key(name);
-        detail.0.push_str(json);
-        detail
-    }
-
-    fn faults(self, faults: &[Fault]) -> Self {
-        let list: Vec<String> = faults
-            .iter()
-            .map(|fault| {
-                Detail("{".to_owned())
-                    .text("path", &fault.path)
-                    .text("message", &fault.message)
-                    .close()
-            })
-            .collect();
-        self.raw("faults", &format!("[{}]", list.join(",")))
-    }
-
-    fn close(self) -> String {
-        self.0 + "}"
-    }
-
-    fn into_error(self, code: Code) -> Error<Code> {
-        Error::new(code, self.close())
-    }
+    detail.push('}');
+    Error::new(code, detail)
 }
 
-pub fn json_error(error: &JsonError) -> Error<Code> {
-    let code = if error.kind == JsonErrorKind::TooDeep {
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", JsonStr::from_plain(text).body())
+}
+
+fn list(elements: impl Iterator<Item = String>) -> String {
+    format!("[{}]", elements.collect::<Vec<_>>().join(","))
+}
+
+pub fn json_error(json: &JsonError) -> Error<Code> {
+    let code = if json.kind == JsonErrorKind::TooDeep {
         Code::Limit
     } else {
         Code::InvalidJson
     };
-    Detail::new(&error.to_string())
-        .raw("offset", &error.offset.to_string())
-        .into_error(code)
+    let offset = json.offset.to_string();
+    error(code, &json.to_string(), [("offset", offset)])
 }
 
 /// For an argument of the right type with an invalid value.
 pub fn invalid_argument(message: &str) -> Error<Code> {
-    Detail::new(message).into_error(Code::Argument)
+    error(Code::Argument, message, [])
 }
 
-pub fn request_error(error: &RequestTailError) -> Error<Code> {
-    match error {
-        RequestTailError::Json(error) => json_error(error),
-        other => Detail::new(&other.to_string()).into_error(Code::InvalidJson),
+pub fn request_error(request: &RequestTailError) -> Error<Code> {
+    match request {
+        RequestTailError::Json(json) => json_error(json),
+        other => error(Code::InvalidJson, &other.to_string(), []),
     }
 }
 
-pub fn rule_error(error: &RuleError) -> Error<Code> {
-    Detail::new(&error.to_string()).into_error(Code::Redact)
+pub fn rule_error(rule: &RuleError) -> Error<Code> {
+    error(Code::Redact, &rule.to_string(), [])
 }
 
-pub fn snapshot_error(error: &SnapshotError) -> Error<Code> {
-    let detail = Detail::new(&error.to_string());
-    match error {
-        SnapshotError::Invalid(faults) => {
-            detail.faults(&faults.0).into_error(Code::InvalidSnapshot)
+pub fn snapshot_error(snapshot: &SnapshotError) -> Error<Code> {
+    let message = snapshot.to_string();
+    match snapshot {
+        SnapshotError::Invalid(Faults(faults)) => {
+            let faults = faults.iter().map(|Fault { path, message }| {
+                let (path, message) = (quoted(path), quoted(message));
+                format!("{{\"path\":{path},\"message\":{message}}}")
+            });
+            error(Code::InvalidSnapshot, &message, [("faults", list(faults))])
         }
         // The error class names the document that is not JSON.
-        SnapshotError::NotJson { path, error } => Detail::new(&format!("not JSON, {error}"))
-            .text("path", path)
-            .raw("offset", &error.offset.to_string())
-            .into_error(Code::InvalidSnapshot),
+        SnapshotError::NotJson { path, error: json } => error(
+            Code::InvalidSnapshot,
+            &format!("not JSON, {json}"),
+            [("path", quoted(path)), ("offset", json.offset.to_string())],
+        ),
         SnapshotError::FramesTooDeep { path, .. } | SnapshotError::JsonTooDeep { path, .. } => {
-            detail.text("path", path).into_error(Code::Limit)
+            error(Code::Limit, &message, [("path", quoted(path))])
         }
     }
 }
 
-pub fn restore_error(error: &RestoreError) -> Error<Code> {
-    let detail = Detail::new(&error.to_string());
-    match &error.kind {
+pub fn restore_error(restore: &RestoreError) -> Error<Code> {
+    let message = restore.to_string();
+    let (code, name, value) = match &restore.kind {
         RestoreErrorKind::StartNotFound(span_id) | RestoreErrorKind::EndNotFound(span_id) => {
-            detail.text("spanId", span_id).into_error(Code::Restore)
+            (Code::Restore, "spanId", span_id.as_str())
         }
-        RestoreErrorKind::InvalidEvent(fault) => {
-            detail.text("path", &fault.path).into_error(Code::Restore)
-        }
+        RestoreErrorKind::InvalidEvent(fault) => (Code::Restore, "path", fault.path.as_str()),
         RestoreErrorKind::Recorder(Faults(faults)) => {
             let path = faults.first().map_or("", |fault| &fault.path);
-            detail.text("path", path).into_error(Code::Restore)
+            (Code::Restore, "path", path)
         }
-        RestoreErrorKind::FramesTooDeep { path, .. } => {
-            detail.text("path", path).into_error(Code::Limit)
-        }
-        _ => detail.into_error(Code::Restore),
-    }
+        RestoreErrorKind::FramesTooDeep { path, .. } => (Code::Limit, "path", path.as_str()),
+        _ => return error(Code::Restore, &message, []),
+    };
+    error(code, &message, [(name, quoted(value))])
 }
 
 /// A text of this many bytes does not fit into a JavaScript string.
@@ -167,19 +135,19 @@ pub fn too_long(bytes: usize) -> Error<Code> {
          Write the snapshot with writeSnapshot, which needs no string",
         bytes >> 20
     );
-    Detail::new(&message).into_error(Code::Limit)
+    error(Code::Limit, &message, [])
 }
 
 /// Names cross as the texts of strings.
-pub fn fork_error(error: &ForkError) -> Error<Code> {
-    let quoted = |name: &JsonStr| format!("\"{}\"", name.body());
-    let names: Vec<String> = error.known.names.iter().map(quoted).collect();
-    let wanted = error.known.wanted.as_ref();
-    Detail::new(&error.message)
-        .raw("change", &error.change.to_string())
-        .text("field", error.field)
-        .raw("names", &format!("[{}]", names.join(",")))
-        .raw("wanted", &wanted.map_or_else(|| "null".to_owned(), quoted))
-        .raw("listed", if error.known.listed { "true" } else { "false" })
-        .into_error(Code::Fork)
+pub fn fork_error(fork: &ForkError) -> Error<Code> {
+    let literal = |name: &JsonStr| format!("\"{}\"", name.body());
+    let wanted = fork.known.wanted.as_ref();
+    let details = [
+        ("change", fork.change.to_string()),
+        ("field", quoted(fork.field)),
+        ("names", list(fork.known.names.iter().map(literal))),
+        ("wanted", wanted.map_or_else(|| "null".to_owned(), literal)),
+        ("listed", fork.known.listed.to_string()),
+    ];
+    error(Code::Fork, &fork.message, details)
 }
