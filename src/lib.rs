@@ -16,13 +16,13 @@ mod hash;
 mod js_text;
 mod meter;
 #[cfg(feature = "panics")]
+#[path = "../proof/panics/exports.rs"]
 mod panics;
 mod read_model;
 mod redact;
 mod snapshot;
 mod text;
 mod text_sink;
-mod utf8;
 
 use std::panic;
 
