@@ -4,7 +4,7 @@ use memchr::memchr;
 
 use super::hashes::python_length;
 use super::number::Numbers;
-use crate::json::{JsonError, RawStr, Scanner};
+use crate::json::{JsonError, RawStr, Scanner, decode_escape};
 
 type Result<T> = std::result::Result<T, JsonError>;
 
@@ -64,10 +64,7 @@ impl Characters {
         let mut at = 0;
         while let Some(escape) = memchr(b'\\', &body.as_bytes()[at..]) {
             at += escape;
-            let (character, length) = match body.as_bytes().get(at + 1) {
-                Some(b'u') => escaped(&body[at..]),
-                _ => (0, 2.min(body.len() - at)),
-            };
+            let (character, length) = decode_escape(&body[at..]);
             // The escape was counted as ASCII.
             all.ascii -= length;
             if character < 0x80 {
@@ -88,21 +85,6 @@ fn count(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
         .chunks(MOST)
         .map(|chunk| usize::from(chunk.iter().map(|byte| u8::from(is(*byte))).sum::<u8>()))
         .sum()
-}
-
-/// The code point of the numbered escape at the start of a text, and the escape's length in bytes.
-fn escaped(text: &str) -> (u32, usize) {
-    let unit = |from: usize| {
-        let digits = text.get(from..from + 6)?.strip_prefix("\\u")?;
-        u32::from_str_radix(digits, 16).ok()
-    };
-    match (unit(0), unit(6)) {
-        (Some(high @ 0xD800..0xDC00), Some(low @ 0xDC00..0xE000)) => {
-            (0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00), 12)
-        }
-        (Some(unit), _) => (unit, 6),
-        (None, _) => (0, 2.min(text.len())),
-    }
 }
 
 /// The tokens of a text: 0 if it is empty, otherwise at least 1.

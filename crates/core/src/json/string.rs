@@ -68,21 +68,11 @@ pub(super) fn normalize_body(body: &str) -> Cow<'_, str> {
     while let Some(escape) = rest.find('\\') {
         out.push_str(&rest[..escape]);
         rest = &rest[escape..];
-        let (unit, length) = decode_escape(rest);
+        let (character, length) = decode_escape(rest);
         rest = &rest[length..];
-        if (0xD800..0xDC00).contains(&unit) && rest.starts_with("\\u") {
-            let (low, low_length) = decode_escape(rest);
-            if (0xDC00..0xE000).contains(&low) {
-                let scalar =
-                    0x1_0000 + ((u32::from(unit) - 0xD800) << 10) + (u32::from(low) - 0xDC00);
-                out.extend(char::from_u32(scalar));
-                rest = &rest[low_length..];
-                continue;
-            }
-        }
-        match char::from_u32(u32::from(unit)) {
+        match char::from_u32(character) {
             Some(character) => push_escaped(&mut out, character),
-            None => push_unit(&mut out, unit),
+            None => push_unit(&mut out, character),
         }
     }
     out.push_str(rest);
@@ -101,24 +91,27 @@ fn first_to_normalize(body: &str) -> Option<usize> {
     }
 }
 
-/// The UTF-16 unit of the valid escape at the start of `text`, and the escape's length in bytes.
-pub(crate) fn decode_escape(text: &str) -> (u16, usize) {
-    let bytes = text.as_bytes();
-    match bytes.get(1) {
+/// The code point of the valid escape at the start of `text`, and the escape's length in bytes. Two escapes that form a
+/// surrogate pair count as one.
+pub(crate) fn decode_escape(text: &str) -> (u32, usize) {
+    let unit = |from: usize| {
+        let digits = text.get(from..from + 6)?.strip_prefix("\\u")?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    match text.as_bytes().get(1) {
         Some(b'b') => (0x08, 2),
         Some(b'f') => (0x0C, 2),
         Some(b'n') => (0x0A, 2),
         Some(b'r') => (0x0D, 2),
         Some(b't') => (0x09, 2),
-        Some(b'u') => {
-            let digits = text.get(2..6).unwrap_or("0");
-            (
-                u16::from_str_radix(digits, 16).unwrap_or(0),
-                6.min(text.len()),
-            )
-        }
-        Some(other) => (u16::from(*other), 2),
-        None => (u16::from(b'\\'), 1),
+        Some(b'u') => match (unit(0), unit(6)) {
+            (Some(high @ 0xD800..0xDC00), Some(low @ 0xDC00..0xE000)) => {
+                (0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00), 12)
+            }
+            (unit, _) => (unit.unwrap_or(0), 6.min(text.len())),
+        },
+        Some(other) => (u32::from(*other), 2),
+        None => (u32::from(b'\\'), 1),
     }
 }
 
@@ -131,12 +124,12 @@ fn push_escaped(out: &mut String, character: char) {
         '\n' => out.push_str("\\n"),
         '\r' => out.push_str("\\r"),
         '\t' => out.push_str("\\t"),
-        control if control < ' ' => push_unit(out, control as u16),
+        control if control < ' ' => push_unit(out, u32::from(control)),
         plain => out.push(plain),
     }
 }
 
-fn push_unit(out: &mut String, unit: u16) {
+fn push_unit(out: &mut String, unit: u32) {
     use fmt::Write;
     // Writing to a String cannot fail.
     let _ = write!(out, "\\u{unit:04x}");

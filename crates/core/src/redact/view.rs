@@ -99,19 +99,9 @@ fn piece_at(text: &str) -> (Option<char>, usize) {
         Some(b'u') if is_hex(bytes.get(2..6)) => {}
         _ => return (None, 1),
     }
-    let (unit, length) = decode_escape(text);
-    if (0xD800..0xDC00).contains(&unit)
-        && bytes.get(6..8) == Some(b"\\u")
-        && is_hex(bytes.get(8..12))
-    {
-        let (low, _) = decode_escape(&text[6..]);
-        if (0xDC00..0xE000).contains(&low) {
-            let scalar = 0x1_0000 + ((u32::from(unit) - 0xD800) << 10) + (u32::from(low) - 0xDC00);
-            return (char::from_u32(scalar), 12);
-        }
-    }
+    let (character, length) = decode_escape(text);
     // A lone surrogate is not a character. No secret contains its replacement.
-    let character = char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER);
+    let character = char::from_u32(character).unwrap_or(char::REPLACEMENT_CHARACTER);
     (Some(character), length)
 }
 

@@ -140,9 +140,9 @@ fn code_points(body: &str) -> impl Iterator<Item = u32> {
         let character = rest.chars().next()?;
         if character == '\\' {
             // In this form, only lone surrogates are escaped beyond ASCII.
-            let (unit, length) = decode_escape(rest);
+            let (character, length) = decode_escape(rest);
             rest = rest.get(length..).unwrap_or_default();
-            return Some(u32::from(unit));
+            return Some(character);
         }
         rest = &rest[character.len_utf8()..];
         Some(u32::from(character))
@@ -151,23 +151,16 @@ fn code_points(body: &str) -> impl Iterator<Item = u32> {
 
 /// The UTF-16 code units of a string literal's body.
 fn units(body: &str) -> impl Iterator<Item = u16> {
-    let mut rest = body;
-    let mut second = None;
-    std::iter::from_fn(move || {
-        if let Some(unit) = second.take() {
-            return Some(unit);
+    code_points(body).flat_map(|code| match char::from_u32(code) {
+        Some(character) => {
+            let mut pair = [0; 2];
+            let length = character.encode_utf16(&mut pair).len();
+            pair.into_iter().take(length)
         }
-        let character = rest.chars().next()?;
-        if character == '\\' {
-            let (unit, length) = decode_escape(rest);
-            rest = rest.get(length..).unwrap_or_default();
-            return Some(unit);
-        }
-        rest = &rest[character.len_utf8()..];
-        let mut pair = [0; 2];
-        let encoded = character.encode_utf16(&mut pair);
-        second = encoded.get(1).copied();
-        encoded.first().copied()
+        // A lone surrogate.
+        None => [u16::try_from(code).unwrap_or_default(), 0]
+            .into_iter()
+            .take(1),
     })
 }
 
