@@ -1,4 +1,6 @@
-use super::document::{Document, TokenLimits, TokensUsed};
+use std::collections::HashMap;
+
+use super::document::Document;
 use crate::json::{JsonError, Scanner};
 
 const WIDTH: usize = 80;
@@ -9,22 +11,22 @@ pub(super) fn write(document: &Document<'_>) -> Result<String, JsonError> {
     let mut out = String::new();
     let double = "=".repeat(WIDTH);
     out.push_str(&format!("{double}\nPRAISONAI CONTEXT SNAPSHOT\n{double}\n"));
-    let budget = &document.budget;
+    let limit = |name: &str| document.budget.get(name).copied().unwrap_or(0.0);
     for (name, value) in [
         ("Timestamp", document.timestamp.clone()),
         ("Session ID", plain(document.session_id.get())?),
         ("Agent", plain(document.agent_name.get())?),
         ("Model", plain(document.model_name.get())?),
-        ("Model Limit", tokens(budget.model_limit)),
-        ("Output Reserve", tokens(budget.output_reserve)),
-        ("Usable Budget", tokens(budget.usable)),
+        ("Model Limit", tokens(limit("model_limit"))),
+        ("Output Reserve", tokens(limit("output_reserve"))),
+        ("Usable Budget", tokens(limit("usable"))),
         ("Message Hash", document.message_hash.clone()),
         ("Tools Hash", document.tools_hash.clone()),
     ] {
         out.push_str(&format!("{name}: {value}\n"));
     }
     section(&mut out, "TOKEN LEDGER");
-    table(&mut out, &document.ledger, budget);
+    table(&mut out, document);
     if !document.warnings.is_empty() {
         section(&mut out, "WARNINGS");
         for warning in &document.warnings {
@@ -50,25 +52,27 @@ fn section(out: &mut String, title: &str) {
     out.push_str(&format!("\n{single}\n{title}\n{single}\n"));
 }
 
-fn table(out: &mut String, ledger: &TokensUsed, budget: &TokenLimits) {
+fn table(out: &mut String, Document { ledger, budget, .. }: &Document<'_>) {
+    let of = |counts: &HashMap<String, f64>, name| counts.get(name).copied().unwrap_or(0.0);
     let line = "---------------------+------------+------------+---------\n";
     out.push_str("Component            |     Tokens |     Budget |   % Used\n");
     out.push_str(line);
-    let rows = [
-        ("System Prompt", ledger.system_prompt, budget.system_prompt),
-        ("Rules", ledger.rules, budget.rules),
-        ("Skills", ledger.skills, budget.skills),
-        ("Memory", ledger.memory, budget.memory),
-        ("Tool Schemas", ledger.tools_schema, budget.tools_schema),
-        ("History", ledger.history, budget.history_budget),
-        ("Tool Outputs", ledger.tool_outputs, budget.tool_outputs),
-    ];
-    for (name, used, of) in rows {
-        row(out, name, used, of);
+    let mut total = of(ledger, "buffer");
+    for (title, name, limit) in [
+        ("System Prompt", "system_prompt", "system_prompt"),
+        ("Rules", "rules", "rules"),
+        ("Skills", "skills", "skills"),
+        ("Memory", "memory", "memory"),
+        ("Tool Schemas", "tools_schema", "tools_schema"),
+        ("History", "history", "history_budget"),
+        ("Tool Outputs", "tool_outputs", "tool_outputs"),
+    ] {
+        let used = of(ledger, name);
+        row(out, title, used, of(budget, limit));
+        total += used;
     }
     out.push_str(line);
-    let total = rows.iter().map(|(_, used, _)| used).sum::<f64>() + ledger.buffer;
-    row(out, "TOTAL", total, budget.usable);
+    row(out, "TOTAL", total, of(budget, "usable"));
 }
 
 fn row(out: &mut String, name: &str, used: f64, of: f64) {
