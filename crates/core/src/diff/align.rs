@@ -51,16 +51,13 @@ pub(super) fn align(
             length: recorded.len(),
         };
     }
-    let mut steps = Steps {
-        from,
-        same_or_alike: Vec::new(),
-    };
+    let mut same_or_alike = Vec::new();
     let pairs = recorded.len().saturating_mul(actual.len());
     if (2..=*pairs_left).contains(&pairs) {
         *pairs_left -= pairs;
-        steps.same_or_alike = best_pairs(recorded, actual);
+        same_or_alike = best_pairs(recorded, actual);
     }
-    Alignment::Steps(steps.list(recorded, actual))
+    Alignment::Steps(steps(from, same_or_alike, recorded, actual))
 }
 
 fn is_permutation(recorded: &[Value<'_>], actual: &[Value<'_>]) -> bool {
@@ -137,42 +134,35 @@ fn ends_of(bytes: &[u8]) -> (&[u8], &[u8]) {
     (&bytes[..COMPARED], &bytes[bytes.len() - COMPARED..])
 }
 
-struct Steps {
-    /// The position of these elements in both lists.
+/// The differences of two lists that begin at position `from` of both. Elements between two pairs are paired by position.
+fn steps(
     from: usize,
     same_or_alike: Vec<(usize, usize)>,
-}
-
-impl Steps {
-    /// Elements between two pairs are paired by position.
-    fn list(self, recorded: &[Value<'_>], actual: &[Value<'_>]) -> Vec<Step> {
-        let Self {
-            from,
-            same_or_alike,
-        } = self;
-        let mut steps = Vec::new();
-        let (mut i, mut j) = (0, 0);
-        let end = (recorded.len(), actual.len());
-        for (pair_i, pair_j) in same_or_alike.into_iter().chain(std::iter::once(end)) {
-            while i < pair_i || j < pair_j {
-                let (recorded, actual) = (from + i, from + j);
-                steps.push(match (i < pair_i, j < pair_j) {
-                    (true, true) => Step::Changed { recorded, actual },
-                    (true, false) => Step::Removed { recorded },
-                    _ => Step::Added { actual },
-                });
-                (i, j) = (i + usize::from(i < pair_i), j + usize::from(j < pair_j));
-            }
-            if let (Some(left), Some(right)) = (recorded.get(i), actual.get(j))
-                && !left.same(*right)
-            {
-                steps.push(Step::Changed {
-                    recorded: from + i,
-                    actual: from + j,
-                });
-            }
-            (i, j) = (i + 1, j + 1);
+    recorded: &[Value<'_>],
+    actual: &[Value<'_>],
+) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let (mut i, mut j) = (0, 0);
+    let end = (recorded.len(), actual.len());
+    for (pair_i, pair_j) in same_or_alike.into_iter().chain(std::iter::once(end)) {
+        while i < pair_i || j < pair_j {
+            let (recorded, actual) = (from + i, from + j);
+            steps.push(match (i < pair_i, j < pair_j) {
+                (true, true) => Step::Changed { recorded, actual },
+                (true, false) => Step::Removed { recorded },
+                _ => Step::Added { actual },
+            });
+            (i, j) = (i + usize::from(i < pair_i), j + usize::from(j < pair_j));
         }
-        steps
+        if let (Some(left), Some(right)) = (recorded.get(i), actual.get(j))
+            && !left.same(*right)
+        {
+            steps.push(Step::Changed {
+                recorded: from + i,
+                actual: from + j,
+            });
+        }
+        (i, j) = (i + 1, j + 1);
     }
+    steps
 }

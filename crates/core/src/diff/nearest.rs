@@ -68,8 +68,13 @@ impl<'a, P: AsRef<[&'a str]>> Search<'_, P> {
         let known_suffix = known.map_or(0, |previous| {
             shared(texts.iter().rev(), previous.pieces.as_ref().iter().rev()).min(previous.suffix)
         });
-        let prefix = self.prefix(texts, known_prefix);
-        let suffix = self.suffix(texts, known_suffix);
+        let prefix = agreed(texts.iter(), known_prefix, |piece, start| {
+            common_prefix(piece, self.actual.get(start..).unwrap_or_default())
+        });
+        let suffix = agreed(texts.iter().rev(), known_suffix, |piece, start| {
+            let end = self.actual.len().saturating_sub(start);
+            common_suffix(piece, &self.actual[..end])
+        });
         self.previous = Some(Previous {
             pieces,
             prefix,
@@ -82,44 +87,28 @@ impl<'a, P: AsRef<[&'a str]>> Search<'_, P> {
             longer: length.max(self.actual.len()),
         }
     }
+}
 
-    /// The length of the common prefix. The first `known` bytes are known to be equal.
-    fn prefix(&self, pieces: &[&str], known: usize) -> usize {
-        let mut end = 0;
-        for piece in pieces {
-            let start = end;
-            end += piece.len();
-            if end <= known {
-                continue;
-            }
-            let rest = self.actual.get(start..).unwrap_or_default();
-            let agreed = common_prefix(piece.as_bytes(), rest);
-            if agreed < piece.len() {
-                return start + agreed;
-            }
+/// The number of bytes that agree in the pieces up to the first difference. The first `known` bytes are known to agree.
+/// `common` compares a piece after that many bytes.
+fn agreed<'p, 'a: 'p>(
+    pieces: impl Iterator<Item = &'p &'a str>,
+    known: usize,
+    common: impl Fn(&[u8], usize) -> usize,
+) -> usize {
+    let mut end = 0;
+    for piece in pieces {
+        let start = end;
+        end += piece.len();
+        if end <= known {
+            continue;
         }
-        end
-    }
-
-    fn suffix(&self, pieces: &[&str], known: usize) -> usize {
-        let mut end = 0;
-        for piece in pieces.iter().rev() {
-            let start = end;
-            end += piece.len();
-            if end <= known {
-                continue;
-            }
-            let rest = self.actual.len().checked_sub(start);
-            let rest = rest
-                .and_then(|rest| self.actual.get(..rest))
-                .unwrap_or_default();
-            let agreed = common_suffix(piece.as_bytes(), rest);
-            if agreed < piece.len() {
-                return start + agreed;
-            }
+        let agreed = common(piece.as_bytes(), start);
+        if agreed < piece.len() {
+            return start + agreed;
         }
-        end
     }
+    end
 }
 
 /// The total length of the leading pieces that are the same memory in both lists.

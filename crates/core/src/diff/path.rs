@@ -1,6 +1,8 @@
-//! Paths from the root to a value. Values below a path share it.
+//! Paths from the root to a value.
 
 use std::fmt::Write;
+
+use rpds::List;
 
 use super::{Change, Part};
 use crate::json::JsonStr;
@@ -14,32 +16,14 @@ pub(super) enum Token<'t> {
     Index { recorded: usize, actual: usize },
 }
 
-/// An index into [`Paths`]. `None` is the root.
-pub(super) type PathId = Option<usize>;
+/// The steps from a value up to the root. Values below a path share it.
+pub(super) type Path<'t> = List<Token<'t>>;
 
-#[derive(Debug, Default)]
-pub(super) struct Paths<'t> {
-    steps: Vec<(PathId, Token<'t>)>,
-}
-
-impl<'t> Paths<'t> {
-    /// Adds a path and returns its index.
-    pub(super) fn join(&mut self, parent: PathId, token: Token<'t>) -> usize {
-        self.steps.push((parent, token));
-        self.steps.len() - 1
-    }
-
-    /// The steps from the root.
-    pub(super) fn tokens(&self, path: PathId) -> Vec<Token<'t>> {
-        let mut tokens = Vec::new();
-        let mut at = path;
-        while let Some((parent, token)) = at.and_then(|at| self.steps.get(at)) {
-            tokens.push(*token);
-            at = *parent;
-        }
-        tokens.reverse();
-        tokens
-    }
+/// The steps from the root.
+pub(super) fn from_root<'t>(path: &Path<'t>) -> Vec<Token<'t>> {
+    let mut tokens: Vec<Token<'t>> = path.iter().copied().collect();
+    tokens.reverse();
+    tokens
 }
 
 /// The RFC 6901 pointer into one of the documents. Lone surrogates in keys stay escapes because no Rust string can

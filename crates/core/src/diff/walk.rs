@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::align::{Alignment, MAX_PAIRS, Step, align};
 use super::excerpt;
 use super::nature::{self, Sides};
-use super::path::{PathId, Paths, Token, part, pointer};
+use super::path::{Path, Token, from_root, part, pointer};
 use super::tree::{Kind, Tree, Value};
 use super::{Change, Diff, DiffLimits, Difference};
 
@@ -13,14 +13,13 @@ pub(super) fn compare(recorded: &Tree<'_>, actual: &Tree<'_>, limits: DiffLimits
     let mut walk = Walk {
         limits,
         pairs_left: MAX_PAIRS,
-        paths: Paths::default(),
         stack: Vec::new(),
         diff: Diff::default(),
     };
     walk.stack
-        .push((None, Sides::Both(recorded.root(), actual.root())));
+        .push((Path::new(), Sides::Both(recorded.root(), actual.root())));
     while let Some((path, sides)) = walk.stack.pop() {
-        walk.visit(path, sides);
+        walk.visit(&path, sides);
     }
     walk.diff
 }
@@ -28,14 +27,13 @@ pub(super) fn compare(recorded: &Tree<'_>, actual: &Tree<'_>, limits: DiffLimits
 struct Walk<'t> {
     limits: DiffLimits,
     pairs_left: usize,
-    paths: Paths<'t>,
     /// The pairs still to be compared, the next one last.
-    stack: Vec<(PathId, Sides<'t>)>,
+    stack: Vec<(Path<'t>, Sides<'t>)>,
     diff: Diff,
 }
 
 impl<'t> Walk<'t> {
-    fn visit(&mut self, path: PathId, sides: Sides<'t>) {
+    fn visit(&mut self, path: &Path<'t>, sides: Sides<'t>) {
         let Sides::Both(recorded, actual) = sides else {
             return self.found(path, sides, None);
         };
@@ -52,7 +50,7 @@ impl<'t> Walk<'t> {
     }
 
     /// Both have their members in key order.
-    fn members(&mut self, path: PathId, recorded: Value<'t>, actual: Value<'t>) {
+    fn members(&mut self, path: &Path<'t>, recorded: Value<'t>, actual: Value<'t>) {
         let mut recorded = recorded.children().peekable();
         let mut actual = actual.children().peekable();
         loop {
@@ -75,7 +73,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    fn elements(&mut self, path: PathId, recorded: Value<'t>, actual: Value<'t>) {
+    fn elements(&mut self, path: &Path<'t>, recorded: Value<'t>, actual: Value<'t>) {
         let left: Vec<Value<'t>> = recorded.children().collect();
         let right: Vec<Value<'t>> = actual.children().collect();
         let steps = match align(&left, &right, &mut self.pairs_left) {
@@ -98,18 +96,17 @@ impl<'t> Walk<'t> {
         }
     }
 
-    fn push(&mut self, parent: PathId, token: Token<'t>, sides: Sides<'t>) {
-        let path = self.paths.join(parent, token);
-        self.stack.push((Some(path), sides));
+    fn push(&mut self, parent: &Path<'t>, token: Token<'t>, sides: Sides<'t>) {
+        self.stack.push((parent.push_front(token), sides));
     }
 
     /// `order`: the excerpts of a reordered list.
-    fn found(&mut self, path: PathId, sides: Sides<'t>, order: Option<[String; 2]>) {
+    fn found(&mut self, path: &Path<'t>, sides: Sides<'t>, order: Option<[String; 2]>) {
         if self.diff.differences.len() >= self.limits.max_differences {
             self.diff.more += 1;
             return;
         }
-        let tokens = self.paths.tokens(path);
+        let tokens = from_root(path);
         let change = match sides {
             _ if order.is_some() => Change::Reordered,
             Sides::Both(..) => Change::Changed,
