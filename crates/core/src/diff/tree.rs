@@ -1,6 +1,9 @@
 //! A document in canonical form as a flat list of values, parents before children.
 
 use std::cmp::Ordering;
+use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
 
 use crate::json::{JsonError, Scanner, order_of_keys};
 
@@ -62,7 +65,7 @@ impl<'a> Tree<'a> {
                 _ => {
                     let text = scanner.skip_value().map(|span| scanner.slice(span))?;
                     nodes[node].text = text;
-                    nodes[node].hash = hash_of(text);
+                    nodes[node].hash = HASHING.hash_one(text);
                 }
             }
             if matches!(kind, Kind::Object | Kind::Array) {
@@ -104,7 +107,7 @@ fn close<'a>(nodes: &mut [Node<'a>], node: usize, text: &'a str) {
     let mut hash = nodes[node].hash;
     let mut at = node + 1;
     while at < next {
-        hash = mix(mix(hash, hash_of(nodes[at].key)), nodes[at].hash);
+        hash = HASHING.hash_one((hash, nodes[at].key, nodes[at].hash));
         at = nodes[at].next;
     }
     let container = &mut nodes[node];
@@ -112,19 +115,7 @@ fn close<'a>(nodes: &mut [Node<'a>], node: usize, text: &'a str) {
 }
 
 /// A fast filter. Texts with equal hashes still have to be compared.
-fn hash_of(text: &str) -> u64 {
-    let (words, rest) = text.as_bytes().as_chunks::<8>();
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    let words = words.iter().chain(std::iter::once(&last));
-    words.fold(text.len() as u64, |hash, word| {
-        mix(hash, u64::from_le_bytes(*word))
-    })
-}
-
-fn mix(hash: u64, word: u64) -> u64 {
-    (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
-}
+const HASHING: FixedState = FixedState::with_seed(0);
 
 impl Kind {
     fn of(first: Option<u8>) -> Self {
