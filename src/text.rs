@@ -6,7 +6,6 @@ use agent_rewind_core::json::{JsonError, JsonErrorKind, JsonStr, JsonText};
 use agent_rewind_core::model::Value;
 
 use crate::error::{Result, json_error, too_long};
-use crate::utf8;
 
 /// A string that TypeScript passed through `JSON.stringify`.
 pub fn json_str(literal: &str) -> JsonStr {
@@ -49,22 +48,24 @@ pub fn for_javascript(text: String) -> Result<String> {
 }
 
 /// A copy of the text in bytes, which must be UTF-8.
+#[allow(unsafe_code, reason = "the copy was validated by a faster function")]
 pub fn owned_utf8(bytes: &[u8]) -> std::result::Result<String, JsonError> {
-    match utf8::copy(bytes) {
-        Some(text) => Ok(text),
-        None => str::from_utf8(bytes)
-            .map(str::to_owned)
-            .map_err(|error| JsonError {
-                kind: JsonErrorKind::NotUtf8,
-                offset: error.valid_up_to(),
-            }),
+    // Another thread may share the original, so the copy is validated.
+    let copy = bytes.to_vec();
+    if simdutf8::basic::from_utf8(&copy).is_ok() {
+        // SAFETY: it was validated.
+        return Ok(unsafe { String::from_utf8_unchecked(copy) });
     }
+    String::from_utf8(copy).map_err(|error| JsonError {
+        kind: JsonErrorKind::NotUtf8,
+        offset: error.utf8_error().valid_up_to(),
+    })
 }
 
 /// The text in bytes. It is copied only if some bytes are not UTF-8; those become U+FFFD.
 pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
-    match utf8::view(bytes) {
-        Some(text) => Cow::Borrowed(text),
-        None => String::from_utf8_lossy(bytes),
+    match simdutf8::basic::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
     }
 }
