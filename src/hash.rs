@@ -29,12 +29,6 @@ pub fn content_hash_of_bytes(text: &[u8]) -> Result<String> {
     Ok(hash.to_string())
 }
 
-/// The 53-bit hash of any JSON text, as in recordings of `@rejelly/core`.
-#[napi(catch_unwind)]
-pub fn legacy_hash(text: String) -> Result<String> {
-    hash::legacy_hash(&text).map_err(|error| json_error(&error))
-}
-
 /// The members of a prompt's request other than its messages, kept in canonical form for reuse.
 #[napi]
 pub struct RequestTail(pub(crate) PromptTail);
