@@ -123,26 +123,24 @@ function isEvent({ type, trace }: Record<string, unknown>): boolean {
 
 /** True if two boundaries sent the same messages or tools. Compares content if both have it, otherwise hashes. */
 export function sameContent(left: Boundary, right: Boundary, what: "messages" | "tools"): boolean {
-  const [leftList, rightList] = [left[what], right[what]];
-  if (leftList !== undefined && rightList !== undefined) return hashOf(leftList, left) === hashOf(rightList, right);
-  const [hash, hashes] =
-    what === "messages" ? (["messageHash", "messageHashes"] as const) : (["toolsHash", "toolHashes"] as const);
-  if (left[hash]?.length === right[hash]?.length && left[hash] !== undefined) return left[hash] === right[hash];
-  return (
-    JSON.stringify(left[hashes] ?? leftList?.map((item) => hashOf(item, left))) ===
-    JSON.stringify(right[hashes] ?? rightList?.map((item) => hashOf(item, right)))
-  );
+  const hash = what === "messages" ? "messageHash" : "toolsHash";
+  const haveContent = left[what] !== undefined && right[what] !== undefined;
+  if (!haveContent && left[hash]?.length === right[hash]?.length && left[hash] !== undefined)
+    return left[hash] === right[hash];
+  return JSON.stringify(itemHashes(left, what)) === JSON.stringify(itemHashes(right, what));
 }
 
 /** Indices of the messages or tools that differ. Empty if a log contains neither content nor hashes of the items. */
 export function differingItems(left: Boundary, right: Boundary, what: "messages" | "tools"): number[] {
-  const name = what === "messages" ? "messageHashes" : "toolHashes";
-  const of = (boundary: Boundary): readonly string[] | undefined =>
-    boundary[name] ?? boundary[what]?.map((item) => hashOf(item, boundary));
-  const [leftHashes, rightHashes] = [of(left), of(right)];
+  const [leftHashes, rightHashes] = [itemHashes(left, what), itemHashes(right, what)];
   if (leftHashes === undefined || rightHashes === undefined) return [];
   const length = Math.max(leftHashes.length, rightHashes.length);
   return Array.from({ length }, (_, at) => at).filter((at) => leftHashes[at] !== rightHashes[at]);
+}
+
+function itemHashes(boundary: Boundary, what: "messages" | "tools"): readonly string[] | undefined {
+  const known = what === "messages" ? boundary.messageHashes : boundary.toolHashes;
+  return known ?? boundary[what]?.map((item) => hashOf(item, boundary));
 }
 
 function hashOf(value: unknown, { file, line }: Boundary): string {

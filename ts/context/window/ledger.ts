@@ -69,21 +69,11 @@ export function ledgerOf(
   tracked: Tracked,
   counted: { toolsSchema: number; history: number; turnCount: number; messageCount: number; toolCallCount: number },
 ): ContextLedger {
-  const { systemPrompt, rules, skills, memory, toolOutputs, buffer } = tracked;
-  const { toolsSchema, history, turnCount, messageCount } = counted;
+  const ledger = { ...SEGMENTS, ...counted, ...tracked };
   return Object.freeze({
-    systemPrompt,
-    rules,
-    skills,
-    memory,
-    toolsSchema,
-    history,
-    toolOutputs,
-    buffer,
-    turnCount,
-    messageCount,
+    ...ledger,
     toolCallCount: tracked.toolCallCount + counted.toolCallCount,
-    total: systemPrompt + rules + skills + memory + toolsSchema + history + toolOutputs + buffer,
+    total: Object.keys(SEGMENTS).reduce((total, segment) => total + ledger[segment as keyof SegmentTokens], 0),
   });
 }
 
