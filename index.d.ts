@@ -53,6 +53,20 @@ declare class RewindError extends Error {
 }
 /** Tests by its name if a value is an error of one class. */
 type ErrorGuard<E> = (value: unknown) => value is E;
+/** An audit log cannot be opened, written or read. */
+declare class AuditLogError extends RewindError {
+  /** Path of the log. */
+  readonly path: string;
+  constructor(message: string, {
+    path,
+    code,
+    ...options
+  }: CauseOptions & {
+    path: string;
+    code?: string;
+  });
+}
+declare const isAuditLogError: ErrorGuard<AuditLogError>;
 /** A request or an answer cannot be captured. */
 declare class CaptureError extends RewindError {
   constructor(message: string, options?: CauseOptions);
@@ -181,39 +195,6 @@ declare class MaxRebornsExceededError extends RewindError {
   constructor(agentId: string, maxReborns: number);
 }
 declare const isMaxRebornsExceededError: ErrorGuard<MaxRebornsExceededError>;
-/** An audit log cannot be opened, written or read. */
-declare class AuditLogError extends RewindError {
-  /** Path of the log. */
-  readonly path: string;
-  constructor(message: string, {
-    path,
-    code,
-    ...options
-  }: CauseOptions & {
-    path: string;
-    code?: string;
-  });
-}
-declare const isAuditLogError: ErrorGuard<AuditLogError>;
-/** A redaction rule cannot be used, or a snapshot was recorded under other rules. */
-declare class RedactError extends RewindError {
-  constructor(message: string, options?: CauseOptions);
-}
-declare const isRedactError: ErrorGuard<RedactError>;
-/** A schema cannot be sent to a model: its library provides no JSON schema for it. */
-declare class JsonSchemaNotFoundError extends RewindError {
-  /** The owner of the schema: `promptAgent`, or `tool "<name>"`. */
-  readonly owner: string;
-  /** Standard Schema name of the library. */
-  readonly vendor: string | undefined;
-  constructor(about: {
-    owner: string;
-    remedy: string;
-    vendor: string | undefined;
-    install?: string | undefined;
-  }, options?: CauseOptions);
-}
-declare const isJsonSchemaNotFoundError: ErrorGuard<JsonSchemaNotFoundError>;
 /** The native addon could not be loaded; `cause` is the reason. */
 declare class NativeMissingError extends RewindError {
   readonly platform: string;
@@ -261,6 +242,25 @@ declare class SecretInRecordingError extends RewindError {
   }[]);
 }
 declare const isSecretInRecordingError: ErrorGuard<SecretInRecordingError>;
+/** A redaction rule cannot be used, or a snapshot was recorded under other rules. */
+declare class RedactError extends RewindError {
+  constructor(message: string, options?: CauseOptions);
+}
+declare const isRedactError: ErrorGuard<RedactError>;
+/** A schema cannot be sent to a model: its library provides no JSON schema for it. */
+declare class JsonSchemaNotFoundError extends RewindError {
+  /** The owner of the schema: `promptAgent`, or `tool "<name>"`. */
+  readonly owner: string;
+  /** Standard Schema name of the library. */
+  readonly vendor: string | undefined;
+  constructor(about: {
+    owner: string;
+    remedy: string;
+    vendor: string | undefined;
+    install?: string | undefined;
+  }, options?: CauseOptions);
+}
+declare const isJsonSchemaNotFoundError: ErrorGuard<JsonSchemaNotFoundError>;
 /** The reason why a recording has no answer for a call. */
 type MissReason = "no-recording" | "not-recorded" | "in-flight" | "tombstone" | "retry" | "inexact";
 /** One difference between a request and a recorded one. */
