@@ -440,9 +440,6 @@ export declare function formatMonitor(document: Uint8Array, human: boolean): str
 /** As `formatMonitor`, on another thread. `null` for a document that cannot be formatted. */
 export declare function formatMonitorBytes(document: Buffer, human: boolean): Promise<Buffer | null>
 
-/** The 53-bit hash of any JSON text, as in recordings of `@rejelly/core`. */
-export declare function legacyHash(text: string): string
-
 /**
  * Hashes and counts messages and tools. With `source`, number tokens count as written; otherwise the text must have
  * the form of `JSON.stringify`.

@@ -64,7 +64,11 @@ impl Characters {
         let mut at = 0;
         while let Some(escape) = memchr(b'\\', &body.as_bytes()[at..]) {
             at += escape;
-            let (character, length) = decode_escape(&body[at..]);
+            // Of other escapes, only the length counts.
+            let (character, length) = match body.as_bytes().get(at + 1) {
+                Some(b'u') => decode_escape(&body[at..]),
+                _ => (0, 2.min(body.len() - at)),
+            };
             // The escape was counted as ASCII.
             all.ascii -= length;
             if character < 0x80 {
