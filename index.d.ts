@@ -677,6 +677,8 @@ interface CallRecord {
   request?: KeptRequest;
   /** The request, if it has shared parts: index into `requestParts` of the root. */
   requestPart?: number;
+  /** The place and kind of content in the request that its hash does not cover, so that resuming executes the call again. */
+  inexact?: string;
   /** Further data about the call. */
   meta?: CallMeta;
 }
@@ -1198,6 +1200,8 @@ interface CallEnded extends CallEnd {
   outputTypes?: Types;
   /** The reason why the output could not be recorded. */
   tombstone?: string;
+  /** Content of the request that its hash does not cover. */
+  inexact?: string;
   /** Further data about the call. */
   meta?: CallMeta;
 }
@@ -1733,6 +1737,10 @@ declare function runFrame<Input, Result>(frame: {
   input: Input;
   signal?: AbortSignal;
 }, fn: (input: Input) => Result | RebornSignal | Promise<Result | RebornSignal>): Promise<Result>;
+/** A class, for options that list some. */
+interface Class {
+  readonly prototype: object;
+}
 /** A call to be journaled. */
 interface JournaledCall {
   /** `"prompt"`, `"tool"`, or your own kind, such as `"embedding"`. Each kind has its own journal. */
@@ -1763,6 +1771,11 @@ interface JournaledCall {
   * through unrecorded. Otherwise they are recorded inside this call, like every `journalCall`, agent or `runFrame`.
   */
   leaf?: boolean;
+  /**
+  * Classes whose instances in the request have no state but their enumerable fields. See `exact` of `runWith`, to which
+  * they are added.
+  */
+  exact?: readonly Class[];
 }
 /** Arguments of the function that executes a call. */
 interface CallInfo {
@@ -1905,6 +1918,11 @@ interface RunWithOptions<Props = unknown> {
   * that was recorded with other rules is rejected.
   */
   redact?: boolean | RedactOptions | Redactor;
+  /**
+  * Classes whose instances in requests and props have no state but their enumerable fields, so that their hash covers
+  * them. Without it, an instance is covered only if its source text shows no private members and no accessors.
+  */
+  exact?: readonly Class[];
   /** True if snapshots contain the requests, which explain a miss. Default: true. */
   requests?: boolean;
   /**
