@@ -933,6 +933,15 @@ interface ReplayReport {
   live: number;
   missed: number;
   overtaken: number;
+  /** Recorded failures that were replayed. `failures: "retry"` executes their calls again instead. */
+  replayedFailures: number;
+  /**
+  * CallIds of the failed calls that were executed again because nothing in the recording shows if the program had handled
+  * the failure. `failures: "replay"` replays them.
+  */
+  unprovenFailures: string[];
+  /** CallId of the replayed failure that the run ended with. */
+  endedByReplayed?: string;
   /** The frames, in the order of their starts; empty if the run had no recording. */
   frames: FrameReport[];
   /**
@@ -974,6 +983,16 @@ interface EventBase<Type extends string> {
   trace: TraceRef;
   /** Extension: position in the run's order of events. */
   _seq?: number;
+}
+/** The start of something that shows which earlier failures the program has handled. */
+interface Start {
+  /** Extension: callIds of failed calls and sub-agents of the frame that the program had seen before. */
+  handledFailures?: string[];
+}
+/** The end of a frame. */
+interface FrameEnd {
+  /** Extension: callIds of the calls and sub-agents that the frame failed with. */
+  failedBy?: string[];
 }
 /** How a span ended. */
 interface Ended {
@@ -1030,7 +1049,7 @@ interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFields, C
 * the stream.
 */
 interface RunWithReturnEvent extends EventBase<"runWith:return"> {}
-interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields, Ended, Result {
+interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields, Ended, FrameEnd, Result {
   metrics: {
     totalPromptTokens: number;
     totalCompletionTokens: number;
@@ -1053,13 +1072,15 @@ interface AgentFields extends Inner {
   /** Extension: path of the frame. */
   callId?: string;
 }
-interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {
+interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued, Start {
   /** Own, only of an agent that is called without a run: as in `runWith:start`. */
   recorder?: Recorder;
   /** As `recorder`. */
   firstRun?: string;
 }
-interface AgentEndEvent extends EventBase<"agent:end">, AgentFields, Ended, Result {
+interface AgentEndEvent extends EventBase<"agent:end">, AgentFields, Ended, FrameEnd, Result {
+  /** Extension: the failure is from a recording in which the program continued after it. */
+  handled?: true;
   generationCount: number;
 }
 /** An agent starts over with new props. The event is a span of its own, without an end. */
@@ -1129,6 +1150,8 @@ interface CallEnd extends Ended {
   attempts?: number;
   /** Extension: as in `CallRecord`. */
   sameTick?: true;
+  /** Extension: callIds of the calls and sub-agents inside this call that it failed with. */
+  failedBy?: string[];
 }
 interface TurnEndEvent extends EventBase<"turn:end">, TurnFields, CallEnd {
   contentHash: string;
@@ -1161,7 +1184,7 @@ interface ToolsExecuteFields {
   toolNames: string[];
 }
 /** The tool calls of a turn start. They run in parallel. */
-interface ToolsExecuteStartEvent extends EventBase<"tools:execute:start">, ToolsExecuteFields {}
+interface ToolsExecuteStartEvent extends EventBase<"tools:execute:start">, ToolsExecuteFields, Start {}
 interface ToolExecution extends Inner {
   /** The id that the model gave the call. */
   callId: string;
@@ -1216,7 +1239,7 @@ interface CallFields extends Inner {
   contentHash: string;
 }
 /** The start of a call that is journaled. */
-interface CallStarted {
+interface CallStarted extends Start {
   /**
   * Extension: the lanes of equal calls that are open together, by callId: as in `CallRecord`. The second one that
   * starts also has the lane of the first one.

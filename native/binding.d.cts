@@ -133,12 +133,30 @@ export declare class FrameHandle {
   includedCalls(callId: string): Array<BindingIncludedCall>
   /** The recorded entries of the frame that were not requested. Absent without a recording. */
   unused(): BindingUnused | null
-  /** Notes that the program continues with work that is journaled later, so earlier failures were handled. */
-  markPendingFailuresHandled(): void
+  /**
+   * Notes that the program receives the failure of a call. `awaiters`: the functions that wait for it up to the frame,
+   * from the inside out, one per line; absent if some are missing. `alone`: nothing else of the frame is open.
+   */
+  handOut(slot: number, awaiters: string | undefined | null, turn: number, alone: boolean): void
+  /** Notes that the program receives the failure of this frame. As [`Self::hand_out`], for the frame above. */
+  handOutFrame(awaiters: string | undefined | null, turn: number, alone: boolean): void
+  /**
+   * Notes that the program starts something, so the earlier failures that it has seen were handled. Returns the callIds
+   * of their calls and frames, as a JSON array. `awaiters` as in [`Self::hand_out`].
+   */
+  continues(awaiters: string | undefined | null, turn: number): string
+  /** True if [`Self::continues`] may have something to mark. */
+  get hasPendingFailures(): boolean
+  /** True if the recorded failure of the frame was handled. */
+  get wasHandled(): boolean
+  /** The next dump shows the failure of this call as the end of the run. */
+  nameCall(slot: number): void
+  /** The next dump shows the failure of this frame as the end of the run. */
+  nameFrame(): void
   /** Marks that the failure of a call ended the frame. */
-  markPropagated(slot: number): void
+  markStopped(slot: number): void
   /** Marks that the failure of this frame ended the frame above. */
-  markFramePropagated(): void
+  markFrameStopped(): void
   /** `key` is a JSON literal, `value` JSON text. */
   setMemory(key: string, value: string, initial: boolean): void
   nextGeneration(props?: string | undefined | null, types?: string | undefined | null): void
@@ -324,8 +342,8 @@ export interface BindingRecordedState {
   /** The output or the `ErrorInfo` as JSON text. */
   text?: string
   types?: string
-  /** True if the failure ended the run. A resumed run executes the frame again. */
-  endedTheRun: boolean
+  /** True if a resumed run executes the frame again because of its failure. */
+  retried: boolean
 }
 
 export interface BindingRedactOptions {
@@ -389,6 +407,8 @@ export interface BindingStartedCall {
   contentHash: string
   /** "output", "failure", "handled-failure", or the reason why the call must be executed. */
   answer: string
+  /** True if the answer is "retry" because nothing shows that the program had handled the failure. */
+  unproven?: boolean
   text?: string
   types?: string
   /**

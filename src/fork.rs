@@ -40,7 +40,8 @@ pub fn fork_snapshot(
     changes: Vec<BindingForkChange>,
 ) -> Result<SnapshotHandle> {
     let changes: Vec<Change> = changes.into_iter().map(core_change).collect();
-    let root = fork(source.snapshot.tree(), &changes).map_err(|error| fork_error(&error))?;
+    let root = fork(source.snapshot.tree(), source.snapshot.flags(), &changes)
+        .map_err(|error| fork_error(&error))?;
     Ok(source.forked(fields, root))
 }
 

@@ -30,13 +30,13 @@ const FIELDS: Record<string, { always: string; sometimes?: string; own?: string 
   "runWith:end": {
     always: "config dependencies duration success metrics",
     sometimes: "props restoration result error",
-    own: "memory propsTypes resultTypes normalize",
+    own: "memory propsTypes resultTypes normalize failedBy",
   },
-  "agent:start": { always: "props maxReborns", own: "inputHash callId within propsTypes budgetState" },
+  "agent:start": { always: "props maxReborns", own: "inputHash callId within propsTypes budgetState handledFailures" },
   "agent:end": {
     always: "props maxReborns duration success generationCount",
     sometimes: "result error",
-    own: "inputHash callId within propsTypes resultTypes",
+    own: "inputHash callId within propsTypes resultTypes failedBy handled",
   },
   "agent:reborn": { always: "generationId", sometimes: "newProps", own: "newPropsTypes" },
   "generation:start": { always: "generationId props", own: "memory propsTypes" },
@@ -50,7 +50,7 @@ const FIELDS: Record<string, { always: string; sometimes?: string; own?: string 
   "turn:start": {
     always: "step messages messageCount",
     sometimes: "schema toolConfig",
-    own: "callId contentHash within lanes",
+    own: "callId contentHash within lanes handledFailures",
   },
   "turn:end": {
     always: "step messages messageCount duration success contentHash cache",
@@ -62,22 +62,25 @@ const FIELDS: Record<string, { always: string; sometimes?: string; own?: string 
     always: "adapterId messageCount usedTools rawText duration success",
     sometimes: "provider finishReason reasoning toolCalls ttft usage costs error",
   },
-  "tools:execute:start": { always: "toolCallsCount toolNames" },
+  "tools:execute:start": { always: "toolCallsCount toolNames", own: "handledFailures" },
   "tools:execute:end": {
     always: "toolCallsCount toolNames successCount failureCount duration success toolResults",
     sometimes: "error",
   },
-  "tool:call:start": { always: "toolName callId journalCallId contentHash input", own: "within lanes" },
+  "tool:call:start": {
+    always: "toolName callId journalCallId contentHash input",
+    own: "within lanes handledFailures",
+  },
   "tool:call:end": {
     always: "toolName callId journalCallId contentHash input duration success cache",
     sometimes: "output outputTypes tombstone error meta",
-    own: "within lane attempts sameTick",
+    own: "within lane attempts sameTick failedBy",
   },
-  "call:start": { always: "kind name callId contentHash", own: "within attempt lanes" },
+  "call:start": { always: "kind name callId contentHash", own: "within attempt lanes handledFailures" },
   "call:end": {
     always: "kind name callId contentHash duration success cache",
     sometimes: "output outputTypes tombstone error meta",
-    own: "within lane attempts sameTick",
+    own: "within lane attempts sameTick failedBy",
   },
   "budget:update": { always: "identifiers delta aggregate own" },
   "memory:init": { always: "key value" },

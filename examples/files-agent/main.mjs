@@ -76,7 +76,7 @@ async function main() {
         try {
           return await agentWithBug({ question });
         } catch (error) {
-          await writeSnapshot(files.snapshot, dumpSnapshot({ metadata: { reason: error.message } }));
+          await writeSnapshot(files.snapshot, dumpSnapshot({ error, metadata: { reason: error.message } }));
           throw error;
         }
       },

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use agent_rewind_core::hash::{self, ContentHash, InputHash};
 use agent_rewind_core::json::{JsonStr, JsonText};
 use agent_rewind_core::model::{Call, Memory, Outcome};
-use agent_rewind_core::record::{CallSlot, FrameInput, RunOptions as CoreOptions, StartedCall};
+use agent_rewind_core::record::{
+    Awaiters, CallSlot, FrameInput, Moment, RunOptions as CoreOptions, StartedCall,
+};
 use agent_rewind_core::replay::{Answer, Failures, MemoryChoice, Miss, Verdict};
 use napi_derive::napi;
 
@@ -60,6 +62,8 @@ pub struct BindingStartedCall {
     pub content_hash: String,
     /// "output", "failure", "handled-failure", or the reason why the call must be executed.
     pub answer: String,
+    /// True if the answer is "retry" because nothing shows that the program had handled the failure.
+    pub unproven: Option<bool>,
     pub text: Option<String>,
     pub types: Option<String>,
     /// The recorded position of the answer, if it came before the end, and of the end. They determine the order of
@@ -107,8 +111,8 @@ pub struct BindingRecordedState {
     /// The output or the `ErrorInfo` as JSON text.
     pub text: Option<String>,
     pub types: Option<String>,
-    /// True if the failure ended the run. A resumed run executes the frame again.
-    pub ended_the_run: bool,
+    /// True if a resumed run executes the frame again because of its failure.
+    pub retried: bool,
 }
 
 /// Recorded entries that were not requested.
@@ -162,6 +166,10 @@ pub(super) fn started_call(started: StartedCall, hash: ContentHash) -> BindingSt
         handled,
         ..
     } = started.answer;
+    let unknown = Verdict::Miss(Miss::Retry {
+        handled_is_unknown: true,
+    });
+    let unproven = (verdict == unknown).then_some(true);
     let owned = |text: JsonText| text.as_str().to_owned();
     let (answer, text, types) = match verdict {
         Verdict::Output(value) => ("output", Some(owned(value.text)), value.types.map(owned)),
@@ -173,6 +181,7 @@ pub(super) fn started_call(started: StartedCall, hash: ContentHash) -> BindingSt
         slot: started.slot.map(|slot| to_number(slot.to_number())),
         content_hash: hash.to_string(),
         answer: answer.to_owned(),
+        unproven,
         text,
         types,
         answered: call.as_ref().and_then(|call| call.answered).map(to_number),
@@ -213,8 +222,16 @@ fn miss_name(miss: Miss) -> &'static str {
         Miss::NotRecorded => "not-recorded",
         Miss::InFlight => "in-flight",
         Miss::Tombstone => "tombstone",
-        Miss::Retry => "retry",
+        Miss::Retry { .. } => "retry",
         Miss::Inexact => "inexact",
+    }
+}
+
+/// `awaiters`: names from the inside out, one per line. Absent if some are missing.
+pub(super) fn moment(awaiters: Option<&str>, turn: f64) -> Moment {
+    Moment {
+        awaiters: awaiters.map(Awaiters::read),
+        turn: to_count(turn),
     }
 }
 

@@ -5,6 +5,7 @@ import {
   recordedTiming,
   replayStream,
   responseHeaders,
+  type AnsweredFailure,
   type HeaderList,
   type IncompleteAnswer,
   type KeptHeaders,
@@ -101,11 +102,13 @@ export function failedBody({ status }: RecordedResponse, error: unknown): Respon
 }
 
 /** An error status is journaled as a failure, so that the retry rule applies to it. */
-export function failureIn({
-  status,
-  statusText = "",
-}: RecordedResponse): { name: string; message: string } | undefined {
-  return status < 400 ? undefined : { name: "HttpStatusError", message: `${status} ${statusText}`.trimEnd() };
+export function failureIn({ status, statusText = "", body }: RecordedResponse): AnsweredFailure | undefined {
+  if (status < 400) return undefined;
+  return {
+    name: "HttpStatusError",
+    message: `${status} ${statusText}`.trimEnd(),
+    ...(body === undefined ? {} : { answer: { status, body: new TextDecoder().decode(bodyBytes(body)) } }),
+  };
 }
 
 export function headOf(recorded: RecordedResponse | undefined): RecordedResponse | undefined {

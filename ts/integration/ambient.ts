@@ -1,4 +1,5 @@
 import { markCaller } from "../runtime/call/attempts.js";
+import { noteStart } from "../runtime/call/failures.js";
 import { ambientContext as findContext } from "../runtime/scope/ambient.js";
 import { storage, type RunContext } from "../runtime/scope/run-context.js";
 
@@ -11,8 +12,8 @@ export interface AmbientContext {
   /** Aborts when the agent must stop. */
   readonly signal: AbortSignal;
   /**
-   * Call it before any `await` between the program's call and `journaled` or `journalStreamed`. The program started new
-   * work, so it handled its earlier failures. Without it, a dump during the wait would treat them as not handled.
+   * Call it before any `await` between the program's call and `journaled` or `journalStreamed`. The program starts new
+   * work, which shows which earlier failures it has handled. Without it, a dump during the wait would not know that.
    */
   markPendingFailuresHandled(): void;
 }
@@ -33,7 +34,7 @@ class Ambient implements AmbientContext {
   }
 
   markPendingFailuresHandled(): void {
-    this.context.scope.frame.markPendingFailuresHandled();
+    noteStart(this.context.scope);
   }
 }
 

@@ -5,6 +5,7 @@ export { keptHeaders, requestHeaders, responseHeaders, type HeaderList, type Kep
 export {
   journaled,
   journalStreamed,
+  type AnsweredFailure,
   type AnswerRecorder,
   type CallInfo,
   type CallResult,

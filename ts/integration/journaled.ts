@@ -1,4 +1,4 @@
-import type { IncompleteAnswer } from "../runtime/call/outcome.js";
+import type { AnsweredFailure, IncompleteAnswer } from "../runtime/call/outcome.js";
 import { journaled as journal, type CallInfo, type JournaledCall } from "../runtime/call/journal-call.js";
 import {
   journalStreamed as journalStream,
@@ -10,7 +10,15 @@ import {
 import { rejected } from "../runtime/scope/rejected.js";
 import type { CallMeta } from "../types/snapshot.js";
 
-export type { AnswerRecorder, CallInfo, IncompleteAnswer, JournaledCall, RestOfAnswer, StreamedAnswer };
+export type {
+  AnsweredFailure,
+  AnswerRecorder,
+  CallInfo,
+  IncompleteAnswer,
+  JournaledCall,
+  RestOfAnswer,
+  StreamedAnswer,
+};
 
 /** A call of a client. Unless `leaf` is false, what it does inside only sends its request and is not recorded. */
 export interface ClientCall<T> extends JournaledCall {
@@ -19,7 +27,7 @@ export interface ClientCall<T> extends JournaledCall {
   /** Data to record in addition to the answer, such as times. Called when the call has ended. */
   meta?(): CallMeta;
   /** Returns the failure that an answer describes, such as an error status. It is retried like a thrown error. */
-  failureIn?(answer: T): { name: string; message: string } | undefined;
+  failureIn?(answer: T): AnsweredFailure | undefined;
 }
 
 /** The result of a call. */
@@ -67,7 +75,7 @@ export interface StreamedClientCall<Answer, Recorded> extends JournaledCall {
   /** How to complete an answer whose end was not recorded, because the run was dumped or killed first. */
   incompleteAnswer(recorded: Recorded): IncompleteAnswer | undefined;
   /** As in `ClientCall`. */
-  failureIn?(recorded: Recorded): { name: string; message: string } | undefined;
+  failureIn?(recorded: Recorded): AnsweredFailure | undefined;
 }
 
 /**

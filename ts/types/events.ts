@@ -38,6 +38,18 @@ interface EventBase<Type extends string> {
   _seq?: number;
 }
 
+/** The start of something that shows which earlier failures the program has handled. */
+interface Start {
+  /** Extension: callIds of failed calls and sub-agents of the frame that the program had seen before. */
+  handledFailures?: string[];
+}
+
+/** The end of a frame. */
+interface FrameEnd {
+  /** Extension: callIds of the calls and sub-agents that the frame failed with. */
+  failedBy?: string[];
+}
+
 /** How a span ended. */
 interface Ended {
   /** Milliseconds. */
@@ -93,7 +105,7 @@ export interface RunWithStartEvent extends EventBase<"runWith:start">, RunWithFi
  */
 export interface RunWithReturnEvent extends EventBase<"runWith:return"> {}
 
-export interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields, Ended, Result {
+export interface RunWithEndEvent extends EventBase<"runWith:end">, RunWithFields, Ended, FrameEnd, Result {
   metrics: {
     totalPromptTokens: number;
     totalCompletionTokens: number;
@@ -119,14 +131,16 @@ interface AgentFields extends Inner {
   callId?: string;
 }
 
-export interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued {
+export interface AgentStartEvent extends EventBase<"agent:start">, AgentFields, Continued, Start {
   /** Own, only of an agent that is called without a run: as in `runWith:start`. */
   recorder?: Recorder;
   /** As `recorder`. */
   firstRun?: string;
 }
 
-export interface AgentEndEvent extends EventBase<"agent:end">, AgentFields, Ended, Result {
+export interface AgentEndEvent extends EventBase<"agent:end">, AgentFields, Ended, FrameEnd, Result {
+  /** Extension: the failure is from a recording in which the program continued after it. */
+  handled?: true;
   generationCount: number;
 }
 
@@ -204,6 +218,8 @@ interface CallEnd extends Ended {
   attempts?: number;
   /** Extension: as in `CallRecord`. */
   sameTick?: true;
+  /** Extension: callIds of the calls and sub-agents inside this call that it failed with. */
+  failedBy?: string[];
 }
 
 export interface TurnEndEvent extends EventBase<"turn:end">, TurnFields, CallEnd {
@@ -242,7 +258,7 @@ interface ToolsExecuteFields {
 }
 
 /** The tool calls of a turn start. They run in parallel. */
-export interface ToolsExecuteStartEvent extends EventBase<"tools:execute:start">, ToolsExecuteFields {}
+export interface ToolsExecuteStartEvent extends EventBase<"tools:execute:start">, ToolsExecuteFields, Start {}
 
 export interface ToolExecution extends Inner {
   /** The id that the model gave the call. */
@@ -305,7 +321,7 @@ interface CallFields extends Inner {
 }
 
 /** The start of a call that is journaled. */
-interface CallStarted {
+interface CallStarted extends Start {
   /**
    * Extension: the lanes of equal calls that are open together, by callId: as in `CallRecord`. The second one that
    * starts also has the lane of the first one.

@@ -64,6 +64,15 @@ export interface ReplayReport {
   live: number;
   missed: number;
   overtaken: number;
+  /** Recorded failures that were replayed. `failures: "retry"` executes their calls again instead. */
+  replayedFailures: number;
+  /**
+   * CallIds of the failed calls that were executed again because nothing in the recording shows if the program had handled
+   * the failure. `failures: "replay"` replays them.
+   */
+  unprovenFailures: string[];
+  /** CallId of the replayed failure that the run ended with. */
+  endedByReplayed?: string;
   /** The frames, in the order of their starts; empty if the run had no recording. */
   frames: FrameReport[];
   /**

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use agent_rewind_core::fork::{Change, NewOutcome, Target, fork};
 use agent_rewind_core::json::{JsonStr, JsonText};
 use agent_rewind_core::model::{
-    Call, CallData, Frame, Generation, Kind, Outcome, RequestHash, State, Value,
+    Call, CallData, Flags, Frame, Generation, Kind, Outcome, RequestHash, State, Value,
 };
 
 fn call(call_id: &str, start: u64) -> Arc<Call> {
@@ -68,7 +68,10 @@ fn three_agents() -> Arc<Frame> {
 #[test]
 fn without_changes_the_tree_is_the_source() {
     let source = three_agents();
-    assert!(Arc::ptr_eq(&source, &fork(&source, &[]).unwrap()));
+    assert!(Arc::ptr_eq(
+        &source,
+        &fork(&source, Flags::CURRENT, &[]).unwrap()
+    ));
 }
 
 #[test]
@@ -78,7 +81,7 @@ fn frames_that_no_change_touches_are_shared() {
         drop: true,
         ..change("root/y/tool:t:0")
     };
-    let fork = fork(&source, &[dropped]).unwrap();
+    let fork = fork(&source, Flags::CURRENT, &[dropped]).unwrap();
     let (before, after) = (&source.generation.children, &fork.generation.children);
     assert_eq!(after.len(), 2, "the last agent started later");
     assert!(Arc::ptr_eq(before.get(0).unwrap(), after.get(0).unwrap()));
@@ -107,7 +110,7 @@ fn deep_trees_are_forked_without_recursion() {
         outcome: Some(NewOutcome::Output(output.clone())),
         ..change(&format!("{deepest}/tool:t:0"))
     };
-    let fork = fork(&source, &[answered]).unwrap();
+    let fork = fork(&source, Flags::CURRENT, &[answered]).unwrap();
     let mut last = &fork;
     while let Some(child) = last.generation.children.get(0) {
         assert!(last.is_running(), "a replay has to reach the change");
@@ -119,7 +122,12 @@ fn deep_trees_are_forked_without_recursion() {
 
 #[test]
 fn an_error_names_the_change_and_the_known_names() {
-    let error = fork(&three_agents(), &[change("root/x"), change("root/w")]).unwrap_err();
+    let error = fork(
+        &three_agents(),
+        Flags::CURRENT,
+        &[change("root/x"), change("root/w")],
+    )
+    .unwrap_err();
     assert_eq!((error.change, error.field), (1, "at"));
     assert!(error.known.listed);
     let names: Vec<_> = error.known.names.iter().map(JsonStr::body).collect();

@@ -8,6 +8,7 @@ import { encodeInput, encodeValue } from "../../values/encode.js";
 import { toErrorInfo } from "../../values/error-info.js";
 import { beginCall } from "../call/request.js";
 import { answerOrCall } from "../call/answer-or-call.js";
+import { handOut, noteStart } from "../call/failures.js";
 import type { CallFailure, Ended } from "../call/outcome.js";
 import { newSpanId } from "../scope/ids.js";
 import { Span } from "../scope/span.js";
@@ -94,8 +95,8 @@ async function runBatch(context: RunContext, requests: readonly ToolRequest[]): 
     toolNames: requests.map((request) => request.toolName),
   }));
   // The calls begin only after input checks and middlewares, which await.
-  scope.frame.markPendingFailuresHandled();
-  span.start();
+  noteStart(scope);
+  span.start(() => scope.takeHandled());
   const inside = context.inSpan(span.spanId);
   const ended = await Promise.all(requests.map((request) => runTool(inside, request)));
   span.end(() => {
@@ -184,6 +185,7 @@ class ToolRun {
   async #journaled(tool: Tool, input: unknown): Promise<unknown> {
     const { scope } = this.#context;
     this.#context.throwIfAborted();
+    noteStart(scope);
     const call = beginCall(this.#context, "tool", tool.name, input);
     const { callId, contentHash } = call;
     const { within } = this.#context;
@@ -199,7 +201,7 @@ class ToolRun {
     this.#input = scope.run.emitter.observed ? (JSON.parse(encodeInput(input).text) as unknown) : input;
     this.#contentHash = contentHash;
     this.#spanId = span.spanId;
-    span.start(() => call.startFields);
+    span.start(() => ({ ...call.startFields, ...scope.takeHandled() }));
     const inside = this.#context.inside(call.entry, span.spanId, false);
     try {
       const ended = await answerOrCall(call, {
@@ -214,6 +216,7 @@ class ToolRun {
       const { error, cached } = failure as CallFailure;
       this.#cached = cached;
       span.end(() => failureFields(failure as CallFailure));
+      handOut(call);
       throw error;
     }
   }

@@ -8,6 +8,7 @@ import type { Message } from "../../types/messages.js";
 import type { ModelAdapter, StreamEvent, StreamOptions, ToolSchema } from "../../types/model.js";
 import { addModelUsage } from "../usage/budget.js";
 import { answerOrCall } from "../call/answer-or-call.js";
+import { handOut, noteStart } from "../call/failures.js";
 import { CallFailure } from "../call/outcome.js";
 import type { Conversation, PromptRequest } from "./hashed-conversation.js";
 import type { StartedCall } from "../call/started-call.js";
@@ -30,6 +31,7 @@ export async function takeTurn(
   const { scope } = context;
   const from = askedFrom(scope, takeTurn);
   context.throwIfAborted();
+  noteStart(scope);
   const call = conversation.begin(from);
   const { callId, contentHash } = call;
   const { within } = context;
@@ -43,7 +45,7 @@ export async function takeTurn(
     ...(request.schema === undefined ? {} : { schema: request.schema }),
     ...(conversation.tools.length === 0 ? {} : { toolConfig: toolConfig(request, conversation) }),
   }));
-  span.start(() => call.startFields);
+  span.start(() => ({ ...call.startFields, ...scope.takeHandled() }));
   const inside = context.inSpan(span.spanId);
   const facts = new StreamFacts();
   const notifyWatchers = (event: StreamEvent, replayed: boolean): void => {
@@ -81,6 +83,7 @@ export async function takeTurn(
   } catch (failure) {
     if (!(failure instanceof CallFailure)) throw failure;
     span.end(() => failureFields(failure));
+    handOut(call);
     throw failure.error;
   }
 }

@@ -15,6 +15,7 @@ import type { StartedCall } from "./started-call.js";
 export async function answerOrCall<T>(call: StartedCall, spec: CallSpec<T>): Promise<Ended<T>> {
   const { kind, name, callId, request } = call;
   const seen = call.scope.run.seeCall({ kind, name, callId, request });
+  call.scope.openCalls += 1;
   try {
     const ended = await (call.hasRecordedAnswer ? replayRecorded(call, spec, makeAgain) : makeUnanswered(call, spec));
     seen.ended = seenEnd(ended);
@@ -33,6 +34,7 @@ export async function answerOrCall<T>(call: StartedCall, spec: CallSpec<T>): Pro
     throw own;
   } finally {
     call.close();
+    call.scope.openCalls -= 1;
   }
 }
 

@@ -30,12 +30,13 @@ export function outputFields(ended: Ended<unknown>): {
 }
 
 /** Event fields of a failed call. */
-export function failureFields({ error, source, cached, data }: CallFailure): CallData & {
+export function failureFields({ error, source, cached, data, failedBy }: CallFailure): CallData & {
   error: ErrorInfo;
   tombstone?: string;
   success: false;
   cache: boolean;
   handled?: true;
+  failedBy?: readonly string[];
 } {
   const handled = source === "recorded-handled" ? { handled: true as const } : {};
   const info = toErrorInfo(error);
@@ -47,5 +48,6 @@ export function failureFields({ error, source, cached, data }: CallFailure): Cal
     success: false,
     cache: cached,
     ...handled,
+    ...(failedBy.length === 0 ? {} : { failedBy }),
   };
 }

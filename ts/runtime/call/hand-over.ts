@@ -28,11 +28,19 @@ export class HandOver<Answer> {
     this.#reject(error);
   }
 
-  take(): Promise<Answer> {
-    return this.#given.then(() => {
-      const { value } = this.#answer as { value: Answer };
-      this.#answer = undefined;
-      return value;
-    });
+  /** @param handOut called when the program receives the answer or, without an argument, the error. */
+  take(handOut: (answer?: Answer) => void): Promise<Answer> {
+    return this.#given.then(
+      () => {
+        const { value } = this.#answer as { value: Answer };
+        this.#answer = undefined;
+        handOut(value);
+        return value;
+      },
+      (error: unknown) => {
+        handOut();
+        throw error;
+      },
+    );
   }
 }

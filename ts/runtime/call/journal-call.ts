@@ -10,11 +10,21 @@ import type { Class } from "../../values/inexact.js";
 import type { Scope } from "../scope/scope.js";
 import { Span } from "../scope/span.js";
 import { announceReplay, makeObserved, modelCall, type ModelCall } from "./observers.js";
-import type { CallFailure, CallSpec, Ended, Progress } from "./outcome.js";
+import {
+  keptInErrors,
+  originOf,
+  rememberFailure,
+  type CallFailure,
+  type CallSpec,
+  type Ended,
+  type Progress,
+} from "./outcome.js";
 import { dataFields } from "./call-data.js";
 import { askedFrom } from "./lanes.js";
 import type { StartedCall } from "./started-call.js";
 import { failureFields, outputFields } from "./event-fields.js";
+import { handOut, noteStart } from "./failures.js";
+import { keepQuiet } from "./quiet.js";
 
 /** A call to be journaled. */
 export interface JournaledCall {
@@ -112,15 +122,23 @@ export interface EndedCall<T> extends Ended<T> {
   readonly continue?: (() => Promise<EndedCall<T>>) | undefined;
 }
 
+/** `meta` is read after a live call; the others are as in `CallSpec`. */
+interface JournaledOptions<T> extends Pick<CallSpec<T>, "meta" | "incompleteAnswer" | "failureIn"> {
+  /**
+   * Receives what notes that the program receives the failure of the call, with the answer that reports it. For callers
+   * that do not pass on the returned promise. Default: noted when that promise is settled.
+   */
+  readonly delayHandOut?: ((handOut: (answer?: unknown) => void) => void) | undefined;
+}
+
 /**
  * Like {@link journalCall}, but also returns how the call ended.
- * @param more `meta` is read after a live call; the others are as in `CallSpec`.
  * @throws synchronously if the call cannot begin.
  */
 export function journaled<T>(
   call: JournaledCall,
   make: (info: CallInfo, open: OpenCall<T>) => T | Promise<T>,
-  more: Pick<CallSpec<T>, "meta" | "incompleteAnswer" | "failureIn"> = {},
+  more: JournaledOptions<T> = {},
 ): Promise<EndedCall<T>> {
   const context = call.context ?? getContext();
   if (context === undefined) throw new ContextNotFoundError("journalCall");
@@ -133,11 +151,12 @@ export function journaled<T>(
   const { scope } = context;
   const from = askedFrom(scope, journaled);
   context.throwIfAborted();
+  noteStart(scope);
   const started = beginAttempt(context, from, call);
   const { callId, contentHash } = started;
   const { within } = context;
   const about = { kind: call.kind, name: call.name, callId, contentHash, ...(within === undefined ? {} : { within }) };
-  const events = new CallEvents<T>(scope, context.trace.spanId, about, { attempt: call.attempt ?? 0, started });
+  const events = new CallEvents<T>(started, context.trace.spanId, about, call.attempt ?? 0, more);
   const { spanId } = events.span;
   const inside = context.inside(started.entry, spanId, call.leaf === true);
   const makeInside = (progress: Progress<T>): T | Promise<T> =>
@@ -158,24 +177,33 @@ export function journaled<T>(
 /** The events of a call: its start, its answer if that is returned before the call ends, and its end, once. */
 class CallEvents<T> {
   readonly span: Span;
+  readonly #call: StartedCall;
   readonly #scope: Scope;
+  readonly #options: JournaledOptions<T>;
   #hasEnded = false;
+  #isHandedOut = false;
 
-  constructor(
-    scope: Scope,
-    parentSpanId: string,
-    about: object,
-    { attempt, started }: { attempt: number; started: StartedCall },
-  ) {
+  constructor(call: StartedCall, parentSpanId: string, about: object, attempt: number, options: JournaledOptions<T>) {
+    const { scope } = call;
+    this.#call = call;
     this.#scope = scope;
+    this.#options = options;
     this.span = new Span(scope, "CALL", parentSpanId, () => about);
-    this.span.start(() => ({ ...(attempt > 0 ? { attempt } : {}), ...started.startFields }));
+    this.span.start(() => ({
+      ...(attempt > 0 ? { attempt } : {}),
+      ...call.startFields,
+      ...scope.takeHandled(),
+    }));
   }
 
   openCall(progress: Progress<T>): OpenCall<T> {
     const { run, outerRecording } = this.#scope;
     return {
-      headReceived: (value) => this.#answer(progress(value, true)),
+      headReceived: (value) => {
+        const ended = progress(value, true);
+        this.#answer(ended);
+        this.#handOutAnswer(ended);
+      },
       firstChunk: (value) => {
         if (run.emitter.observed && !this.#hasEnded) this.#answer(progress(value));
       },
@@ -191,11 +219,14 @@ class CallEvents<T> {
     try {
       const ended = await ending;
       const { continue: continueCall, end } = ended;
+      if (ended.failure !== undefined) this.#rememberContent(ended);
       if (continueCall === undefined && end === undefined) {
         this.#end(ended);
+        this.#handOutAnswer(ended);
         return ended;
       }
       this.#answer(ended);
+      this.#handOutAnswer(ended);
       return {
         ...ended,
         ...(continueCall === undefined ? {} : { continue: () => this.follow(continueCall()) }),
@@ -210,8 +241,38 @@ class CallEvents<T> {
       };
     } catch (failure) {
       this.#emitEnd(() => failureFields(failure as CallFailure));
+      this.#handOut(() => handOut(this.#call));
       throw (failure as CallFailure).error;
     }
+  }
+
+  /** Notes that the program receives an answer that reports a failure. */
+  #handOutAnswer({ failure, cached, handledWhenRecorded }: Ended<T>): void {
+    if (failure === undefined) return;
+    this.#handOut((answer) => {
+      for (const kept of keptInErrors(answer)) {
+        rememberFailure(this.#call, kept, cached);
+        if (cached) keepQuiet(kept);
+      }
+      if (handledWhenRecorded !== true) handOut(this.#call);
+    });
+  }
+
+  /** Clients copy the content of an answer into the error that they make of it. */
+  #rememberContent({ value, cached }: Ended<T>): void {
+    const answer = this.#options.failureIn?.(value)?.answer;
+    if (answer === undefined) return;
+    const origin = originOf(this.#call, cached);
+    if (origin !== undefined) this.#scope.rememberAnswer(answer, origin);
+    if (cached) keepQuiet(undefined, answer);
+  }
+
+  #handOut(note: (answer?: unknown) => void): void {
+    if (this.#isHandedOut) return;
+    this.#isHandedOut = true;
+    const { delayHandOut } = this.#options;
+    if (delayHandOut === undefined) note();
+    else delayHandOut(note);
   }
 
   #answer(ended: Ended<T>): void {

@@ -46,9 +46,9 @@ export async function makeCall<T>(call: StartedCall, spec: CallSpec<T>): Promise
     }
   } catch (error) {
     const failureData = data(true);
-    journalFailure(call, error, failureData);
+    const failedBy = journalFailure(call, error, failureData);
     call.noteOutcome(true);
-    throw new CallFailure(error, "made", failureData);
+    throw new CallFailure(error, "made", failureData, failedBy);
   }
   ended = endedWith(value, encoded, true);
   if ("tombstone" in encoded && scope.run.recording) warnUnrecorded(call, encoded.tombstone);
@@ -84,5 +84,5 @@ function failureWith<T>(value: T, { text, types }: Encoded, { failureIn }: CallS
   const tags = Object.entries(JSON.parse(types ?? "{}") as Record<string, string>);
   const detailsTypes = Object.fromEntries(tags.map(([pointer, tag]) => [`/answer${pointer}`, tag]));
   const details = { answer: JSON.parse(text) as unknown };
-  return { ...failure, details, ...(tags.length === 0 ? {} : { detailsTypes }) };
+  return { name: failure.name, message: failure.message, details, ...(tags.length === 0 ? {} : { detailsTypes }) };
 }

@@ -60,6 +60,7 @@ export function reportMiss(call: StartedCall): void {
   }
   const { flag, callId, inexact = "" } = miss;
   if (flag !== undefined) scope.run.report.withheld.push({ callId, flag, reason: inexact });
+  if (call.recorded.unproven === true) scope.run.report.unprovenFailures.push(call.callId);
   if (misses.allows(miss)) return;
   const error = new ReplayMissError(miss);
   // A miss in a frame that already returned must not fail the run.

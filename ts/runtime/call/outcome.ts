@@ -3,6 +3,7 @@ import { decodeParsed } from "../../values/decode.js";
 import type { Encoded, Tombstone } from "../../values/encode.js";
 import type { ErrorClass } from "../../types/error-class.js";
 import { toErrorInfo, unrecordable } from "../../values/error-info.js";
+import type { FailedAnswer, Origin } from "../scope/error-origins.js";
 import { dataText, type CallData } from "./call-data.js";
 import { warnOfLostParts } from "./incomplete-errors.js";
 import type { StartedCall } from "./started-call.js";
@@ -14,7 +15,7 @@ export interface CallSpec<T> {
   /** How to continue a recorded answer whose end was not recorded; `undefined` if the answer is complete. */
   readonly incompleteAnswer?: ((recorded: T) => IncompleteAnswer | undefined) | undefined;
   /** The failure that an answer reports, if any. Such an answer is journaled and retried like a failure. */
-  readonly failureIn?: ((value: T) => { name: string; message: string } | undefined) | undefined;
+  readonly failureIn?: ((value: T) => AnsweredFailure | undefined) | undefined;
   /**
    * Creates the error of a call whose value cannot be journaled. Without it the call succeeds, and its entry contains
    * the reason why it cannot be replayed.
@@ -35,6 +36,14 @@ export interface CallSpec<T> {
 export type IncompleteAnswer = "restart" | "continueOnRead";
 /** `headReceived`: the program receives the answer now, although the call continues. */
 export type Progress<T> = (value: T, headReceived?: boolean) => Ended<T>;
+
+/** The failure that an answer reports. */
+export interface AnsweredFailure {
+  readonly name: string;
+  readonly message: string;
+  /** What an error contains that a client makes of the answer. The error is then known to be this failure. */
+  readonly answer?: FailedAnswer | undefined;
+}
 
 /** The end of a call that did not fail. */
 export interface Ended<T> extends CallData {
@@ -74,8 +83,11 @@ export class CallFailure {
   readonly source: "made" | "recorded" | "recorded-handled";
   /** The data that was journaled with the failure. */
   readonly data: CallData;
+  /** CallIds of what failed with it inside the call. */
+  readonly failedBy: readonly string[];
 
-  constructor(error: unknown, source: CallFailure["source"], data: CallData = {}) {
+  constructor(error: unknown, source: CallFailure["source"], data: CallData = {}, failedBy: readonly string[] = []) {
+    this.failedBy = failedBy;
     this.error = error;
     this.source = source;
     this.data = data;
@@ -102,10 +114,15 @@ export function journalOutcome({ scope, slot }: StartedCall, ended: Ended<unknow
   }
 }
 
-/** Journals that a call failed. */
-export function journalFailure(call: StartedCall, error: unknown, data?: CallData): void {
-  const { scope, slot } = call;
-  if (slot === undefined || scope.abandoned) return;
+/**
+ * Journals that a call failed.
+ * @returns the callIds of what failed with the error inside the call. When the call is executed again, that is too.
+ */
+export function journalFailure(call: StartedCall, error: unknown, data?: CallData): string[] {
+  const { scope, slot, callId } = call;
+  if (slot === undefined || scope.abandoned) return [];
+  const inside = scope.originsOf(error).filter(({ within }) => within === callId);
+  for (const origin of inside) origin.markStopped();
   const info = toErrorInfo(error);
   const reason = unrecordable(info);
   const recorded = data && dataText(scope, data);
@@ -115,7 +132,8 @@ export function journalFailure(call: StartedCall, error: unknown, data?: CallDat
     scope.frame.bury(slot, scope.recordable(JSON.stringify(thrownTombstone(reason))), recorded);
   }
   warnOfLostParts(call, info);
-  rememberFailure(call, error);
+  rememberFailure(call, error, false);
+  return inside.map((origin) => origin.callId);
 }
 
 /** The text of the entry of a call that threw something that cannot be thrown again. */
@@ -123,9 +141,29 @@ export function thrownTombstone(reason: string): string {
   return `the thrown value: ${reason}`;
 }
 
-/** Remembers that a call failed with an error, in case the frame ends with it. */
-export function rememberFailure({ scope, slot }: StartedCall, error: unknown): void {
-  if (slot !== undefined) scope.remember(error, () => scope.frame.markPropagated(slot));
+/** Remembers that a call failed with an error, in case the frame ends with it. `replayed`: it comes from a recording. */
+export function rememberFailure(call: StartedCall, error: unknown, replayed: boolean): void {
+  const origin = originOf(call, replayed);
+  if (origin !== undefined) call.scope.remember(error, origin);
+}
+
+/** What clients keep of an answer in the error that they make of it: the answer itself, or its headers. */
+export function keptInErrors(answer: unknown): object[] {
+  if (typeof answer !== "object" || answer === null) return [];
+  const { headers } = answer as { headers?: unknown };
+  return typeof headers === "object" && headers !== null ? [answer, headers] : [answer];
+}
+
+/** The journal entry of a failed call; `undefined` if it has none. */
+export function originOf({ scope, slot, callId, context }: StartedCall, replayed: boolean): Origin | undefined {
+  if (slot === undefined) return undefined;
+  return {
+    callId,
+    within: context.within,
+    replayed,
+    markStopped: () => scope.frame.markStopped(slot),
+    nameInDump: () => scope.frame.nameCall(slot),
+  };
 }
 
 /** A copy of the answer that reported a failure. */

@@ -14,6 +14,7 @@ import {
   type Progress,
   type RecordedEnd,
 } from "./outcome.js";
+import { keepQuiet } from "./quiet.js";
 import type { StartedCall } from "./started-call.js";
 
 /**
@@ -49,6 +50,7 @@ export async function replayRecorded<T>(
   const headReceived = end !== undefined;
   await waitForRelease(call, headReceived);
   const ended = { ...answer, ...release(call, headReceived), end };
+  if (answer.failure !== undefined) scope.run.report.replayedFailures += 1;
   if (incomplete === undefined) return ended;
   const continueCall = (): Promise<Ended<T>> => {
     end?.now();
@@ -121,7 +123,9 @@ function recordedError(
 
 function replayedFailure(call: StartedCall, error: unknown): CallFailure {
   const data = release(call, false);
-  rememberFailure(call, error);
+  call.scope.run.report.replayedFailures += 1;
+  rememberFailure(call, error, true);
+  keepQuiet(error);
   return new CallFailure(error, call.answer === "failure" ? "recorded" : "recorded-handled", data);
 }
 

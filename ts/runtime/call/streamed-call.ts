@@ -94,6 +94,7 @@ class StreamedCall<Answer, Recorded> {
   #before: Recorded | undefined;
   #meta: (() => CallMeta) | undefined;
   #close: () => void = () => {};
+  #handOut: ((answer?: unknown) => void) | undefined;
 
   constructor(
     call: JournaledCall,
@@ -126,6 +127,8 @@ class StreamedCall<Answer, Recorded> {
         meta: () => this.#meta?.() ?? {},
         incompleteAnswer: (recorded) => replay.incompleteAnswer(recorded),
         failureIn: replay.failureIn,
+        // The promise of the call is not the one that the program waits for.
+        delayHandOut: (handOut) => (this.#handOut = handOut),
       },
     );
   }
@@ -149,7 +152,10 @@ class StreamedCall<Answer, Recorded> {
       }
     };
     handOver.settled = ended.then(replayed, fail);
-    return handOver.take();
+    return handOver.take((answer) => {
+      this.#handOut?.(answer);
+      this.#handOut = undefined;
+    });
   }
 
   #replayed({ value, meta = {}, restoreError, ...rest }: EndedCall<Recorded>): Answer | Promise<Answer> {

@@ -17,6 +17,8 @@ import { budgetOf } from "../usage/budget.js";
 import { isProduction } from "../scope/environment.js";
 import { runProgram } from "../call/async-stack.js";
 import { encodedFields } from "../call/event-fields.js";
+import { handOutFrame, noteStart } from "../call/failures.js";
+import { keepQuiet } from "../call/quiet.js";
 import { uncovered, warnInexact } from "../../values/inexact.js";
 import { isRebornSignal, type RebornSignal } from "./reborn.js";
 import { newRunId } from "../scope/ids.js";
@@ -123,6 +125,7 @@ function openScope(spec: FrameInput, parent: RunContext | undefined): Scope {
     if (outer.depth >= run.maxDepth) throw new MaxDepthExceededError(run.maxDepth, spec.id);
     parent.throwIfAborted();
     callId = outer.nextCallId("agent", spec.id);
+    noteStart(outer);
     frame = calling(() => outer.frame.openChild(start(callId)));
   }
   return new Scope({
@@ -198,6 +201,7 @@ class FrameRun<Props, Result> {
         ? { recorder: JSON.parse(scope.frame.recorder) as Recorder, firstRun: scope.frame.identity }
         : {}),
       ...(scope.frameReport.recording === "own" ? { budgetState: budgetOf(scope) } : {}),
+      ...scope.parent?.takeHandled(),
     }));
   }
 
@@ -219,10 +223,10 @@ class FrameRun<Props, Result> {
   }
 
   /** A failure that ended the run is retried, if calls may be executed. So is a result that could not be recorded. */
-  #mayReuse({ status, text, endedTheRun, types }: NativeRecordedState): boolean {
+  #mayReuse({ status, text, retried, types }: NativeRecordedState): boolean {
     if (status === "completed") return types !== UNRECORDED;
     if (unrecordable(JSON.parse(text ?? "{}") as ErrorInfo) !== undefined) return false;
-    return !endedTheRun || this.#scope.run.mode === "replay";
+    return !retried || this.#scope.run.mode === "replay";
   }
 
   /** Returns the recorded result without running the handler. */
@@ -238,9 +242,10 @@ class FrameRun<Props, Result> {
       return result;
     }
     const error = restoreError(scope, scope.callId, JSON.parse(text ?? "{}") as ErrorInfo);
-    this.#emitEnd(() => ({ error: toErrorInfo(error), success: false, cache: true }));
+    this.#emitEnd(() => ({ error: toErrorInfo(error), ...this.#failureFields(), success: false, cache: true }));
+    scope.run.report.replayedFailures += 1;
     scope.close();
-    scope.parent?.remember(error, () => scope.frame.markFramePropagated());
+    this.#handOut(error, true);
     throw error;
   }
 
@@ -351,8 +356,24 @@ class FrameRun<Props, Result> {
 
   #fail(error: unknown): void {
     const scope = this.#scope;
-    scope.fail(error, () => this.#emitEnd(() => ({ error: toErrorInfo(error), success: false })));
-    scope.parent?.remember(error, () => scope.frame.markFramePropagated());
+    const failedBy = scope.fail(error, (ended) =>
+      this.#emitEnd(() => ({ error: toErrorInfo(error), ...ended, ...this.#failureFields(), success: false })),
+    );
+    this.#handOut(
+      error,
+      failedBy.some(({ replayed }) => replayed),
+    );
+  }
+
+  /** Notes that the program receives the frame's error. */
+  #handOut(error: unknown, replayed: boolean): void {
+    const { frame, frameReport } = this.#scope;
+    if (frameReport.live === 0 && frame.recordedState()?.status === "failed") keepQuiet(error);
+    handOutFrame(this.#scope, error, replayed);
+  }
+
+  #failureFields(): { handled?: true } {
+    return this.#scope.frame.wasHandled ? { handled: true } : {};
   }
 
   #emitEnd(fields: () => object): void {

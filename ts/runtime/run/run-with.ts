@@ -1,4 +1,6 @@
 import { runProgram } from "../call/async-stack.js";
+import { handOutFrame, noteStart } from "../call/failures.js";
+import { report } from "../call/quiet.js";
 import { RunContext, getContext, storage } from "../scope/run-context.js";
 import { NestedRunError, SnapshotDisabledError } from "../../errors/index.js";
 import { kindOf } from "../../errors/received.js";
@@ -90,6 +92,7 @@ function withinSession(options: RunWithOptions, around: Scope, own: Rules): Sess
   const inputRules = { exactContent, exact: rules.exact };
   const { warns } = around.run;
   const start = frameStart(callId, "", options.initialProps, { ...rules, inputRules, warns }, getContext()?.within);
+  noteStart(around);
   const frame = calling(() => around.frame.openChild(start));
   return { callId, frame, rules };
 }
@@ -226,7 +229,12 @@ class Run<Props, Result> {
     };
     if ("error" in outcome) {
       const { error } = outcome;
-      scope.fail(error, () => emitEnd(() => ({ error: toErrorInfo(error), success: false })));
+      const replayed = scope.originsOf(error).find((origin) => origin.replayed);
+      if (replayed !== undefined) scope.run.report.endedByReplayed = replayed.callId;
+      scope.fail(error, (ended) => emitEnd(() => ({ error: toErrorInfo(error), ...ended, success: false })));
+      handOutFrame(scope, error, replayed !== undefined);
+      report(error);
+      if (replayed !== undefined) noteReplayed(error, replayed.callId);
     } else {
       const { text, types } = outcome.result;
       scope.complete(scope.run.redaction?.encoded({ text, types }) ?? { text, types }, () =>
@@ -260,6 +268,17 @@ class Run<Props, Result> {
     const entry = this.#scope.frame.entry();
     if (typeof entry?.props !== "string" || entry.props === "{}") return undefined as Props;
     return decodeValue(entry.props, entry.propsTypes ?? null) as Props;
+  }
+}
+
+/** Adds to the stack of an error that it comes from a recording. Name, message and class stay as they are. */
+function noteReplayed(error: unknown, callId: string): void {
+  if (!(error instanceof Error) || typeof error.stack !== "string") return;
+  const note = `\n    (agent-rewind replayed this failure of ${callId}; run with { failures: "retry" } to execute the call again)`;
+  try {
+    error.stack += note;
+  } catch {
+    // A frozen error.
   }
 }
 

@@ -9,6 +9,10 @@ export interface OuterCall {
 export interface AskedIn {
   /** The innermost call of the frame that the code executes. */
   readonly outerCall: OuterCall | undefined;
+  /** Number of calls of the frame that the code executes, each inside the other. */
+  readonly outerCalls: number;
+  /** The callId of the innermost one. None under the rules of older recordings. */
+  readonly within: string | undefined;
   readonly scope: { readonly openedIn: AskedIn | undefined };
 }
 

@@ -10,6 +10,8 @@ export function emptyReport(mode: ReplayReport["mode"]): ReplayReport {
     live: 0,
     missed: 0,
     overtaken: 0,
+    replayedFailures: 0,
+    unprovenFailures: [],
     frames: [],
     inexact: [],
     withheld: [],
@@ -48,7 +50,7 @@ export function reportData(report: ReplayReport): ReplayReport {
     const { explanation } = firstDivergence;
     return { ...frame, firstDivergence: explanation === undefined ? miss : { ...miss, explanation } };
   });
-  const { inexact, withheld, inFlight, incompleteErrors, saved } = report;
+  const { inexact, withheld, inFlight, incompleteErrors, unprovenFailures, saved } = report;
   return {
     ...report,
     frames,
@@ -56,6 +58,7 @@ export function reportData(report: ReplayReport): ReplayReport {
     withheld: [...withheld],
     inFlight: [...inFlight],
     incompleteErrors: [...incompleteErrors],
+    unprovenFailures: [...unprovenFailures],
     saved: { ...saved },
   };
 }

@@ -19,6 +19,7 @@ export interface LastCall {}
 interface Place {
   readonly generation?: Generation;
   readonly outerCall?: OuterCall | undefined;
+  readonly outerCalls?: number;
   readonly isTransport?: boolean;
   readonly lastCall?: LastCall | undefined;
 }
@@ -31,6 +32,8 @@ export class RunContext {
   readonly generation: Generation;
   /** @internal The innermost call of the frame that the code executes. */
   readonly outerCall: OuterCall | undefined;
+  /** @internal Number of calls of the frame that the code executes, each inside the other. */
+  readonly outerCalls: number;
   /** @internal True if the code sends the request of that call: adapters pass what it sends through. */
   readonly isTransport: boolean;
   /** @internal By it the retry of a client is recognized. Absent before the first call. */
@@ -41,10 +44,11 @@ export class RunContext {
   constructor(
     scope: Scope,
     spanId: string,
-    { generation = scope.generation, outerCall, isTransport = false, lastCall }: Place = {},
+    { generation = scope.generation, outerCall, outerCalls = 0, isTransport = false, lastCall }: Place = {},
   ) {
     this.scope = scope;
     this.outerCall = outerCall;
+    this.outerCalls = outerCalls;
     this.isTransport = isTransport;
     this.lastCall = lastCall;
     this.#spanId = spanId;
@@ -58,13 +62,14 @@ export class RunContext {
 
   /** @internal The place inside a call of the frame. */
   inside(outerCall: OuterCall, spanId: string, isTransport: boolean): RunContext {
-    return new RunContext(this.scope, spanId, { generation: this.generation, outerCall, isTransport });
+    const { generation, outerCalls } = this;
+    return new RunContext(this.scope, spanId, { generation, outerCall, outerCalls: outerCalls + 1, isTransport });
   }
 
   /** @internal The same place, while it sends the request of its call. */
   asTransport(): RunContext {
-    const { generation, outerCall } = this;
-    return new RunContext(this.scope, this.#spanId, { generation, outerCall, isTransport: true });
+    const { generation, outerCall, outerCalls } = this;
+    return new RunContext(this.scope, this.#spanId, { generation, outerCall, outerCalls, isTransport: true });
   }
 
   /** @internal The callId of the call that what the code asks belongs to. None under the rules of older recordings. */
@@ -88,8 +93,8 @@ export class RunContext {
 
   /** @internal The same context for the code after a call. */
   after(lastCall: LastCall): RunContext {
-    const { generation, outerCall, isTransport } = this;
-    return new RunContext(this.scope, this.#spanId, { generation, outerCall, isTransport, lastCall });
+    const { generation, outerCall, outerCalls, isTransport } = this;
+    return new RunContext(this.scope, this.#spanId, { generation, outerCall, outerCalls, isTransport, lastCall });
   }
 
   /** Path of the frame, such as `root/agent:writer:0`. */

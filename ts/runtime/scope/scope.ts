@@ -6,7 +6,7 @@ import { errorInfoText } from "../../values/error-info.js";
 import type { Encoded } from "../../values/encode.js";
 import { Cancellation } from "./cancellation.js";
 import type { SpanRef } from "./emitter.js";
-import { ErrorOrigins } from "./error-origins.js";
+import { ErrorOrigins, type FailedAnswer, type Origin } from "./error-origins.js";
 import { Generation } from "./generation.js";
 import { MemoryStore } from "./memory.js";
 import type { AskedIn } from "./outer-call.js";
@@ -53,6 +53,11 @@ export class Scope {
   readonly outerRecording: Scope | undefined;
   readonly frameReport: FrameReport;
   generation: Generation;
+  openCalls: number = 0;
+  /** True if a start may show that an earlier failure was handled. */
+  hasPendingFailures: boolean = false;
+  /** CallIds of the failures that were handled, until an event names them. */
+  readonly #handled: string[] = [];
   readonly #children = new Set<Scope>();
   readonly #cancellation: Cancellation;
   readonly #errorOrigins = new ErrorOrigins();
@@ -169,8 +174,31 @@ export class Scope {
   }
 
   /** Remembers the journal entry that failed with an error, in case the frame ends with that error. */
-  remember(error: unknown, mark: () => void): void {
-    this.#errorOrigins.remember(error, mark);
+  remember(failed: unknown, origin: Origin): void {
+    this.#errorOrigins.remember(failed, origin);
+  }
+
+  rememberAnswer(answer: FailedAnswer, origin: Origin): void {
+    this.#errorOrigins.rememberAnswer(answer, origin);
+  }
+
+  /** The calls and sub-agents of this frame that failed with an error, or with one in it. */
+  originsOf(error: unknown): Origin[] {
+    return this.#errorOrigins.find(error);
+  }
+
+  /** True if nothing is open in the frame except the calls that the code executes, which are `outerCalls`. */
+  isIdle(outerCalls: number): boolean {
+    return this.openCalls <= outerCalls && this.#children.size === 0;
+  }
+
+  noteHandled(callIds: readonly string[]): void {
+    this.#handled.push(...callIds);
+  }
+
+  /** Fields for the event of a start: the failures that the program has handled since the last such event. */
+  takeHandled(): { handledFailures?: string[] } {
+    return this.#handled.length === 0 ? {} : { handledFailures: this.#handled.splice(0) };
   }
 
   /** Counts a call in the reports of the frame and its run. */
@@ -189,15 +217,18 @@ export class Scope {
   }
 
   /**
-   * Ends the frame with an error. First marks the entries that failed with it, or with an error in its cause chain: the
-   * core must know them when the end is journaled.
+   * Ends the frame with an error. First marks the entries that failed with it, or with an error in it: the core must know
+   * them when the end is journaled.
+   * @returns those entries.
    */
-  fail(error: unknown, emitEnd: () => void): void {
-    this.#errorOrigins.mark(error);
+  fail(error: unknown, emitEnd: (ended: { failedBy: string[] }) => void): readonly Origin[] {
+    const origins = this.originsOf(error);
+    for (const origin of origins) origin.markStopped();
     const info = this.recordable(errorInfoText(error));
     if (!this.abandoned) this.frame.endFailed(info);
-    emitEnd();
+    emitEnd({ failedBy: origins.map(({ callId }) => callId) });
     this.close();
+    return origins;
   }
 
   /** Abandons the frames below that still run in this generation. */

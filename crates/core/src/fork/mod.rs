@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::json::{JsonStr, JsonText, Scanner};
-use crate::model::{Frame, Kind, Memory, Outcome, RequestHash, Value};
+use crate::model::{Flags, Frame, Kind, Memory, Outcome, RequestHash, Value};
 use find::Finder;
 pub use rehash::rehash;
 use remove::{Dropped, Routes};
@@ -90,12 +90,12 @@ struct Edit<'c> {
 }
 
 /// Applies all changes to a recorded tree. All of them name entries of the given tree, so their order does not matter.
-/// If several changes set an outcome of one entry, the last one counts.
+/// If several changes set an outcome of one entry, the last one counts. `flags`: the rules of the recording.
 ///
 /// # Errors
 /// Returns the first change that names no entry, cannot be applied to its entry, or changes an entry that another change
 /// removes.
-pub fn fork(root: &Arc<Frame>, changes: &[Change]) -> Result<Arc<Frame>, ForkError> {
+pub fn fork(root: &Arc<Frame>, flags: Flags, changes: &[Change]) -> Result<Arc<Frame>, ForkError> {
     let mut tree = Tree::load(root);
     tree.settle_memory();
     let finder = Finder::new(&tree, changes);
@@ -129,7 +129,7 @@ pub fn fork(root: &Arc<Frame>, changes: &[Change]) -> Result<Arc<Frame>, ForkErr
     check_kept(&tree, &edits)?;
     tree.apply(&edits, &outcomes);
     tree.reopen_outer_calls(&edits, &outcomes);
-    tree.keep_handled(&outcomes);
+    tree.keep_handled(&outcomes, flags);
     Ok(tree.store())
 }
 

@@ -30,6 +30,9 @@ pub enum Flag {
     /// identify a frame: it is found by its callId, is not reused, and answers no request that another frame with
     /// equal props has recorded too. Without the flag they identify it like any other props.
     ExactContent = 5,
+    /// A failure counts as handled only if something shows that the program had seen it: who waited for it and for a
+    /// later call, or that nothing else ran in between. Without the flag, any later start in its frame counts.
+    SeenFailures = 6,
 }
 
 impl Flag {
@@ -39,6 +42,7 @@ impl Flag {
         Self::OwnAttempts,
         Self::SharedTicks,
         Self::ExactContent,
+        Self::SeenFailures,
     ];
 
     #[must_use]
@@ -54,7 +58,8 @@ impl Flag {
             | Self::InnerCalls
             | Self::OwnAttempts
             | Self::SharedTicks
-            | Self::ExactContent => "0.1.0",
+            | Self::ExactContent
+            | Self::SeenFailures => "0.1.0",
         }
     }
 

@@ -8,5 +8,6 @@ mod lifecycle;
 mod live_frame;
 mod run;
 
+pub use crate::retry_rule::{Awaiters, Moment};
 pub use live_frame::{CallInput, FrameInput, Included, LiveFrame, RunOptions, StartedCall};
 pub use run::{CallSlot, Ended, FramePath, NewCall, NewFrame, Run};

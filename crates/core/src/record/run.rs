@@ -295,11 +295,25 @@ impl Run {
         }
     }
 
-    /// Marks this call's failure.
-    pub(crate) fn mark_call(&mut self, path: &FramePath, slot: CallSlot, mark: Mark) {
-        if let Some(call) = self.live_call(path, slot) {
-            mark.set_in(&mut call.outcome);
-        }
+    /// Marks this call's failure. Returns its callId; `None` if it has not failed, or its generation has ended.
+    pub(crate) fn mark_call(
+        &mut self,
+        path: &FramePath,
+        slot: CallSlot,
+        mark: Mark,
+    ) -> Option<JsonStr> {
+        let call = self.live_call(path, slot)?;
+        mark.set_in(&mut call.outcome);
+        let has_failed = matches!(call.outcome, Outcome::Failure { .. });
+        has_failed.then(|| call.call_id.clone())
+    }
+
+    /// Reads a call. `None` if its generation has ended.
+    pub(super) fn call(&self, path: &FramePath, slot: CallSlot) -> Option<&Call> {
+        let frame = self.frame(path)?;
+        let is_current = frame.earlier.len() == slot.ended_generations;
+        let calls = is_current.then_some(&frame.generation.calls)?;
+        calls.get(slot.call).map(Arc::as_ref)
     }
 
     fn live_call(&mut self, path: &FramePath, slot: CallSlot) -> Option<&mut Call> {
@@ -307,11 +321,11 @@ impl Run {
         generation.calls.get_mut(slot.call).map(Arc::make_mut)
     }
 
-    /// Marks this frame's failure. Call it before the parent ends.
-    pub(crate) fn mark_frame(&mut self, path: &FramePath, mark: Mark) {
-        if let Some(child) = self.live_child(path) {
-            mark.set_in_frame(child);
-        }
+    /// Marks this frame's failure. Call it before the parent ends. Returns its callId; `None` if it is too late.
+    pub(crate) fn mark_frame(&mut self, path: &FramePath, mark: Mark) -> Option<JsonStr> {
+        let child = self.live_child(path)?;
+        mark.set_in_frame(child);
+        Some(child.call_id.clone())
     }
 
     /// A frame, ended or not, whose parent's generation has not ended.
@@ -357,8 +371,8 @@ impl Run {
         true
     }
 
-    /// Replaces this frame by a copy of a recorded one, and ends it.
-    pub fn adopt(&mut self, path: &FramePath, recorded: &Frame) -> bool {
+    /// Replaces this frame by a copy of a recorded one, and ends it. `handled`: its recorded failure was handled.
+    pub fn adopt(&mut self, path: &FramePath, recorded: &Frame, handled: bool) -> bool {
         let inner = if self.clock.moved == 0 {
             recorded.clone()
         } else {
@@ -380,7 +394,7 @@ impl Run {
             replays,
             end: Some(end),
             stopped: false,
-            handled: false,
+            handled,
             divergence: Divergence::None,
             ..inner
         };
@@ -447,6 +461,27 @@ fn generation_of(frame: &mut Frame, ended_generations: usize) -> &mut Generation
 fn child_of(frame: &mut Frame, step: Step) -> Option<&mut Frame> {
     let generation = generation_of(frame, step.ended_generations);
     generation.children.get_mut(step.child).map(Arc::make_mut)
+}
+
+/// Marks the failure of a frame, or of a call in it, as if the run had ended with it.
+pub(super) fn mark_as_end_of_run(tree: &mut Arc<Frame>, path: &FramePath, slot: Option<CallSlot>) {
+    let mut frame = Arc::make_mut(tree);
+    for step in &path.0 {
+        if frame.earlier.len() != step.ended_generations {
+            return;
+        }
+        let Some(child) = frame.generation.children.get_mut(step.child) else {
+            return;
+        };
+        frame = Arc::make_mut(child);
+        Mark::STOPPED.set_in_frame(frame);
+    }
+    if let Some(slot) = slot
+        && frame.earlier.len() == slot.ended_generations
+        && let Some(call) = frame.generation.calls.get_mut(slot.call)
+    {
+        Mark::STOPPED.set_in(&mut Arc::make_mut(call).outcome);
+    }
 }
 
 /// Fails the children that still run, and those under them. Their journals stay.

@@ -10,16 +10,19 @@ use super::copy::{
 };
 use super::inside::{free_name, settle};
 use crate::json::JsonStr;
-use crate::model::{Call, Clock, Divergence, Frame, Generation, Outcome, Renumbering, State};
+use crate::model::{
+    Call, Clock, Divergence, Flags, Frame, Generation, Outcome, Renumbering, State,
+};
 
 /// The tree without its links to the recording. Frames that have not completed carry over the part of their recording
-/// that they have not requested; completed ones only the calls that their leftover code began. `None` if there is no recording. `clock`: the current clock of the run.
+/// that they have not requested; completed ones only the calls that their leftover code began. `None` if there is no
+/// recording. `clock`: the current clock of the run. `flags`: the rules of the recording.
 #[must_use]
-pub fn detached_with_carry_over(root: &Frame, clock: Clock) -> Option<Frame> {
+pub fn detached_with_carry_over(root: &Frame, clock: Clock, flags: Flags) -> Option<Frame> {
     let detaching = Detaching::new(root, 0, Keep::CarryOver)?;
     // After all starts and ends so far.
     let orders = Renumbering::new(orders_to_carry_over(root), clock.next);
-    Some(detaching.run(&orders))
+    Some(detaching.run(&orders, flags))
 }
 
 /// The tree without its links to the recording, as if every call in it had been executed. `None` if there is no
@@ -27,7 +30,7 @@ pub fn detached_with_carry_over(root: &Frame, clock: Clock) -> Option<Frame> {
 #[must_use]
 pub fn detached(root: &Frame, clock: Clock) -> Option<Frame> {
     let orders = Renumbering::new(Vec::new(), clock.next);
-    Detaching::new(root, 0, Keep::Delivered).map(|root| root.run(&orders))
+    Detaching::new(root, 0, Keep::Delivered).map(|root| root.run(&orders, Flags::NONE))
 }
 
 /// The recorded orders of everything that is carried over into a tree.
@@ -323,18 +326,18 @@ impl<'a> Detaching<'a> {
         })
     }
 
-    fn ancestor(&self) -> RecordedAncestor<'a> {
-        RecordedAncestor::new(self.recorded)
+    fn ancestor(&self, flags: Flags) -> RecordedAncestor<'a> {
+        RecordedAncestor::new(self.recorded, flags)
     }
 
     /// Detaches the frame and everything under it.
-    fn run(self, orders: &Renumbering) -> Frame {
-        let mut ancestors = vec![self.ancestor()];
+    fn run(self, orders: &Renumbering, flags: Flags) -> Frame {
+        let mut ancestors = vec![self.ancestor(flags)];
         let mut open: Vec<Self> = Vec::new();
         let mut top = self;
         loop {
             if let Some(child) = top.next_child() {
-                ancestors.push(child.ancestor());
+                ancestors.push(child.ancestor(flags));
                 open.push(std::mem::replace(&mut top, child));
                 continue;
             }

@@ -5,20 +5,22 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::json::JsonStr;
-use crate::model::{Call, Frame, Renumbering};
+use crate::model::{Call, Flag, Flags, Frame, Renumbering};
 use crate::retry_rule::{Ancestor, Mark, call_was_handled, frame_was_handled};
 
 /// A recorded frame on the path from the root.
 #[derive(Clone)]
 pub(super) struct RecordedAncestor<'a> {
     frame: &'a Frame,
+    flags: Flags,
     last_start: Rc<OnceCell<Option<u64>>>,
 }
 
 impl<'a> RecordedAncestor<'a> {
-    pub(super) fn new(frame: &'a Frame) -> Self {
+    pub(super) fn new(frame: &'a Frame, flags: Flags) -> Self {
         Self {
             frame,
+            flags,
             last_start: Rc::default(),
         }
     }
@@ -30,6 +32,9 @@ impl Ancestor for &RecordedAncestor<'_> {
     }
 
     fn last_start(&self) -> Option<u64> {
+        if self.flags.has(Flag::SeenFailures) {
+            return None;
+        }
         let find = || self.frame.generation.last_start();
         *self.last_start.get_or_init(find)
     }
@@ -192,14 +197,15 @@ fn copy_tree<'a>(
     copy_frame: &impl Fn(&Frame, &[RecordedAncestor<'a>]) -> Frame,
 ) -> Frame {
     let mut path = above;
-    path.push(RecordedAncestor::new(root));
+    let flags = path.last().map_or(Flags::NONE, |above| above.flags);
+    path.push(RecordedAncestor::new(root, flags));
     let mut copy = copy_frame(root, &path);
     // The copies above the last one, each with its own position and that of its next child.
     let mut open: Vec<(Frame, usize, usize)> = Vec::new();
     let (mut position, mut next) = (0, 0);
     while let Some(last) = path.last() {
         if let Some(child) = last.frame.generation.children.get(next) {
-            path.push(RecordedAncestor::new(child));
+            path.push(RecordedAncestor::new(child, flags));
             let child = copy_frame(child, &path);
             open.push((std::mem::replace(&mut copy, child), position, next + 1));
             (position, next) = (next, 0);

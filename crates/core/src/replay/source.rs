@@ -16,7 +16,7 @@ use crate::json::{JsonStr, JsonText};
 use crate::model::{
     Call, Flag, Flags, Frame, Generation, Kind, Memory, Outcome, RequestHash, Row, Value,
 };
-use crate::retry_rule::{Ancestor, Failed, Failures, frame_was_handled};
+use crate::retry_rule::{Ancestor, Failed, FailureVerdict, Failures, frame_was_handled};
 use crate::util::IdHashing;
 
 /// The memory that a frame starts with.
@@ -40,6 +40,7 @@ pub struct RecordedFrame {
     claimed: Cell<bool>,
     /// True if it is inside a call whose recorded answer was returned.
     included: Cell<bool>,
+    flags: Flags,
     /// Start of the last call or child of the last generation, computed when it is first needed.
     last_start: OnceCell<Option<u64>>,
     journal: RefCell<Option<JournalIndex>>,
@@ -123,7 +124,7 @@ pub enum Miss {
     /// It ended with a value that could not be recorded.
     Tombstone,
     /// It failed, and is retried.
-    Retry,
+    Retry { handled_is_unknown: bool },
     /// The request, or the input of its frame, has content that its hash does not cover.
     Inexact,
 }
@@ -179,7 +180,7 @@ impl ReplaySource {
         } else {
             Arc::new(run_frame_over(root))
         };
-        let recorded = Rc::new(RecordedFrame::new(frame, 0, None));
+        let recorded = Rc::new(RecordedFrame::new(frame, 0, None, flags));
         recorded.claimed.set(true);
         Self {
             root: Rc::clone(&recorded),
@@ -370,11 +371,14 @@ impl ReplaySource {
             Outcome::Failure { error, .. } => {
                 // A row without a list of calls has no order, so its failure counts as handled.
                 let failed = call.as_deref().and_then(Failed::call);
-                let ended_the_run =
-                    failed.is_some_and(|failed| failed.ended_the_run(self.recorded.up()));
-                handled = !ended_the_run;
-                if failures.retries(ended_the_run) {
-                    Verdict::Miss(Miss::Retry)
+                let verdict = failed.map_or(FailureVerdict::Handled, |failed| {
+                    failed.verdict(self.recorded.up())
+                });
+                handled = verdict == FailureVerdict::Handled;
+                if failures.retries(verdict) {
+                    Verdict::Miss(Miss::Retry {
+                        handled_is_unknown: verdict == FailureVerdict::Unknown,
+                    })
                 } else {
                     Verdict::Failure(error)
                 }
@@ -429,10 +433,10 @@ impl ReplaySource {
         }
     }
 
-    /// True if this frame's failure ended the run, so that a resumed run executes it again.
+    /// True if a resumed run executes this frame again because of its failure.
     #[must_use]
-    pub fn failure_ended_the_run(&self) -> bool {
-        Failed::frame(self.frame()).ended_the_run(self.recorded.up().skip(1))
+    pub fn failure_is_retried(&self) -> bool {
+        Failed::frame(self.frame()).is_retried(self.recorded.up().skip(1))
     }
 
     /// True if the recorded frame failed, or had failed before it was executed again, and the run continued after that.
@@ -485,11 +489,12 @@ impl ReplaySource {
 }
 
 impl RecordedFrame {
-    fn new(frame: Arc<Frame>, position: usize, parent: Option<Weak<Self>>) -> Self {
+    fn new(frame: Arc<Frame>, position: usize, parent: Option<Weak<Self>>, flags: Flags) -> Self {
         Self {
             frame,
             position,
             parent,
+            flags,
             claimed: Cell::new(false),
             included: Cell::new(false),
             last_start: OnceCell::new(),
@@ -513,6 +518,9 @@ impl Ancestor for Rc<RecordedFrame> {
     }
 
     fn last_start(&self) -> Option<u64> {
+        if self.flags.has(Flag::SeenFailures) {
+            return None;
+        }
         let find = || self.frame.generation.last_start();
         *self.last_start.get_or_init(find)
     }
@@ -646,7 +654,8 @@ impl ChildIndex {
                 }
             }
             index.by_call_id.insert(child.call_id.clone(), position);
-            let node = RecordedFrame::new(Arc::clone(child), position, Some(Rc::downgrade(parent)));
+            let above = Some(Rc::downgrade(parent));
+            let node = RecordedFrame::new(Arc::clone(child), position, above, parent.flags);
             index.nodes.push(Rc::new(node));
         }
         index

@@ -133,7 +133,7 @@ fn frames(
     let rules = Rules {
         normalize: builder.normalize.take(),
         redact: builder.redact.take(),
-        recorder: builder.recorder.take(),
+        recorder: builder.recorder.clone(),
         first_run: builder.first_run.take(),
     };
     Ok((builder.into_root()?, rules))

@@ -1,6 +1,5 @@
 //! The marks of failures: which failures get them, and when.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::causes::{causes, identity};
@@ -49,38 +48,13 @@ impl Mark {
     }
 }
 
-/// The failures that reached a live frame and that it has not handled so far.
-#[derive(Debug)]
-pub(crate) struct PendingFailures<F>(RefCell<Vec<F>>);
-
-impl<F> PendingFailures<F> {
-    pub(crate) fn new() -> Self {
-        Self(RefCell::new(Vec::new()))
-    }
-
-    pub(crate) fn add(&self, failure: F) {
-        self.0.borrow_mut().push(failure);
-    }
-
-    /// Removes and returns the failures that are handled because the frame starts a call or sub-agent, or completes.
-    pub(crate) fn take_handled(&self) -> Vec<F> {
-        self.0.take()
-    }
-
-    /// Forgets the failures of a generation that has ended.
-    pub(crate) fn clear(&self) {
-        self.0.take();
-    }
-}
-
-/// Marks the failures as handled after which a restored frame continued. `continued`: the order at which it last
-/// continued with work that may not have started.
+/// Marks the failures of a restored frame as handled if it completed. `last_start`: as in
+/// [`Ancestor::last_start`](super::Ancestor::last_start), with work that may not have started.
 pub(crate) fn mark_handled_failures(
     generation: &mut Generation,
     completed: bool,
-    continued: Option<u64>,
+    last_start: Option<u64>,
 ) {
-    let last_start = generation.last_start().max(continued);
     let is_handled = |failed| {
         let evidence = Evidence::of(failed, completed, false, || last_start);
         matches!(evidence, Evidence::Completed | Evidence::Followed)

@@ -5,7 +5,7 @@ use crate::model::{Call, Frame, Outcome, State};
 /// How a recorded failure is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Failures {
-    /// Execute the call again if the failure ended the run. Replay the failure if it was handled.
+    /// Replay the failure if it was handled. Otherwise execute the call again.
     #[default]
     Auto,
     Replay,
@@ -13,9 +13,9 @@ pub enum Failures {
 }
 
 impl Failures {
-    pub(crate) fn retries(self, ended_the_run: bool) -> bool {
+    pub(crate) fn retries(self, verdict: FailureVerdict) -> bool {
         match self {
-            Self::Auto => ended_the_run,
+            Self::Auto => verdict != FailureVerdict::Handled,
             Self::Replay => false,
             Self::Retry => true,
         }
@@ -37,13 +37,23 @@ pub(crate) struct Failed {
 pub(crate) trait Ancestor {
     fn frame(&self) -> &Frame;
 
-    /// Start of the last call or child of its last generation.
+    /// Start of the last call or child of its last generation. `None` if the recording has marks for what the program
+    /// had seen.
     fn last_start(&self) -> Option<u64>;
 
     /// True if the failure reached an earlier generation. A replay reaches only the last one.
     fn started_over(&self) -> bool {
         false
     }
+}
+
+/// How a recorded failure ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailureVerdict {
+    Handled,
+    EndedRun,
+    /// Nothing shows that the program had seen it.
+    Unknown,
 }
 
 /// The evidence about a failure in one frame, in the order of the checks.
@@ -113,15 +123,25 @@ impl Failed {
         }
     }
 
+    /// True if the first frame has marked it already.
+    pub(crate) fn is_marked(self) -> bool {
+        self.handled || self.stopped
+    }
+
     /// `ancestors`: the frames from the one that the failure reached first up to the root.
-    pub(crate) fn ended_the_run<A: Ancestor>(self, ancestors: impl Iterator<Item = A>) -> bool {
+    pub(crate) fn verdict<A: Ancestor>(self, ancestors: impl Iterator<Item = A>) -> FailureVerdict {
         let mut failed = self;
+        let mut verdict = FailureVerdict::EndedRun;
         for ancestor in ancestors {
             let frame = ancestor.frame();
             let completed = matches!(frame.state, State::Completed(_));
             let last_start = || ancestor.last_start();
-            if Evidence::of(failed, completed, ancestor.started_over(), last_start).is_handled() {
-                return false;
+            let evidence = Evidence::of(failed, completed, ancestor.started_over(), last_start);
+            if evidence.is_handled() {
+                return FailureVerdict::Handled;
+            }
+            if evidence == Evidence::Nothing {
+                verdict = FailureVerdict::Unknown;
             }
             let above = Self::frame(frame);
             failed = Self {
@@ -130,16 +150,21 @@ impl Failed {
                 received: above.received.or(failed.received),
             };
         }
-        true
+        verdict
+    }
+
+    /// True if a resumed run does not replay the failure. `ancestors`: as in [`Self::verdict`].
+    pub(crate) fn is_retried<A: Ancestor>(self, ancestors: impl Iterator<Item = A>) -> bool {
+        self.verdict(ancestors) != FailureVerdict::Handled
     }
 }
 
-/// True if the call failed and the program continued after that. `ancestors`: as in [`Failed::ended_the_run`].
+/// True if the call failed and the program continued after that. `ancestors`: as in [`Failed::verdict`].
 pub(crate) fn call_was_handled<A: Ancestor>(
     call: &Call,
     ancestors: impl Iterator<Item = A>,
 ) -> bool {
-    Failed::call(call).is_some_and(|failed| failed.handled || !failed.ended_the_run(ancestors))
+    Failed::call(call).is_some_and(|failed| failed.handled || !failed.is_retried(ancestors))
 }
 
 /// True if the frame failed, or had failed before it was executed again, and the program continued after that.
@@ -149,5 +174,5 @@ pub(crate) fn frame_was_handled<A: Ancestor>(
     above: impl Iterator<Item = A>,
 ) -> bool {
     let failed = matches!(frame.state, State::Failed(_));
-    frame.handled || failed && !Failed::frame(frame).ended_the_run(above)
+    frame.handled || failed && !Failed::frame(frame).is_retried(above)
 }

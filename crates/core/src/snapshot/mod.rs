@@ -126,7 +126,7 @@ impl Snapshot {
             let detached = if self.without_carry_over {
                 detached(&self.root, self.clock)
             } else {
-                detached_with_carry_over(&self.root, self.clock)
+                detached_with_carry_over(&self.root, self.clock, self.flags())
             };
             detached.map(Arc::new)
         });

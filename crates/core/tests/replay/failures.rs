@@ -4,7 +4,8 @@ use agent_rewind_core::model::{Flags, State};
 use agent_rewind_core::replay::ReplaySource;
 
 use super::support::{
-    ask, begin, end, failure, in_memory, input, output, release, replayed, start, text, tool, value,
+    ask, begin, end, fail_frame, failure, in_memory, input, output, release, replayed, start, text,
+    tool, value,
 };
 
 #[test]
@@ -24,7 +25,7 @@ fn handled_failures_are_replayed_and_those_that_ended_the_run_are_retried() {
     let live = start(None);
     let child = live.open_child(input("root/agent:a:0", "a", ""));
     tool(&child, "q", failure());
-    child.end(State::Failed(None));
+    fail_frame(&child);
     tool(&live, "next", output("1"));
     let replay = start(Some(replayed(&live)));
     assert_eq!(
@@ -80,7 +81,7 @@ fn carried_over_entries_do_not_prove_that_a_failure_was_handled() {
     tool(&resumed, "new", failure());
     for source in [
         replayed(&resumed),
-        ReplaySource::of_tree(in_memory(&resumed).tree(), Flags::CURRENT),
+        ReplaySource::of_tree(in_memory(&resumed).tree(), resumed.flags()),
     ] {
         let again = start(Some(source));
         assert_eq!(text(&ask(&again, "new")), "retry");
@@ -93,13 +94,14 @@ fn a_carried_over_failure_stays_handled() {
     tool(&live, "a", output("1"));
     let agent = live.open_child(input("root/agent:w:0", "w", "x"));
     tool(&agent, "fails", failure());
-    // The run continues at the same time.
+    // The run continues at the same time. Only recordings without the flag for seen failures count that.
     tool(&live, "b", output("2"));
-    let resumed = start(Some(replayed(&live)));
+    let old = ReplaySource::of_tree(in_memory(&live).tree(), Flags::NONE);
+    let resumed = start(Some(old));
     release(&resumed, &begin(&resumed, "a", None));
     for source in [
         replayed(&resumed),
-        ReplaySource::of_tree(in_memory(&resumed).tree(), Flags::CURRENT),
+        ReplaySource::of_tree(in_memory(&resumed).tree(), resumed.flags()),
     ] {
         let again = start(Some(source));
         assert_eq!(text(&ask(&again, "a")), "1");

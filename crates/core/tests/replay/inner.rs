@@ -245,7 +245,12 @@ fn a_call_inside_itself_ends_nothing() {
     for call_id in ["root/tool:a:0", "root/tool:c:0"] {
         for drop in [true, false] {
             let outcome = (!drop).then(|| NewOutcome::Output(value("4")));
-            fork(snapshot.tree(), &[change(call_id, drop, outcome)]).unwrap();
+            fork(
+                snapshot.tree(),
+                Flags::CURRENT,
+                &[change(call_id, drop, outcome)],
+            )
+            .unwrap();
         }
     }
 }
@@ -263,7 +268,12 @@ fn change(call_id: &str, drop: bool, outcome: Option<NewOutcome>) -> Change {
 #[test]
 fn a_fork_drops_it_with_the_call() {
     let snapshot = in_memory(&with_inside());
-    let forked = fork(snapshot.tree(), &[change("root/tool:t:0", true, None)]).unwrap();
+    let forked = fork(
+        snapshot.tree(),
+        Flags::CURRENT,
+        &[change("root/tool:t:0", true, None)],
+    )
+    .unwrap();
     let replay = start(Some(ReplaySource::of_tree(&forked, Flags::CURRENT)));
     assert_eq!(
         text(&begin(&replay, "root/tool:t:0", "t", None).answer),
@@ -280,7 +290,12 @@ fn a_fork_drops_it_with_the_call() {
 fn a_fork_that_edits_the_call_keeps_it_included() {
     let snapshot = in_memory(&with_inside());
     let edited = Some(NewOutcome::Output(value("\"new\"")));
-    let forked = fork(snapshot.tree(), &[change("root/tool:t:0", false, edited)]).unwrap();
+    let forked = fork(
+        snapshot.tree(),
+        Flags::CURRENT,
+        &[change("root/tool:t:0", false, edited)],
+    )
+    .unwrap();
     let replay = start(Some(ReplaySource::of_tree(&forked, Flags::CURRENT)));
     let outer = begin(&replay, "root/tool:t:0", "t", None);
     assert_eq!(
@@ -299,7 +314,12 @@ fn a_fork_that_changes_something_inside_executes_the_call_again() {
     for call_id in ["root/tool:q:0", "root/agent:a:0/tool:q:0"] {
         for drop in [true, false] {
             let outcome = (!drop).then(|| NewOutcome::Output(value("7")));
-            let forked = fork(snapshot.tree(), &[change(call_id, drop, outcome)]).unwrap();
+            let forked = fork(
+                snapshot.tree(),
+                Flags::CURRENT,
+                &[change(call_id, drop, outcome)],
+            )
+            .unwrap();
             let replay = start(Some(ReplaySource::of_tree(&forked, Flags::CURRENT)));
             let outer = begin(&replay, "root/tool:t:0", "t", None);
             assert_eq!(text(&outer.answer), "in flight", "{call_id}");
@@ -320,7 +340,7 @@ fn a_fork_that_changes_something_inside_executes_the_call_again() {
         change("root/tool:q:0", false, Some(NewOutcome::Output(value("7")))),
         change("root/tool:t:0", false, Some(NewOutcome::Output(value("8")))),
     ];
-    let forked = fork(snapshot.tree(), &both).unwrap();
+    let forked = fork(snapshot.tree(), Flags::CURRENT, &both).unwrap();
     let replay = start(Some(ReplaySource::of_tree(&forked, Flags::CURRENT)));
     assert_eq!(
         text(&begin(&replay, "root/tool:t:0", "t", None).answer),

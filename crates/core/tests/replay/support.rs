@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use agent_rewind_core::hash::{ContentHash, content_hash};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{CallData, Flags, Kind, Outcome, State, Value};
-use agent_rewind_core::record::{CallInput, Ended, FrameInput, LiveFrame, RunOptions, StartedCall};
+use agent_rewind_core::model::{CallData, Kind, Outcome, Recorder, State, Value};
+use agent_rewind_core::record::{
+    CallInput, Ended, FrameInput, LiveFrame, Moment, RunOptions, StartedCall,
+};
 use agent_rewind_core::replay::{Answer, Miss, ReplaySource, Verdict};
 use agent_rewind_core::snapshot::{Provenance, Snapshot, read_snapshot, write_snapshot};
 
@@ -42,7 +44,19 @@ pub fn start(source: Option<ReplaySource>) -> LiveFrame {
     LiveFrame::start_run(input("root", "", ""), source, RECORDING)
 }
 
+/// A moment of a program whose awaiters are unknown. Nothing else is open in its frame.
+pub fn moment() -> Moment {
+    Moment::default()
+}
+
+pub fn fail_frame(frame: &LiveFrame) {
+    frame.end(State::Failed(None));
+    frame.hand_out_frame(moment(), true);
+}
+
+/// Begins a call, which shows that the program has seen its earlier failures.
 pub fn begin(frame: &LiveFrame, request: &str, foreign: Option<&str>) -> StartedCall {
+    frame.continues(&moment());
     let call = CallInput {
         within: None,
         kind: Kind::Tool,
@@ -56,13 +70,15 @@ pub fn begin(frame: &LiveFrame, request: &str, foreign: Option<&str>) -> Started
 }
 
 pub fn end(frame: &LiveFrame, started: &StartedCall, outcome: Outcome) {
+    let slot = started.slot.unwrap();
     assert!(frame.end_call(
-        started.slot.unwrap(),
+        slot,
         Ended {
             outcome,
             data: CallData::default(),
         }
     ));
+    frame.hand_out(slot, moment(), true);
 }
 
 pub fn tool(frame: &LiveFrame, request: &str, outcome: Outcome) {
@@ -82,7 +98,7 @@ pub fn failure() -> Outcome {
 }
 
 pub fn in_memory(frame: &LiveFrame) -> Snapshot {
-    Snapshot::new(
+    let mut snapshot = Snapshot::new(
         "p".into(),
         0.0,
         frame.dump(),
@@ -91,7 +107,9 @@ pub fn in_memory(frame: &LiveFrame) -> Snapshot {
             trace_id: "t".into(),
             ..Provenance::default()
         },
-    )
+    );
+    snapshot.recorder = Some(Recorder::this(frame.flags()));
+    snapshot
 }
 
 /// The dump, after a round trip through its text, which must be lossless.
@@ -99,7 +117,7 @@ pub fn replayed(frame: &LiveFrame) -> ReplaySource {
     let snapshot = in_memory(frame);
     let copy = read_snapshot(&Arc::new(write_snapshot(&snapshot))).unwrap();
     assert_eq!(write_snapshot(&copy), write_snapshot(&snapshot));
-    ReplaySource::of_tree(copy.tree(), Flags::CURRENT)
+    ReplaySource::of_tree(copy.tree(), copy.flags())
 }
 
 pub fn ask(frame: &LiveFrame, request: &str) -> Answer {
@@ -114,7 +132,7 @@ pub fn text(answer: &Answer) -> &str {
         Verdict::Miss(Miss::NotRecorded) => "not recorded",
         Verdict::Miss(Miss::InFlight) => "in flight",
         Verdict::Miss(Miss::Tombstone) => "tombstone",
-        Verdict::Miss(Miss::Retry) => "retry",
+        Verdict::Miss(Miss::Retry { .. }) => "retry",
         Verdict::Miss(Miss::Inexact) => "inexact",
     }
 }

@@ -1,11 +1,12 @@
 //! The calls of a live frame: from the start, with the answer of the recording, to the end.
 
-use super::{FailedAt, Included, LiveFrame};
+use super::{Included, LiveFrame};
 use crate::hash::{ContentHash, identity};
 use crate::json::{JsonStr, JsonText};
 use crate::model::{Flag, Flags, Kind, Outcome, Request, RequestHash};
 use crate::record::run::{CallSlot, Ended, NewCall};
 use crate::replay::{Answer, Explanation, Miss, ReplaySource, Verdict};
+use crate::retry_rule::Mark;
 
 /// A call to be started.
 #[derive(Debug, Clone)]
@@ -60,7 +61,6 @@ impl LiveFrame {
     /// Starts a call: looks for its answer in the recording, and journals its start. `foreign`: the hash that another
     /// recorder would compute for the request.
     pub fn begin_call(&self, input: CallInput, foreign: Option<JsonStr>) -> StartedCall {
-        self.mark_pending_failures_handled();
         let hash = RequestHash::Sha256(input.hash);
         let answer = self.answer(&input, &hash, foreign);
         let occurrence =
@@ -132,7 +132,7 @@ impl LiveFrame {
                 progress.open(call.end);
             }
         }
-        let is_retry = matches!(answer.verdict, Verdict::Miss(Miss::Retry));
+        let is_retry = matches!(answer.verdict, Verdict::Miss(Miss::Retry { .. }));
         if is_retry || missed && answer.call.is_none() {
             self.note_divergence();
         }
@@ -194,12 +194,10 @@ impl LiveFrame {
     /// Journals the end of a call that was executed.
     pub fn end_call(&self, slot: CallSlot, ended: Ended) -> bool {
         self.note_divergence();
-        if matches!(ended.outcome, Outcome::Failure { .. }) {
-            self.pending.add(FailedAt::Call(slot));
-        }
-        let is_journaled = self.run().end_call(&self.path, slot, ended);
+        let mut run = self.run();
+        let is_journaled = run.end_call(&self.path, slot, ended);
         if self.lifecycle.get().has_completed() {
-            self.mark_pending_failures_handled();
+            run.mark_call(&self.path, slot, Mark::Handled);
         }
         is_journaled
     }

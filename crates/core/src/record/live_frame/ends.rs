@@ -1,13 +1,11 @@
-//! The ends of a live frame and of its generations, and the failures that it ends with or handles.
+//! The ends of a live frame and of its generations.
 
 use std::sync::Arc;
 
-use super::{FailedAt, LiveFrame};
+use super::LiveFrame;
 use crate::model::{Frame, State, Value};
 use crate::record::lifecycle::Returned;
-use crate::record::run::CallSlot;
 use crate::replay::ReplaySource;
-use crate::retry_rule::Mark;
 
 impl LiveFrame {
     /// The recorded order of this frame's end.
@@ -29,12 +27,20 @@ impl LiveFrame {
         self.shared.progress.reach(self.recorded_end())
     }
 
-    /// True if the recorded frame failed, and that failure ended the run.
+    /// True if the recorded frame failed, and a resumed run executes it again for that.
     #[must_use]
-    pub fn failure_ended_the_run(&self) -> bool {
+    pub fn failure_is_retried(&self) -> bool {
         self.source
             .as_ref()
-            .is_some_and(ReplaySource::failure_ended_the_run)
+            .is_some_and(ReplaySource::failure_is_retried)
+    }
+
+    /// True if the recorded failure of the frame was handled.
+    #[must_use]
+    pub fn was_handled(&self) -> bool {
+        self.source
+            .as_ref()
+            .is_some_and(ReplaySource::failure_was_handled)
     }
 
     /// Ends the frame as it ended in the recording, without executing it.
@@ -43,45 +49,10 @@ impl LiveFrame {
             return false;
         };
         if self.shared.options.recording {
-            self.run().adopt(&self.path, recorded);
+            self.run().adopt(&self.path, recorded, self.was_handled());
         }
         self.shared.progress.close(recorded.end);
         true
-    }
-
-    /// Marks the earlier failures of this frame as handled, because the program starts something new or completes.
-    /// Call this before any await that precedes [`Self::begin_call`]: the recording must show the failure as handled
-    /// even if the run is dumped during that await.
-    pub fn mark_pending_failures_handled(&self) {
-        // What leftover code of a failed frame starts proves nothing about the failure.
-        if self.lifecycle.get().has_failed() {
-            return;
-        }
-        for failed in self.pending.take_handled() {
-            let mut run = self.run();
-            match failed {
-                FailedAt::Call(slot) => run.mark_call(&self.path, slot, Mark::Handled),
-                FailedAt::Frame(path) => run.mark_frame(&path, Mark::Handled),
-            }
-        }
-    }
-
-    /// Notes that the frame is about to end with this call's failure.
-    pub fn mark_stopped(&self, slot: CallSlot) {
-        let handled_when_recorded = self.handled_when_recorded.borrow().contains(&slot);
-        let mark = Mark::Stopped {
-            handled_when_recorded,
-        };
-        self.run().mark_call(&self.path, slot, mark);
-    }
-
-    /// Notes that the parent is about to end with this frame's failure.
-    pub fn mark_frame_stopped(&self) {
-        self.mark_frame(Mark::STOPPED);
-    }
-
-    fn mark_frame(&self, mark: Mark) {
-        self.run().mark_frame(&self.path, mark);
     }
 
     pub fn next_generation(&self, props: Option<Value>) {
@@ -91,7 +62,7 @@ impl LiveFrame {
         let past_recording = self.recorded().is_some_and(has_generations);
         let lifecycle = self.lifecycle.get().next_generation(past_recording);
         self.lifecycle.set(lifecycle);
-        self.pending.clear();
+        self.pending.take_all();
         self.handled_when_recorded.take();
         self.identity.next_generation();
         self.outers.take();
@@ -119,26 +90,14 @@ impl LiveFrame {
         }
     }
 
-    /// A frame that completes has handled the failures in it. If it fails, the frame above decides if that is handled.
+    /// A frame that completes has handled the failures in it.
     fn note_returned(&self, returned: Returned) {
         let Some(lifecycle) = self.lifecycle.get().returned(returned) else {
             return;
         };
         self.lifecycle.set(lifecycle);
-        match returned {
-            Returned::Completed => self.mark_pending_failures_handled(),
-            Returned::Failed => self.note_failed(),
-        }
-    }
-
-    /// The recording shows if this failure was handled. If the failure was not recorded, the next action of the parent
-    /// shows it.
-    fn note_failed(&self) {
-        let failed_before = |recorded: &&Arc<Frame>| matches!(recorded.state, State::Failed(_));
-        if self.recorded().as_ref().is_some_and(failed_before) && !self.failure_ended_the_run() {
-            self.mark_frame(Mark::Handled);
-        } else if let Some(above) = &self.pending_above {
-            above.add(FailedAt::Frame(self.path.clone()));
+        if returned == Returned::Completed {
+            self.mark_handled(self.pending.take_all());
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod calls;
 mod ends;
+mod failures;
 mod inside;
 
 use std::cell::{Cell, RefCell, RefMut};
@@ -15,13 +16,14 @@ use super::identity::FrameIdentity;
 use super::in_flight::write_in_flight;
 use super::ledger::UsageLedger;
 use super::lifecycle::Lifecycle;
-use super::run::{CallSlot, FramePath, NewFrame, Run};
+use super::run::{CallSlot, FramePath, NewFrame, Run, mark_as_end_of_run};
 use crate::hash::InputHash;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{Budget, Clock, Flag, Flags, Frame, Sharing, Usage, Value};
 use crate::replay::{Entry, Failures, MemoryChoice, Progress, ReplaySource};
 use crate::retry_rule::PendingFailures;
 pub use calls::{CallInput, StartedCall};
+use failures::FailedAt;
 pub use inside::Included;
 
 /// How a run records and replays.
@@ -44,6 +46,8 @@ struct Shared {
     progress: Progress,
     /// The parts that requests have in common.
     sharing: RefCell<Sharing>,
+    /// The failures that the next dump shows as the end of the run: frames, and calls of a frame.
+    named: RefCell<Vec<(FramePath, Option<CallSlot>)>>,
 }
 
 /// A frame of a running program.
@@ -64,13 +68,6 @@ pub struct LiveFrame {
     entry: Option<Entry>,
     input_hash: InputHash,
     identity: Rc<FrameIdentity>,
-}
-
-/// A call of the frame, or a sub-agent, that failed.
-#[derive(Debug)]
-enum FailedAt {
-    Call(CallSlot),
-    Frame(FramePath),
 }
 
 /// The input of a frame: replay finds its recording by it, and its props start it again.
@@ -109,6 +106,7 @@ impl LiveFrame {
             flags,
             progress: Progress::new(recording),
             sharing: RefCell::default(),
+            named: RefCell::default(),
         };
         Self {
             shared: Rc::new(shared),
@@ -139,7 +137,6 @@ impl LiveFrame {
     /// Opens the frame of a sub-agent.
     #[must_use]
     pub fn open_child(&self, mut input: FrameInput) -> Self {
-        self.mark_pending_failures_handled();
         input.hash = under(input.hash, self.flags());
         let input_hash = input.hash;
         let source = self
@@ -278,10 +275,15 @@ impl LiveFrame {
         self.ledger.budget()
     }
 
-    /// The frame tree of the whole run as it is now.
+    /// The frame tree of the whole run as it is now. The failures that were named since the last dump are marked in it as
+    /// if they had ended the run.
     #[must_use]
     pub fn dump(&self) -> Arc<Frame> {
-        self.run().snapshot()
+        let mut tree = self.run().snapshot();
+        for (path, slot) in self.shared.named.take() {
+            mark_as_end_of_run(&mut tree, &path, slot);
+        }
+        tree
     }
 
     /// The position of the run in its order of starts and ends.

@@ -131,9 +131,11 @@ impl EventKind {
         use Field as F;
         const CALL: FieldSet =
             F::CallId.bit() | F::ContentHash.bit() | F::Within.bit() | F::Lanes.bit();
+        const CALL_START: FieldSet = CALL | F::HandledFailures.bit();
         const OUTCOME: FieldSet = F::Success.bit()
             | F::Error.bit()
             | F::Handled.bit()
+            | F::FailedBy.bit()
             | F::Tombstone.bit()
             | F::set(F::CALL_DATA);
         const OUTPUT: FieldSet = OUTCOME | F::Output.bit() | F::OutputTypes.bit();
@@ -160,26 +162,33 @@ impl EventKind {
                     | F::Memory.bit()
                     | F::BudgetState.bit()
             }
-            (Family::Run, _) => ENDED | F::Memory.bit(),
+            (Family::Run, _) => ENDED | F::FailedBy.bit() | F::Memory.bit(),
             (Family::Agent, Phase::Start) => {
-                AGENT | F::BudgetState.bit() | F::Recorder.bit() | F::FirstRun.bit()
+                AGENT
+                    | F::BudgetState.bit()
+                    | F::Recorder.bit()
+                    | F::FirstRun.bit()
+                    | F::HandledFailures.bit()
             }
-            (Family::Agent, _) => AGENT | ENDED,
+            (Family::Agent, _) => AGENT | ENDED | F::FailedBy.bit() | F::Handled.bit(),
             (Family::Generation, Phase::Start) => PROPS | F::GenerationId.bit() | F::Memory.bit(),
             (Family::Generation, _) => {
                 PROPS | F::GenerationId.bit() | F::Memory.bit() | F::EndReason.bit() | ENDED
             }
-            (Family::Turn, Phase::Start) => CALL,
+            (Family::Turn, Phase::Start) => CALL_START,
             (Family::Turn, _) => CALL | OUTCOME | F::Message.bit(),
             (Family::Model, Phase::Start) => F::AdapterId.bit(),
             (Family::Model, _) => {
                 F::AdapterId.bit() | F::Usage.bit() | F::FinishReason.bit() | F::Duration.bit()
             }
             (Family::Policy, Phase::End) => F::Success.bit(),
+            (Family::Batch, Phase::Start) => F::HandledFailures.bit(),
             (Family::Batch, Phase::End) => F::Success.bit() | F::ToolResults.bit(),
-            (Family::Tool, Phase::Start) => TOOL,
+            (Family::Tool, Phase::Start) => TOOL | F::HandledFailures.bit(),
             (Family::Tool, _) => TOOL | OUTPUT,
-            (Family::Call, Phase::Start) => CALL | F::Kind.bit() | F::Name.bit() | F::Attempt.bit(),
+            (Family::Call, Phase::Start) => {
+                CALL_START | F::Kind.bit() | F::Name.bit() | F::Attempt.bit()
+            }
             (Family::Call, _) => CALL | F::Kind.bit() | F::Name.bit() | OUTPUT,
             (Family::Reborn, _) => F::NewProps.bit() | F::NewPropsTypes.bit(),
             (Family::Budget, _) => F::Delta.bit() | F::Own.bit(),

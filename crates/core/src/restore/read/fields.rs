@@ -46,13 +46,14 @@ fields! {
     5 => Trace = "trace", Props = "props", Error = "error", Delta = "delta", Count = "count", Value = "value", Usage = "usage", Lanes = "lanes";
     6 => Memory = "memory", Result = "result", Output = "output", CallId = "callId", SpanId = "spanId", Redact = "redact", Within = "within";
     7 => TraceId = "traceId", AgentId = "agentId", Success = "success", Handled = "handled", Message = "message", Inexact = "inexact", Attempt = "attempt";
-    8 => Recorder = "recorder", FirstRun = "firstRun", ToolName = "toolName", NewProps = "newProps", Duration = "duration", Attempts = "attempts", SameTick = "sameTick";
+    8 => FailedBy = "failedBy", Recorder = "recorder", FirstRun = "firstRun", ToolName = "toolName", NewProps = "newProps", Duration = "duration", Attempts = "attempts", SameTick = "sameTick";
     9 => Timestamp = "timestamp", Normalize = "normalize", InputHash = "inputHash", EndReason = "endReason", AdapterId = "adapterId", Tombstone = "tombstone";
     10 => PropsTypes = "propsTypes";
     11 => ResultTypes = "resultTypes", ContentHash = "contentHash", ToolResults = "toolResults",
         OutputTypes = "outputTypes", Restoration = "restoration", BudgetState = "budgetState";
     12 => ParentSpanId = "parentSpanId", GenerationId = "generationId", FinishReason = "finishReason";
     13 => NewPropsTypes = "newPropsTypes", JournalCallId = "journalCallId";
+    15 => HandledFailures = "handledFailures";
 }
 
 /// The shortest key has three letters, and an escape has six characters.
@@ -250,6 +251,22 @@ impl<'t> Fields<'_, 't> {
     pub(crate) fn json_str(&self, field: Field) -> Option<JsonStr> {
         self.string(field)
             .map(|body| JsonStr::from_normalized_body(&body))
+    }
+
+    /// The strings of an array. Other elements are left out. `None` if the value is not an array.
+    pub(crate) fn json_strs(&self, field: Field) -> Option<Vec<JsonStr>> {
+        let mut scanner = Scanner::new(self.text(field)?);
+        let mut strings = Vec::new();
+        scanner.enter_array().ok()?;
+        let mut first = true;
+        while scanner.next_element(&mut first).ok()? {
+            if scanner.peek() == Some(b'"') {
+                strings.push(scanner.string().ok()?.to_json_str());
+            } else {
+                scanner.skip_value().ok()?;
+            }
+        }
+        Some(strings)
     }
 
     pub(crate) fn flag(&self, field: Field) -> Option<bool> {

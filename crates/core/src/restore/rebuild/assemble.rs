@@ -9,7 +9,9 @@ use super::draft::{CallDraft, FrameDraft, GenerationDraft, Index, RUN_FRAME};
 use super::names::CallNames;
 use super::passes::{Pass, passes};
 use crate::json::JsonStr;
-use crate::model::{Budget, Call, Divergence, Frame, Generation, Memory, Outcome, State, Usage};
+use crate::model::{
+    Budget, Call, Divergence, Flag, Flags, Frame, Generation, Memory, Outcome, State, Usage,
+};
 use crate::restore::error::RestoreErrorKind;
 use crate::restore::read::usage_sum::UsageSum;
 use crate::retry_rule::mark_handled_failures;
@@ -41,6 +43,8 @@ impl Builder<'_, '_> {
 struct Assembler<'t> {
     is_own: bool,
     is_continued: bool,
+    flags: Flags,
+    went_on: bool,
     frames: Vec<FrameDraft<'t>>,
     generations: Vec<GenerationDraft>,
     calls: Vec<Option<CallDraft<'t>>>,
@@ -65,15 +69,20 @@ impl<'t> Assembler<'t> {
         let Builder {
             is_own,
             is_continued,
+            recorder,
+            went_on,
             frames,
             generations,
             calls,
             ..
         } = builder;
+        let flags = recorder.map_or(Flags::NONE, |recorder| recorder.flags);
         let count = frames.len();
         Self {
             is_own,
             is_continued,
+            flags,
+            went_on,
             frames,
             generations,
             calls: calls.into_iter().map(Some).collect(),
@@ -98,8 +107,10 @@ impl<'t> Assembler<'t> {
         }
         let run = self.finished.first_mut()?.take()?;
         let generation = &run.generation;
-        let has_more =
-            !generation.calls.is_empty() || !run.memory.is_empty() || !run.budget.own.is_zero();
+        let has_more = self.went_on
+            || !generation.calls.is_empty()
+            || !run.memory.is_empty()
+            || !run.budget.own.is_zero();
         match (generation.children.len(), has_more) {
             (0, false) => None,
             (1, false) => {
@@ -147,7 +158,12 @@ impl<'t> Assembler<'t> {
         let last_batch = last.last_batch;
         let mut generation = self.generation(last, &draft.agent_id);
         let completed = matches!(draft.state, State::Completed(_));
-        mark_handled_failures(&mut generation, completed, last_batch);
+        let last_start = if self.flags.has(Flag::SeenFailures) {
+            None
+        } else {
+            generation.last_start().max(last_batch)
+        };
+        mark_handled_failures(&mut generation, completed, last_start);
         Frame {
             call_id: draft.call_id,
             agent_id: draft.agent_id,
@@ -157,7 +173,7 @@ impl<'t> Assembler<'t> {
             end: draft.end,
             state: draft.state,
             stopped: draft.stopped,
-            handled: false,
+            handled: draft.handled,
             memory,
             edited: Vec::new(),
             generation,

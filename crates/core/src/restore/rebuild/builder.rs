@@ -32,6 +32,8 @@ pub(crate) struct Builder<'a, 't> {
     pub redact: Option<JsonText>,
     pub recorder: Option<Recorder>,
     pub first_run: Option<String>,
+    /// True if the run started something after the failure of an agent.
+    pub went_on: bool,
     payloads: Vec<Option<Payload<'t>>>,
     /// Parents come before their children.
     pub frames: Vec<FrameDraft<'t>>,
@@ -66,6 +68,8 @@ impl<'a, 't> Builder<'a, 't> {
             end: None,
             state: State::Running,
             stopped: false,
+            handled: false,
+            failed_by: None,
             generations: vec![0],
             budget: None,
             usage: None,
@@ -95,6 +99,7 @@ impl<'a, 't> Builder<'a, 't> {
             redact: None,
             recorder: None,
             first_run: None,
+            went_on: false,
             payloads,
             frames,
             generations,
@@ -114,7 +119,14 @@ impl<'a, 't> Builder<'a, 't> {
                 (Family::Run, Phase::Start) => self.run_start(order, event, &fields)?,
                 (Family::Run, _) => self.run_end(order, event, &fields),
                 (Family::Agent, Phase::Start) => {
-                    self.frames[frame as usize].start = Some(order);
+                    let FrameDraft {
+                        start,
+                        in_generation,
+                        ..
+                    } = &mut self.frames[frame as usize];
+                    *start = Some(order);
+                    let generation = *in_generation;
+                    self.mark_handled_in(generation, &fields);
                     self.budget_state(frame, event, &fields);
                     self.read_recorder(event, &fields)?;
                 }
@@ -122,6 +134,8 @@ impl<'a, 't> Builder<'a, 't> {
                     let frame = &mut self.frames[frame as usize];
                     frame.end = Some(order);
                     frame.state = state(&fields);
+                    frame.handled |= fields.flag(Field::Handled) == Some(true);
+                    frame.failed_by = fields.json_strs(Field::FailedBy);
                 }
                 (Family::Generation, Phase::Start) => {
                     self.generation(event.span, frame);
@@ -133,6 +147,8 @@ impl<'a, 't> Builder<'a, 't> {
                     self.generations[generation as usize].new_props = new_props;
                 }
                 (Family::Turn | Family::Tool | Family::Call, Phase::Start) => {
+                    let generation = self.generation_at(event.span, frame);
+                    self.mark_handled_in(generation, &fields);
                     self.call_start(order, frame, event, &fields);
                 }
                 (Family::Call, Phase::Single) => {
@@ -145,6 +161,7 @@ impl<'a, 't> Builder<'a, 't> {
                 (Family::Batch, Phase::Start) => {
                     let generation = self.generation_at(event.span, frame);
                     self.generations[generation as usize].last_batch = Some(order);
+                    self.mark_handled_in(generation, &fields);
                 }
                 (Family::Batch, Phase::End) => self.batch_end(order, frame, event),
                 (Family::Budget, _) => self.usage(order, frame, event, &fields),
@@ -216,6 +233,7 @@ impl<'a, 't> Builder<'a, 't> {
         let frame = &mut self.frames[RUN_FRAME as usize];
         frame.end = Some(order);
         frame.state = state(fields);
+        frame.failed_by = fields.json_strs(Field::FailedBy);
         let memory = self.take_memory(event);
         let state = self.frames[RUN_FRAME as usize].state.clone();
         self.generations[0].end = Some(GenerationEnd {
@@ -336,6 +354,8 @@ impl<'a, 't> Builder<'a, 't> {
             end: None,
             state: State::Running,
             stopped: false,
+            handled: false,
+            failed_by: None,
             generations: Vec::new(),
             budget: None,
             usage: None,

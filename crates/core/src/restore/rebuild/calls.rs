@@ -10,6 +10,7 @@ use crate::restore::read::fields::{Field, FieldSpan, Fields};
 use crate::restore::read::payload::{Payload, Row};
 use crate::restore::read::spans::NO_EVENT;
 use crate::restore::read::warnings::code;
+use crate::retry_rule::Mark;
 
 impl<'t> Builder<'_, 't> {
     pub(crate) fn call_start(
@@ -68,7 +69,7 @@ impl<'t> Builder<'_, 't> {
         let draft = &mut self.calls[call as usize];
         draft.span = event.span;
         (draft.answered, draft.end) = (None, None);
-        draft.outcome = None;
+        (draft.outcome, draft.handled_when_recorded) = (None, false);
         draft.data = std::mem::take(&mut draft.data).of_start();
         Some(call)
     }
@@ -120,6 +121,7 @@ impl<'t> Builder<'_, 't> {
             end: None,
             outcome: None,
             data: CallData::default(),
+            handled_when_recorded: false,
         });
         self.generations[generation as usize].calls.push(index);
         index
@@ -148,6 +150,8 @@ impl<'t> Builder<'_, 't> {
         };
         let hash = self.take_hash(event);
         self.end_call(call, order, hash, outcome(fields, output), fields, event);
+        let generation = self.generation_at(event.span, frame);
+        self.stop_in(generation, fields);
     }
 
     /// The program received an answer before the call ended, or more of that answer has arrived. Without a later
@@ -180,6 +184,9 @@ impl<'t> Builder<'_, 't> {
         let draft = &mut self.calls[call as usize];
         draft.hash = hash.or(draft.hash.take());
         draft.end = Some(order);
+        // The failure was part of an answer that the program received before.
+        let was_handled = draft.answered.is_some() && is_handled(draft.outcome.as_ref());
+        draft.handled_when_recorded |= is_handled(Some(&outcome));
         if draft.hash.is_none() && matches!(outcome, Outcome::Output(_)) {
             let message = format!(
                 "{} has no contentHash; its call cannot be replayed",
@@ -190,6 +197,9 @@ impl<'t> Builder<'_, 't> {
                 .add(code::MISSING_HASH, Some(event.line), Some(span), message);
         }
         draft.outcome = Some(outcome);
+        if was_handled && let Some(outcome) = &mut draft.outcome {
+            Mark::Handled.set_in(outcome);
+        }
         for field in Field::CALL_DATA {
             if let Some(value) = fields.present(*field)
                 && let Some(known) = draft.data.field_mut(field.key())
@@ -283,6 +293,10 @@ fn lanes_of(text: &str) -> Result<Vec<(JsonStr, JsonText)>, JsonError> {
         lanes.push((JsonStr::from_normalized_body(&call_id.normalized()), lane));
     }
     Ok(lanes)
+}
+
+fn is_handled(outcome: Option<&Outcome>) -> bool {
+    matches!(outcome, Some(Outcome::Failure { handled: true, .. }))
 }
 
 /// Builds `meta` from the fields of an event that has no `meta`.

@@ -1,11 +1,10 @@
-//! Determines the state of frames without an end event, and the failure that ended a frame.
+//! Determines the state of frames without an end event.
 
 use super::builder::Builder;
-use super::draft::{Index, RUN_FRAME};
-use crate::model::{Outcome, State, orphaned_error};
+use super::draft::RUN_FRAME;
+use crate::model::{State, orphaned_error};
 use crate::restore::read::spans::NO_EVENT;
 use crate::restore::read::warnings::code;
-use crate::retry_rule::{Mark, failure_that_ended};
 
 impl Builder<'_, '_> {
     /// Closes agents that are still running although their calling agent has ended or was reborn.
@@ -44,49 +43,4 @@ impl Builder<'_, '_> {
             .add(code::MISSING_END, None, Some(&span.id), message);
         Some(end.state.clone())
     }
-
-    /// Marks the call or sub-agent whose failure ended its frame.
-    pub(crate) fn mark_stopped(&mut self) {
-        for index in 0..self.frames.len() {
-            let frame = &self.frames[index];
-            let (State::Failed(Some(error)), Some(last)) = (&frame.state, frame.generations.last())
-            else {
-                continue;
-            };
-            let generation = &self.generations[*last as usize];
-            let calls = generation.calls.iter().filter_map(|index| {
-                let call = &self.calls[*index as usize];
-                match &call.outcome {
-                    // The frame did not end with a failure that came after its end.
-                    Some(Outcome::Failure { error, .. })
-                        if frame.end.is_none_or(|end| call.end < Some(end)) =>
-                    {
-                        Some((Failure::Call(*index), error, call.end))
-                    }
-                    _ => None,
-                }
-            });
-            let children = generation.children.iter().filter_map(|index| {
-                let child = &self.frames[*index as usize];
-                match &child.state {
-                    State::Failed(Some(error)) => Some((Failure::Frame(*index), error, child.end)),
-                    _ => None,
-                }
-            });
-            match failure_that_ended(error, children.chain(calls)) {
-                Some(Failure::Call(index)) => {
-                    if let Some(outcome) = &mut self.calls[index as usize].outcome {
-                        Mark::STOPPED.set_in(outcome);
-                    }
-                }
-                Some(Failure::Frame(index)) => self.frames[index as usize].stopped = true,
-                None => {}
-            }
-        }
-    }
-}
-
-enum Failure {
-    Call(Index),
-    Frame(Index),
 }

@@ -35,6 +35,9 @@ pub(crate) struct FrameDraft<'t> {
     pub end: Option<u64>,
     pub state: State,
     pub stopped: bool,
+    pub handled: bool,
+    /// The failures that it ended with: callIds of calls and sub-agents. `None` if its end does not name them.
+    pub failed_by: Option<Vec<JsonStr>>,
     /// In order of start.
     pub generations: Vec<Index>,
     /// The usage before this run, if the run continued from a snapshot.
@@ -88,6 +91,8 @@ pub(crate) struct CallDraft<'t> {
     /// `None` until it has ended.
     pub outcome: Option<Outcome>,
     pub data: CallData,
+    /// It is a failure that a recording before this run knew as handled.
+    pub handled_when_recorded: bool,
 }
 
 /// The error of a failed call whose event contains no error.

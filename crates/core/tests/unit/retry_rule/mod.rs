@@ -118,7 +118,7 @@ fn the_first_row_that_applies_is_the_evidence() {
 
 #[test]
 fn each_evidence_has_a_verdict() {
-    let ended = |failed: Failed, frame: &Reached| failed.ended_the_run([frame].into_iter());
+    let ended = |failed: Failed, frame: &Reached| failed.is_retried([frame].into_iter());
     let running = |last_start| reached(State::Running, last_start);
     let started_over = Reached {
         started_over: true,
@@ -132,7 +132,7 @@ fn each_evidence_has_a_verdict() {
     assert!(!ended(FAILED, &running(6)), "Followed");
     assert!(ended(FAILED, &running(4)), "Nothing");
     assert!(
-        FAILED.ended_the_run(std::iter::empty::<&Reached>()),
+        FAILED.is_retried(std::iter::empty::<&Reached>()),
         "no frame above"
     );
 }
@@ -142,7 +142,7 @@ fn the_frame_above_decides_with_the_failure_of_its_child() {
     let mut child = reached(State::Failed(None), 4);
     let mut above = reached(State::Running, 7);
     let ended = |child: &Reached, above: &Reached, failed: Failed| {
-        failed.ended_the_run([child, above].into_iter())
+        failed.is_retried([child, above].into_iter())
     };
     child.frame.end = Some(8);
     assert!(
@@ -179,14 +179,29 @@ fn the_frame_above_decides_with_the_failure_of_its_child() {
 }
 
 #[test]
+fn a_failure_that_nothing_is_known_of_has_no_proven_end() {
+    let frames = |stopped| {
+        let mut child = reached(State::Failed(None), 4);
+        child.frame.stopped = stopped;
+        [child, reached(State::Failed(None), 4)]
+    };
+    let verdict = |failed: Failed, frames: &[Reached; 2]| failed.verdict(frames.iter());
+    assert_eq!(verdict(STOPPED, &frames(true)), FailureVerdict::EndedRun);
+    assert_eq!(verdict(STOPPED, &frames(false)), FailureVerdict::Unknown);
+    assert_eq!(verdict(FAILED, &frames(true)), FailureVerdict::Unknown);
+    assert_eq!(verdict(HANDLED, &frames(true)), FailureVerdict::Handled);
+}
+
+#[test]
 fn the_option_failures_decides_about_the_retry() {
     for (failures, after_handled, after_end) in [
         (Failures::Auto, false, true),
         (Failures::Replay, false, false),
         (Failures::Retry, true, true),
     ] {
-        let retries = [false, true].map(|ended_the_run| failures.retries(ended_the_run));
-        assert_eq!(retries, [after_handled, after_end]);
+        assert_eq!(failures.retries(FailureVerdict::Handled), after_handled);
+        assert_eq!(failures.retries(FailureVerdict::EndedRun), after_end);
+        assert_eq!(failures.retries(FailureVerdict::Unknown), after_end);
     }
 }
 
@@ -237,18 +252,6 @@ fn marks_are_set_on_failures() {
 }
 
 #[test]
-fn pending_failures_are_handled_once_or_forgotten() {
-    let pending = PendingFailures::new();
-    pending.add("a");
-    pending.add("b");
-    assert_eq!(pending.take_handled(), ["a", "b"]);
-    assert!(pending.take_handled().is_empty());
-    pending.add("c");
-    pending.clear();
-    assert!(pending.take_handled().is_empty());
-}
-
-#[test]
 fn restored_failures_are_marked_if_the_frame_continued_or_completed() {
     // In one frame: followed, not followed, stopped, without an order.
     let ends = [
@@ -257,7 +260,7 @@ fn restored_failures_are_marked_if_the_frame_continued_or_completed() {
         (Some(3), true),
         (None, false),
     ];
-    let marks = |is_completed, continued| {
+    let marks = |is_completed, last_start| {
         let mut generation = Generation::new(0, None, None);
         for (end, stopped) in ends {
             let call = failed_call(end, failure(stopped, false));
@@ -266,7 +269,7 @@ fn restored_failures_are_marked_if_the_frame_continued_or_completed() {
             (child.start, child.stopped) = (Some(4), stopped);
             generation.children.push_back_mut(Arc::new(child));
         }
-        mark_handled_failures(&mut generation, is_completed, continued);
+        mark_handled_failures(&mut generation, is_completed, last_start);
         let calls: Vec<_> = generation
             .calls
             .iter()
@@ -280,7 +283,8 @@ fn restored_failures_are_marked_if_the_frame_continued_or_completed() {
         assert_eq!(calls, children);
         calls
     };
-    assert_eq!(marks(false, None), [true, false, false, false]);
+    assert_eq!(marks(false, None), [false; 4]);
+    assert_eq!(marks(false, Some(4)), [true, false, false, false]);
     assert_eq!(marks(false, Some(6)), [true, true, false, false]);
     assert_eq!(marks(true, None), [true; 4]);
 }
