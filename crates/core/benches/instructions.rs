@@ -144,7 +144,6 @@ fn calls() -> Vec<(CallInput, JsonText)> {
     let text = "The quick brown fox says \\\"hello\\\". ".repeat(55);
     let call = |index: usize| {
         let call = CallInput {
-            within: None,
             kind: Kind::Tool,
             call_id: JsonStr::from_plain(&format!("root/tool:search:{index}")),
             within: None,

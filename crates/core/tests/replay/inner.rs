@@ -13,13 +13,12 @@ use super::support::{
 
 fn begin(frame: &LiveFrame, call_id: &str, request: &str, within: Option<&str>) -> StartedCall {
     let call = CallInput {
-        lane: None,
         kind: Kind::Tool,
         call_id: name(call_id),
         within: within.map(name),
         hash: hash(request),
-        exact: true,
         lane: None,
+        exact: true,
         request: None,
     };
     frame.begin_call(call, None)
