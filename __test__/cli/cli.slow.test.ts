@@ -181,6 +181,7 @@ describe("inspect", () => {
         await ask("handled", () => Promise.reject(new Error("no"))).catch(() => {});
         await ask("callback", () => () => {});
         void ask("open", () => new Promise(() => {}));
+        await journalCall({ kind: "step", name: "vague", request: { callback: () => {} } }, () => 1);
         await ask("last", () => Promise.reject(new RangeError("broken")));
       },
       { enableSnapshot: true, eventBus: { emit: (event) => void trace.push(event) } },
@@ -195,6 +196,8 @@ describe("inspect", () => {
       "│  why: its result could not be recorded (the value: function): a replay executes it again",
       "├─ step:open:0  in flight",
       "│  why: it had started and not ended: a resumed run executes it again",
+      expect.stringMatching(/^├─ step:vague:0 {2}ok/),
+      expect.stringMatching(/^│ {2}why: its hash does not cover its request \(\/callback: function\): replay flag 1/),
       "└─ step:last:0  failed  RangeError: broken",
       '   why: the run ended with this failure: a resumed run executes it again, unless it runs with failures: "replay"',
       "",
@@ -208,6 +211,7 @@ describe("inspect", () => {
       undefined,
       "its result could not be recorded (the value",
       "it had started and not ended",
+      "its hash does not cover its request (/callback",
       "the run ended with this failure",
     ]);
   });

@@ -57,6 +57,8 @@ function indentOf(bars: readonly boolean[]): string {
 function unanswered(row: Row): string | undefined {
   if (row.row !== "call") return undefined;
   if (row.dropped === true) return "a fork dropped it: a replay executes it again";
+  if (row.inexact !== undefined)
+    return `its hash does not cover its request (${row.inexact}): replay flag 1 of the recording forbids an answer`;
   if (row.status === "in flight") return "it had started and not ended: a resumed run executes it again";
   if (row.status === "not kept") return `its result could not be recorded (${row.reason}): a replay executes it again`;
   if (row.status === "failed" && row.stopped === true && row.handled !== true)
