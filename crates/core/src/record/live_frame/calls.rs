@@ -79,9 +79,9 @@ impl LiveFrame {
         StartedCall {
             slot,
             answer,
+            tick,
             occurrence,
             included,
-            tick,
         }
     }
 
