@@ -36,7 +36,7 @@ async function recorded<T>(program: () => Promise<T>): Promise<{ live: T; snapsh
 }
 
 /** Both replays give the live result, without a request. */
-async function replaysAsLive(program: () => Promise<unknown>, requests: () => number): Promise<AgentSnapshot> {
+async function expectAsLive(program: () => Promise<unknown>, requests: () => number): Promise<AgentSnapshot> {
   const { live, snapshots } = await recorded(program);
   const made = requests();
   for (const snapshot of snapshots) {
@@ -116,7 +116,7 @@ describe("of a client that reports its retries", () => {
     plan = given;
     requests = 0;
     const program = (): Promise<unknown> => Promise.all([ask(), ask(), ask()]);
-    const snapshot = await replaysAsLive(program, () => requests);
+    const snapshot = await expectAsLive(program, () => requests);
     // One call per question, whatever number of attempts it took.
     expect(snapshot.root.calls).toHaveLength(3);
   });
@@ -154,7 +154,7 @@ function retrying(plan: Plan): {
 describe("of an own loop", () => {
   it.each(Object.entries(PLANS))("are kept apart in parallel: %s", async (_name, plan) => {
     const { ask, made } = retrying(plan);
-    await replaysAsLive(() => Promise.all([ask(), ask(), ask()]), made);
+    await expectAsLive(() => Promise.all([ask(), ask(), ask()]), made);
   });
 
   it("that gives up are kept apart", async () => {
@@ -182,7 +182,7 @@ describe("of an own loop", () => {
       [10, 200],
       [3, 200],
     ]);
-    await replaysAsLive(async () => {
+    await expectAsLive(async () => {
       const first = ask();
       await sleep(8);
       return Promise.all([first, runFrame({ id: "inner", input: {} }, () => ask()), ask()]);
@@ -215,7 +215,7 @@ describe("through a queue, which hides who retries", () => {
         const through = queue(limit);
         return Promise.all([ask(through), ask(through), ask(through)]);
       };
-      await replaysAsLive(program, made);
+      await expectAsLive(program, made);
     },
   );
 

@@ -4,6 +4,7 @@ import { measure } from "../lib/measure.mjs";
 
 const CALLS = 1000;
 const DEPTH = 37;
+const settled = Promise.resolve();
 
 /** Milliseconds of single calls, or of many awaits, with the build of the package in the folder `root`. */
 export default async function run({ root, seconds, awaits }) {
@@ -16,10 +17,10 @@ export default async function run({ root, seconds, awaits }) {
     for (let index = 0; index < CALLS / 2; index++) await Promise.all([call(index), call(index)]);
   };
   const awaiting = async () => {
-    for (let index = 0; index < awaits; index++) await null;
+    for (let index = 0; index < awaits; index++) await settled;
   };
   const recording = (program) => () => runWith(program, { enableSnapshot: true });
-  const work = (units, run) => ({ units, before: () => {}, run });
+  const work = (units, program) => ({ units, before: () => {}, run: program });
   const calls = {
     alone: work(CALLS, recording(sequential)),
     deep: work(CALLS, () => recording(() => below(DEPTH, sequential))()),
@@ -34,7 +35,7 @@ export default async function run({ root, seconds, awaits }) {
 /** Calls `fn` from below some async functions that await each other. With the functions of the program, about 40. */
 async function below(depth, fn) {
   if (depth === 0) {
-    await null;
+    await settled;
     await fn();
   } else await below(depth - 1, fn);
 }
