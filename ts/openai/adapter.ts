@@ -3,6 +3,7 @@ import { isError, messageOf } from "../errors/base.js";
 import type { ErrorClass } from "../types/error-class.js";
 import type { Message } from "../types/messages.js";
 import type { ModelAdapter, StreamEvent, StreamOptions } from "../types/model.js";
+import { defined } from "../values/defined.js";
 import { AnswerReader, type AnswerOptions } from "./answer.js";
 import { lazyClient, type OpenAIClient } from "./client.js";
 import { isOpenAIModelError, OpenAIModelError } from "./error.js";
@@ -78,12 +79,10 @@ async function send(
   { body }: WireRequest,
   signal: AbortSignal | undefined,
 ): Promise<Sent> {
-  const pending = client.chat.completions.create(body, {
-    ...(signal === undefined ? {} : { signal }),
-    ...(maxRetries === undefined ? {} : { maxRetries }),
-    ...(timeout === undefined ? {} : { timeout }),
-    ...(headers === undefined ? {} : { headers }),
-  }) as PromiseLike<unknown> & { withResponse?: () => Promise<{ data: unknown; response: Response }> };
+  const options = defined({ signal, maxRetries, timeout, headers });
+  const pending = client.chat.completions.create(body, options) as PromiseLike<unknown> & {
+    withResponse?: () => Promise<{ data: unknown; response: Response }>;
+  };
   if (typeof pending.withResponse !== "function") return { data: await pending, response: {}, contentType: "" };
   const { data, response } = await pending.withResponse();
   const contentType = response.headers.get("content-type") ?? "";

@@ -6,6 +6,7 @@ import { canBeStrict } from "./strict-schema.js";
 
 /** The name of the tool that the model calls with its answer, with structuredOutput "tool". */
 export const ANSWER_TOOL = "answer";
+const ANSWER_TOOL_USE = "Gives the final answer. Call it once, when the answer is known.";
 
 export interface WireRequest {
   readonly body: Record<string, unknown>;
@@ -26,9 +27,10 @@ export function wireRequest(
   const { settings, sent } = splitOptions(additionalOptions);
   const form = formOf(schema, settings.structuredOutput);
   const allMessages = form === "json_object" || form === "prompt" ? withInstructions(messages, schema) : messages;
-  const allTools = tools.map((tool) => wireTool(tool, settings));
+  const allTools = tools.map((tool) => wireTool(tool, settings.strictTools));
   const answerTool = form === "tool" ? freeName(ANSWER_TOOL, tools) : undefined;
-  if (answerTool !== undefined) allTools.push(answerToolOf(answerTool, schema));
+  if (answerTool !== undefined)
+    allTools.push(wireTool({ name: answerTool, description: ANSWER_TOOL_USE, parameters: schema ?? {} }, true));
   return {
     answerTool,
     body: {
@@ -66,20 +68,9 @@ function responseFormat(form: StructuredOutput | undefined, schema: StreamOption
   return { response_format: { type: "json_schema", json_schema } };
 }
 
-function answerToolOf(name: string, schema: StreamOptions["schema"] = {}): object {
-  return {
-    type: "function",
-    function: {
-      name,
-      description: "Gives the final answer. Call it once, when the answer is known.",
-      parameters: withoutDialect(schema),
-      ...(canBeStrict(schema) ? { strict: true } : {}),
-    },
-  };
-}
-
-function wireTool({ name, description, parameters }: ToolSchema, { strictTools }: Settings): object {
-  const strict = strictTools && canBeStrict(parameters) ? { strict: true } : {};
+/** `asked`: true to be strict if the schema allows it. */
+function wireTool({ name, description, parameters }: ToolSchema, asked: boolean): object {
+  const strict = asked && canBeStrict(parameters) ? { strict: true } : {};
   return { type: "function", function: { name, description, parameters: withoutDialect(parameters), ...strict } };
 }
 
