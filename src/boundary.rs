@@ -1,7 +1,7 @@
 //! The LLM call boundary. Its text arrives as UTF-8 bytes that are read in place.
 
 use agent_rewind_core::boundary::{self, Numbers};
-use agent_rewind_core::diff::{DiffLimits, diff};
+use agent_rewind_core::diff::{MAX_DIFFERENCES, diff};
 use agent_rewind_core::json::JsonError;
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
@@ -113,8 +113,8 @@ pub fn boundary_parts(body: &[u8]) -> Result<Option<BindingBoundaryParts>> {
 /// The differences between two JSON documents, as JSON text of `{ differences, more }`.
 #[napi(catch_unwind)]
 pub fn diff_documents(before: &[u8], after: &[u8]) -> Result<String> {
-    let diff = diff(utf8(before)?, utf8(after)?, DiffLimits::default())
-        .map_err(|error| json_error(&error))?;
+    let diff =
+        diff(utf8(before)?, utf8(after)?, MAX_DIFFERENCES).map_err(|error| json_error(&error))?;
     Ok(diff.to_json())
 }
 

@@ -1,7 +1,7 @@
 //! The cost of a missed request: finding the nearest of 10,000 recorded ones and the diff to it.
 #![allow(clippy::expect_used, reason = "a bench may fail by panicking")]
 
-use agent_rewind_core::diff::{DiffLimits, diff, explain, nearest};
+use agent_rewind_core::diff::{MAX_DIFFERENCES, diff, explain, nearest};
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 
@@ -38,9 +38,7 @@ fn pieces(request: &[String]) -> Vec<&str> {
 fn nearest_and_diff(requests: &[Vec<&str>], actual: &str) -> Option<String> {
     let found = nearest(requests.iter().enumerate(), actual)?;
     let recorded = requests.get(found)?.concat();
-    Some(explain(
-        &diff(&recorded, actual, DiffLimits::default()).ok()?,
-    ))
+    Some(explain(&diff(&recorded, actual, MAX_DIFFERENCES).ok()?))
 }
 
 fn bench_nearest(bencher: Bencher, requests: &[Vec<&str>], actual: &str) {
@@ -123,13 +121,7 @@ fn d_diff(bencher: Bencher, kilobytes: usize) {
     let actual = recorded.replace("2026-11-28", "2026-11-29");
     bencher
         .counter(BytesCount::new(recorded.len() + actual.len()))
-        .bench(|| {
-            diff(
-                black_box(&recorded),
-                black_box(&actual),
-                DiffLimits::default(),
-            )
-        });
+        .bench(|| diff(black_box(&recorded), black_box(&actual), MAX_DIFFERENCES));
 }
 
 /// The slowest lists to align.
@@ -149,11 +141,5 @@ fn e_diff_of_long_lists(bencher: Bencher) {
     let (recorded, actual) = (list(0), list(1));
     bencher
         .counter(BytesCount::new(recorded.len() + actual.len()))
-        .bench(|| {
-            diff(
-                black_box(&recorded),
-                black_box(&actual),
-                DiffLimits::default(),
-            )
-        });
+        .bench(|| diff(black_box(&recorded), black_box(&actual), MAX_DIFFERENCES));
 }

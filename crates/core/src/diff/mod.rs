@@ -24,20 +24,8 @@ use crate::json::{JsonError, canonicalize};
 pub use explain::explain;
 pub use nearest::nearest;
 
-/// Limits of a diff.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DiffLimits {
-    /// Listed differences. Further ones are only counted.
-    pub max_differences: usize,
-}
-
-impl Default for DiffLimits {
-    fn default() -> Self {
-        Self {
-            max_differences: 20,
-        }
-    }
-}
+/// The differences that a diff lists for people. Further ones are only counted.
+pub const MAX_DIFFERENCES: usize = 20;
 
 /// The differences between two documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -141,21 +129,21 @@ pub enum Part {
     Other,
 }
 
-/// Lists the differences between two JSON texts. The list is empty exactly if their canonical forms are equal: the
-/// order of keys, white space and the spelling of numbers and escapes do not count.
+/// Lists at most `max_differences` differences between two JSON texts. There are none exactly if their canonical forms
+/// are equal: the order of keys, white space and the spelling of numbers and escapes do not count.
 ///
 /// Objects are compared by key. Lists are aligned first, so one additional element is one difference. Runs in linear
 /// time and never recurses.
 ///
 /// # Errors
 /// As [`crate::json::write_canonical`]. The recorded text is read first.
-pub fn diff(recorded: &str, actual: &str, limits: DiffLimits) -> Result<Diff, JsonError> {
+pub fn diff(recorded: &str, actual: &str, max_differences: usize) -> Result<Diff, JsonError> {
     let (recorded, actual) = (canonicalize(recorded)?, canonicalize(actual)?);
     if recorded == actual {
         return Ok(Diff::default());
     }
     let (recorded, actual) = (tree::Tree::read(&recorded)?, tree::Tree::read(&actual)?);
-    Ok(walk::compare(&recorded, &actual, limits))
+    Ok(walk::compare(&recorded, &actual, max_differences))
 }
 
 impl Nature {

@@ -7,11 +7,11 @@ use super::excerpt;
 use super::nature::{self, Sides};
 use super::path::{Path, Token, from_root, part, pointer};
 use super::tree::{Kind, Tree, Value};
-use super::{Change, Diff, DiffLimits, Difference};
+use super::{Change, Diff, Difference};
 
-pub(super) fn compare(recorded: &Tree<'_>, actual: &Tree<'_>, limits: DiffLimits) -> Diff {
+pub(super) fn compare(recorded: &Tree<'_>, actual: &Tree<'_>, max_differences: usize) -> Diff {
     let mut walk = Walk {
-        limits,
+        max_differences,
         pairs_left: MAX_PAIRS,
         stack: Vec::new(),
         diff: Diff::default(),
@@ -25,7 +25,8 @@ pub(super) fn compare(recorded: &Tree<'_>, actual: &Tree<'_>, limits: DiffLimits
 }
 
 struct Walk<'t> {
-    limits: DiffLimits,
+    /// The most differences that are listed.
+    max_differences: usize,
     pairs_left: usize,
     /// The pairs still to be compared, the next one last.
     stack: Vec<(Path<'t>, Sides<'t>)>,
@@ -102,7 +103,7 @@ impl<'t> Walk<'t> {
 
     /// `order`: the excerpts of a reordered list.
     fn found(&mut self, path: &Path<'t>, sides: Sides<'t>, order: Option<[String; 2]>) {
-        if self.diff.differences.len() >= self.limits.max_differences {
+        if self.diff.differences.len() >= self.max_differences {
             self.diff.more += 1;
             return;
         }

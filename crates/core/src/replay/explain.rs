@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::diff::{Diff, DiffLimits, diff, explain, nearest};
+use crate::diff::{Diff, MAX_DIFFERENCES, diff, explain, nearest};
 use crate::json::JsonStr;
 use crate::model::Call;
 
@@ -22,7 +22,7 @@ impl Explanation {
             .filter_map(|call| Some((call, call.request.as_ref()?.pieces()?)));
         let nearest = Arc::clone(nearest(kept, actual)?);
         let recorded = nearest.request.as_ref()?.pieces()?.concat();
-        let diff = diff(&recorded, actual, DiffLimits::default()).ok()?;
+        let diff = diff(&recorded, actual, MAX_DIFFERENCES).ok()?;
         Some(Self { nearest, diff })
     }
 

@@ -111,9 +111,7 @@ fn messages_are_aligned() {
     let mut restamped = conversation(40, "2026-11-29");
     restamped.insert(20, json!({ "role": "system", "content": "inserted" }));
     let stamped = request(&conversation(40, "2026-11-28"));
-    let limits = DiffLimits {
-        max_differences: 100,
-    };
+    let limits = 100;
     let found = diff(&stamped, &request(&restamped), limits).unwrap();
     let added: Vec<&Difference> = found
         .differences
@@ -159,7 +157,7 @@ fn lists_at_most_the_limit() {
     let recorded = json!((0..50).collect::<Vec<_>>()).to_string();
     let actual = json!((100..150).collect::<Vec<_>>()).to_string();
     for max_differences in [0, 1, 20, 50, 60] {
-        let found = diff(&recorded, &actual, DiffLimits { max_differences }).unwrap();
+        let found = diff(&recorded, &actual, max_differences).unwrap();
         assert_eq!(found.differences.len(), max_differences.min(50));
         assert_eq!(found.more, 50 - found.differences.len());
         assert!(!found.is_empty());

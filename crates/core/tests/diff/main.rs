@@ -2,7 +2,7 @@
 //! documents give exactly their differences.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-use agent_rewind_core::diff::{Change, Diff, DiffLimits, Difference, Nature, Part, diff};
+use agent_rewind_core::diff::{Change, Diff, Difference, MAX_DIFFERENCES, Nature, Part, diff};
 
 #[allow(dead_code, reason = "each test file uses a part of it")]
 #[path = "../generator/mod.rs"]
@@ -27,7 +27,7 @@ const REQUEST: &str = r#"{"model":{"id":"gpt-4o-2024-08-06","provider":"openai"}
 {"name":"fetch","description":"Fetches a page","parameters":{"type":"object","properties":{"url":{"type":"string"}},"required":["url"]}}]}"#;
 
 fn compare(recorded: &str, actual: &str) -> Diff {
-    diff(recorded, actual, DiffLimits::default()).unwrap()
+    diff(recorded, actual, MAX_DIFFERENCES).unwrap()
 }
 
 /// `text` with the only occurrence of `old` replaced.

@@ -113,7 +113,7 @@ fn bad_texts_are_errors() {
         (r#"{"a":1,"\u0061":2}"#, JsonErrorKind::DuplicateKey),
     ] {
         for (recorded, actual) in [(text, "1"), ("1", text), (text, text)] {
-            let error = diff(recorded, actual, DiffLimits::default()).unwrap_err();
+            let error = diff(recorded, actual, MAX_DIFFERENCES).unwrap_err();
             assert_eq!(error.kind, kind);
         }
     }
@@ -152,7 +152,7 @@ fn explanations() {
         explain(&found),
         r#"the request differs in 1 place: /tools/0: a tool, not recorded (now {"name":"calc"})"#
     );
-    let unlisted = diff("[1,2]", "[3,4]", DiffLimits { max_differences: 0 }).unwrap();
+    let unlisted = diff("[1,2]", "[3,4]", 0).unwrap();
     assert_eq!(explain(&unlisted), "the request differs in 2 places");
     let found = compare("1", "[]");
     assert_eq!(
