@@ -12,7 +12,7 @@ const USAGE = `node proof/independent.mjs [options]
   --only P       this program alone; prints it, and all of its faults
   --faults N     how many faults to print with their programs (5)
   --without L    leaves out programs that hold one of these shapes, separated by commas
-  --from P       starts with this program
+  --skip L       leaves out these programs, numbers separated by commas
   --first        stops at the first program with a fault
   --json         prints one JSON object
   --power        plants faults into the rules, and prints how many programs find each (at most 500)`;
@@ -24,7 +24,7 @@ const { values: options } = parseArgs({
     only: { type: "string" },
     faults: { type: "string", default: "5" },
     without: { type: "string", default: "" },
-    from: { type: "string", default: "0" },
+    skip: { type: "string", default: "" },
     first: { type: "boolean", default: false },
     power: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
@@ -44,7 +44,7 @@ else {
     : await prove({
         programs: Number(options.programs ?? 300),
         seed,
-        from: Number(options.from),
+        skip: options.skip.split(",").filter(Boolean).map(Number),
         first: options.first,
         only: options.only === undefined ? undefined : Number(options.only),
         faults: Number(options.faults),

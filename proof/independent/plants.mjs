@@ -15,18 +15,23 @@ const TS = "ts";
 /** @type {Plant[]} */
 export const plants = [
   {
-    name: "the occurrence after the answered one is skipped",
+    name: "an occurrence is skipped",
     from: CORE,
-    find: "            *first = self.next[position];\n",
+    find: "        if let Some(used) = self.used.get_mut(position as usize) {\n            *used = true;\n",
     replace: (planted) =>
-      `            *first = self.next[position];\n            if ${planted} && *first != NONE {\n                *first = self.next[*first as usize];\n            }\n`,
+      `        if ${planted} && let Some(after) = self.next.get(position as usize).copied().filter(|after| *after != NONE) {\n            self.used[after as usize] = true;\n        }\n        if let Some(used) = self.used.get_mut(position as usize) {\n            *used = true;\n`,
   },
   {
     name: "an entry answers again and again",
     from: CORE,
-    find: "            *first = self.next[position];\n",
-    replace: (planted) =>
-      `            if !${planted} {\n                *first = self.next[position];\n            }\n`,
+    find: "            *used = true;\n            return Some(Found::Call(position as usize));",
+    replace: (planted) => `            *used = !${planted};\n            return Some(Found::Call(position as usize));`,
+  },
+  {
+    name: "a lane is ignored",
+    from: CORE,
+    find: "        let position = in_lane.unwrap_or_else(",
+    replace: (planted) => `        let position = in_lane.filter(|_| !${planted}).unwrap_or_else(`,
   },
   {
     name: "a frame is found without its input",
@@ -141,8 +146,14 @@ export const plants = [
   {
     name: "ends are released in the order of their arrival",
     from: TS,
-    find: "    return this.#wait(order ?? Number.MAX_SAFE_INTEGER);",
-    replace: (planted) => `    return this.#wait(${planted} ? 1 : (order ?? Number.MAX_SAFE_INTEGER));`,
+    find: "    return this.#wait(order ?? Number.MAX_SAFE_INTEGER, tick);",
+    replace: (planted) => `    return this.#wait(${planted} ? 1 : (order ?? Number.MAX_SAFE_INTEGER), tick);`,
+  },
+  {
+    name: "ends of one turn are released apart",
+    from: TS,
+    find: "    if (first?.tick === undefined) return;",
+    replace: (planted) => `    if (first?.tick === undefined || ${planted}) return;`,
   },
   {
     name: "types of content are left out of the hash",
@@ -153,7 +164,13 @@ export const plants = [
   {
     name: "an attempt is a call of its own",
     from: TS,
-    find: "  const entry = (attempt > 0 ? entries.get(key) : undefined) ?? start();",
-    replace: (planted) => `  const entry = (attempt > 0 && !${planted} ? entries.get(key) : undefined) ?? start();`,
+    find: "    if (number === 0 || calls === undefined) return undefined;",
+    replace: (planted) => `    if (number === 0 || calls === undefined || ${planted}) return undefined;`,
+  },
+  {
+    name: "an attempt is given to a sibling",
+    from: TS,
+    find: "    return live.length === 1 ? live[0] : undefined;",
+    replace: (planted) => `    return live.length === 1 || ${planted} ? live[0] : undefined;`,
   },
 ];

@@ -18,10 +18,10 @@ export async function examine(program, seed) {
 }
 
 /**
- * @param {{ programs: number, seed: string, only?: number, faults: number, from: number, first: boolean, without: string[], json: boolean }} options
+ * @param {{ programs: number, seed: string, only?: number, faults: number, skip: number[], first: boolean, without: string[], json: boolean }} options
  * @returns {Promise<boolean>} true if there was a fault
  */
-export async function prove({ programs, seed, only, faults: most, from, first, without, json }) {
+export async function prove({ programs, seed, only, faults: most, skip, first, without, json }) {
   const started = Date.now();
   const say = json ? () => {} : console.log;
   say(`seed ${seed}`);
@@ -31,11 +31,11 @@ export async function prove({ programs, seed, only, faults: most, from, first, w
   const kindsOfOperation = new Map();
   let operations = 0;
   const numbers = [];
-  for (let number = from; numbers.length < programs - from; number++) {
+  for (let number = 0; numbers.length < programs; number++) {
     if (!shapesOf(programOf(seed, number)).some((shape) => without.includes(shape))) numbers.push(number);
   }
   if (only !== undefined) numbers.splice(0, programs, only);
-  for (const number of numbers) {
+  for (const number of numbers.filter((one) => !skip.includes(one))) {
     const program = programOf(seed, number);
     const outcomes = await examine(program, seed);
     const bad = outcomes.filter(({ faults }) => faults.length > 0);
