@@ -142,7 +142,11 @@ export class Operations {
     const operation = `restore ${anchor} ${kind} number ${index}`;
     if (this.#skip(operation)) return;
     const { spanId } = events[index].trace;
-    const known = knownOf(this.first, eventsAt[index]);
+    // What the program saw before the next event had ended before it.
+    const known = knownOf(
+      this.first,
+      (anchor === "before" ? eventsAt[index] : eventsAt[index + 1]) ?? this.first.endAt,
+    );
     const snapshot = await this.#tryRestore(operation, () => restoreSnapshot(events, { spanId, anchor }), known);
     if (snapshot) await this.#resume(operation, snapshot, known);
   }
