@@ -53,8 +53,7 @@ export class Operations {
     ];
     if (first.dumps.length === 0) return undefined;
     if (broken.length > 0) return void this.outcomes.push({ operation: "live", faults: broken });
-    const dump = first.last;
-    const end = first.endAt;
+    const { last: dump, endAt: end } = first;
     const trace = await this.#tryRestore("restore", () => restoreSnapshot(first.events));
     await this.#strict("strict replay of a dump", dump);
     if (trace) await this.#strict("strict replay of a trace", trace);
@@ -293,7 +292,6 @@ export class Operations {
     const { events, eventsAt, file } = executed;
     if (events.length < 4) return undefined;
     const cut = this.random.between(3, events.length - 1);
-    // The whole file at times, the events so far at others.
     if (file !== undefined && this.random.chance(0.4))
       return { known: knownOf(executed, executed.endAt), open: () => restoreSnapshotFromFile(file) };
     return { known: knownOf(executed, eventsAt[cut]), open: () => restoreSnapshot(events.slice(0, cut)) };

@@ -76,8 +76,8 @@ export const plants = [
   {
     name: "the failure that ended the run is replayed",
     from: CORE,
-    find: "            Self::Auto => ended_the_run,\n",
-    replace: (planted) => `            Self::Auto => ended_the_run && !${planted},\n`,
+    find: "            Self::Auto => ",
+    replace: (planted) => `            Self::Auto => !${planted} && `,
   },
   {
     name: "a frame that completed has not handled its failures",
