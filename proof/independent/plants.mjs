@@ -38,7 +38,7 @@ export const plants = [
     from: CORE,
     find: "            let wanted = (place.clone(), agent_id.clone(), input);\n",
     replace: (planted) =>
-      `            let mut wanted = (place.clone(), agent_id.clone(), input);\n            if ${planted} && let Some(other) = index.by_input.keys().filter(|(_, agent, _)| agent == agent_id).min() {\n                wanted = other.clone();\n            }\n`,
+      `            let mut wanted = (place.clone(), agent_id.clone(), input);\n            if ${planted} && let Some(other) = index.by_input.keys().filter(|(_, agent, _)| agent == agent_id).min_by_key(|key| format!("{key:?}")) {\n                wanted = other.clone();\n            }\n`,
   },
   {
     name: "equal frames are found from the last to the first",
