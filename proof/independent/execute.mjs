@@ -32,9 +32,13 @@ import { show, World } from "./world.mjs";
 
 /** @returns {Subject} */
 export function subjectOf(program) {
+  return { ...compiled(program), asked: new Map(), given: new Map() };
+}
+
+/** The program as a function. */
+export function compiled(program) {
   const source = `return ${print(program)}`;
-  const compiled = vm.compileFunction(source, ["w"], { filename: `/programs/${program.number}.mjs` });
-  return { program, compiled, asked: new Map(), given: new Map() };
+  return { program, compiled: vm.compileFunction(source, ["w"], { filename: `/programs/${program.number}.mjs` }) };
 }
 
 const unhandled = [];

@@ -16,7 +16,8 @@ import {
   writeSnapshot,
 } from "agent-rewind/debugger";
 
-import { execute } from "./execute.mjs";
+import { changed } from "./change.mjs";
+import { compiled, execute } from "./execute.mjs";
 import { cannotBeKept, enclosing, judge, knownOf, laterLife, orderedByTimers, readLog } from "./judge.mjs";
 
 /** @typedef {{ operation: string, faults: import("./judge.mjs").Fault[] }} Outcome */
@@ -67,6 +68,7 @@ export class Operations {
     await this.#reuse("reuse of the last dump", dump, end);
     const { snapshot, at } = this.random.pick(first.dumps);
     await this.#reuse(`reuse of the dump after ${at} entries`, snapshot, at);
+    await this.#change(dump);
     await this.#edit("output");
     await this.#edit("drop");
     await this.#chain("dump");
@@ -155,6 +157,16 @@ export class Operations {
     const run = await this.#again({ snapshot, completedFrames: "reuse" });
     const known = knownOf(this.first, at);
     this.#add(operation, judge(this.subject, run, known, { ...this.#how(known), reuse: true }));
+  }
+
+  /** The program has changed: what it asks for the first time has no answer. */
+  async #change(snapshot) {
+    const operation = "resume of a changed program";
+    const program = changed(this.subject.program, this.random);
+    if (program === undefined || this.#skip(operation)) return;
+    const run = await execute({ ...this.subject, ...compiled(program) }, `run${(this.#label += 1)}`, { snapshot });
+    const how = { edited: this.#requests, partial: true };
+    this.#add(operation, judge(this.subject, run, knownOf(this.first, this.first.endAt), how));
   }
 
   /** True in a life that the agent has left. */

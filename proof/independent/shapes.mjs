@@ -54,7 +54,8 @@ function goesOn({ op, how, branches }) {
 
 const fails = (plan) => plan?.fail === "always" || plan?.gives === "up";
 
-function* walk(steps, around = []) {
+/** All steps, each with the steps around it. */
+export function* walk(steps, around = []) {
   for (const step of steps) {
     yield [step, around];
     const inside = [...around, step];
