@@ -192,10 +192,30 @@ export function enclosing(path) {
   }));
 }
 
-export function laterLife(visited, site, life) {
+/** True in a life that the agent has left. */
+export function leftLife(visited, path) {
+  return enclosing(path).some(({ site, life }) => life !== undefined && laterLife(visited, site, life));
+}
+
+function laterLife(visited, site, life) {
   for (const path of visited) {
     const found = path.startsWith(`${site}@`) ? Number.parseInt(path.slice(site.length + 1), 10) : -1;
     if (found > life) return true;
   }
   return false;
+}
+
+/** Calls that are answered although they had begun after the end of a dropped one. */
+export function answeredAfter(log, path, { outcomes, asks, requests }) {
+  const end = log.findIndex((one) => one.kind === "saw" && one.path === path);
+  const begun = log.slice(end).filter(({ kind }) => kind === "called");
+  const wrong = begun.filter(
+    (one) =>
+      !/[>%!]/.test(one.path) &&
+      outcomes.has(one.path) &&
+      !asks.has(one.path) &&
+      !orderedByTimers(requests.get(one.path)),
+  );
+  const right = `asked again, because it began after the end of ${path}`;
+  return wrong.map((one) => ({ kind: "wrong", path: one.path, seen: "answered", right }));
 }

@@ -18,7 +18,16 @@ import {
 
 import { changed } from "./change.mjs";
 import { compiled, execute } from "./execute.mjs";
-import { cannotBeKept, enclosing, judge, knownOf, laterLife, orderedByTimers, readLog } from "./judge.mjs";
+import {
+  answeredAfter,
+  cannotBeKept,
+  enclosing,
+  judge,
+  knownOf,
+  leftLife,
+  orderedByTimers,
+  readLog,
+} from "./judge.mjs";
 
 /** @typedef {{ operation: string, faults: import("./judge.mjs").Fault[] }} Outcome */
 
@@ -165,14 +174,8 @@ export class Operations {
     const program = changed(this.subject.program, this.random);
     if (program === undefined || this.#skip(operation)) return;
     const run = await execute({ ...this.subject, ...compiled(program) }, `run${(this.#label += 1)}`, { snapshot });
-    const how = { edited: this.#requests, partial: true };
-    this.#add(operation, judge(this.subject, run, knownOf(this.first, this.first.endAt), how));
-  }
-
-  /** True in a life that the agent has left. */
-  #past(path) {
-    const { visited } = readLog(this.first.log);
-    return enclosing(path).some(({ site, life }) => life !== undefined && laterLife(visited, site, life));
+    const known = knownOf(this.first, this.first.endAt);
+    this.#add(operation, judge(this.subject, run, known, { edited: this.#requests, partial: true }));
   }
 
   /** Another output for a call, or a call dropped. */
@@ -181,7 +184,11 @@ export class Operations {
     const { outcomes, requests } = readLog(log);
     const kept = (path) => !cannotBeKept({ request: requests.get(path), text: "" });
     const calls = log.flatMap(({ kind, path, text }) =>
-      kind === "called" && outcomes.get(path)?.ok && !path.includes("%") && kept(path) && !this.#past(path)
+      kind === "called" &&
+      outcomes.get(path)?.ok &&
+      !path.includes("%") &&
+      kept(path) &&
+      !leftLife(readLog(log).visited, path)
         ? [{ path, at: text }]
         : [],
     );
@@ -205,24 +212,8 @@ export class Operations {
       faults.push({ kind: "wrong", path, seen: seen.outcomes.get(path).text, right: edited });
     if (how === "drop" && seen.requests.has(path) && !seen.asks.has(path))
       faults.push({ kind: "wrong", path, seen: "the dropped call is answered", right: "it is asked" });
-    if (how === "drop") faults.push(...this.#answeredAfter(path, seen));
+    if (how === "drop") faults.push(...answeredAfter(this.first.log, path, seen));
     this.#add(operation, faults);
-  }
-
-  /** Calls that are answered although they had begun after the end of a dropped one. */
-  #answeredAfter(path, { outcomes, asks, requests }) {
-    const { log } = this.first;
-    const end = log.findIndex((one) => one.kind === "saw" && one.path === path);
-    const begun = log.slice(end).filter(({ kind }) => kind === "called");
-    const wrong = begun.filter(
-      (one) =>
-        !/[>%!]/.test(one.path) &&
-        outcomes.has(one.path) &&
-        !asks.has(one.path) &&
-        !orderedByTimers(requests.get(one.path)),
-    );
-    const right = `asked again, because it began after the end of ${path}`;
-    return wrong.map((one) => ({ kind: "wrong", path: one.path, seen: "answered", right }));
   }
 
   /** What is known if a call and all that began after its end are gone. */
