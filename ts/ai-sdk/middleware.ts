@@ -1,4 +1,5 @@
 import {
+  failureInStream,
   Tap,
   getContext,
   journalStreamed,
@@ -123,6 +124,7 @@ function streamed(
       return { ...joinHeaders(result, meta), stream: stream as StreamResult["stream"] };
     },
     incompleteAnswer: ({ end }) => (end === "open" ? "restart" : undefined),
+    failureIn: ({ end }) => failureInStream(end),
   });
 }
 

@@ -1,6 +1,7 @@
 import type { CallMeta } from "../types/snapshot.js";
 import {
   Tap,
+  failureInStream,
   millisecondsSince,
   recordedTiming,
   replayStream,
@@ -101,9 +102,9 @@ export function failedBody({ status }: RecordedResponse, error: unknown): Respon
   return new Response(new ReadableStream({ start: (controller) => controller.error(error) }), { status });
 }
 
-/** An error status is journaled as a failure, so that the retry rule applies to it. */
-export function failureIn({ status, statusText = "", body }: RecordedResponse): AnsweredFailure | undefined {
-  if (status < 400) return undefined;
+/** An error status and a body that fails are journaled as failures, so that the retry rule applies to them. */
+export function failureIn({ status, statusText = "", body, end }: RecordedResponse): AnsweredFailure | undefined {
+  if (status < 400) return failureInStream(end);
   return {
     name: "HttpStatusError",
     message: `${status} ${statusText}`.trimEnd(),

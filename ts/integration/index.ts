@@ -13,6 +13,7 @@ export {
   type IncompleteAnswer,
   type JournaledCall,
   type RestOfAnswer,
+  type StreamFailure,
   type StreamedAnswer,
   type StreamedCallInfo,
   type StreamedClientCall,
@@ -24,6 +25,6 @@ export {
   type TimedChunk,
   type WaitUntil,
 } from "./replay-stream.js";
-export { millisecondsSince, Tap, type StreamEnd, type TapOptions, type Tapped } from "./tap.js";
+export { failureInStream, millisecondsSince, Tap, type StreamEnd, type TapOptions, type Tapped } from "./tap.js";
 export { watchUnread, type Unread } from "./watch-unread.js";
 export { getContext, type RunContext } from "../runtime/scope/run-context.js";

@@ -4,6 +4,7 @@ import {
   journalStreamed as journalStream,
   type AnswerRecorder,
   type More as RestOfAnswer,
+  type StreamFailure,
   type StreamedAnswer,
   type StreamedCallInfo as RuntimeCallInfo,
 } from "../runtime/call/streamed-call.js";
@@ -17,6 +18,7 @@ export type {
   IncompleteAnswer,
   JournaledCall,
   RestOfAnswer,
+  StreamFailure,
   StreamedAnswer,
 };
 

@@ -1,5 +1,7 @@
 import { isAbortError } from "../errors/index.js";
-import type { AnswerRecorder } from "../runtime/call/streamed-call.js";
+import { captureStack } from "../runtime/call/async-stack.js";
+import type { AnsweredFailure } from "../runtime/call/outcome.js";
+import type { AnswerRecorder, StreamFailure } from "../runtime/call/streamed-call.js";
 import type { CallMeta, ErrorInfo } from "../types/snapshot.js";
 import { toErrorInfo } from "../values/error-info.js";
 
@@ -8,6 +10,12 @@ import { toErrorInfo } from "../values/error-info.js";
  * recording was taken while the stream was still open.
  */
 export type StreamEnd = "left" | "aborted" | "open" | { error: ErrorInfo };
+
+/** The failure that ended a stream, so that the retry rule applies to it. An abort is the program's own end. */
+export function failureInStream(end: StreamEnd | undefined): AnsweredFailure | undefined {
+  if (typeof end !== "object" || end.error.name === "AbortError") return undefined;
+  return { name: end.error.name, message: end.error.message };
+}
 
 /** Spread the `info` of `execute` into these options. */
 export interface TapOptions<T> {
@@ -48,6 +56,7 @@ export class Tap<T> {
   readonly #ended: Promise<Tapped<T>>;
   readonly #firstChunk: Promise<void>;
   #endedBy: StreamEnd | undefined = "open";
+  #failure: StreamFailure | undefined;
   #end!: (end?: StreamEnd) => void;
   #resolveFirstChunk!: () => void;
 
@@ -73,7 +82,10 @@ export class Tap<T> {
     const chunks = this.#chunks;
     const resolveFirstChunk = this.#resolveFirstChunk;
     const end = this.#end;
+    const failed = (failure: StreamFailure): void => void (this.#failure = failure);
     const pull = async (controller: ReadableStreamDefaultController<T>): Promise<void> => {
+      // In the stack of the code that reads: it receives the failure.
+      const readBy = captureStack();
       try {
         const { done, value } = await reader.read();
         if (done) {
@@ -87,6 +99,7 @@ export class Tap<T> {
         if (chunks.length === 1) resolveFirstChunk();
         controller.enqueue(value);
       } catch (error) {
+        failed({ error, readBy });
         end(isPlainAbort(error, signal) ? "aborted" : { error: toErrorInfo(error) });
         await journaled();
         controller.error(error);
@@ -123,6 +136,7 @@ export class Tap<T> {
         taken = chunks.length;
         return recorded({ chunks, end: this.#endedBy });
       },
+      failure: () => this.#failure,
       abort: () => this.#abort(),
       meta,
     };

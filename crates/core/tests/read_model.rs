@@ -212,7 +212,10 @@ fn the_recording_of_a_test_contains_the_run_and_its_requests() {
                 "document": {"messages": [message("m1")], "model": 1, "tools": [3]},
                 "shared": {"/messages": {"request": 0, "pointer": "/messages", "keep": 1}}
             }),
-            json!({"document": {"messages": [message("m1")]}}),
+            json!({
+                "document": {"messages": [null]},
+                "shared": {"/messages/0": {"request": 2, "pointer": "/messages/1"}}
+            }),
         ]
     );
 }

@@ -1,13 +1,13 @@
 // What shows if a program has seen a failure.
 
 import type { Scope } from "../scope/scope.js";
-import { captureStack } from "./async-stack.js";
+import { captureStack, type CapturedStack } from "./async-stack.js";
 import type { StartedCall } from "./started-call.js";
 import { currentTurn } from "./turn.js";
 
 /** The functions that wait for the current code, and the turn of the event loop, as the binding expects them. */
-function now(): [awaiters: string | undefined, turn: number] {
-  const lane = captureStack()?.lane();
+function now(stack: CapturedStack | undefined = captureStack()): [awaiters: string | undefined, turn: number] {
+  const lane = stack?.lane();
   return [lane?.complete === true ? lane.names.join("\n") : undefined, currentTurn()];
 }
 
@@ -21,10 +21,13 @@ export function noteStart(scope: Scope): void {
   scope.hasPendingFailures = scope.frame.hasPendingFailures;
 }
 
-/** Notes that the program receives the failure of a call. Call it in the code that the program waits for. */
-export function handOut({ scope, slot, context }: StartedCall): void {
+/**
+ * Notes that the program receives the failure of a call. Call it in the code that the program waits for, or pass the stack
+ * of the code that receives the failure.
+ */
+export function handOut({ scope, slot, context }: StartedCall, by?: CapturedStack): void {
   if (slot === undefined || scope.abandoned) return;
-  scope.frame.handOut(slot, ...now(), scope.isIdle(context.outerCalls));
+  scope.frame.handOut(slot, ...now(by), scope.isIdle(context.outerCalls));
   scope.hasPendingFailures = scope.frame.hasPendingFailures;
 }
 

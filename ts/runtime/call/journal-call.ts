@@ -4,6 +4,7 @@ import { kindOf } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
 import type { ErrorClass } from "../../types/error-class.js";
 import { checkErrorClasses } from "../../values/error-classes.js";
+import type { CapturedStack } from "./async-stack.js";
 import { beginAttempt } from "./request.js";
 import { answerOrCall } from "./answer-or-call.js";
 import type { Class } from "../../values/inexact.js";
@@ -123,12 +124,18 @@ export interface EndedCall<T> extends Ended<T> {
 }
 
 /** `meta` is read after a live call; the others are as in `CallSpec`. */
+/**
+ * Notes that the program receives the failure of a call. `received`: the answer that reports it, or the error. `by`: the
+ * stack of the code that receives it. Default: the current one.
+ */
+export type HandOut = (received?: unknown, by?: CapturedStack) => void;
+
 interface JournaledOptions<T> extends Pick<CallSpec<T>, "meta" | "incompleteAnswer" | "failureIn"> {
   /**
    * Receives what notes that the program receives the failure of the call, with the answer that reports it. For callers
    * that do not pass on the returned promise. Default: noted when that promise is settled.
    */
-  readonly delayHandOut?: ((handOut: (answer?: unknown) => void) => void) | undefined;
+  readonly delayHandOut?: ((handOut: HandOut) => void) | undefined;
 }
 
 /**
@@ -249,12 +256,12 @@ class CallEvents<T> {
   /** Notes that the program receives an answer that reports a failure. */
   #handOutAnswer({ failure, cached, handledWhenRecorded }: Ended<T>): void {
     if (failure === undefined) return;
-    this.#handOut((answer) => {
-      for (const kept of keptInErrors(answer)) {
+    this.#handOut((received, by) => {
+      for (const kept of keptInErrors(received)) {
         rememberFailure(this.#call, kept, cached);
         if (cached) keepQuiet(kept);
       }
-      if (handledWhenRecorded !== true) handOut(this.#call);
+      if (handledWhenRecorded !== true) handOut(this.#call, by);
     });
   }
 
@@ -267,7 +274,7 @@ class CallEvents<T> {
     if (cached) keepQuiet(undefined, answer);
   }
 
-  #handOut(note: (answer?: unknown) => void): void {
+  #handOut(note: HandOut): void {
     if (this.#isHandedOut) return;
     this.#isHandedOut = true;
     const { delayHandOut } = this.#options;

@@ -2,14 +2,29 @@ import { getContext } from "../scope/run-context.js";
 import { ContextNotFoundError } from "../../errors/index.js";
 import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
 import type { CallSpec, IncompleteAnswer } from "./outcome.js";
+import type { CapturedStack } from "./async-stack.js";
 import { HandOver } from "./hand-over.js";
-import { journaled, type CallInfo, type EndedCall, type JournaledCall, type OpenCall } from "./journal-call.js";
+import {
+  journaled,
+  type CallInfo,
+  type EndedCall,
+  type HandOut,
+  type JournaledCall,
+  type OpenCall,
+} from "./journal-call.js";
 import { rejected } from "../scope/rejected.js";
 import type { OpenStream } from "../scope/open-streams.js";
 import type { RunState } from "../scope/run-state.js";
 import type { Scope } from "../scope/scope.js";
 
 /** Records an answer while it arrives. */
+/** A failure of an answer that the program had already received. */
+export interface StreamFailure {
+  readonly error: unknown;
+  /** The stack of the code that received it. */
+  readonly readBy?: object | undefined;
+}
+
 export interface AnswerRecorder<Recorded> {
   /** Resolves when the first chunk after the head has arrived. */
   readonly firstChunk?: Promise<void>;
@@ -17,6 +32,8 @@ export interface AnswerRecorder<Recorded> {
   readonly ended: Promise<Recorded>;
   /** The part that has arrived, marked as incomplete; `undefined` if nothing has arrived since the last call. */
   takeProgress(): Recorded | undefined;
+  /** The failure that the program received after the answer. */
+  readonly failure?: () => StreamFailure | undefined;
   /** Ends the recording with the part that has arrived. */
   abort(): void;
   readonly meta?: () => CallMeta;
@@ -94,7 +111,8 @@ class StreamedCall<Answer, Recorded> {
   #before: Recorded | undefined;
   #meta: (() => CallMeta) | undefined;
   #close: () => void = () => {};
-  #handOut: ((answer?: unknown) => void) | undefined;
+  #failure: (() => StreamFailure | undefined) | undefined;
+  #handOut: HandOut | undefined;
 
   constructor(
     call: JournaledCall,
@@ -115,6 +133,7 @@ class StreamedCall<Answer, Recorded> {
           redacted: scope.run.redaction !== undefined,
         });
         this.#meta = recorder.meta;
+        this.#failure = recorder.failure;
         // An answer that was returned before keeps its position in the order.
         const headReceived = whole !== true && this.#before === undefined;
         this.#hold(recorder, open, { settled: handOver.settled, headReceived });
@@ -128,7 +147,11 @@ class StreamedCall<Answer, Recorded> {
         incompleteAnswer: (recorded) => replay.incompleteAnswer(recorded),
         failureIn: replay.failureIn,
         // The promise of the call is not the one that the program waits for.
-        delayHandOut: (handOut) => (this.#handOut = handOut),
+        delayHandOut: (handOut) => {
+          const failure = this.#failure?.();
+          if (failure === undefined) this.#handOut = handOut;
+          else handOut(failure.error, failure.readBy as CapturedStack | undefined);
+        },
       },
     );
   }

@@ -56,7 +56,10 @@ impl Lanes {
         is_used: impl Fn(u32) -> bool,
     ) -> Option<u32> {
         let calls = self.groups.get_mut(key)?.calls(names(lane))?;
-        iter::from_fn(|| calls.pop_front()).find(|position| !is_used(*position))
+        while calls.front().is_some_and(|position| is_used(*position)) {
+            calls.pop_front();
+        }
+        calls.front().copied()
     }
 }
 

@@ -83,7 +83,8 @@ fn a_growing_text_adds_only_its_new_end() {
         assert_eq!(list.form, Form::Text);
         let nodes = sharing.nodes.len();
         if known > 0 {
-            assert!(nodes - known <= 6, "{known} and then {nodes}");
+            // The new 1,500 characters are up to 3,400 bytes of JSON text, in chunks of 512, after the last full chunk.
+            assert!(nodes - known <= 8, "{known} and then {nodes}");
         }
         known = nodes;
     }
