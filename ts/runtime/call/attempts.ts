@@ -3,6 +3,7 @@
 import { storage, type LastCall, type RunContext } from "../scope/run-context.js";
 import type { Generation } from "../scope/generation.js";
 import type { Scope } from "../scope/scope.js";
+import type { AskedFrom } from "./lanes.js";
 import type { CallEntry } from "./started-call.js";
 
 /** A call that its client may retry. */
@@ -71,9 +72,12 @@ class CallsOfFrame {
     if (failed?.delete(call) === true && failed.size === 0) this.#failed.delete(call.key);
   }
 
-  /** The only call that attempt `number` can repeat. */
-  onlyFailed(key: string, number: number): RetriableCall | undefined {
-    const failed = [...(this.#failed.get(key) ?? [])].filter(({ attempt }) => attempt === number - 1);
+  /** The only call that attempt `number` can repeat. Of several, it is the only one that the same functions wait for. */
+  onlyFailed(key: string, number: number, from: AskedFrom): RetriableCall | undefined {
+    const all = [...(this.#failed.get(key) ?? [])].filter(({ attempt }) => attempt === number - 1);
+    const lane = all.length > 1 ? from.readLane() : undefined;
+    const inLane = lane === undefined ? [] : all.filter(({ entry }) => entry?.from.readLane() === lane);
+    const failed = inLane.length === 1 ? inLane : all;
     // The recording tells which calls were retried, so the moment at which this replay fails them does not matter.
     const recorded = failed.find(({ entry }) => entry !== undefined && entry.recordedAttempts > entry.attempts);
     if (recorded !== undefined) return recorded;
@@ -108,13 +112,13 @@ export class Attempt {
    * call that failed and was not retried. `undefined` if there is no such call, or more than one.
    * @param getKey returns the kind and the hash of the request, in one text.
    */
-  repeated(getKey: () => string): CallEntry | undefined {
+  repeated(getKey: () => string, from: AskedFrom): CallEntry | undefined {
     const number = this.#number ?? 0;
     const calls = this.#calls;
     if (number === 0 || calls === undefined) return undefined;
     const key = getKey();
     const call = this.#hasOwnAttempts
-      ? (this.#lastOfCaller(key, number) ?? calls.onlyFailed(key, number))
+      ? (this.#lastOfCaller(key, number) ?? calls.onlyFailed(key, number, from))
       : calls.last.get(key);
     if (call === undefined) return undefined;
     call.hasFailed = false;

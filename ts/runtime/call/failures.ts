@@ -23,11 +23,15 @@ export function noteStart(scope: Scope): void {
 
 /**
  * Notes that the program receives the failure of a call. Call it in the code that the program waits for, or pass the stack
- * of the code that receives the failure.
+ * of the code that receives the failure, and that of the code that received the answer before it. The second one counts
+ * if the first one does not lead to the frame, as inside `response.text()`.
  */
-export function handOut({ scope, slot, context }: StartedCall, by?: CapturedStack): void {
+export function handOut({ scope, slot, context }: StartedCall, by?: CapturedStack, answeredTo?: CapturedStack): void {
   if (slot === undefined || scope.abandoned) return;
-  scope.frame.handOut(slot, ...now(by), scope.isIdle(context.outerCalls));
+  const isAlone = scope.isIdle(context.outerCalls);
+  const [awaiters, turn] = now(by);
+  const [others] = awaiters === undefined && answeredTo !== undefined ? now(answeredTo) : [];
+  scope.frame.handOut(slot, awaiters ?? others, turn, isAlone);
   scope.hasPendingFailures = scope.frame.hasPendingFailures;
 }
 

@@ -125,10 +125,10 @@ export interface EndedCall<T> extends Ended<T> {
 
 /** `meta` is read after a live call; the others are as in `CallSpec`. */
 /**
- * Notes that the program receives the failure of a call. `received`: the answer that reports it, or the error. `by`: the
- * stack of the code that receives it. Default: the current one.
+ * Notes that the program receives the failure of a call. `received`: the answer that reports it, or the error. The stacks
+ * are those of `handOut`.
  */
-export type HandOut = (received?: unknown, by?: CapturedStack) => void;
+export type HandOut = (received?: unknown, ...stacks: readonly (CapturedStack | undefined)[]) => void;
 
 interface JournaledOptions<T> extends Pick<CallSpec<T>, "meta" | "incompleteAnswer" | "failureIn"> {
   /**
@@ -256,12 +256,12 @@ class CallEvents<T> {
   /** Notes that the program receives an answer that reports a failure. */
   #handOutAnswer({ failure, cached, handledWhenRecorded }: Ended<T>): void {
     if (failure === undefined) return;
-    this.#handOut((received, by) => {
+    this.#handOut((received, by, answeredTo) => {
       for (const kept of keptInErrors(received)) {
         rememberFailure(this.#call, kept, cached);
         if (cached) keepQuiet(kept);
       }
-      if (handledWhenRecorded !== true) handOut(this.#call, by);
+      if (handledWhenRecorded !== true) handOut(this.#call, by, answeredTo);
     });
   }
 

@@ -36,10 +36,14 @@ export function beginAttempt(
   const tried = new Attempt(context, attempt);
   const document = documentOf(scope, kind, name, request, exact);
   const keyOf = (hash: string): string => `${kind} ${hash} ${context.within ?? ""}`;
-  const repeated = tried.repeated(() =>
-    keyOf(calling(() => native.contentHash(document.normalized ?? document.request()))),
+  const repeated = tried.repeated(
+    () => keyOf(calling(() => native.contentHash(document.normalized ?? document.request()))),
+    from,
   );
   if (repeated !== undefined) {
+    // The recording ends between two attempts: it does not have this one.
+    const isRecorded = !scope.frame.hasOwnAttempts || (attempt ?? 0) < repeated.recordedAttempts;
+    if (repeated.hasRecordedAnswer && !isRecorded) repeated.answer = "in-flight";
     // Until the new attempt ends, the call is in flight.
     if (!repeated.hasRecordedAnswer) scope.frame.reopen(repeated.recorded.slot);
     return new StartedCall(context, document, repeated);

@@ -2,7 +2,7 @@ import { getContext } from "../scope/run-context.js";
 import { ContextNotFoundError } from "../../errors/index.js";
 import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
 import type { CallSpec, IncompleteAnswer } from "./outcome.js";
-import type { CapturedStack } from "./async-stack.js";
+import { captureStack, type CapturedStack } from "./async-stack.js";
 import { HandOver } from "./hand-over.js";
 import {
   journaled,
@@ -113,6 +113,7 @@ class StreamedCall<Answer, Recorded> {
   #close: () => void = () => {};
   #failure: (() => StreamFailure | undefined) | undefined;
   #handOut: HandOut | undefined;
+  #answeredTo: CapturedStack | undefined;
 
   constructor(
     call: JournaledCall,
@@ -150,7 +151,7 @@ class StreamedCall<Answer, Recorded> {
         delayHandOut: (handOut) => {
           const failure = this.#failure?.();
           if (failure === undefined) this.#handOut = handOut;
-          else handOut(failure.error, failure.readBy as CapturedStack | undefined);
+          else handOut(failure.error, failure.readBy as CapturedStack | undefined, this.#answeredTo);
         },
       },
     );
@@ -178,6 +179,7 @@ class StreamedCall<Answer, Recorded> {
     return handOver.take((answer) => {
       this.#handOut?.(answer);
       this.#handOut = undefined;
+      if (this.#failure !== undefined) this.#answeredTo = captureStack();
     });
   }
 

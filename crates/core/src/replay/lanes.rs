@@ -79,11 +79,22 @@ impl Group {
     /// The calls of a lane. Another function than when they were recorded may start the program, so outer names may be
     /// missing or added, and all of them may differ around a combinator.
     fn calls(&mut self, lane: &str) -> Option<&mut VecDeque<u32>> {
-        let inner = iter::successors(Some(lane), |lane| without_last_name(lane)).find(|inner| {
+        let recorded = lane.strip_suffix(self.outer.as_str());
+        if let Some(inner) = recorded.filter(|inner| self.by_inner.contains_key(*inner)) {
+            return self.by_inner.get_mut(inner);
+        }
+        let inners = || {
+            iter::successors(Some(lane), |lane| without_last_name(lane))
+                .filter(|inner| self.by_inner.contains_key(*inner))
+        };
+        // The shortest one: it has the most outer names in common.
+        let fits = inners().filter(|inner| {
             let outer = &lane[inner.len()..];
-            let fits = outer.starts_with(&self.outer) || self.outer.starts_with(outer);
-            (fits || inner.ends_with(']')) && self.by_inner.contains_key(*inner)
-        })?;
+            outer.starts_with(&self.outer) || self.outer.starts_with(outer)
+        });
+        let inner = fits
+            .last()
+            .or_else(|| inners().find(|inner| inner.ends_with(']')))?;
         self.by_inner.get_mut(inner)
     }
 }

@@ -567,11 +567,9 @@ impl JournalIndex {
         let used = &self.used;
         let is_used = |position: u32| used[position as usize];
         let in_lane = lane.and_then(|lane| self.lanes.next(&key, lane, is_used));
-        let position = match in_lane {
-            // A call without a lane was not open together with an equal one, so the order of starts decides.
-            Some(position) => position.min(self.heads(&key).without_lane),
-            None => self.next_in_order(&key, lane.is_some()),
-        };
+        let heads = self.heads(&key);
+        // A call without a lane was not open together with an equal one, so the order of starts decides.
+        let position = heads.without_lane.min(in_lane.unwrap_or(heads.with_lane));
         if let Some(used) = self.used.get_mut(position as usize) {
             *used = true;
             return Some(Found::Call(position as usize));
@@ -581,16 +579,6 @@ impl JournalIndex {
         };
         let row = self.rows.get(&(kind, hash))?;
         Some(Found::Row(row.outcome.clone()))
-    }
-
-    /// The first unused call with a request. A call with a lane that no recorded call has leaves those with a lane to
-    /// others as long as possible. [`NONE`] if there is no call left.
-    fn next_in_order(&mut self, key: &CallKey, has_lane: bool) -> u32 {
-        let heads = self.heads(key);
-        if has_lane && heads.without_lane != NONE {
-            return heads.without_lane;
-        }
-        heads.without_lane.min(heads.with_lane)
     }
 
     /// The first unused calls with a request.
