@@ -55,7 +55,7 @@ const WAYS: Record<string, Ask> = {
     const { content } = await middleware.wrapGenerate({
       model: { specificationVersion: "v2", provider: "p", modelId: "m" },
       params: {
-        prompt: messages.map(({ role, content }) => ({ role, content: [{ type: "text", text: content }] })),
+        prompt: messages.map((message) => ({ role: message.role, content: [{ type: "text", text: message.content }] })),
         tools,
       },
       doGenerate: () =>

@@ -78,11 +78,11 @@ pub fn test_recording(
     call_id: String,
     input_hash: Option<String>,
     requests: Vec<Option<String>>,
-) -> Result<SnapshotHandle> {
+) -> SnapshotHandle {
     let call_id = JsonStr::from_plain(&call_id);
     let input_hash = input_hash.as_deref().and_then(|hash| hash.parse().ok());
     let root = fork::test_recording(source.snapshot.tree(), call_id, input_hash, requests);
-    Ok(source.forked(source, Arc::new(root)))
+    source.forked(source, Arc::new(root))
 }
 
 fn core_change(change: BindingForkChange) -> Change {

@@ -135,7 +135,7 @@ describe("a body that fails", () => {
         await sleep(3);
         await journalCall({ kind: "log", name: "l", request: {} }, () => 1);
         // Ends the run later, so that only the order of the calls shows that the failure was handled.
-        throw new Error(`after ${(error as Error).message}`);
+        return Promise.reject(new Error(`after ${(error as Error).message}`));
       }
     };
     requests = 0;
@@ -182,7 +182,7 @@ it("attempts in parallel belong to the call that the same functions wait for", a
         return attempt === 2 ? new Response(`answer of ${who}`) : new Response("slow down", { status: 429 });
       });
       const send = async (init: RequestInit): Promise<Response> => {
-        await null;
+        await Promise.resolve();
         return fetch(URL, init);
       };
       const headers: Record<string, string> = attempt === 0 ? {} : { "x-stainless-retry-count": String(attempt) };

@@ -138,7 +138,7 @@ it("calls that were in flight keep their places", async () => {
   let started = 0;
   // Two have answered, and the third one is in flight.
   const twoAnswered = async (): Promise<void> => {
-    while (started < 3) await sleep(1);
+    await vi.waitFor(() => expect(started).toBe(3));
     await sleep(1);
   };
   const task = async (number: number, pause: () => Promise<void>): Promise<string> => {

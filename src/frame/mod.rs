@@ -251,6 +251,10 @@ impl FrameHandle {
 
     /// Starts a prompt. Its messages are those appended to the conversation so far.
     #[napi(catch_unwind)]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "each argument crosses on its own"
+    )]
     pub fn begin_prompt(
         &self,
         env: Env,
