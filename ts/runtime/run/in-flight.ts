@@ -15,8 +15,7 @@ export function reportInFlight({ run, frame }: Scope): void {
   const named = calls.slice(0, MAX_NAMED).map(({ callId, idempotencyKey }) => `${callId} (${idempotencyKey})`);
   const more = calls.length > MAX_NAMED ? `, and ${calls.length - MAX_NAMED} more` : "";
   console.warn(
-    `agent-rewind: ${calls.length === 1 ? "a call" : `${calls.length} calls`} of the recording had started and not ` +
-      `ended. It is unknown whether they took effect, and they are executed again: ${named.join(", ")}${more}. The ` +
-      "ids in parentheses are the idempotency keys that their functions receive both times.",
+    `agent-rewind: calls in flight when the recording was taken: ${named.join(", ")}${more}. They may have taken ` +
+      "effect. They are executed again. The ids in parentheses are their idempotency keys, the same both times.",
   );
 }
