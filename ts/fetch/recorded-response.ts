@@ -118,13 +118,9 @@ export function headOf(recorded: RecordedResponse | undefined): RecordedResponse
   return head;
 }
 
-/**
- * A request is restarted if a part of its body had arrived, or the head of a failure, which may be different by now. If
- * only the head of an answer had arrived, the program keeps that head.
- */
-export function incompleteAnswer({ status, end, body }: RecordedResponse): IncompleteAnswer | undefined {
+/** A request is restarted if a part of its body had arrived. If only the head had arrived, the program keeps that head. */
+export function incompleteAnswer({ end, body }: RecordedResponse): IncompleteAnswer | undefined {
   if (end !== "open") return undefined;
-  if (status >= 400) return "restart";
   return body === undefined || bodyBytes(body).length === 0 ? "continueOnRead" : "restart";
 }
 
