@@ -119,7 +119,10 @@ fn replayed(snapshot: &Snapshot) {
     let input = FrameInput {
         call_id: root.call_id.clone(),
         agent_id: root.agent_id.clone(),
-        hash: root.input_hash.unwrap_or(ContentHash::from_bytes([0; 32])),
+        within: root.within.clone(),
+        hash: root
+            .input_hash
+            .unwrap_or_else(|| ContentHash::from_bytes([0; 32]).into()),
         props: None,
     };
     let options = RunOptions {
@@ -141,8 +144,9 @@ fn replayed(snapshot: &Snapshot) {
             CallInput {
                 kind: call.kind.clone(),
                 call_id: call.call_id.clone(),
+                within: call.within.clone(),
                 hash,
-                lane: None,
+                lane: call.data.lane.clone(),
                 exact: true,
                 request: None,
             },
@@ -156,7 +160,10 @@ fn replayed(snapshot: &Snapshot) {
         let child = frame.open_child(FrameInput {
             call_id: child.call_id.clone(),
             agent_id: child.agent_id.clone(),
-            hash: child.input_hash.unwrap_or(ContentHash::from_bytes([0; 32])),
+            within: child.within.clone(),
+            hash: child
+                .input_hash
+                .unwrap_or_else(|| ContentHash::from_bytes([0; 32]).into()),
             props: None,
         });
         let _ = (child.entry(), child.unused(), child.release_order());
