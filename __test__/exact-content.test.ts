@@ -112,7 +112,7 @@ const failure = (message: string): Error => {
   return error;
 };
 
-/** Values that are equal to the first of their list only if they are the first. Each is made anew. */
+/** Values that are equal to the first of their list only if they are the first. Each call creates a new one. */
 const EXACT: Record<string, readonly (() => unknown)[]> = {
   "instances of a class": [
     () => new Message("user", "book"),

@@ -1,4 +1,4 @@
-// What is asked inside a call belongs to that call: it is used up with its answer, and answers only a new execution of it.
+// Calls inside a call belong to it. They are used up with its answer, and answer only a new execution of it.
 import {
   callTool,
   createAgent,

@@ -1,4 +1,4 @@
-// What a recording cannot give back is marked when it is recorded, and executed again by a replay.
+// A result that a recording cannot give back is marked when it is recorded, and its call is executed again.
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";

@@ -47,7 +47,7 @@ async function expectAsLive(program: () => Promise<unknown>, requests: () => num
   return snapshots[0] as AgentSnapshot;
 }
 
-/** What happens to the requests, in the order in which they are made: milliseconds and status. */
+/** The fate of each request, in the order of the requests: milliseconds and status. */
 type Plan = readonly (readonly [ms: number, status: number])[];
 
 const PLANS: Record<string, Plan> = {

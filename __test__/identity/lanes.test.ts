@@ -1,4 +1,4 @@
-// Equal requests that are open together are told apart by the functions that wait for them.
+// The functions that wait for equal requests distinguish them if they are open together.
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";

@@ -12,7 +12,7 @@ import { mcpHttpServer, type HttpKind, type McpHttpServer } from "../support/mcp
 type Transport = Parameters<Client["connect"]>[0];
 type Program = (transport: Transport) => Promise<unknown>;
 
-// What a transport sends is a part of the client's request, also with a wrapped fetch.
+// The requests of a transport are a part of the client's request, also with a wrapped fetch.
 const fetch = rewindFetch();
 const wrapped = (server: McpHttpServer): Transport => rewindTransport(server.transport(fetch) as Transport);
 
@@ -160,7 +160,7 @@ it.each(["streamable HTTP", "SSE"] as const)(
     };
     const { value, snapshot } = await record(program, server);
     expect(value).toEqual(["the model says: yes 1", "yes 2"]);
-    // What the client asks to answer the server belongs to the tool call.
+    // Requests that the client makes to answer the server belong to the tool call.
     expect(snapshot.root.calls?.filter((each) => each.kind === "fetch")).toEqual([]);
     const asks = snapshot.root.calls?.filter((each) => each.kind === "chat");
     expect(asks?.map(({ within }) => within)).toEqual([expect.stringMatching(/^root\/tool:.*ask:0$/), undefined]);

@@ -46,7 +46,7 @@ async function snapshotsAt(shape: Shape): Promise<AgentSnapshot[]> {
   return [...taken, restoreSnapshot(events.slice(0, y + 1))];
 }
 
-/** What becomes of the failure of "x" in a run that resumes the snapshot: the report, and if "x" was executed again. */
+/** Resumes the snapshot. Returns the report, and whether "x", which had failed, was executed again. */
 async function resumed(snapshot: AgentSnapshot): Promise<{ again: boolean; unproven: boolean }> {
   let again = false;
   let report: ReplayReport | undefined;

@@ -215,7 +215,7 @@ describe.each(Object.entries(programs))("%s", (_name, program) => {
     const { value, snapshots } = await recorded(dumping);
     const all = [...made];
     const early = dumps.pop() as AgentSnapshot;
-    // What was in flight is executed, what had ended is not.
+    // Only the calls that were in flight are executed.
     made = [];
     await resume(run, { snapshot: early });
     expect(made.length).toBeGreaterThan(0);

@@ -283,7 +283,7 @@ describe("a returned stream", () => {
     expect(dump?.root.state.status).toBe("running");
     expect(Object.values(dump?.root.journal.other?.["fetch"] ?? {})).toMatchObject([{ output: { end: "open" } }]);
     expect(made).toEqual(["one", "/x"]);
-    // What had ended is replayed, the body is requested again.
+    // The calls that had ended are replayed. The body is requested again.
     const again = await openRun(start, { snapshot: dump as AgentSnapshot });
     expect(await strings(again.value)).toBe(value.replaceAll("2", "3"));
     expect(made).toEqual(["one", "/x", "/x"]);

@@ -78,7 +78,7 @@ export async function everyFieldProgram(): Promise<void> {
     },
   });
   await asker({ round: 0, at: new Date(0) });
-  // What is asked inside a call belongs to it.
+  // Calls inside a call belong to it.
   await step("outer", () =>
     runFrame({ id: "inside", input: {} }, () => step("in a frame", () => step("inner", () => 1))),
   );

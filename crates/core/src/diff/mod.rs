@@ -129,8 +129,8 @@ pub enum Part {
     Other,
 }
 
-/// Lists at most `max_differences` differences between two JSON texts. There are none exactly if their canonical forms
-/// are equal: the order of keys, white space and the spelling of numbers and escapes do not count.
+/// Lists at most `max_differences` differences between two JSON texts. The list is empty if and only if their canonical
+/// forms are equal: the order of keys, white space and the spelling of numbers and escapes do not count.
 ///
 /// Objects are compared by key. Lists are aligned first, so one additional element is one difference. Runs in linear
 /// time and never recurses.

@@ -1,4 +1,4 @@
-//! What was recorded inside a call becomes part of the live frame when the recorded answer of the call is returned.
+//! The entries inside a call become part of the live frame when the recorded answer of the call is returned.
 
 use std::sync::Arc;
 
