@@ -52,39 +52,8 @@ export declare class Finished {
 }
 
 export declare class FrameHandle {
-  /** Starts a run and returns its root frame. */
-  static startRun(root: BindingFrameStart, options: BindingRunOptions, snapshot?: SnapshotHandle | undefined | null): FrameHandle
-  openChild(child: BindingFrameStart): FrameHandle
-  /** The start of a frame that has a recording. Absent otherwise. */
-  entry(): BindingFrameEntry | null
-  /** The hash of the frame's input: 64 lower-case hex digits, after `inexact:` if it does not cover the whole input. */
-  get inputHash(): string
-  /**
-   * The id of the frame, which stays the same in runs that resume this one. That of the root is the id of the first
-   * run.
-   */
-  get identity(): string
   /** The id of a call of this frame, which stays the same in runs that resume this one: 64 lower-case hex digits. */
   idempotencyKey(kind: string, contentHash: string, generation: number, occurrence: number, within?: string | undefined | null): string
-  /**
-   * The calls of the recording that had started and not ended, in this frame and those under it: JSON text of a list
-   * of `{ kind, callId, contentHash, idempotencyKey }`.
-   */
-  inFlight(): string
-  /** The frame's position in the recorded order of ends. */
-  get releaseOrder(): number | null
-  /** Who records the run, and the rules that it replays and records under: JSON text of `{ version, flags }`. */
-  get recorder(): string
-  /** True if the content of class instances is part of hashes. */
-  get exactContent(): boolean
-  /** True if requests must also be looked up by the hash of another recorder. */
-  get hasForeignHashes(): boolean
-  /** True if calls and frames inside a call belong to it. */
-  get hasInnerCalls(): boolean
-  /** True if a retry that a client reports belongs to the call that it repeats. */
-  get hasOwnAttempts(): boolean
-  /** True if calls must be started with their lanes. */
-  get hasLanes(): boolean
   /**
    * Starts a call. `request` is JSON text. If `normalized` is given, it is hashed instead. `inexact`: the request
    * has content that the hash does not cover. `within`: the callId of its outer call, as a JSON literal. `lane` is a
@@ -118,21 +87,11 @@ export declare class FrameHandle {
   release(slot?: number | undefined | null, end?: number | undefined | null): boolean
   /** Notes that a partly recorded call is executed again. */
   reopen(slot?: number | undefined | null, answered?: number | undefined | null, end?: number | undefined | null): void
-  /** Notes that the frame reached its recorded end. Returns true if it overtook an earlier recorded start or end. */
-  reachEnd(): boolean
-  /** The state of the recorded frame, if its result can be reused for this one. */
-  recordedState(): BindingRecordedState | null
-  /** Ends the frame with its recorded outcome, without executing it. */
-  adopt(): boolean
-  /** "own" if the frame has a recording, "lent" if it only borrows the entries of one, otherwise "none". */
-  get recording(): string
   /**
    * The calls that were recorded inside a call of the frame and had ended, in the order of their starts. `call_id`: a
    * JSON literal.
    */
   includedCalls(callId: string): Array<BindingIncludedCall>
-  /** The recorded entries of the frame that were not requested. Absent without a recording. */
-  unused(): BindingUnused | null
   /**
    * Notes that the program receives the failure of a call. `awaiters`: the functions that wait for it up to the frame,
    * from the inside out, one per line; absent if some are missing. `alone`: nothing else of the frame is open.
@@ -157,6 +116,47 @@ export declare class FrameHandle {
   markStopped(slot: number): void
   /** Marks that the failure of this frame ended the frame above. */
   markFrameStopped(): void
+  /** Starts a run and returns its root frame. */
+  static startRun(root: BindingFrameStart, options: BindingRunOptions, snapshot?: SnapshotHandle | undefined | null): FrameHandle
+  openChild(child: BindingFrameStart): FrameHandle
+  /** The start of a frame that has a recording. Absent otherwise. */
+  entry(): BindingFrameEntry | null
+  /** The hash of the frame's input: 64 lower-case hex digits, after `inexact:` if it does not cover the whole input. */
+  get inputHash(): string
+  /**
+   * The id of the frame, which stays the same in runs that resume this one. That of the root is the id of the first
+   * run.
+   */
+  get identity(): string
+  /**
+   * The calls of the recording that had started and not ended, in this frame and those under it: JSON text of a list
+   * of `{ kind, callId, contentHash, idempotencyKey }`.
+   */
+  inFlight(): string
+  /** The frame's position in the recorded order of ends. */
+  get releaseOrder(): number | null
+  /** Who records the run, and the rules that it replays and records under: JSON text of `{ version, flags }`. */
+  get recorder(): string
+  /** True if the content of class instances is part of hashes. */
+  get exactContent(): boolean
+  /** True if requests must also be looked up by the hash of another recorder. */
+  get hasForeignHashes(): boolean
+  /** True if calls and frames inside a call belong to it. */
+  get hasInnerCalls(): boolean
+  /** True if a retry that a client reports belongs to the call that it repeats. */
+  get hasOwnAttempts(): boolean
+  /** True if calls must be started with their lanes. */
+  get hasLanes(): boolean
+  /** Notes that the frame reached its recorded end. Returns true if it overtook an earlier recorded start or end. */
+  reachEnd(): boolean
+  /** The state of the recorded frame, if its result can be reused for this one. */
+  recordedState(): BindingRecordedState | null
+  /** Ends the frame with its recorded outcome, without executing it. */
+  adopt(): boolean
+  /** "own" if the frame has a recording, "lent" if it only borrows the entries of one, otherwise "none". */
+  get recording(): string
+  /** The recorded entries of the frame that were not requested. Absent without a recording. */
+  unused(): BindingUnused | null
   /** `key` is a JSON literal, `value` JSON text. */
   setMemory(key: string, value: string, initial: boolean): void
   nextGeneration(props?: string | undefined | null, types?: string | undefined | null): void

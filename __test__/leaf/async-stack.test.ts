@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { captureStack, runProgram, type Lane } from "../../ts/runtime/call/async-stack.js";
+import { captureStack, runProgram, type Lane } from "../../ts/runtime/call/identity/async-stack.js";
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -1,13 +1,14 @@
 //! A frame of a run, as TypeScript uses it.
 
+mod calls;
+mod failures;
 mod objects;
 
 use std::sync::Arc;
 
-use agent_rewind_core::hash;
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{CallData, Flag, Kind, Outcome, Recorder, Request, State, Usage};
-use agent_rewind_core::record::{CallInput, Ended, LiveFrame};
+use agent_rewind_core::model::{Flag, Recorder, State, Usage};
+use agent_rewind_core::record::LiveFrame;
 use agent_rewind_core::replay::ReplaySource;
 use agent_rewind_core::snapshot::{Provenance, Snapshot, SnapshotError, SnapshotSource};
 use agent_rewind_core::util::Faults;
@@ -16,16 +17,14 @@ use napi::bindgen_prelude::ObjectFinalize;
 use napi_derive::napi;
 
 use crate::budget::BudgetHandle;
-use crate::error::{Result, json_error, snapshot_error};
-use crate::hash::{Conversation, RequestTail};
+use crate::error::{Result, snapshot_error};
 use crate::js_text::JsText;
 use crate::meter::{ENTRY, Meter};
 use crate::snapshot::SnapshotHandle;
 use crate::text::{json_str, value};
 use objects::{
-    BindingFrameEntry, BindingFrameStart, BindingIncludedCall, BindingRecordedState,
-    BindingRunOptions, BindingStartedCall, BindingUnused, call_slot, frame_input, included_call,
-    memory_text, moment, run_options, started_call, to_count, to_number,
+    BindingFrameEntry, BindingFrameStart, BindingRecordedState, BindingRunOptions, BindingUnused,
+    frame_input, memory_text, run_options, to_number,
 };
 
 #[napi(custom_finalize)]
@@ -139,29 +138,6 @@ impl FrameHandle {
         self.frame.identity().to_owned()
     }
 
-    /// The id of a call of this frame, which stays the same in runs that resume this one: 64 lower-case hex digits.
-    #[napi(catch_unwind)]
-    pub fn idempotency_key(
-        &self,
-        kind: String,
-        content_hash: String,
-        generation: f64,
-        occurrence: u32,
-        within: Option<String>,
-    ) -> String {
-        let kind = Kind::from_name(json_str(&kind));
-        let within = within.as_deref().map(json_str);
-        let generation = to_count(generation);
-        let key = self.frame.idempotency_key(
-            within.as_ref(),
-            &kind,
-            &content_hash,
-            generation,
-            occurrence,
-        );
-        key.to_string()
-    }
-
     /// The calls of the recording that had started and not ended, in this frame and those under it: JSON text of a list
     /// of `{ kind, callId, contentHash, idempotencyKey }`.
     #[napi(catch_unwind)]
@@ -213,180 +189,6 @@ impl FrameHandle {
         self.frame.has_lanes()
     }
 
-    /// Starts a call. `request` is JSON text. If `normalized` is given, it is hashed instead. `inexact`: the request
-    /// has content that the hash does not cover. `within`: the callId of its outer call, as a JSON literal. `lane` is a
-    /// JSON literal.
-    #[napi(catch_unwind)]
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "an object of them would be made for each call"
-    )]
-    pub fn begin(
-        &self,
-        env: Env,
-        #[napi(ts_arg_type = "string")] kind: JsText,
-        #[napi(ts_arg_type = "string")] call_id: JsText,
-        #[napi(ts_arg_type = "string")] request: JsText,
-        foreign: Option<String>,
-        normalized: Option<String>,
-        inexact: Option<bool>,
-        within: Option<String>,
-        lane: Option<String>,
-    ) -> Result<BindingStartedCall> {
-        let hashed = normalized.as_deref().unwrap_or(&request);
-        let hash = hash::content_hash(hashed).map_err(|error| json_error(&error))?;
-        self.keep_request(env, request.len());
-        let request = Request::document(request.into_string());
-        let asked = CallInput {
-            kind: Kind::from_name(json_str(&kind)),
-            call_id: json_str(&call_id),
-            within: within.as_deref().map(json_str),
-            hash,
-            lane: lane.map(JsonText::trusted),
-            exact: inexact != Some(true),
-            request: Some(request),
-        };
-        self.begin_asked(asked, foreign)
-    }
-
-    /// Starts a prompt. Its messages are those appended to the conversation so far.
-    #[napi(catch_unwind)]
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "each argument crosses on its own"
-    )]
-    pub fn begin_prompt(
-        &self,
-        env: Env,
-        #[napi(ts_arg_type = "string")] call_id: JsText,
-        conversation: &Conversation,
-        tail: &RequestTail,
-        foreign: Option<String>,
-        within: Option<String>,
-        lane: Option<String>,
-    ) -> Result<BindingStartedCall> {
-        self.keep_request(env, conversation.take_unmetered());
-        let prompting = conversation.prompting.borrow();
-        let asked = CallInput {
-            kind: Kind::Prompt,
-            call_id: json_str(&call_id),
-            within: within.as_deref().map(json_str),
-            hash: prompting.hash(&tail.0),
-            lane: lane.map(JsonText::trusted),
-            exact: true,
-            request: prompting.request(&tail.0),
-        };
-        self.begin_asked(asked, foreign)
-    }
-
-    fn begin_asked(&self, asked: CallInput, foreign: Option<String>) -> Result<BindingStartedCall> {
-        let foreign = foreign
-            .map(|request| hash::legacy_hash(&request))
-            .transpose();
-        let foreign = foreign
-            .map_err(|error| json_error(&error))?
-            .map(|hash| JsonStr::from_plain(&hash));
-        let hash = asked.hash;
-        Ok(started_call(self.frame.begin_call(asked, foreign), hash))
-    }
-
-    /// Notes the lane of an open call. `lane` is a JSON literal.
-    #[napi(catch_unwind)]
-    pub fn set_lane(&self, slot: f64, lane: String) {
-        self.frame
-            .set_lane(call_slot(slot), JsonText::trusted(lane));
-    }
-
-    /// Explains why no recorded request matches: a `MissExplanation` as JSON text. Absent if no request of this kind
-    /// was kept. `request` is JSON text.
-    #[napi(catch_unwind)]
-    pub fn explain(&self, kind: String, request: String) -> Option<String> {
-        let explanation = self
-            .frame
-            .explain(&Kind::from_name(json_str(&kind)), &request)?;
-        let mut out = String::new();
-        explanation.write_json(&mut out);
-        Some(out)
-    }
-
-    /// Journals the output of a call. `data` is JSON text of a `CallData` object.
-    #[napi(catch_unwind)]
-    pub fn succeed(
-        &self,
-        env: Env,
-        slot: f64,
-        #[napi(ts_arg_type = "string")] output: JsText,
-        types: Option<String>,
-        data: Option<String>,
-    ) -> bool {
-        self.keep(
-            env,
-            output.len() + length(types.as_ref()) + length(data.as_ref()),
-        );
-        self.end_call(
-            slot,
-            Outcome::Output(value(output.into_string(), types)),
-            data,
-        )
-    }
-
-    /// Journals that a call ended with a value that cannot be recorded. `reason` is a JSON literal.
-    #[napi(catch_unwind)]
-    pub fn bury(&self, slot: f64, reason: String, data: Option<String>) -> bool {
-        self.end_call(slot, Outcome::Tombstone(json_str(&reason)), data)
-    }
-
-    /// Journals the failure of a call. `error` is JSON text of an `ErrorInfo`.
-    #[napi(catch_unwind)]
-    pub fn fail(&self, env: Env, slot: f64, error: String, data: Option<String>) -> bool {
-        self.keep(env, error.len() + length(data.as_ref()));
-        self.end_call(
-            slot,
-            Outcome::Failure {
-                error: JsonText::trusted(error),
-                stopped: false,
-                handled: false,
-            },
-            data,
-        )
-    }
-
-    fn end_call(&self, slot: f64, outcome: Outcome, data: Option<String>) -> bool {
-        self.frame.end_call(
-            call_slot(slot),
-            Ended {
-                outcome,
-                data: data.map(CallData::trusted).unwrap_or_default(),
-            },
-        )
-    }
-
-    /// Journals that the answer of a call is returned before the call ends. `recorded` is the position of that event
-    /// in the recording. Returns true if it overtook an earlier recorded start or end.
-    #[napi(catch_unwind)]
-    pub fn head_received(&self, slot: Option<f64>, recorded: Option<f64>) -> bool {
-        self.frame
-            .answer_call(slot.map(call_slot), recorded.map(to_count))
-    }
-
-    /// Journals the end of a replayed call, whose recorded position is `end`. Returns true if it overtook an earlier
-    /// recorded start or end.
-    #[napi(catch_unwind)]
-    pub fn release(&self, slot: Option<f64>, end: Option<f64>) -> bool {
-        self.frame
-            .release_call(slot.map(call_slot), end.map(to_count))
-    }
-
-    /// Notes that a partly recorded call is executed again.
-    #[napi(catch_unwind)]
-    pub fn reopen(&self, slot: Option<f64>, answered: Option<f64>, end: Option<f64>) {
-        self.frame.reopen_call(
-            slot.map(call_slot),
-            answered.map(to_count),
-            end.map(to_count),
-        );
-    }
-
     /// Notes that the frame reached its recorded end. Returns true if it overtook an earlier recorded start or end.
     #[napi(catch_unwind)]
     pub fn reach_end(&self) -> bool {
@@ -427,14 +229,6 @@ impl FrameHandle {
         name.to_owned()
     }
 
-    /// The calls that were recorded inside a call of the frame and had ended, in the order of their starts. `call_id`: a
-    /// JSON literal.
-    #[napi(catch_unwind)]
-    pub fn included_calls(&self, call_id: String) -> Vec<BindingIncludedCall> {
-        let calls = self.frame.included_calls(&json_str(&call_id));
-        calls.iter().map(included_call).collect()
-    }
-
     /// The recorded entries of the frame that were not requested. Absent without a recording.
     #[napi(catch_unwind)]
     pub fn unused(&self) -> Option<BindingUnused> {
@@ -444,73 +238,6 @@ impl FrameHandle {
             calls: count(calls),
             frames: count(frames),
         })
-    }
-
-    /// Notes that the program receives the failure of a call. `awaiters`: the functions that wait for it up to the frame,
-    /// from the inside out, one per line; absent if some are missing. `alone`: nothing else of the frame is open.
-    #[napi(catch_unwind)]
-    pub fn hand_out(&self, slot: f64, awaiters: Option<String>, turn: f64, alone: bool) {
-        let moment = moment(awaiters.as_deref(), turn);
-        self.frame.hand_out(call_slot(slot), moment, alone);
-    }
-
-    /// Notes that the program receives the failure of this frame. As [`Self::hand_out`], for the frame above.
-    #[napi(catch_unwind)]
-    pub fn hand_out_frame(&self, awaiters: Option<String>, turn: f64, alone: bool) {
-        let moment = moment(awaiters.as_deref(), turn);
-        self.frame.hand_out_frame(moment, alone);
-    }
-
-    /// Notes that the program starts something, so the earlier failures that it has seen were handled. Returns the callIds
-    /// of their calls and frames, as a JSON array. `awaiters` as in [`Self::hand_out`].
-    #[napi(catch_unwind)]
-    pub fn continues(&self, awaiters: Option<String>, turn: f64) -> String {
-        let handled = self.frame.continues(&moment(awaiters.as_deref(), turn));
-        let mut out = String::from("[");
-        for (index, call_id) in handled.iter().enumerate() {
-            if index > 0 {
-                out.push(',');
-            }
-            call_id.write_quoted(&mut out);
-        }
-        out.push(']');
-        out
-    }
-
-    /// True if [`Self::continues`] may have something to mark.
-    #[napi(getter, catch_unwind)]
-    pub fn has_pending_failures(&self) -> bool {
-        self.frame.has_pending_failures()
-    }
-
-    /// True if the recorded failure of the frame was handled.
-    #[napi(getter, catch_unwind)]
-    pub fn was_handled(&self) -> bool {
-        self.frame.was_handled()
-    }
-
-    /// The next dump shows the failure of this call as the end of the run.
-    #[napi(catch_unwind)]
-    pub fn name_call(&self, slot: f64) {
-        self.frame.name_call(call_slot(slot));
-    }
-
-    /// The next dump shows the failure of this frame as the end of the run.
-    #[napi(catch_unwind)]
-    pub fn name_frame(&self) {
-        self.frame.name_frame();
-    }
-
-    /// Marks that the failure of a call ended the frame.
-    #[napi(catch_unwind)]
-    pub fn mark_stopped(&self, slot: f64) {
-        self.frame.mark_stopped(call_slot(slot));
-    }
-
-    /// Marks that the failure of this frame ended the frame above.
-    #[napi(catch_unwind)]
-    pub fn mark_frame_stopped(&self) {
-        self.frame.mark_frame_stopped();
     }
 
     /// `key` is a JSON literal, `value` JSON text.

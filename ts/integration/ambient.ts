@@ -1,5 +1,5 @@
-import { markCaller } from "../runtime/call/attempts.js";
-import { noteStart } from "../runtime/call/failures.js";
+import { markCaller } from "../runtime/call/identity/attempts.js";
+import { noteStart } from "../runtime/call/failures/hand-out.js";
 import { ambientContext as findContext } from "../runtime/scope/ambient.js";
 import { storage, type RunContext } from "../runtime/scope/run-context.js";
 

@@ -1,5 +1,5 @@
 import { isAbortError } from "../errors/index.js";
-import { captureStack } from "../runtime/call/async-stack.js";
+import { captureStack } from "../runtime/call/identity/async-stack.js";
 import type { AnsweredFailure } from "../runtime/call/outcome.js";
 import type { AnswerRecorder, StreamFailure } from "../runtime/call/streamed-call.js";
 import type { CallMeta, ErrorInfo } from "../types/snapshot.js";

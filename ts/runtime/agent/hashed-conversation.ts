@@ -6,7 +6,7 @@ import type { ModelAdapter, ToolSchema } from "../../types/model.js";
 import type { Tool } from "../../types/tool.js";
 import type { Redaction } from "../../redact/redaction.js";
 import { deepFreeze } from "../../values/freeze.js";
-import { laneToFind, type AskedFrom } from "../call/lanes.js";
+import { laneToFind, type AskedFrom } from "../call/identity/lanes.js";
 import { CallEntry, StartedCall } from "../call/started-call.js";
 import type { Normalizer } from "../../values/normalize.js";
 import type { RunContext } from "../scope/run-context.js";

@@ -8,7 +8,7 @@ import { encodeInput, encodeValue } from "../../values/encode.js";
 import { toErrorInfo } from "../../values/error-info.js";
 import { beginCall } from "../call/request.js";
 import { answerOrCall } from "../call/answer-or-call.js";
-import { handOut, noteStart } from "../call/failures.js";
+import { handOut, noteStart } from "../call/failures/hand-out.js";
 import type { CallFailure, Ended } from "../call/outcome.js";
 import { newSpanId } from "../scope/ids.js";
 import { Span } from "../scope/span.js";

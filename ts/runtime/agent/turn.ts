@@ -1,4 +1,4 @@
-import { askedFrom } from "../call/lanes.js";
+import { askedFrom } from "../call/identity/lanes.js";
 import { dataFields } from "../call/call-data.js";
 import { failureFields } from "../call/event-fields.js";
 import { storage, type RunContext } from "../scope/run-context.js";
@@ -8,7 +8,7 @@ import type { Message } from "../../types/messages.js";
 import type { ModelAdapter, StreamEvent, StreamOptions, ToolSchema } from "../../types/model.js";
 import { addModelUsage } from "../usage/budget.js";
 import { answerOrCall } from "../call/answer-or-call.js";
-import { handOut, noteStart } from "../call/failures.js";
+import { handOut, noteStart } from "../call/failures/hand-out.js";
 import { CallFailure } from "../call/outcome.js";
 import type { Conversation, PromptRequest } from "./hashed-conversation.js";
 import type { StartedCall } from "../call/started-call.js";

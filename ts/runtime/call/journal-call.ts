@@ -4,7 +4,7 @@ import { kindOf } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
 import type { ErrorClass } from "../../types/error-class.js";
 import { checkErrorClasses } from "../../values/error-classes.js";
-import type { CapturedStack } from "./async-stack.js";
+import type { CapturedStack } from "./identity/async-stack.js";
 import { beginAttempt } from "./request.js";
 import { answerOrCall } from "./answer-or-call.js";
 import type { Class } from "../../values/inexact.js";
@@ -21,11 +21,11 @@ import {
   type Progress,
 } from "./outcome.js";
 import { dataFields } from "./call-data.js";
-import { askedFrom } from "./lanes.js";
+import { askedFrom } from "./identity/lanes.js";
 import type { StartedCall } from "./started-call.js";
 import { failureFields, outputFields } from "./event-fields.js";
-import { handOut, noteStart } from "./failures.js";
-import { keepQuiet } from "./quiet.js";
+import { handOut, noteStart } from "./failures/hand-out.js";
+import { keepQuiet } from "./failures/quiet.js";
 
 /** A call to be journaled. */
 export interface JournaledCall {

@@ -5,7 +5,7 @@ import type { ErrorClass } from "../../types/error-class.js";
 import { toErrorInfo, unrecordable } from "../../values/error-info.js";
 import type { FailedAnswer, Origin } from "../scope/error-origins.js";
 import { dataText, type CallData } from "./call-data.js";
-import { warnOfLostParts } from "./incomplete-errors.js";
+import { warnOfLostParts } from "./failures/incomplete-errors.js";
 import type { StartedCall } from "./started-call.js";
 
 /** How to execute a call, and how to treat its answers. */

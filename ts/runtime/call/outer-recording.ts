@@ -10,7 +10,7 @@ import {
   type Progress,
   type RecordedEnd,
 } from "./outcome.js";
-import { laneToFind } from "./lanes.js";
+import { laneToFind } from "./identity/lanes.js";
 import { CallEntry, StartedCall } from "./started-call.js";
 
 /**

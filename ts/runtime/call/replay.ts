@@ -3,7 +3,7 @@ import type { ErrorInfo } from "../../types/snapshot.js";
 import { decodeValue } from "../../values/decode.js";
 import { addSaved } from "../scope/replay-report.js";
 import type { CallData } from "./call-data.js";
-import { restoreError } from "./incomplete-errors.js";
+import { restoreError } from "./failures/incomplete-errors.js";
 import {
   CallFailure,
   answerOf,
@@ -14,7 +14,7 @@ import {
   type Progress,
   type RecordedEnd,
 } from "./outcome.js";
-import { keepQuiet } from "./quiet.js";
+import { keepQuiet } from "./failures/quiet.js";
 import type { StartedCall } from "./started-call.js";
 
 /**

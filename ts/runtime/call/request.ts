@@ -3,8 +3,8 @@ import { encodeInput, type EncodedInput, type InputRules, type RefusedAt } from 
 import { classSet, uncovered, warnInexact, type Class } from "../../values/inexact.js";
 import type { RunContext } from "../scope/run-context.js";
 import type { Scope } from "../scope/scope.js";
-import { Attempt } from "./attempts.js";
-import { askedFrom, laneToFind, type AskedFrom } from "./lanes.js";
+import { Attempt } from "./identity/attempts.js";
+import { askedFrom, laneToFind, type AskedFrom } from "./identity/lanes.js";
 import { CallEntry, StartedCall, type CallRequest } from "./started-call.js";
 
 /** Begins a call whose request is a value. */

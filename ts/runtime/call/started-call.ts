@@ -3,7 +3,7 @@ import type { OuterCall } from "../scope/outer-call.js";
 import type { RunContext } from "../scope/run-context.js";
 import type { Scope } from "../scope/scope.js";
 import { recordedData, type CallData } from "./call-data.js";
-import { OpenCall, type AskedFrom } from "./lanes.js";
+import { OpenCall, type AskedFrom } from "./identity/lanes.js";
 
 /** The journal entry of a call. The attempts of a client that retries share it, and only the latest one writes to it. */
 export class CallEntry implements OuterCall {

@@ -2,7 +2,7 @@ import { getContext } from "../scope/run-context.js";
 import { ContextNotFoundError } from "../../errors/index.js";
 import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
 import type { CallSpec, IncompleteAnswer } from "./outcome.js";
-import { captureStack, type CapturedStack } from "./async-stack.js";
+import { captureStack, type CapturedStack } from "./identity/async-stack.js";
 import { HandOver } from "./hand-over.js";
 import {
   journaled,

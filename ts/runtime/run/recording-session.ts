@@ -1,4 +1,4 @@
-import { runProgram } from "../call/async-stack.js";
+import { runProgram } from "../call/identity/async-stack.js";
 import { RunContext } from "../scope/run-context.js";
 import { calling, native } from "../../native.js";
 import { dumpSnapshot } from "./dump.js";

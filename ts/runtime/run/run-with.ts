@@ -1,6 +1,6 @@
-import { runProgram } from "../call/async-stack.js";
-import { handOutFrame, noteStart } from "../call/failures.js";
-import { report } from "../call/quiet.js";
+import { runProgram } from "../call/identity/async-stack.js";
+import { handOutFrame, noteStart } from "../call/failures/hand-out.js";
+import { report } from "../call/failures/quiet.js";
 import { RunContext, getContext, storage } from "../scope/run-context.js";
 import { NestedRunError, SnapshotDisabledError } from "../../errors/index.js";
 import { kindOf } from "../../errors/received.js";

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::iter;
 
-use super::source::CallKey;
+use super::journal_index::CallKey;
 use crate::json::JsonText;
 use crate::model::{Call, Generation};
 use crate::util::IdHashing;

@@ -5,8 +5,10 @@ mod contested;
 mod copy;
 mod explain;
 mod inside;
+mod journal_index;
 mod lanes;
 mod progress;
+mod recorded_frame;
 mod source;
 
 pub use carry_over::{detached, detached_with_carry_over};

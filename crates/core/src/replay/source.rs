@@ -3,21 +3,19 @@
 //! An entry answers only the request that it recorded, and only once. Entries of equal requests answer in the order of
 //! their starts. The recording is never changed: the index of used entries is separate.
 
-use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{HashMap, VecDeque};
-use std::iter;
-use std::rc::{Rc, Weak};
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::contested::Contested;
-use super::lanes::Lanes;
+use super::journal_index::{Found, JournalIndex, place_of};
+use super::recorded_frame::{ChildIndex, RecordedFrame, run_frame_over};
 use crate::hash::InputHash;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{
-    Call, Flag, Flags, Frame, Generation, Kind, Memory, Outcome, RequestHash, Row, Value,
+    Call, Flag, Flags, Frame, Generation, Kind, Memory, Outcome, RequestHash, Value,
 };
-use crate::retry_rule::{Ancestor, Failed, FailureVerdict, Failures, frame_was_handled};
-use crate::util::IdHashing;
+use crate::retry_rule::{Failed, FailureVerdict, Failures, frame_was_handled};
 
 /// The memory that a frame starts with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,26 +25,6 @@ pub enum MemoryChoice {
     Auto,
     Start,
     Dump,
-}
-
-/// A recorded frame, and which of its entries a replay has used.
-#[derive(Debug)]
-pub struct RecordedFrame {
-    frame: Arc<Frame>,
-    /// Position in its parent.
-    position: usize,
-    /// Weak, because the parent owns this frame. Every [`ReplaySource`] owns the root, and with it all frames.
-    parent: Option<Weak<RecordedFrame>>,
-    claimed: Cell<bool>,
-    /// True if it is inside a call whose recorded answer was returned.
-    included: Cell<bool>,
-    flags: Flags,
-    /// Start of the last call or child of the last generation, computed when it is first needed.
-    last_start: OnceCell<Option<u64>>,
-    journal: RefCell<Option<JournalIndex>>,
-    /// The entries that other frames have borrowed. If this frame is found later by its input, it still has all of them.
-    borrowed: RefCell<Option<JournalIndex>>,
-    children: RefCell<Option<ChildIndex>>,
 }
 
 /// The link of a live frame to the recording.
@@ -127,48 +105,6 @@ pub enum Miss {
     Retry { handled_is_unknown: bool },
     /// The request, or the input of its frame, has content that its hash does not cover.
     Inexact,
-}
-
-/// The position that means: no further call with the same request.
-const NONE: u32 = u32::MAX;
-
-/// The place, the kind and the hash of a request.
-pub(super) type CallKey = (Place, Kind, RequestHash);
-
-#[derive(Debug, Default)]
-struct JournalIndex {
-    calls: HashMap<CallKey, Occurrences, IdHashing>,
-    /// By position of a call, the position of the next call in its list. [`NONE`] after the last one.
-    next: Vec<u32>,
-    lanes: Lanes,
-    used: Vec<bool>,
-    rows: HashMap<(Kind, RequestHash), Arc<Row>, IdHashing>,
-    /// What is directly inside each call, by callId.
-    inside: HashMap<JsonStr, Inside, IdHashing>,
-    has_foreign_hashes: bool,
-}
-
-/// The calls with one request, in two lists by their starts: the positions of the first ones that may be unused.
-#[derive(Debug, Clone, Copy)]
-struct Occurrences {
-    without_lane: u32,
-    with_lane: u32,
-}
-
-#[derive(Debug, Default)]
-struct ChildIndex {
-    nodes: Vec<Rc<RecordedFrame>>,
-    by_input: HashMap<(Place, JsonStr, InputHash), VecDeque<usize>, IdHashing>,
-    /// Frames whose input is not covered by its hash. Nothing but their callIds tells those of one entry apart.
-    inexact: HashMap<(Place, JsonStr, InputHash), Twins, IdHashing>,
-    by_call_id: HashMap<JsonStr, usize, IdHashing>,
-}
-
-/// Recorded frames with the same agent and inexact input.
-#[derive(Debug, Default)]
-struct Twins {
-    positions: Vec<usize>,
-    contested: Option<Rc<Contested>>,
 }
 
 impl ReplaySource {
@@ -486,217 +422,4 @@ impl ReplaySource {
         };
         (unused_calls, unused_children)
     }
-}
-
-impl RecordedFrame {
-    fn new(frame: Arc<Frame>, position: usize, parent: Option<Weak<Self>>, flags: Flags) -> Self {
-        Self {
-            frame,
-            position,
-            parent,
-            flags,
-            claimed: Cell::new(false),
-            included: Cell::new(false),
-            last_start: OnceCell::new(),
-            journal: RefCell::new(None),
-            borrowed: RefCell::new(None),
-            children: RefCell::new(None),
-        }
-    }
-
-    /// The frame, then its parent, up to the root.
-    fn up(self: &Rc<Self>) -> impl Iterator<Item = Rc<Self>> {
-        iter::successors(Some(Rc::clone(self)), |frame| {
-            frame.parent.as_ref()?.upgrade()
-        })
-    }
-}
-
-impl Ancestor for Rc<RecordedFrame> {
-    fn frame(&self) -> &Frame {
-        &self.frame
-    }
-
-    fn last_start(&self) -> Option<u64> {
-        if self.flags.has(Flag::SeenFailures) {
-            return None;
-        }
-        let find = || self.frame.generation.last_start();
-        *self.last_start.get_or_init(find)
-    }
-}
-
-impl JournalIndex {
-    fn new(generation: &Generation, flags: Flags) -> Self {
-        let count = generation.calls.len();
-        let mut calls = HashMap::with_capacity_and_hasher(count, IdHashing::new());
-        let mut next = vec![NONE; count];
-        // From the last to the first: each one goes before the later ones, so the first one remains at the head.
-        let positions = (0..u32::try_from(count).unwrap_or(NONE)).rev();
-        for (position, call) in positions.zip(generation.calls.iter().rev()) {
-            let heads = calls
-                .entry(key_of(call, flags))
-                .or_insert(Occurrences::NONE);
-            let head = match &call.data.lane {
-                Some(_) => &mut heads.with_lane,
-                None => &mut heads.without_lane,
-            };
-            next[position as usize] = std::mem::replace(head, position);
-        }
-        let rows = generation
-            .rows
-            .iter()
-            .map(|row| ((row.kind.clone(), row.hash.clone()), Arc::clone(row)))
-            .collect();
-        let mut index = Self {
-            calls,
-            next,
-            lanes: Lanes::new(generation, |call| key_of(call, flags)),
-            used: vec![false; count],
-            rows,
-            inside: inside_index(generation, flags),
-            has_foreign_hashes: false,
-        };
-        let foreign = |hash: &RequestHash| matches!(hash, RequestHash::Foreign(_));
-        index.has_foreign_hashes = index.calls.keys().any(|(.., hash)| foreign(hash))
-            || index.rows.keys().any(|(_, hash)| foreign(hash));
-        index
-    }
-
-    fn take(&mut self, key: CallKey, lane: Option<&JsonText>) -> Option<Found> {
-        let used = &self.used;
-        let is_used = |position: u32| used[position as usize];
-        let in_lane = lane.and_then(|lane| self.lanes.next(&key, lane, is_used));
-        let heads = self.heads(&key);
-        // A call without a lane was not open together with an equal one, so the order of starts decides.
-        let position = heads.without_lane.min(in_lane.unwrap_or(heads.with_lane));
-        if let Some(used) = self.used.get_mut(position as usize) {
-            *used = true;
-            return Some(Found::Call(position as usize));
-        }
-        let (None, kind, hash) = key else {
-            return None;
-        };
-        let row = self.rows.get(&(kind, hash))?;
-        Some(Found::Row(row.outcome.clone()))
-    }
-
-    /// The first unused calls with a request.
-    fn heads(&mut self, key: &CallKey) -> Occurrences {
-        let Some(heads) = self.calls.get_mut(key) else {
-            return Occurrences::NONE;
-        };
-        for head in [&mut heads.without_lane, &mut heads.with_lane] {
-            while self.used.get(*head as usize) == Some(&true) {
-                *head = self.next[*head as usize];
-            }
-        }
-        *heads
-    }
-}
-
-impl Occurrences {
-    const NONE: Self = Self {
-        without_lane: NONE,
-        with_lane: NONE,
-    };
-}
-
-/// By what a recorded call is found.
-fn key_of(call: &Call, flags: Flags) -> CallKey {
-    let place = place_of(call.within.as_ref(), flags);
-    (place, call.kind.clone(), call.hash.clone())
-}
-
-/// Where a recorded entry answers. `within`: its outer call.
-fn place_of(within: Option<&JsonStr>, flags: Flags) -> Place {
-    within.filter(|_| flags.has(Flag::InnerCalls)).cloned()
-}
-
-fn inside_index(generation: &Generation, flags: Flags) -> HashMap<JsonStr, Inside, IdHashing> {
-    let mut inside: HashMap<JsonStr, Inside, _> = HashMap::with_hasher(IdHashing::new());
-    for (position, call) in generation.calls.iter().enumerate() {
-        if let Some(outer) = place_of(call.within.as_ref(), flags) {
-            inside.entry(outer).or_default().calls.push(position);
-        }
-    }
-    for (position, child) in generation.children.iter().enumerate() {
-        if let Some(outer) = place_of(child.within.as_ref(), flags) {
-            inside.entry(outer).or_default().frames.push(position);
-        }
-    }
-    inside
-}
-
-/// The entry that answers a request.
-enum Found {
-    /// The call at this position. It is used up.
-    Call(usize),
-    /// A row. It answers any number of requests.
-    Row(Outcome),
-}
-
-impl ChildIndex {
-    fn new(parent: &Rc<RecordedFrame>, flags: Flags) -> Self {
-        let mut index = Self::default();
-        for child in &parent.frame.generation.children {
-            let position = index.nodes.len();
-            if let Some(input) = child.input_hash {
-                let place = place_of(child.within.as_ref(), flags);
-                let key = (place, child.agent_id.clone(), input);
-                if input.exact {
-                    index.by_input.entry(key).or_default().push_back(position);
-                } else {
-                    let twins = index.inexact.entry(key).or_default();
-                    twins.positions.push(position);
-                }
-            }
-            index.by_call_id.insert(child.call_id.clone(), position);
-            let above = Some(Rc::downgrade(parent));
-            let node = RecordedFrame::new(Arc::clone(child), position, above, parent.flags);
-            index.nodes.push(Rc::new(node));
-        }
-        index
-    }
-
-    /// The requests in this frame that may be those of another one. `above`: those in the frame around it.
-    fn contested_in(
-        &mut self,
-        place: &Place,
-        frame: &Frame,
-        above: Option<&Rc<Contested>>,
-    ) -> Option<Rc<Contested>> {
-        let key = |input| (place.clone(), frame.agent_id.clone(), input);
-        let twins = frame
-            .input_hash
-            .and_then(|input| self.inexact.get_mut(&key(input)))
-            .filter(|twins| twins.positions.len() > 1);
-        let Some(twins) = twins else {
-            return above.cloned();
-        };
-        let nodes = &self.nodes;
-        let frames = twins.positions.iter().map(|at| &*nodes[*at].frame);
-        let contested = &mut twins.contested;
-        Some(Rc::clone(contested.get_or_insert_with(|| {
-            Rc::new(Contested::between(frames, above.cloned()))
-        })))
-    }
-}
-
-/// The frame of `runWith` over a snapshot whose root is an agent's frame.
-fn run_frame_over(agent: &Arc<Frame>) -> Frame {
-    let mut generation = Generation::new(0, None, None);
-    let mut child = Frame::clone(agent);
-    child.within = None;
-    child.call_id =
-        JsonStr::from_normalized_body(&format!("root/agent:{}:0", agent.agent_id.body()));
-    generation.children.push_back_mut(Arc::new(child));
-    let mut frame = Frame::new(
-        JsonStr::from_plain("root"),
-        JsonStr::from_plain(""),
-        generation,
-    );
-    frame.memory = agent.memory.clone();
-    frame.budget = agent.budget.clone();
-    frame
 }

@@ -1,8 +1,8 @@
 // What shows if a program has seen a failure.
 
-import type { Scope } from "../scope/scope.js";
-import { captureStack, type CapturedStack } from "./async-stack.js";
-import type { StartedCall } from "./started-call.js";
+import type { Scope } from "../../scope/scope.js";
+import { captureStack, type CapturedStack } from "../identity/async-stack.js";
+import type { StartedCall } from "../started-call.js";
 import { currentTurn } from "./turn.js";
 
 /** The functions that wait for the current code, and the turn of the event loop, as the binding expects them. */

@@ -1,9 +1,9 @@
 // Reports what a failure lacks: when it is recorded, and when it is replayed.
 
-import type { ErrorInfo } from "../../types/snapshot.js";
-import { fromErrorInfo, lostParts } from "../../values/error-info.js";
-import type { ErrorClass } from "../../types/error-class.js";
-import type { Scope } from "../scope/scope.js";
+import type { ErrorInfo } from "../../../types/snapshot.js";
+import { fromErrorInfo, lostParts } from "../../../values/error-info.js";
+import type { ErrorClass } from "../../../types/error-class.js";
+import type { Scope } from "../../scope/scope.js";
 
 /**
  * Restores a recorded failure, with the classes that the call and its run name. What it lacks is listed in the report of

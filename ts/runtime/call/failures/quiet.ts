@@ -1,7 +1,7 @@
 // A replayed call fails sooner than the recorded one did, perhaps before the program waits for it. Node would end the
 // process, although the recorded program went on.
 
-import { ErrorOrigins, type FailedAnswer, type Origin } from "../scope/error-origins.js";
+import { ErrorOrigins, type FailedAnswer, type Origin } from "../../scope/error-origins.js";
 
 const replayed = new ErrorOrigins();
 const REPLAYED: Origin = { callId: "", within: undefined, replayed: true, markStopped() {}, nameInDump() {} };

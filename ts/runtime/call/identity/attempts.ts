@@ -1,10 +1,10 @@
 // Which call a client retries.
 
-import { storage, type LastCall, type RunContext } from "../scope/run-context.js";
-import type { Generation } from "../scope/generation.js";
-import type { Scope } from "../scope/scope.js";
+import { storage, type LastCall, type RunContext } from "../../scope/run-context.js";
+import type { Generation } from "../../scope/generation.js";
+import type { Scope } from "../../scope/scope.js";
 import type { AskedFrom } from "./lanes.js";
-import type { CallEntry } from "./started-call.js";
+import type { CallEntry } from "../started-call.js";
 
 /** A call that its client may retry. */
 interface RetriableCall {

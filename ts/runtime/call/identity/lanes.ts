@@ -1,5 +1,5 @@
-import type { Scope } from "../scope/scope.js";
-import type { CallData } from "./call-data.js";
+import type { Scope } from "../../scope/scope.js";
+import type { CallData } from "../call-data.js";
 import { captureStack, type CapturedStack } from "./async-stack.js";
 
 /** The place in the program that a call is asked from. */
