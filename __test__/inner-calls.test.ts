@@ -309,8 +309,9 @@ describe("a call that is executed again", () => {
       });
     const kill = async (snapshot?: AgentSnapshot): Promise<AgentSnapshot> => {
       const killed = async (): Promise<AgentSnapshot> => {
+        const count = held.length;
         void program();
-        await sleep(15);
+        await vi.waitUntil(() => held.length > count, { interval: 1, timeout: 10_000 });
         return dumpSnapshot();
       };
       return runWith(killed, snapshot === undefined ? {} : { snapshot });
