@@ -13,6 +13,7 @@ const GROUND = {
   events: ["types", "values"],
   native: ["errors"],
   values: ["errors", "types"],
+  urls: ["errors"],
 };
 
 /** Every other room imports the rooms in its list and the ground floor, nothing else. */

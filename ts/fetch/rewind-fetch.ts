@@ -7,6 +7,8 @@ import {
   type KeptHeaders,
   type RunContext,
 } from "../integration/index.js";
+import type { UrlPattern } from "../urls/patterns.js";
+import { isRecorded } from "./recorded-urls.js";
 import {
   failureIn,
   failedBody,
@@ -25,6 +27,10 @@ export interface RewindFetchOptions {
   requestHeaders?: readonly string[];
   /** Names of more response headers to record. */
   responseHeaders?: readonly string[];
+  /** URLs to record, such as `["api.openai.com", "*.example.com/v1/*"]`. Default: all. */
+  only?: readonly UrlPattern[];
+  /** URLs that are not recorded, in addition to those of known telemetry services. They count more than `only`. */
+  ignore?: readonly UrlPattern[];
 }
 
 /**
@@ -60,12 +66,13 @@ export function rewindFetch(
     throw new TypeError(`rewindFetch: options.timing must be "instant" or "recorded", received ${String(timing)}`);
   }
   const keep = keptHeaders("rewindFetch", options);
+  const records = isRecorded(options);
   const execute: Fetch = (input, init) => (fetch ?? globalThis.fetch)(input, init);
   const created = getContext();
   return (input: FetchInput, init?: RequestInit): Promise<Response> => {
     try {
       const ambient = ambientContext("rewindFetch", created);
-      if (ambient === undefined) return Promise.resolve(execute(input, init));
+      if (ambient === undefined || !records(input, init)) return Promise.resolve(execute(input, init));
       const send = (request: ReadRequest): Promise<Response> => {
         request.signal?.throwIfAborted();
         return journalFetch(ambient.context, { input, request, execute, keep, timed: timing === "recorded" });
