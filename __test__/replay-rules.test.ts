@@ -15,6 +15,7 @@ import { dumpSnapshot, parseSnapshot, stringifySnapshot } from "agent-rewind/deb
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 
+import { sleep } from "./support/deferred.js";
 import { result, scriptedModel, textOf, toolCall } from "./support/scripted-model.js";
 
 const Result = z.object({ result: z.string() });
@@ -350,7 +351,7 @@ describe("a replay", () => {
       await Promise.all(calls);
       return { first, order };
     };
-    const live = (): Promise<unknown> => program((name) => new Promise((resolve) => setTimeout(resolve, delays[name])));
+    const live = (): Promise<unknown> => program((name) => sleep(delays[name]));
     const expected = { first: "fast", order: ["fast", "middle", "slow"] };
     for (const snapshot of await recordingOf(live)) {
       expect(await runWith(() => program(unreached), { snapshot })).toEqual(expected);

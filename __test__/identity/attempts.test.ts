@@ -1,7 +1,6 @@
 // An attempt belongs to the call that it repeats, also if equal requests run in parallel.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -17,6 +16,8 @@ import {
 } from "agent-rewind";
 import { dumpSnapshot, parseSnapshot, restoreSnapshot, stringifySnapshot } from "agent-rewind/debugger";
 import { rewindFetch } from "agent-rewind/fetch";
+
+import { sleep } from "../support/deferred.js";
 
 /** Runs a program, and returns its result, its dump and its trace, both as snapshots. */
 async function recorded<T>(program: () => Promise<T>): Promise<{ live: T; snapshots: AgentSnapshot[] }> {

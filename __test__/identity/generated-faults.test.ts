@@ -1,9 +1,10 @@
 // Programs that a generator of random programs has found, made small.
-import { setTimeout as sleep } from "node:timers/promises";
 import { journalCall, replay, resume, runWith, type AgentSnapshot, type TraceEvent } from "agent-rewind";
 import { dumpSnapshot, restoreSnapshot } from "agent-rewind/debugger";
 import { rewindFetch } from "agent-rewind/fetch";
 import { describe, expect, it } from "vitest";
+
+import { sleep } from "../support/deferred.js";
 
 interface Recorded {
   result: unknown;

@@ -1,9 +1,8 @@
 // The functions that wait for equal requests distinguish them if they are open together.
 import { execFile } from "node:child_process";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   journalCall,
   replay,
@@ -15,6 +14,8 @@ import {
   type TraceEvent,
 } from "agent-rewind";
 import { dumpSnapshot, parseSnapshot, restoreSnapshot, stringifySnapshot } from "agent-rewind/debugger";
+
+import { sleep, turn } from "../support/deferred.js";
 
 const SEEDS = [1, 2, 3, 4, 5, 6];
 
@@ -138,7 +139,7 @@ it("calls that were in flight keep their places", async () => {
   let started = 0;
   // Two have answered, and the third one is in flight.
   const twoAnswered = async (): Promise<void> => {
-    await vi.waitFor(() => expect(started).toBe(3));
+    while (started < 3) await turn();
     await sleep(1);
   };
   const task = async (number: number, pause: () => Promise<void>): Promise<string> => {
@@ -159,7 +160,7 @@ it("calls that were in flight keep their places", async () => {
         { eventBus: { emit: (event) => void events.push(event) } },
       );
       void run;
-      await vi.waitFor(() => expect(dump).toBeDefined());
+      while (dump === undefined) await turn();
       killed = false;
       for (const snapshot of [dump as AgentSnapshot, restoreSnapshot(events)]) {
         const again = resume(

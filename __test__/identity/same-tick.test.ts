@@ -1,8 +1,10 @@
 // Calls that ended in one tick of the event loop are released in one tick.
-import { setImmediate as nextMacrotask, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextMacrotask } from "node:timers/promises";
 import { journalCall, replay, runFrame, runWith, type AgentSnapshot, type TraceEvent } from "agent-rewind";
 import { dumpSnapshot, parseSnapshot, restoreSnapshot, stringifySnapshot } from "agent-rewind/debugger";
 import { expect, it } from "vitest";
+
+import { sleep } from "../support/deferred.js";
 
 async function recorded<T>(program: () => Promise<T>): Promise<{ live: T; snapshots: AgentSnapshot[] }> {
   const events: TraceEvent[] = [];

@@ -1,5 +1,4 @@
 // An adapter built on `agent-rewind/integration` alone records and replays everything that its client can do.
-import { setTimeout as sleep } from "node:timers/promises";
 
 import { isReplayMissError, journalCall, replay, resume, runWith } from "agent-rewind";
 import { dumpSnapshot, type AgentSnapshot } from "agent-rewind/debugger";
@@ -8,6 +7,7 @@ import { describe, expect, it } from "vitest";
 
 import { recorded, settle } from "../support/manual-fetch.js";
 import { rewindTranslator, type Detection, type Translation, type Translator, type Word } from "./translator.js";
+import { sleep } from "../support/deferred.js";
 
 interface Script {
   /** Thrown after the words. */

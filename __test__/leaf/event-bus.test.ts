@@ -113,7 +113,7 @@ describe("createEventBus", () => {
       throw new Error("rejected");
     });
     bus.emit(event("sys:log", 3));
-    await vi.waitFor(() => expect(onError).toHaveBeenCalledTimes(2));
+    await vi.waitFor(() => expect(onError).toHaveBeenCalledTimes(2), 10_000);
     expect(onError).toHaveBeenCalledWith(expect.objectContaining({ message: "thrown" }), event("sys:log", 3));
     expect(onError).toHaveBeenCalledWith(expect.objectContaining({ message: "rejected" }), event("sys:log", 3));
   });

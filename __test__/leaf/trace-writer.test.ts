@@ -74,9 +74,9 @@ describe.each(MODES)("createTraceWriter with sync %o", (sync) => {
   it("writes without an explicit flush", async () => {
     const writer = createTraceWriter(path, { sync });
     writer.emit(event());
-    await vi.waitFor(() => expect(lines()).toHaveLength(1));
+    await vi.waitFor(() => expect(lines()).toHaveLength(1), 10_000);
     writer.emit(event());
-    await vi.waitFor(() => expect(lines()).toHaveLength(2));
+    await vi.waitFor(() => expect(lines()).toHaveLength(2), 10_000);
     await writer.close();
   });
 

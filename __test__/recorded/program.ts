@@ -1,10 +1,8 @@
 // A program of the corpus, and the world that it runs in. The programs are part of the corpus: a change of their requests
 // makes every recording of them stale.
-import { setTimeout as sleep } from "node:timers/promises";
-
 import { journalCall, type AgentSnapshot, type RunWithOptions } from "agent-rewind";
 
-export { sleep };
+export { sleep } from "../support/deferred.js";
 
 export interface Program {
   readonly name: string;

@@ -8,8 +8,7 @@ import { collectTrace, dumpSnapshot, restoreSnapshot } from "../../ts/debugger.j
 import { rewindFetch } from "../../ts/fetch/index.js";
 import { callTool, captureContext, journalCall, resume, runFrame, runWith } from "../../ts/index.js";
 import type { AgentSnapshot, ReplayReport } from "../../ts/index.js";
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+import { sleep, turn } from "../support/deferred.js";
 
 /** Set when "x" fails. */
 const x = { hasFailed: false };
@@ -234,15 +233,16 @@ const UNSEEN: Record<string, Shape> = {
     await prefetched;
   },
   "an anonymous timer": async (client) => {
+    let isDone = false;
     const timer = setInterval(() => {
       if (!x.hasFailed) return;
       clearInterval(timer);
-      setTimeout(() => void client("y", 1), 2);
+      setTimeout(() => void client("y", 1).then(() => (isDone = true)), 2);
     }, 1);
     try {
       await client("x", 3, true);
     } finally {
-      await sleep(20);
+      while (!isDone) await turn();
     }
   },
   "the other branch of a race": async (client) => {

@@ -1,5 +1,7 @@
 import type { Message, ModelAdapter, StreamEvent, StreamOptions } from "agent-rewind";
 
+import { sleep } from "./deferred.js";
+
 export type Answer = { content: string } | { tool_calls: { id: string; name: string; arguments: string }[] };
 
 export interface ScriptedModel extends ModelAdapter {
@@ -21,7 +23,7 @@ export function scriptedModel(
     async *stream(messages: Message[], options?: StreamOptions): AsyncGenerator<StreamEvent> {
       calls.push({ messages: [...messages], options });
       const wait = latency?.(messages);
-      if (wait !== undefined) await new Promise((resolve) => setTimeout(resolve, wait));
+      if (wait !== undefined) await sleep(wait);
       const given = await answer(messages, options);
       if ("content" in given) yield { type: "text", content: given.content };
       else {

@@ -3,6 +3,7 @@
 import { callTool, createAgent, equipInstruction, equipMemory, promptAgent, type Tool } from "agent-rewind";
 import { z } from "zod";
 
+import { sleep } from "./deferred.js";
 import { result, scriptedModel, textOf, type ScriptedModel } from "./scripted-model.js";
 
 const Result = z.object({ result: z.string() });
@@ -22,8 +23,6 @@ export interface TreeOptions {
   /** Milliseconds that an editor waits before it starts its writer. */
   startAfter?: (index: number) => number;
 }
-
-const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 export function tree({ latency = () => 1, inTheMiddle, startAfter = () => 0 }: TreeOptions = {}): Tree {
   const toolInputs: unknown[] = [];

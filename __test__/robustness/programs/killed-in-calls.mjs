@@ -9,7 +9,13 @@ import { z } from "zod";
 const [, , folder, from, to, end] = process.argv;
 const effect = (name, key) => appendFileSync(join(folder, "effects"), `${name} ${key}\n`);
 const dies = end === "die";
-const never = new Promise(() => {});
+/** Never returns. The process is killed when both calls hang and the trace is written. */
+const hang = () => {
+  hanging += 1;
+  if (hanging === 2) void writer.flush().then(() => process.kill(process.pid, "SIGKILL"));
+  return new Promise(() => {});
+};
+let hanging = 0;
 
 const charge = {
   name: "charge",
@@ -17,7 +23,7 @@ const charge = {
   parameters: z.object({ order: z.number() }),
   handler: ({ order }, { idempotencyKey }) => {
     effect(`order${order}`, idempotencyKey);
-    return dies && order === 2 ? never : "charged";
+    return dies && order === 2 ? hang() : "charged";
   },
 };
 
@@ -31,12 +37,11 @@ const shop = createAgent({
 const mail = () =>
   journalCall({ kind: "mail", name: "send", request: { to: "a" } }, ({ idempotencyKey }) => {
     effect("mail", idempotencyKey);
-    return dies ? never : "sent";
+    return dies ? hang() : "sent";
   });
 
 const snapshot = from === "none" ? undefined : await restoreSnapshotFromFile(join(folder, from));
 const writer = createTraceWriter(join(folder, to), { sync: "each" });
-if (dies) setTimeout(() => process.kill(process.pid, "SIGKILL"), 100);
 const reports = [];
 await runWith(() => Promise.all([shop({ orders: [1, 2] }), mail()]), {
   eventBus: writer,

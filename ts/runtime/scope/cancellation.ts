@@ -9,7 +9,8 @@ export class Cancellation {
 
   constructor(...followed: (AbortSignal | undefined)[]) {
     // Many sub-agents and calls may listen at the same time. Without this, Node warns of a leak.
-    setMaxListeners(0, this.#controller.signal);
+    // Not 0: on Node 20, getMaxListeners, which clients call, throws for a signal without a limit.
+    setMaxListeners(Infinity, this.#controller.signal);
     for (const signal of followed) this.#follow(signal);
   }
 
