@@ -17,7 +17,6 @@ import { z } from "zod";
 
 import { chatStream, json, modelServer } from "../support/model-server.js";
 import { record, replayed } from "../support/recorded.js";
-import { scriptedModel } from "../support/scripted-model.js";
 
 type Undici = typeof import("undici8");
 
@@ -53,7 +52,7 @@ const PLACES: Record<string, (request: (signal: AbortSignal) => Promise<string>)
         equipInstruction("ask");
         return promptAgent(z.string());
       },
-    })({}),
+    })(),
 };
 
 describe.each(loadable)("%s", (_name, load) => {
@@ -104,7 +103,7 @@ describe.each(loadable)("%s", (_name, load) => {
         signal: controller.signal,
       },
     );
-    await expect(run).rejects.toThrow();
+    await expect(run).rejects.toThrow("enough");
     expect(server.requests).toHaveLength(1);
   });
 });

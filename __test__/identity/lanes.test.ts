@@ -15,7 +15,7 @@ import {
 } from "agent-rewind";
 import { dumpSnapshot, parseSnapshot, restoreSnapshot, stringifySnapshot } from "agent-rewind/debugger";
 
-import { sleep, turn } from "../support/deferred.js";
+import { sleep, until } from "../support/deferred.js";
 
 const SEEDS = [1, 2, 3, 4, 5, 6];
 
@@ -139,7 +139,7 @@ it("calls that were in flight keep their places", async () => {
   let started = 0;
   // Two have answered, and the third one is in flight.
   const twoAnswered = async (): Promise<void> => {
-    while (started < 3) await turn();
+    await until(() => started === 3);
     await sleep(1);
   };
   const task = async (number: number, pause: () => Promise<void>): Promise<string> => {
@@ -160,7 +160,7 @@ it("calls that were in flight keep their places", async () => {
         { eventBus: { emit: (event) => void events.push(event) } },
       );
       void run;
-      while (dump === undefined) await turn();
+      await until(() => dump !== undefined);
       killed = false;
       for (const snapshot of [dump as AgentSnapshot, restoreSnapshot(events)]) {
         const again = resume(

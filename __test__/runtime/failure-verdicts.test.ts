@@ -8,7 +8,7 @@ import { collectTrace, dumpSnapshot, restoreSnapshot } from "../../ts/debugger.j
 import { rewindFetch } from "../../ts/fetch/index.js";
 import { callTool, captureContext, journalCall, resume, runFrame, runWith } from "../../ts/index.js";
 import type { AgentSnapshot, ReplayReport } from "../../ts/index.js";
-import { sleep, turn } from "../support/deferred.js";
+import { sleep, until } from "../support/deferred.js";
 
 /** Set when "x" fails. */
 const x = { hasFailed: false };
@@ -242,7 +242,7 @@ const UNSEEN: Record<string, Shape> = {
     try {
       await client("x", 3, true);
     } finally {
-      while (!isDone) await turn();
+      await until(() => isDone);
     }
   },
   "the other branch of a race": async (client) => {

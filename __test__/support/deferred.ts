@@ -47,3 +47,8 @@ function wakeAfter(rounds: number): void {
 
 /** Lets everything that is ready run. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Waits until something is true, however long it takes. */
+export async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await turn();
+}
