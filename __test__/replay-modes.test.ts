@@ -1,3 +1,5 @@
+import { setTimeout as nextTimer } from "node:timers/promises";
+
 import {
   createAgent,
   equipInstruction,
@@ -262,7 +264,7 @@ describe("mode: live", () => {
 
 describe("the replay report", () => {
   it("counts calls and savings, and is emitted as an event too", async () => {
-    const model = scriptedModel("m", () => result("x"), { latency: () => 5 });
+    const model = scriptedModel("m", () => nextTimer(5, result("x")));
     const agent = createAgent({
       id: "a",
       model,

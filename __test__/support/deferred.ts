@@ -12,7 +12,7 @@ export function deferred<T = void>(): Deferred<T> {
   return { promise, resolve, reject };
 }
 
-const sleepers: { until: number; wake: () => void }[] = [];
+const sleepers: { at: number; wake: () => void }[] = [];
 let now = 0;
 // Read at load, so that fake timers do not stop the clock.
 const { setImmediate: nextMacrotask } = globalThis;
@@ -26,9 +26,9 @@ const ROUNDS = 50;
  */
 export function sleep(milliseconds: number): Promise<void> {
   return new Promise((wake) => {
-    const until = now + milliseconds;
-    const index = sleepers.findIndex((sleeper) => sleeper.until > until);
-    sleepers.splice(index < 0 ? sleepers.length : index, 0, { until, wake });
+    const at = now + milliseconds;
+    const index = sleepers.findIndex((sleeper) => sleeper.at > at);
+    sleepers.splice(index < 0 ? sleepers.length : index, 0, { at, wake });
     if (sleepers.length === 1) wakeAfter(ROUNDS);
   });
 }
@@ -40,7 +40,7 @@ function wakeAfter(rounds: number): void {
   }
   const [next] = sleepers.splice(0, 1);
   if (next === undefined) return;
-  now = next.until;
+  now = next.at;
   next.wake();
   if (sleepers.length > 0) wakeAfter(ROUNDS);
 }
