@@ -56,8 +56,8 @@ export function markCaller(context: RunContext): RunContext {
 /** The retriable calls of a generation of a frame by their keys: those that failed and were not retried, and the last. */
 class CallsOfFrame {
   readonly #failed = new Map<string, Set<RetriableCall>>();
-  /** Only under the old rule. */
-  readonly last = new Map<string, RetriableCall>();
+  /** The last entry with each key. Only for recordings without own attempts. */
+  readonly last = new Map<string, CallEntry>();
   /** Keys of calls whose marks were seen by other calls, as in a queue: they do not prove who retries. */
   readonly ambiguous = new Set<string>();
 
@@ -117,9 +117,8 @@ export class Attempt {
     const calls = this.#calls;
     if (number === 0 || calls === undefined) return undefined;
     const key = getKey();
-    const call = this.#hasOwnAttempts
-      ? (this.#lastOfCaller(key, number) ?? calls.onlyFailed(key, number, from))
-      : calls.last.get(key);
+    if (!this.#hasOwnAttempts) return calls.last.get(key);
+    const call = this.#lastOfCaller(key, number) ?? calls.onlyFailed(key, number, from);
     if (call === undefined) return undefined;
     call.hasFailed = false;
     call.attempt = number;
@@ -133,6 +132,10 @@ export class Attempt {
     const calls = this.#calls;
     if (calls === undefined) return;
     const key = getKey();
+    if (!this.#hasOwnAttempts) {
+      if (this.#number !== undefined) calls.last.set(key, entry);
+      return;
+    }
     const call: RetriableCall = {
       entry,
       frame: calls,
@@ -145,7 +148,6 @@ export class Attempt {
       calls.ambiguous.add(key);
     }
     this.#lead(call);
-    if (this.#number !== undefined && !this.#hasOwnAttempts) calls.last.set(key, call);
     entry.onOutcome = (failed) => {
       call.hasFailed = failed;
       if (failed) return calls.add(call);
