@@ -1,6 +1,7 @@
 // A recording is replayed by the rules that it was made under, and what is added to it is recorded by them too.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseSnapshot as parseBuilt } from "agent-rewind/debugger";
 import { describe, expect, it } from "vitest";
 
 import {
@@ -16,6 +17,7 @@ import type { AgentSnapshot, Miss, NormalizeRule, Recorder, ReplayReport } from 
 import { RecordingSession } from "../ts/runtime/run/recording-session.js";
 import { readRecording, recordingText, writeRecording, type RecordingPaths } from "../ts/recording/files.js";
 import { cli } from "./cli/support.js";
+import { over, programs } from "./recorded/runs.js";
 import { temporaryFolder } from "./support/process.js";
 
 const CURRENT: Recorder = {
@@ -275,5 +277,63 @@ describe("flag 1", () => {
     expect(made).toEqual([]);
     expect(await run(own, outer)).toEqual(["live moths", "live bees", "own exact"]);
     expect(made).toEqual(["moths", "bees"]);
+  });
+});
+
+/** Recordings from before a flag and with it. A resumed run has its fault repaired. */
+/** The replay of a program that was recorded before a flag and with it. A resumed run has its fault repaired. */
+const RULES: Record<
+  number,
+  {
+    program: string;
+    mode?: "resume";
+    before: [folder: string, outcome: object];
+    with: [folder: string, outcome: object];
+  }
+> = {
+  2: {
+    program: "inner-calls",
+    before: ["flag-1", { result: { step: [1, 2], own: 1, counted: { inside: 4 }, frame: 4, last: 2 } }],
+    with: ["flag-2", { result: { step: [1, 2], own: 3, counted: { inside: 4 }, frame: 5, last: 6 } }],
+  },
+  3: {
+    program: "own-attempts",
+    before: ["flag-2", { result: ["the first", "the first", "end"] }],
+    with: ["flag-4", { result: ["the first", "the second", "end"] }],
+  },
+  4: {
+    program: "shared-ticks",
+    before: ["flag-2", { result: ["far", "near"] }],
+    with: ["flag-4", { result: ["near", "near"] }],
+  },
+  5: {
+    program: "equal-props",
+    before: ["flag-4", { result: { rain: "rain", snow: "snow" } }],
+    with: ["flag-5", { error: { name: "ReplayMissError", reason: "inexact" } }],
+  },
+  6: {
+    program: "seen-failures",
+    mode: "resume",
+    before: ["flag-5", { error: { name: "RangeError", message: "upstream 503" } }],
+    with: ["flag-6", { result: ["repaired", "one two", "end"] }],
+  },
+};
+
+describe.each(Object.entries(RULES))("flag %s", (flag, { program: name, mode, before, with: now }) => {
+  const recorded = programs.find((one) => one.name === name);
+
+  it.each([
+    ["recordings from before it keep the old rule", before, false],
+    ["recordings with it have the new rule", now, true],
+  ] as const)("%s", async (_case, [folder, outcome], isSet) => {
+    if (recorded === undefined) throw new Error(`there is no program ${name}`);
+    const file = new URL(`fixtures/recorded/0.1.0-${folder}/runs/${name}/dump-end.json`, import.meta.url);
+    const snapshot = parseSnapshot(readFileSync(file));
+    expect(snapshot.recorder?.flags.includes(Number(flag))).toBe(isSet);
+    for (const form of [copyOf, throughRecording, (one: AgentSnapshot) => throughRecording(throughRecording(one))]) {
+      // The programs import the built package, which has its own snapshot objects.
+      const built = parseBuilt(stringifySnapshot(form(snapshot)));
+      expect(await over(recorded, built, mode ?? "replay", 0)).toMatchObject(outcome);
+    }
   });
 });

@@ -1,6 +1,7 @@
-// node scripts/record-fixtures.mjs [folder]: records the corpus into __test__/fixtures/recorded/<folder>. The default is the
-// version of the package. A change of the formats within a version gets a folder of its own, such as 0.1.0-flags. What was
-// recorded earlier is evidence that old files are still read, so a folder that exists is never written to.
+// node scripts/record-fixtures.mjs [folder [program ...]]: records the corpus, or only these programs of it, into
+// __test__/fixtures/recorded/<folder>. The default is the version of the package. A change of the formats or a new replay
+// flag within a version gets a folder of its own, such as 0.1.0-flag-6. Recordings of earlier versions are evidence that old
+// files are still read, so a folder that exists is never written to.
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { at, readJson } from "./lib/paths.mjs";
@@ -10,7 +11,7 @@ import { main, step } from "./lib/steps.mjs";
 
 await main(async () => {
   const { version } = readJson("package.json");
-  const [, , name = version] = process.argv;
+  const [, , name = version, ...programs] = process.argv;
   if (!/^[\w.-]+$/.test(name)) throw new Error(`${name} cannot be the name of a folder of the corpus`);
   const folder = at("__test__/fixtures/recorded", name);
   if (existsSync(folder)) {
@@ -38,8 +39,10 @@ await main(async () => {
       return file;
     };
     const out = join(temporary, "out");
-    await step("record runs", async () => runNode(await bundle("record.ts"), [join(out, "runs")]));
-    await step("record tests", async () => runNode(await bundle("record-tests.ts"), [join(out, "tests"), at()]));
+    await step("record runs", async () => runNode(await bundle("record.ts"), [join(out, "runs"), ...programs]));
+    if (programs.length === 0) {
+      await step("record tests", async () => runNode(await bundle("record-tests.ts"), [join(out, "tests"), at()]));
+    }
     mkdirSync(at("__test__/fixtures/recorded"), { recursive: true });
     renameSync(out, folder);
   } finally {

@@ -17,6 +17,8 @@ export interface Program {
   readonly resumesEnd?: boolean;
   /** A strict replay cannot answer all calls, because a result could not be recorded. */
   readonly goesLive?: boolean;
+  /** The replay flag that the program shows: without it, the recordings of the program have another outcome. */
+  readonly flag?: number;
 }
 
 export class World {

@@ -1,4 +1,5 @@
-// A program: records the corpus of one version into the folder that it is given. `scripts/record-fixtures.mjs` starts it.
+// A program: records the corpus of one version, or the named programs of it, into the folder that it is given.
+// `scripts/record-fixtures.mjs` starts it.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -11,7 +12,7 @@ import { over, programs, record, type Outcome } from "./runs.js";
 // Stacks would contain paths of the machine that records.
 Error.stackTraceLimit = 0;
 
-const folder = process.argv[2] ?? "";
+const [, , folder = "", ...names] = process.argv;
 
 /** Writes a trace that breaks off inside the line after the one that was the last when the run was in its middle. */
 function kill(path: string, killed: string, linesAtMiddle: number): void {
@@ -62,7 +63,7 @@ async function recordProgram(program: Program): Promise<void> {
   write("outcomes.json", `${JSON.stringify(outcomes, null, 1)}\n`);
 }
 
-for (const program of programs) {
+for (const program of programs.filter(({ name }) => names.length === 0 || names.includes(name))) {
   console.log(`  ${program.name}`);
   await recordProgram(program);
 }

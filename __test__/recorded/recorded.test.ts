@@ -17,8 +17,16 @@ const versions = readdirSync(corpus);
 const recorded = versions.flatMap((version) =>
   programs
     .map((program) => ({ version, name: program.name, program, folder: join(corpus, version, "runs", program.name) }))
-    .filter(({ folder }) => existsSync(folder)),
+    .filter(({ folder }) => existsSync(folder))
+    .map((program) => ({ ...program, flags: flagsOf(join(program.folder, "dump-end.json")) })),
 );
+
+function flagsOf(file: string): readonly number[] {
+  return parseSnapshot(readFileSync(file)).recorder?.flags ?? [];
+}
+
+const outcomesOf = (folder: string): Record<string, Outcome & { replay: Outcome; resume: Outcome }> =>
+  JSON.parse(readFileSync(join(folder, "outcomes.json"), "utf8")) as never;
 
 it("has a program for each folder of the corpus", () => {
   const folders = versions.flatMap((version) => readdirSync(join(corpus, version, "runs")));
@@ -26,12 +34,20 @@ it("has a program for each folder of the corpus", () => {
   expect(folders.length).toBeGreaterThan(15);
 });
 
-describe.each(recorded)("$name of version $version", ({ program, folder }) => {
+describe.each(programs.filter(({ flag }) => flag !== undefined))("$name shows replay flag $flag:", ({ name, flag }) => {
+  const all = recorded.filter((one) => one.name === name).toSorted((a, b) => a.flags.length - b.flags.length);
+  const first = all.findIndex(({ flags }) => flags.includes(flag as number));
+
+  it("the files from before it have another outcome", () => {
+    const [before, after] = [all[first - 1], all[first]].map((one) => outcomesOf(one?.folder ?? "")["dump-end.json"]);
+    expect(after).toBeDefined();
+    expect(before).not.toEqual(after);
+  });
+});
+
+describe.each(recorded)("$name of version $version", ({ program, folder, flags }) => {
   const read = (file: string): Buffer => readFileSync(join(folder, file));
-  const outcomes = JSON.parse(read("outcomes.json").toString()) as Record<
-    string,
-    Outcome & { replay: Outcome; resume: Outcome }
-  >;
+  const outcomes = outcomesOf(folder);
   const files = readdirSync(folder);
   const snapshots = files.filter((file) => file.endsWith(".json") && file !== "outcomes.json");
 
@@ -45,7 +61,8 @@ describe.each(recorded)("$name of version $version", ({ program, folder }) => {
   it("replays to the recorded result without a live call", () => {
     const whole = snapshots.filter((file) => /^(?:dump-end|restored)(?:-\d)?\.json$/.test(file));
     expect(whole.length).toBeGreaterThanOrEqual(2);
-    for (const file of program.goesLive === true ? [] : whole) {
+    const isExact = program.goesLive !== true && (program.flag === undefined || flags.includes(program.flag));
+    for (const file of isExact ? whole : []) {
       const { made: _made, ...ended } = outcomes[`run${/-\d(?=\.)/.exec(file)?.[0] ?? ""}`] as Outcome;
       expect(outcomes[file]?.replay).toEqual({ ...ended, made: [] });
     }
@@ -75,15 +92,19 @@ describe.each(recorded)("$name of version $version", ({ program, folder }) => {
   };
 });
 
-it.each(versions)("recorded tests of version %s pass offline", { timeout: 120_000 }, async (version) => {
-  using project = vitestProject({});
-  const folder = join(corpus, version, "tests");
-  for (const name of readdirSync(folder)) cpSync(join(folder, name), join(project.folder, name), { recursive: true });
-  const before = project.recordings();
-  const run = await project.run({ env: { CI: "1" } });
-  expectPassed(run);
-  expect(Object.values(run.results).every((state) => state === "passed")).toBe(true);
-  expect(Object.keys(run.results).length).toBeGreaterThan(10);
-  expect(run.text).not.toContain("agent-rewind:");
-  expect(project.recordings()).toEqual(before);
-});
+it.each(versions.filter((version) => existsSync(join(corpus, version, "tests"))))(
+  "recorded tests of version %s pass offline",
+  { timeout: 120_000 },
+  async (version) => {
+    using project = vitestProject({});
+    const folder = join(corpus, version, "tests");
+    for (const name of readdirSync(folder)) cpSync(join(folder, name), join(project.folder, name), { recursive: true });
+    const before = project.recordings();
+    const run = await project.run({ env: { CI: "1" } });
+    expectPassed(run);
+    expect(Object.values(run.results).every((state) => state === "passed")).toBe(true);
+    expect(Object.keys(run.results).length).toBeGreaterThan(10);
+    expect(run.text).not.toContain("agent-rewind:");
+    expect(project.recordings()).toEqual(before);
+  },
+);

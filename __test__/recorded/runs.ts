@@ -6,9 +6,16 @@ import { failure, World, type Program } from "./program.js";
 import { agentPrograms } from "./programs/agents.js";
 import { callPrograms } from "./programs/calls.js";
 import { contentPrograms } from "./programs/content.js";
+import { rulePrograms } from "./programs/rules.js";
 import { streamPrograms } from "./programs/streams.js";
 
-export const programs: readonly Program[] = [...callPrograms, ...contentPrograms, ...agentPrograms, ...streamPrograms];
+export const programs: readonly Program[] = [
+  ...callPrograms,
+  ...contentPrograms,
+  ...rulePrograms,
+  ...agentPrograms,
+  ...streamPrograms,
+];
 
 /** How a run ended, and the names of its live calls in alphabetical order. */
 export interface Outcome {

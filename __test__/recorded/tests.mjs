@@ -190,6 +190,29 @@ describe("own calls", () => {
     const roll = () => call("roll", () => (count += 1));
     expect([await roll(), await roll(), await roll()]).toEqual([1, 2, 3]);
   });
+  test("calls inside a call", async () => {
+    let count = 0;
+    const next = () => call("next", () => (count += 1));
+    expect([await call("step", async () => [await next(), await next()]), await next()]).toEqual([[1, 2], 3]);
+  });
+  test("ends in one tick", async () => {
+    let open;
+    const opened = new Promise((resolve) => (open = resolve));
+    const later = async (promise, steps) => (steps === 0 ? promise : later((async () => await promise)(), steps - 1));
+    const step = (name) => call(name, () => opened.then(() => name));
+    const race = Promise.race([later(step("far"), 5), later(step("near"), 2)]);
+    await new Promise((resolve) => void setImmediate(resolve));
+    open();
+    expect(await race).toBe("near");
+  });
+  test("instances of a class", async () => {
+    class Point {
+      x = 0;
+    }
+    const locate = (x) => call("point", () => x, { point: Object.assign(new Point(), { x }) });
+    expect(await Promise.all([locate(1), locate(2)])).toEqual([1, 2]);
+    expect([await locate(2), await locate(1)]).toEqual([2, 1]);
+  });
 });
 
 const scripted = {

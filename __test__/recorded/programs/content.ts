@@ -32,6 +32,7 @@ function askBoth(world: World, kind: string, value: (n: number) => unknown): Pro
 
 const exactContent: Program = {
   name: "exact-content",
+  flag: 5,
   async run(world) {
     const answers: Record<string, unknown> = {};
     for (const [kind, value] of Object.entries(KINDS)) {
@@ -57,4 +58,18 @@ const inexactProps: Program = {
   },
 };
 
-export const contentPrograms: readonly Program[] = [exactContent, inexactProps];
+/** Nothing that a hash covers tells these frames apart, so a request that both recorded is a miss. */
+const equalProps: Program = {
+  name: "equal-props",
+  flag: 5,
+  goesLive: true,
+  async run(world) {
+    const research = (topic: string): Promise<unknown> =>
+      runFrame({ id: "research", input: { find: () => topic } }, () => world.call("ask", () => topic));
+    const rain = await research("rain");
+    world.middle();
+    return { rain, snow: await research("snow") };
+  },
+};
+
+export const contentPrograms: readonly Program[] = [exactContent, inexactProps, equalProps];
