@@ -11,13 +11,14 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "fast", include: ["__test__/**/*.test.ts"], exclude: [PACKAGE, SLOW] },
+        // Timeouts are for tests that hang, not for slow machines.
+        test: { name: "fast", testTimeout: 20_000, include: ["__test__/**/*.test.ts"], exclude: [PACKAGE, SLOW] },
       },
       {
         extends: true,
         // Files that take more than two seconds each: they start many processes, prove generated programs, or measure
         // memory and scale.
-        test: { name: "slow", include: [SLOW], exclude: [PACKAGE] },
+        test: { name: "slow", testTimeout: 60_000, include: [SLOW], exclude: [PACKAGE] },
       },
       {
         extends: true,

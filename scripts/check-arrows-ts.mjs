@@ -10,7 +10,7 @@ const GROUND = {
   types: [],
   files: [],
   errors: ["types"],
-  events: ["types", "values"],
+  events: ["errors", "types", "values"],
   native: ["errors"],
   values: ["errors", "types"],
   urls: ["errors"],

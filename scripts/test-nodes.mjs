@@ -1,5 +1,6 @@
 // npm run test:nodes -- 22 24 26 [--fast] [--only VITEST_FILTER]…: runs the TypeScript tests on
-// other versions of Node.js. Their binaries are installed from npm into .nodes/ and stay there.
+// other versions of Node.js, with --fast only the slow files that depend on the version. Their binaries are installed
+// from npm into .nodes/ and stay there.
 import { delimiter, dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { fetchNode } from "./lib/node-versions.mjs";
@@ -12,6 +13,9 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { fast: { type: "boolean", default: false }, only: { type: "string", multiple: true, default: [] } },
 });
+
+/** Suites of fetch, errors, streams and vitest, which depend on the version of Node.js: their slow files always run. */
+const OF_NODE = ["__test__/fetch/", "__test__/errors/", "__test__/vitest/", "returned-streams"];
 
 await main(async () => {
   const majors = positionals.length > 0 ? positionals : ["22", "24", "26"];
@@ -30,10 +34,11 @@ await main(async () => {
   if (failed.length > 0) throw new Error(`failed on Node.js ${failed.join(", ")}`);
 });
 
-function test(node) {
+async function test(node) {
   // Child processes that run "node" get this version too.
   const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` };
-  const projects = values.fast ? ["fast"] : ["fast", "slow"];
-  const flags = projects.map((name) => `--project=${name}`);
-  return run(node, [command("vitest"), "run", ...flags, ...values.only], { env });
+  const vitest = (...args) => run(node, [command("vitest"), "run", ...args], { env });
+  if (!values.fast) return vitest("--project=fast", "--project=slow", ...values.only);
+  await vitest("--project=fast", ...values.only);
+  if (values.only.length === 0) await vitest("--project=slow", ...OF_NODE);
 }

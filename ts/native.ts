@@ -25,16 +25,27 @@ export type NativeStartedCall = Binding.BindingStartedCall;
 export type NativeFrameStart = Binding.BindingFrameStart;
 export type NativeRecordedState = Binding.BindingRecordedState;
 
-function load(): Native {
+function loadAddon(): Native {
+  const load = createRequire(import.meta.url);
   try {
-    return createRequire(import.meta.url)("../native/binding.cjs") as Native;
+    return load("../native/binding.cjs") as Native;
   } catch (cause) {
-    throw new NativeMissingError(cause);
+    throw new NativeMissingError(cause, released(load));
+  }
+}
+
+function released(load: NodeJS.Require): { version?: string; packages?: string[] } {
+  try {
+    const manifest = load("../package.json") as { version: string; optionalDependencies?: object };
+    return { version: manifest.version, packages: Object.keys(manifest.optionalDependencies ?? {}) };
+  } catch {
+    // Bundled programs have no package.json of this package.
+    return {};
   }
 }
 
 /** The Rust core. */
-export const native: Native = load();
+export const native: Native = loadAddon();
 
 interface Detail {
   message: string;

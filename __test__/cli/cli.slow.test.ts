@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { journalCall, runFrame, runWith, type TraceEvent } from "agent-rewind";
+import { openAuditLog } from "agent-rewind/audit";
 import { contentHash, dumpSnapshot, parseSnapshot, readSnapshot } from "agent-rewind/debugger";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -28,7 +29,7 @@ const inFolder = { cwd: folder };
 
 describe("agent-rewind command", () => {
   it("prints its usage", () => {
-    for (const args of [["--help"], ["-h"], ["help"], ["inspect", "--help"], ["context", "-h"]]) {
+    for (const args of [["--help"], ["-h"], ["help"], [], ["inspect", "--help"], ["context", "-h"]]) {
       const { code, out } = cli(args);
       expect(code).toBe(0);
       expect(out).toMatch(/^Usage: agent-rewind/);
@@ -37,7 +38,26 @@ describe("agent-rewind command", () => {
   });
 
   it.each([
-    [[], /the command is missing/],
+    ["inspect", /--why/, /--span/],
+    ["restore", /--anchor before\|after/, /--why/],
+    ["to-test", /--model/, /--span/],
+    ["diff", /--trace <id>/, /--anchor/],
+    ["hash", /contentHash/, /--trace/],
+    ["context", /verify <log…>[^]*--partial/, /--trace/],
+  ])("prints the help of %s alone", (command, own, other) => {
+    for (const args of [
+      [command, "--help"],
+      [command, "file", "-h"],
+    ]) {
+      const { code, out } = cli(args);
+      expect(code).toBe(0);
+      expect(out).toMatch(own);
+      expect(out).not.toMatch(other);
+      expect(out).toContain("--json");
+    }
+  });
+
+  it.each([
     [["explode"], /unknown command "explode"/],
     [["constructor"], /unknown command "constructor"/],
     [["inspect"], /inspect takes 1 file, received 0/],
@@ -85,6 +105,63 @@ describe("agent-rewind command", () => {
     expect(err.trimEnd().split("\n")).toHaveLength(1);
     expect(err).toMatch(/^agent-rewind: /);
     expect(err).not.toMatch(/\n\s+at /);
+  });
+
+  it("selects a run of a trace with several by --trace", () => {
+    const traces = ["a", "b"].map((name) => readFileSync(at(`${name}.jsonl`), "utf8"));
+    // A second run with an id of its own.
+    const second = "1".repeat(32);
+    writeFileSync(
+      at("both.jsonl"),
+      traces[0] + (traces[1] as string).replaceAll("0af7651916cd43dd8448eb211c80319c", second),
+    );
+    const first = "0af7651916cd43dd8448eb211c80319c";
+    const shown = (...args: string[]): string => cli(["inspect", "both.jsonl", ...args], inFolder).out;
+    const tree = (text: string): string[] => text.split("\n").filter((line) => /^root|[├└]/.test(line));
+    expect(tree(shown("--trace", second))).toEqual(tree(shown()));
+    expect(JSON.parse(shown("--trace", first, "--json"))).toMatchObject({ provenance: { traceId: first } });
+    expect(JSON.parse(shown("--trace", second, "--json"))).toMatchObject({ provenance: { traceId: second } });
+    const equal = { code: 0, out: "", err: "" };
+    const compare = (...args: string[]) => cli(["diff", "both.jsonl", ...args], inFolder);
+    expect(compare("both.jsonl", "--trace", first)).toEqual(equal);
+    expect(compare("a.jsonl", "--trace", first)).toEqual(equal);
+    expect(compare("both.jsonl", "--trace", first, "--trace", second)).toEqual(
+      cli(["diff", "a.jsonl", "b.jsonl"], inFolder),
+    );
+    const unknown = "2".repeat(32);
+    expect(cli(["inspect", "both.jsonl", "--trace", unknown], inFolder)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining(unknown) as string,
+    });
+    expect(cli(["inspect", "a.json", "--trace", unknown], inFolder)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("this is a snapshot of the run") as string,
+    });
+    expect(
+      cli(["diff", "a.json", "a.json", "--trace", first, "--trace", first, "--trace", first], inFolder),
+    ).toMatchObject({ code: 2 });
+  });
+
+  it.each([
+    ["restore", "a.json", /this is a snapshot, not a trace: "agent-rewind inspect" shows it/],
+    ["to-test", "a.json", /this is a snapshot, not a trace/],
+    ["inspect", "log", /this is an audit log, not a snapshot: "agent-rewind context verify" checks it/],
+    ["diff", "log", /this is an audit log/],
+    ["restore", "recorded.jsonl", /this is the recording of a vitest test, not a trace: only its test replays it/],
+    ["inspect", "recorded.jsonl", /this is the recording of a vitest test/],
+    ["context show", "a.json", /this is a snapshot, not an audit log: "agent-rewind inspect" shows it/],
+    ["context show", "a.jsonl", /this is a trace, not an audit log: "agent-rewind inspect" shows it/],
+    ["context diff", "recorded.jsonl", /this is the recording of a vitest test/],
+  ])("says for %s which command reads %s", (command, file, message) => {
+    const log = openAuditLog(at("log"));
+    log.append({ a: 1 });
+    log.close();
+    writeFileSync(at("recorded.jsonl"), '{"format":"agent-rewind recording","version":1,"test":"t"}\n');
+    const files = command.endsWith("diff") ? [file, file] : [file];
+    const more = command === "to-test" ? ["-o", "x.test.ts", "--call", "./x.ts#x"] : [];
+    const { code, out, err } = cli([...command.split(" "), ...files, ...more], inFolder);
+    expect({ code, out }).toEqual({ code: 3, out: "" });
+    expect(err).toMatch(message);
   });
 
   it("reads standard input", () => {

@@ -1,6 +1,16 @@
 // The files that the monitor writes.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -122,6 +132,28 @@ describe("the file formats of the monitor", () => {
 });
 
 describe("the monitor file", () => {
+  it.skipIf(process.platform === "win32").each(["sync", "async"] as const)(
+    "keeps its mode and the link to it, written %s",
+    async (monitorWriteMode) => {
+      const target = join(folder, "target.json");
+      for (const mode of [undefined, 0o640, 0o644]) {
+        rmSync(target, { force: true });
+        rmSync(path, { force: true });
+        symlinkSync(target, path);
+        if (mode !== undefined) {
+          writeFileSync(target, "old");
+          chmodSync(target, mode);
+        }
+        const manager = monitored({ monitorFormat: "json", monitorWriteMode });
+        manager.captureLlmBoundary([{ role: "user", content: "x" }]);
+        await manager.flush();
+        expect(lstatSync(path).isSymbolicLink()).toBe(true);
+        expect(statSync(target).mode & 0o777).toBe(mode ?? 0o600);
+        expect(readFileSync(target, "utf8")).not.toBe("old");
+      }
+    },
+  );
+
   it("is private to its owner and contains the last state after few writes", async () => {
     const manager = monitored({ monitorFormat: "json" });
     const before = Date.now();

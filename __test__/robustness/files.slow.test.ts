@@ -21,6 +21,7 @@ import { journalCall, runWith, type AgentSnapshot } from "agent-rewind";
 import {
   createTraceWriter,
   dumpSnapshot,
+  exportTrace,
   parseSnapshot,
   readSnapshot,
   readTrace,
@@ -96,6 +97,28 @@ describe.skipIf(process.platform === "win32")("permissions and links of files", 
     await writeSnapshot(at("private.json"), snapshot);
     expect(modeOf("private.json")).toBe(0o600);
     expect(modeOf("run.jsonl")).toBe(0o600);
+  });
+
+  it.each([0o600, 0o640, 0o644])("keeps the mode %o of an exported trace, and a link to it", async (mode) => {
+    writeFileSync(at("exported.jsonl"), "old");
+    chmodSync(at("exported.jsonl"), mode);
+    symlinkSync("exported.jsonl", at(`export link ${mode}`));
+    await exportTrace(at("run.jsonl"), at(`export link ${mode}`));
+    expect(readlinkSync(at(`export link ${mode}`))).toBe("exported.jsonl");
+    expect(modeOf("exported.jsonl")).toBe(mode);
+    expect(readFileSync(at("exported.jsonl"), "utf8")).not.toBe("old");
+  });
+
+  it("exports a trace to a file that only its owner can read, also over a dangling link, and to a pipe", async () => {
+    symlinkSync("not there yet.jsonl", at("dangling"));
+    await exportTrace(at("run.jsonl"), at("dangling"));
+    expect(lstatSync(at("dangling")).isSymbolicLink()).toBe(true);
+    expect(modeOf("not there yet.jsonl")).toBe(0o600);
+    expect(spawnSync("mkfifo", [at("export pipe")]).status).toBe(0);
+    const reader = readFile(at("export pipe"), "utf8");
+    await exportTrace(at("run.jsonl"), at("export pipe"));
+    expect(lstatSync(at("export pipe")).isFIFO()).toBe(true);
+    expect(await reader).toBe(readFileSync(at("not there yet.jsonl"), "utf8"));
   });
 
   it("creates the file that a link leads to, over several links and folders", async () => {

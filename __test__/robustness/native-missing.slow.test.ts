@@ -1,15 +1,16 @@
 // The package with a missing or invalid addon.
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const addon = readdirSync(join(root, "native")).find((name) => name.endsWith(".node"))!;
 const packageName = addon.replace(".", "-").replace(".node", "");
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
 
 const SAY = `
   const { name, code, message, platform, arch, libc, packageName, cause } = error;
@@ -54,7 +55,7 @@ it.each(Object.keys(PROGRAMS))("without the platform's package, %s names the pac
     expect(load(program, entry)).toEqual({
       ...missing,
       ...(process.platform === "linux" ? { libc: packageName.endsWith("musl") ? "musl" : "glibc" } : {}),
-      message: expect.stringMatching(new RegExp(`was not found\\. Install the package "${packageName}"`)),
+      message: expect.stringMatching(new RegExp(`was not found\\. Run "npm install ${packageName}@${version}"\\.`)),
     });
   }
 });
@@ -86,7 +87,7 @@ it.each(["esm", "cjs"] as const)(
       const message =
         external.length === 0
           ? /^[^.]* was not found\. The file "native\/binding\.cjs".* mark "agent-rewind" as external/
-          : /Install/;
+          : /npm install/;
       expect(failure).toMatchObject({ ...missing, message: expect.stringMatching(message) });
     }
   },
@@ -95,4 +96,52 @@ it.each(["esm", "cjs"] as const)(
 it.each(Object.keys(PROGRAMS))("functions that need no addon load without one, in %s", (program) => {
   expect(load(program, "agent-rewind/openai")).toBe("loaded");
   expect(load(program, "agent-rewind/testing")).toBe("loaded");
+});
+
+describe("the command without an addon", () => {
+  const rewind = (...args: string[]) => {
+    const bin = join(folder, "node_modules/agent-rewind/dist/cli/main.mjs");
+    const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { cwd: folder, encoding: "utf8" });
+    return { status, stdout, stderr };
+  };
+
+  it.each([["--help"], ["--version"], [], ["inspect", "--help"], ["context", "-h"]])(
+    "prints what needs none: %s",
+    (...args: string[]) => {
+      const printed = rewind(...args);
+      expect(printed).toMatchObject({ status: 0, stderr: "" });
+      expect(printed.stdout).toMatch(/^(?:Usage: agent-rewind|\d)/);
+    },
+  );
+
+  it.each([
+    ["inspect", "run.json"],
+    ["restore", "run.jsonl"],
+    ["hash", "app.json"],
+    ["context", "show", "log"],
+  ])("says in one line what to type: %s", (...args: string[]) => {
+    const { status, stdout, stderr } = rewind(...args);
+    expect({ status, stdout }).toEqual({ status: 70, stdout: "" });
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(stderr).toContain(`Run "npm install ${packageName}@${version}".`);
+  });
+
+  it.each([["inspect"], ["explode"], ["restore", "a", "--anchor", "x"]])(
+    "reports a wrong command line first: %s",
+    (...args: string[]) => {
+      expect(rewind(...args)).toMatchObject({ status: 2 });
+    },
+  );
+
+  it("lists the machines that a release has addons for, if this one is not among them", () => {
+    const path = join(folder, "node_modules/agent-rewind/package.json");
+    const manifest = readFileSync(path, "utf8");
+    const names = ["agent-rewind-haiku-x64", "agent-rewind-plan9-arm64"];
+    const optionalDependencies = Object.fromEntries(names.map((name) => [name, version]));
+    writeFileSync(path, JSON.stringify({ ...(JSON.parse(manifest) as object), optionalDependencies }));
+    const { stderr } = rewind("inspect", "run.json");
+    writeFileSync(path, manifest);
+    expect(stderr).toContain("does not exist. This version has addons for haiku-x64, plan9-arm64.");
+    expect(stderr).not.toContain("npm install");
+  });
 });

@@ -1,4 +1,5 @@
 import { AuditLogError } from "../errors/audit.js";
+import { wrongKind } from "../files/kind.js";
 import { defined } from "../values/defined.js";
 import { filesOf } from "./files.js";
 import { NO_LINE, readLine, tornOf, type AuditHead, type Line, type Torn } from "./line.js";
@@ -165,7 +166,17 @@ class Chain {
       this.#torn = undefined;
       return true;
     }
-    return this.#fail("unreadable", file, torn.line, "is not a line of an audit log");
+    return this.#failUnreadable(file, torn);
+  }
+
+  #failUnreadable(file: string, { bytes, line }: { bytes: Buffer[]; line: number }): false {
+    const other = line === 1 ? wrongKind(bytes[0], "audit log") : undefined;
+    return this.#fail(
+      "unreadable",
+      file,
+      line,
+      `is not a line of an audit log${other === undefined ? "" : `: ${other}`}`,
+    );
   }
 
   #accept(file: string, number: number, line: Line): boolean {
@@ -189,8 +200,7 @@ class Chain {
     const torn = this.#torn;
     if (torn === undefined) return true;
     const bytes = joined(torn.bytes).length;
-    if (!isLast || !looksTorn(torn.bytes))
-      return this.#fail("unreadable", file, torn.line, "is not a line of an audit log");
+    if (!isLast || !looksTorn(torn.bytes)) return this.#failUnreadable(file, torn);
     this.#tornAtEnd = { file, line: torn.line, bytes };
     return true;
   }

@@ -1,6 +1,7 @@
 // Reads boundary records from logs: lines of an audit log, or plain JSON lines with the same fields.
 
 import { readLine } from "../audit/line.js";
+import { wrongKind } from "../files/kind.js";
 import { defined } from "../values/defined.js";
 import { contentHash } from "../snapshot/hash.js";
 import { hashFaults, type HashFault } from "./boundary-hashes.js";
@@ -57,11 +58,8 @@ export async function readBoundaries(path: string): Promise<BoundaryLog> {
       warnings.push(`${nameOf(path)}:${number}: skipped an incomplete line`);
       continue;
     }
-    if (isEvent(record)) {
-      throw new InputError(
-        `${nameOf(path)}:${number}: the line is an event of a trace. Use "agent-rewind inspect" for traces`,
-      );
-    }
+    const other = wrongKind(record, "audit log", "command");
+    if (other !== undefined) throw new InputError(`${nameOf(path)}:${number}: ${other}`);
     const faults = reading(`${nameOf(path)}:${number}`, () => hashFaults(record, line));
     boundaries.push({ ...boundaryOf(record, path, number), ...(faults.length === 0 ? {} : { hashFaults: faults }) });
   }
@@ -115,10 +113,6 @@ function boundaryOf(record: Record<string, unknown>, file: string, line: number)
     messageCount: list("messages")?.length ?? list("messageHashes")?.length ?? count("message_count", "messageCount"),
     toolCount: list("tools")?.length ?? list("toolHashes")?.length ?? count("tools_count", "toolsCount"),
   });
-}
-
-function isEvent({ type, trace }: Record<string, unknown>): boolean {
-  return typeof type === "string" && typeof (trace as { traceId?: unknown } | null | undefined)?.traceId === "string";
 }
 
 /** True if two boundaries sent the same messages or tools. Compares content if both have it, otherwise hashes. */

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 
 import { messageOf } from "../errors/base.js";
+import { kindOf as kindOfValue, wrongKind } from "../files/kind.js";
 import { parseSnapshot } from "../snapshot/files.js";
 import { restoreSnapshot } from "../snapshot/restore.js";
 import type { TraceEvent } from "../types/events.js";
@@ -31,24 +32,33 @@ export function nameOf(path: string): string {
 export type RecordedRun = { kind: "snapshot" | "trace"; snapshot: AgentSnapshot };
 
 /**
- * Reads a snapshot, or reads a trace and restores it.
+ * Reads a snapshot, or reads a trace and restores it. `options` apply to traces.
  * @throws InputError
  */
-export async function readRecording(path: string): Promise<RecordedRun> {
+export async function readRecording(path: string, options: RestoreOptions = {}): Promise<RecordedRun> {
   const bytes = await readInput(path);
   const kind = kindOf(bytes);
   if (kind === undefined) {
-    throw new InputError(`${nameOf(path)}: neither a snapshot nor a trace (JSON lines, or a list of events)`);
+    const other = wrongKind(bytes, "snapshot", "command");
+    throw new InputError(
+      `${nameOf(path)}: ${other ?? "neither a snapshot nor a trace (JSON lines, or a list of events)"}`,
+    );
   }
-  return kind === "snapshot"
-    ? { kind, snapshot: reading(path, () => parseSnapshot(bytes)) }
-    : { kind, snapshot: restored(path, bytes, {}) };
+  if (kind === "trace") return { kind, snapshot: restored(path, bytes, options) };
+  const snapshot = reading(path, () => parseSnapshot(bytes));
+  const { traceId } = snapshot.provenance;
+  if (options.traceId !== undefined && options.traceId !== traceId)
+    throw new InputError(`${nameOf(path)}: this is a snapshot of the run "${traceId}", not of "${options.traceId}"`);
+  return { kind, snapshot };
 }
 
 /** @throws InputError */
 export async function readTrace(path: string, options: RestoreOptions): Promise<AgentSnapshot> {
   const bytes = await readInput(path);
-  if (kindOf(bytes) !== "trace") throw new InputError(`${nameOf(path)}: not a trace (JSON lines, or a list of events)`);
+  if (kindOf(bytes) !== "trace") {
+    const other = wrongKind(bytes, "trace", "command");
+    throw new InputError(`${nameOf(path)}: ${other ?? "not a trace (JSON lines, or a list of events)"}`);
+  }
   return restored(path, bytes, options);
 }
 
@@ -79,6 +89,7 @@ function kindOf(bytes: Buffer): "snapshot" | "trace" | undefined {
   if (/^\{\s*"(?:processId|root|provenance|version)"/.test(head)) return "snapshot";
   const lineEnd = bytes.indexOf(0x0a, first);
   const line = parsed(bytes.subarray(first, lineEnd < 0 ? bytes.length : lineEnd));
+  if (line !== undefined && kindOfValue(line) === "audit log") return undefined;
   if (line !== undefined && typeof line["type"] === "string") return "trace";
   return "root" in (line ?? parsed(bytes) ?? {}) ? "snapshot" : undefined;
 }

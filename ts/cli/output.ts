@@ -3,6 +3,7 @@
 import type { WriteStream } from "node:tty";
 import { styleText } from "node:util";
 
+import { printable } from "../errors/printable.js";
 import type { AgentSnapshot } from "../types/snapshot.js";
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
@@ -51,8 +52,7 @@ export class Output {
   /** Prints a value as JSON. */
   async json(value: unknown): Promise<void> {
     // JSON escapes only some control characters. Line breaks at this point are its indentation.
-    const text = JSON.stringify(value, undefined, 2);
-    await this.line(text.replaceAll(CONTROL, (character) => (character === "\n" ? character : escaped(character))));
+    await this.line(printable(JSON.stringify(value, undefined, 2), "\n"));
   }
 
   async raw(bytes: string | Uint8Array): Promise<void> {
@@ -89,17 +89,8 @@ export async function printWarnings({ warnings = [] }: Pick<AgentSnapshot, "warn
     await err.line(err.style("yellow", `${visible(code)}: ${visible(message)}`));
 }
 
-/** Characters that can move the cursor, change colors or reorder text. */
-const CONTROL = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
-
 /** Escapes control characters, so that text of a recording cannot act on the terminal. */
 export function visible(text: string, limit: number = Infinity): string {
-  const clean = text.replaceAll(CONTROL, (character) => (character === "\n" ? "\\n" : escaped(character)));
+  const clean = printable(text, "");
   return clean.length > limit ? `${clean.slice(0, limit - 1)}…` : clean;
-}
-
-/** As in a JSON string. */
-function escaped(character: string): string {
-  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
-  return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
 }

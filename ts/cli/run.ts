@@ -2,20 +2,14 @@ import { readFileSync } from "node:fs";
 import { parseArgs, type ParseArgsConfig } from "node:util";
 
 import { messageOf } from "../errors/base.js";
+import { printable } from "../errors/printable.js";
+import { isNativeMissingError } from "../errors/platform.js";
 import { defined } from "../values/defined.js";
-import { diffContext } from "./commands/context/diff.js";
-import { showContext } from "./commands/context/show.js";
-import { verifyContext } from "./commands/context/verify.js";
-import { diff } from "./commands/diff.js";
-import { hash } from "./commands/hash.js";
-import { inspect } from "./commands/inspect.js";
-import { restore } from "./commands/restore.js";
-import { toTest } from "./commands/to-test.js";
 import { EXIT, InputError, UsageError, type ExitCode } from "./exit.js";
-import { Output, visible, type Outputs } from "./output.js";
-import { USAGE } from "./usage.js";
+import { Output, type Outputs } from "./output.js";
+import { USAGE, usageOf } from "./usage.js";
 
-type Flags = Record<string, string | boolean | undefined>;
+type Flags = Record<string, string | boolean | readonly string[] | undefined>;
 
 /** Runs a command line. Returns the exit code. */
 export async function run(args: readonly string[]): Promise<ExitCode> {
@@ -24,14 +18,14 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     const { err } = outputs;
     const isUsage = error instanceof UsageError;
     const isKnown = isUsage || error instanceof InputError;
-    const text = isKnown ? messageOf(error) : error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const text =
+      isKnown || isNativeMissingError(error)
+        ? messageOf(error)
+        : error instanceof Error
+          ? (error.stack ?? error.message)
+          : String(error);
     // File names and file contents may contain control characters.
-    await err.line(
-      `${err.style("red", "agent-rewind:")} ${text
-        .split("\n")
-        .map((line) => visible(line))
-        .join("\n")}`,
-    );
+    await err.line(`${err.style("red", "agent-rewind:")} ${printable(text, "\n")}`);
     if (isUsage) await err.line('Try "agent-rewind --help".');
     return isUsage ? EXIT.usage : isKnown ? EXIT.input : EXIT.internal;
   });
@@ -44,8 +38,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
 
 async function dispatch(args: readonly string[], outputs: Outputs): Promise<ExitCode> {
   const [command, ...rest] = args;
-  if (command === undefined) throw new UsageError("the command is missing");
-  if (command === "--help" || command === "-h" || command === "help") {
+  if (command === undefined || command === "--help" || command === "-h" || command === "help") {
     await outputs.out.raw(USAGE);
     return EXIT.ok;
   }
@@ -56,7 +49,7 @@ async function dispatch(args: readonly string[], outputs: Outputs): Promise<Exit
   const handler = COMMANDS[command];
   if (handler === undefined || !Object.hasOwn(COMMANDS, command)) throw new UsageError(`unknown command "${command}"`);
   if (rest.includes("--help") || rest.includes("-h")) {
-    await outputs.out.raw(USAGE);
+    await outputs.out.raw(usageOf(command));
     return EXIT.ok;
   }
   return handler(rest, outputs);
@@ -64,10 +57,14 @@ async function dispatch(args: readonly string[], outputs: Outputs): Promise<Exit
 
 type Handler = (args: readonly string[], outputs: Outputs) => Promise<ExitCode>;
 
+// The commands are imported when they run, so that the help needs no addon.
 const COMMANDS: Readonly<Record<string, Handler>> = {
   async inspect(args, { out }) {
-    const { files, flags, json } = parsed("inspect", args, 1, 1, { why: { type: "boolean" } });
-    return inspect(files[0] as string, out, { json, why: flags.why === true });
+    const options = { why: { type: "boolean" }, trace: { type: "string" } } as const;
+    const { files, flags, json } = parsed("inspect", args, 1, 1, options);
+    const { inspect } = await import("./commands/inspect.js");
+    const traceId = flags.trace as string | undefined;
+    return inspect(files[0] as string, out, { json, why: flags.why === true, ...defined({ traceId }) });
   },
   async restore(args, outputs) {
     const { files, flags, json } = parsed("restore", args, 1, 1, {
@@ -80,14 +77,20 @@ const COMMANDS: Readonly<Record<string, Handler>> = {
     if (anchor !== undefined && anchor !== "before" && anchor !== "after")
       throw new UsageError(`--anchor must be "before" or "after", received "${anchor}"`);
     if (anchor !== undefined && span === undefined) throw new UsageError("--anchor needs --span");
+    const { restore } = await import("./commands/restore.js");
     return restore(files[0] as string, output, defined({ spanId: span, anchor, traceId: trace }), outputs, json);
   },
   async diff(args, { out }) {
-    const { files, json } = parsed("diff", args, 2, 2);
-    return diff(files as [string, string], out, json);
+    const options = { trace: { type: "string", multiple: true } } as const;
+    const { files, flags, json } = parsed("diff", args, 2, 2, options);
+    const traces = (flags.trace ?? []) as string[];
+    if (traces.length > 2) throw new UsageError(`diff takes --trace once or twice, received ${traces.length}`);
+    const { diff } = await import("./commands/diff.js");
+    return diff(files as [string, string], traces, out, json);
   },
   async hash(args, { out }) {
     const { files, json } = parsed("hash", args, 1);
+    const { hash } = await import("./commands/hash.js");
     return hash(files, out, json);
   },
   async "to-test"(args, outputs) {
@@ -99,6 +102,7 @@ const COMMANDS: Readonly<Record<string, Handler>> = {
       name: { type: "string" },
       trace: { type: "string" },
     });
+    const { toTest } = await import("./commands/to-test.js");
     return toTest(files[0] as string, flags, outputs, json);
   },
   async context([command, ...args], outputs) {
@@ -111,6 +115,7 @@ const COMMANDS: Readonly<Record<string, Handler>> = {
 const CONTEXT: Readonly<Record<string, Handler>> = {
   async show(args, outputs) {
     const { files, json } = parsed("context show", args, 1);
+    const { showContext } = await import("./commands/context/show.js");
     return showContext(files, outputs, json);
   },
   async verify(args, outputs) {
@@ -121,10 +126,12 @@ const CONTEXT: Readonly<Record<string, Handler>> = {
       partial: { type: "boolean" },
     });
     const { head, partial, "key-file": keyFile, "key-env": keyEnv } = flags as Flags & Record<string, never>;
+    const { verifyContext } = await import("./commands/context/verify.js");
     return verifyContext(files, { head, partial, keyFile, keyEnv }, outputs, json);
   },
   async diff(args, outputs) {
     const { files, json } = parsed("context diff", args, 2);
+    const { diffContext } = await import("./commands/context/diff.js");
     return diffContext(files, outputs, json);
   },
 };

@@ -2,6 +2,7 @@ export const USAGE = `Usage: agent-rewind <command> [options]
 
   inspect <snapshot|trace>            print the tree of frames and calls
       --why                             also why a replay does not answer a call
+      --trace <id>                      run to show, if the file contains several
   restore <trace> [-o <file>]         restore a snapshot from a trace
       --span <id>                       state at this span (default: end of the trace)
       --anchor before|after             before the span's start, or after its end (default)
@@ -13,6 +14,7 @@ export const USAGE = `Usage: agent-rewind <command> [options]
       --name <name>                     name of the test
       --trace <id>                      run to use, if the file contains several
   diff <a> <b>                        compare two snapshots or traces
+      --trace <id>                      run to compare, if a file contains several; twice for two runs
   hash <file…>                        print the contentHash of JSON documents
   context show <log…>                 list the requests sent to models
   context verify <log…>               check audit logs
@@ -35,3 +37,10 @@ Exit codes
   3   an input cannot be read or is invalid, or an output cannot be written
   70  internal error
 `;
+
+/** The help of one command: its lines of the usage, and the common options. */
+export function usageOf(command: string): string {
+  const [, commands = "", options = ""] = USAGE.split("\n\n");
+  const sections = commands.split(/\n(?=  \w)/).filter((section) => section.trim().split(/\s/)[0] === command);
+  return `Usage: agent-rewind ${command} …\n\n${sections.join("\n")}\n\n${options}\n`;
+}

@@ -1,3 +1,5 @@
+import { printable } from "./printable.js";
+
 /** Options of the error classes that wrap another error. */
 export interface CauseOptions {
   cause?: unknown;
@@ -9,7 +11,7 @@ export class RewindError extends Error {
   readonly code: string;
 
   constructor(message: string, code: string, options: CauseOptions = {}) {
-    super(message, "cause" in options ? { cause: options.cause } : undefined);
+    super(printable(message), "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
   }
 

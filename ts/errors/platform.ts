@@ -9,23 +9,25 @@ export class NativeMissingError extends RewindError {
   /** The package with the addon for this machine. */
   readonly packageName: string;
 
-  constructor(cause: unknown) {
+  /** The options are the version of this package and the names of its platform packages, as far as known. */
+  constructor(cause: unknown, { version, packages = [] }: { version?: string; packages?: readonly string[] } = {}) {
     const { platform, arch } = process;
     const libc = platform === "linux" ? linuxLibc() : undefined;
     const packageName = `agent-rewind-${[platform, arch, abi(platform, libc)].filter(Boolean).join("-")}`;
     const machine = [platform, arch, libc].filter(Boolean).join(" ");
     const reasons = loadErrors(cause);
-    super(
-      `The native addon for ${machine} ${reasons.length === 0 ? "was not found" : `could not be loaded: ${reasons.join("; ")}`}. ` +
-        (isLoaderMissing(cause)
-          ? 'The file "native/binding.cjs" of the package is missing. ' +
+    const install = `Run "npm install ${packageName}${version === undefined ? "" : `@${version}`}".`;
+    const why =
+      reasons.length > 0
+        ? `could not be loaded: ${reasons.join("; ")}. ${install} If it fails again, report the reason.`
+        : isLoaderMissing(cause)
+          ? 'was not found. The file "native/binding.cjs" of the package is missing. ' +
             'If the program is bundled, mark "agent-rewind" as external in the bundler.'
-          : `Install the package "${packageName}" if it exists for this machine. ` +
-            "Package managers skip it if optional dependencies are disabled, " +
-            "or if node_modules was installed on another machine."),
-      "ERR_REWIND_NATIVE_MISSING",
-      { cause },
-    );
+          : packages.length > 0 && !packages.includes(packageName)
+            ? `does not exist. This version has addons for ${packages.map((name) => name.replace("agent-rewind-", "")).join(", ")}.`
+            : `was not found. ${install} Package managers skip this package if optional dependencies are disabled, ` +
+              "or if node_modules was installed on another machine.";
+    super(`The native addon for ${machine} ${why}`, "ERR_REWIND_NATIVE_MISSING", { cause });
     this.platform = platform;
     this.arch = arch;
     this.libc = libc;

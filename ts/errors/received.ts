@@ -1,6 +1,8 @@
+import { printable } from "./printable.js";
+
 /** Describes a wrong argument for an error message: strings are quoted, of other values the type is named. */
 export function received(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value) : kindOf(value);
+  return typeof value === "string" ? printable(JSON.stringify(value)) : kindOf(value);
 }
 
 /** @throws TypeError for an argument that is not a string. */

@@ -1,5 +1,6 @@
 import type { TraceEvent, TraceEventOf, TraceEventType } from "../types/events.js";
 import { isThenable } from "../values/thenable.js";
+import { warn } from "../errors/printable.js";
 
 export type EventCallback<Type extends TraceEventType | "*"> = (
   event: Type extends TraceEventType ? TraceEventOf<Type> : TraceEvent,
@@ -76,10 +77,7 @@ export function createEventBus({ onError }: EventBusOptions = {}): EventBus {
     }
     if (subscription.failed) return;
     subscription.failed = true;
-    console.warn(
-      `agent-rewind: a subscriber failed on the event "${event.type}". Its further errors are not shown.`,
-      error,
-    );
+    warn(`a subscriber failed on the event "${event.type}". Its further errors are not shown.`, error);
   };
 
   const deliver = (subscription: Subscription, event: TraceEvent): void => {

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 
 import { messageOf } from "../errors/base.js";
 import { InvalidRecordingError } from "../errors/index.js";
-import { temporaryFor } from "../files/temporary.js";
+import { wrongKind } from "../files/kind.js";
+import { replaceFile, SHARED } from "../files/replace.js";
 import type { AgentSnapshot, RecordedRule } from "../types/snapshot.js";
 import { recorderFaults } from "../snapshot/open.js";
 import { putBack, takeOut, type Blobs } from "./blobs.js";
@@ -41,27 +42,15 @@ export function recordingText(snapshot: AgentSnapshot, test: string, rules: read
   return { main: text([header, ...lines.map((line) => takeOut(line, blobs))]), timing: text(timing), blobs };
 }
 
-/** Writes a recording. Each file is replaced atomically, so readers see the old or the new one. */
+/** Writes a recording, to be committed: its files have the usual mode. */
 export function writeRecording(paths: RecordingPaths, { main, timing, blobs }: RecordingText): void {
   // Files are written before the lines that refer to them.
   for (const [name, content] of blobs) {
     const path = join(paths.blobs, name);
-    if (!existsSync(path)) replaceFile(path, content);
+    if (!existsSync(path)) replaceFile(path, content, SHARED);
   }
-  replaceFile(paths.timing, timing);
-  replaceFile(paths.main, main);
-}
-
-function replaceFile(path: string, content: string | Uint8Array): void {
-  mkdirSync(dirname(path), { recursive: true });
-  const temporary = temporaryFor(path);
-  try {
-    writeFileSync(temporary, content, { flag: "wx" });
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
+  replaceFile(paths.timing, timing, SHARED);
+  replaceFile(paths.main, main, SHARED);
 }
 
 /**
@@ -74,7 +63,10 @@ export function readRecording(paths: RecordingPaths): AgentSnapshot | undefined 
   const { main } = paths;
   const [first, ...rest] = linesOf(text);
   const header = parseLine(first ?? "{}", main, 1) as Partial<HeaderLine>;
-  if (header.format !== FORMAT) throw new InvalidRecordingError(main, 1, `expected a line with "format": "${FORMAT}"`);
+  if (header.format !== FORMAT) {
+    const other = wrongKind(header, "recording");
+    throw new InvalidRecordingError(main, 1, other ?? `expected a line with "format": "${FORMAT}"`);
+  }
   if (header.version !== VERSION) {
     const message = `version ${JSON.stringify(header.version)} of the format is not supported; this package reads version ${VERSION}`;
     throw new InvalidRecordingError(main, 1, message);

@@ -1,15 +1,17 @@
-import { lstat, readFile, readlink, stat, writeFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { getSystemErrorName, types } from "node:util";
 
+import { InvalidSnapshotError } from "../errors/index.js";
 import { kindOf } from "../errors/received.js";
+import { wrongKind } from "../files/kind.js";
+import { linkTarget } from "../files/replace.js";
 import { temporaryFor } from "../files/temporary.js";
 import { calling, fromNativeError, native, type NativeFileFailure } from "../native.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
 import { handleOf, snapshotObject, withoutRoot } from "./handle.js";
 import { checkSnapshot } from "./open.js";
-import { nativeOptions } from "./restore.js";
+import { nativeOptions, restoreError } from "./restore.js";
 
 /**
  * Writes a snapshot as JSON text, equal to `JSON.stringify(snapshot)`. If `root` was never accessed, the frames are
@@ -48,8 +50,14 @@ export function parseSnapshot(text: string | Uint8Array): AgentSnapshot {
         : native.readBytesSync(withoutMark(text));
     return snapshotObject(handle);
   } catch (error) {
-    throw fromNativeError(error);
+    throw snapshotError(error, text);
   }
+}
+
+/** An error of the core, or one that names the function for what the text is. */
+function snapshotError(error: unknown, content: unknown): unknown {
+  const message = wrongKind(content, "snapshot");
+  return message === undefined ? fromNativeError(error) : new InvalidSnapshotError([{ path: "", message }]);
 }
 
 /** Some editors save files with a byte order mark. */
@@ -63,11 +71,12 @@ function withoutMark<Bytes extends Uint8Array>(bytes: Bytes): Bytes {
  * @throws InvalidSnapshotError with all faults, LimitError, and errors of the file system.
  */
 export async function readSnapshot(path: string | URL): Promise<AgentSnapshot> {
-  const finished = await native.readBytes(withoutMark(await readFile(path)));
+  const bytes = await readFile(path);
+  const finished = await native.readBytes(withoutMark(bytes));
   try {
     return snapshotObject(finished.take());
   } catch (error) {
-    throw fromNativeError(error);
+    throw snapshotError(error, bytes);
   }
 }
 
@@ -80,31 +89,14 @@ export async function writeSnapshot(file: string | URL, snapshot: AgentSnapshot)
   const named = typeof file === "string" ? file : fileURLToPath(file);
   // Before the first await, because the caller may change the snapshot meanwhile.
   const { text, replace } = writing(snapshot);
-  const entry = await lstat(named).catch(() => undefined);
-  const isLink = entry?.isSymbolicLink() === true;
-  const found = isLink ? await stat(named).catch(() => undefined) : entry;
+  const found = await stat(named).catch(() => undefined);
   // Replacing a device or a pipe by a file would cut off its other users.
   if (found !== undefined && !found.isFile() && !found.isDirectory()) return writeFile(named, text());
-  const path = isLink ? await linkTarget(named) : named;
+  const path = linkTarget(named);
   const temporary = temporaryFor(path);
   const failure = await replace(path, temporary);
   if (failure !== null) throw fileSystemError(failure, failure.syscall === "rename" ? path : temporary);
 }
-
-/** The path that a symbolic link leads to, also if nothing exists there yet. */
-async function linkTarget(link: string): Promise<string> {
-  let path = link;
-  for (let links = 0; links < MAX_LINKS; links++) {
-    const target = await readlink(path).catch(() => undefined);
-    if (target === undefined) return path;
-    path = resolve(dirname(path), target);
-  }
-  // A circle of links: the write reports it.
-  return link;
-}
-
-/** The limit of Linux. */
-const MAX_LINKS = 40;
 
 interface Writing {
   readonly text: () => string;
@@ -156,10 +148,11 @@ export async function restoreSnapshotFromFile(
   path: string | URL,
   options: RestoreOptions = {},
 ): Promise<AgentSnapshot> {
-  const finished = await native.restoreBytes(await readFile(path), nativeOptions(options, false));
+  const bytes = await readFile(path);
+  const finished = await native.restoreBytes(bytes, nativeOptions(options, false));
   try {
     return snapshotObject(finished.take());
   } catch (error) {
-    throw fromNativeError(error);
+    throw restoreError(error, bytes);
   }
 }

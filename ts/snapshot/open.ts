@@ -1,5 +1,6 @@
 import { InvalidSnapshotError, isInvalidSnapshotError, LimitError, type Fault } from "../errors/index.js";
 import { kindOf } from "../errors/received.js";
+import { wrongKind } from "../files/kind.js";
 import { calling, native, type NativeSnapshotHandle } from "../native.js";
 import { emptyFrame } from "../values/empty-frame.js";
 import type { Normalizer } from "../values/normalize.js";
@@ -55,7 +56,11 @@ export function checkSnapshot(snapshot: AgentSnapshot): OpenSnapshot {
   }
   const fields = withoutRoot(snapshot);
   const handle = handleOf(snapshot);
-  if (handle === undefined) return { handle: read(snapshot), snapshot: fields };
+  if (handle === undefined) {
+    const message = wrongKind(snapshot, "snapshot");
+    if (message !== undefined) throw new InvalidSnapshotError([{ path: "", message }]);
+    return { handle: read(snapshot), snapshot: fields };
+  }
   handleWith(fields);
   return { handle, snapshot: fields };
 }

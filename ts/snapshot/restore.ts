@@ -3,6 +3,7 @@ import { types } from "node:util";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { RestoreError } from "../errors/index.js";
 import { kindOf } from "../errors/received.js";
+import { wrongKind } from "../files/kind.js";
 import { fromNativeError, native, type NativeSnapshotHandle } from "../native.js";
 import type { TraceEvent } from "../types/events.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
@@ -54,8 +55,14 @@ export function restoreSnapshot(
     }
     return snapshotObject(restoreEvents(trace as unknown[], nativeOptions(options, true)));
   } catch (error) {
-    throw fromNativeError(error);
+    throw restoreError(error, trace);
   }
+}
+
+/** An error of the core, or one that names the function for what the content is. */
+export function restoreError(error: unknown, content: unknown): unknown {
+  const message = wrongKind(content, "trace");
+  return message === undefined ? fromNativeError(error) : new RestoreError(`Restore failed: ${message}.`);
 }
 
 const OPTION_NAMES: OptionNames<RestoreOptions> = { spanId: true, anchor: true, metadata: true, traceId: true };

@@ -7,6 +7,7 @@ import type { TraceEvent } from "../types/events.js";
 import { AppendFile } from "./file.js";
 import { eventLine, gapLine } from "./lines.js";
 import { DeltaWriter } from "./messages-delta.js";
+import { warn } from "../errors/printable.js";
 
 /**
  * Durability of emitted events:
@@ -210,7 +211,7 @@ export class Appender {
   #warn(what: string): void {
     if (this.#warned) return;
     this.#warned = true;
-    console.warn(`agent-rewind: the trace file ${this.path}: ${what}. The run continues. This warning is shown once.`);
+    warn(`the trace file ${this.path}: ${what}. The run continues. This warning is shown once.`);
   }
 
   #writeAtExit(): void {

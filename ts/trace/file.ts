@@ -12,9 +12,9 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 
+import { PRIVATE } from "../files/replace.js";
+
 const NEWLINE = 0x0a;
-/** Mode of a new file. A trace contains what agents saw, so only its owner can read it. */
-const PRIVATE = 0o600;
 /** Error codes of file systems and pipes that cannot sync. */
 const CANNOT_SYNC = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EROFS"]);
 

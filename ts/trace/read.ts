@@ -1,11 +1,12 @@
 import { createReadStream, createWriteStream } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { messageOf } from "../errors/base.js";
 import { TraceReadError } from "../errors/index.js";
-import { temporaryFor } from "../files/temporary.js";
+import { wrongKind } from "../files/kind.js";
+import { PRIVATE, replacementOf } from "../files/replace.js";
 import type { TraceEvent, TraceGap } from "../types/events.js";
 import { DeltaReader, isDeltaTurn } from "./messages-delta.js";
 
@@ -51,7 +52,8 @@ export async function* readTrace(
         continue;
       }
       if (!isEvent(event)) {
-        fault(number, "it is not an event: expected an object with a `type`");
+        const other = number === 1 ? wrongKind(event, "trace") : undefined;
+        fault(number, other ?? "it is not an event: expected an object with a `type`");
         continue;
       }
       if (event.type === "gap") {
@@ -59,7 +61,8 @@ export async function* readTrace(
         continue;
       }
       if (!isPlaced(event)) {
-        fault(number, "it is not an event: expected a `trace` with ids of the trace and its spans");
+        const other = number === 1 ? wrongKind(event, "trace") : undefined;
+        fault(number, other ?? "it is not an event: expected a `trace` with ids of the trace and its spans");
         continue;
       }
       const complete = deltas.complete(event);
@@ -95,19 +98,22 @@ function isDelta(delta: unknown): boolean {
  * a file grows with the square of the turns.
  *
  * @throws TraceReadError for a line that cannot be read, unless `onFault` is given. Errors of the file system. On an
- *   error, `to` is unchanged.
+ *   error, `to` is unchanged. An existing `to` keeps its mode, a link stays a link; only its owner can read a new file.
  */
 export async function exportTrace(from: string | URL, to: string | URL, options: ReadTraceOptions = {}): Promise<void> {
   const path = typeof to === "string" ? to : fileURLToPath(to);
-  const temporary = temporaryFor(path);
   async function* lines(): AsyncGenerator<string> {
     for await (const event of readTrace(from, options)) yield `${JSON.stringify(event)}\n`;
   }
+  const there = await stat(path).catch(() => undefined);
+  // Replacing a device or a pipe by a file would cut off its other users.
+  if (there !== undefined && !there.isFile() && !there.isDirectory()) return pipeline(lines, createWriteStream(path));
+  const file = replacementOf(path, PRIVATE);
   try {
-    await pipeline(lines, createWriteStream(temporary, { flags: "wx" }));
-    await rename(temporary, path);
+    await pipeline(lines, createWriteStream(file.temporary, file.options));
+    file.finish();
   } catch (error) {
-    await rm(temporary, { force: true });
+    file.discard();
     throw error;
   }
 }

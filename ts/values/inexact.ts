@@ -3,6 +3,7 @@
 import { kindOf } from "../errors/received.js";
 import type { EncodedInput, RefusedAt } from "./encode.js";
 import { valueAt } from "./pointer.js";
+import { warn } from "../errors/printable.js";
 
 /** A class, for options that list some. */
 export interface Class {
@@ -40,7 +41,7 @@ export function warnOnce({ path, reason }: RefusedAt, text: (place: string, poin
   const warning = text(`${pointer}${pointer === "" ? "" : ": "}${reason}`, pointer);
   if (said.has(warning) || said.size >= MAX_SAID) return;
   said.add(warning);
-  console.warn(`agent-rewind: ${warning} This warning is shown once.`);
+  warn(`${warning} This warning is shown once.`);
 }
 
 /** Warns that a replay will not find an input. */

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 import { FOLDER, recordingOfFile, recordingsOf, wantedRecordings, type FileLike } from "./names.js";
+import { warn } from "../errors/printable.js";
 
 /** Recordings whose test no longer exists, and folders whose test file no longer exists. */
 export function obsoleteFiles(file: FileLike): string[] {
@@ -47,7 +48,7 @@ export function noticeObsolete(file: FileLike, remove: boolean): void {
   const obsolete = obsoleteFiles(file);
   if (obsolete.length === 0) return;
   const list = obsolete.map((path) => `\n  ${path}`).join("");
-  console.warn(`agent-rewind: obsolete recordings of ${basename(file.filepath)} (\`vitest -u\` removes them):${list}`);
+  warn(`obsolete recordings of ${basename(file.filepath)} (\`vitest -u\` removes them):${list}`);
 }
 
 function namesIn(folder: string): string[] {

@@ -21,6 +21,7 @@ import { recordingPaths, testNames, type TaskLike } from "./names.js";
 import { noticeObsolete, removeUnnamed } from "./obsolete.js";
 import { testCall, type Recording, type TestCall } from "./recording.js";
 import { SecretFinder } from "./secrets.js";
+import { warn } from "../errors/printable.js";
 
 export interface RecordingOptions {
   /** Rules for values that change between runs, such as times, ids and ports. Same as in `runWith`. */
@@ -143,8 +144,8 @@ export class TestSession implements Recording {
     }
     if (calls + frames === 0) return;
     const counts = [calls === 0 ? "" : plural(calls, "call"), frames === 0 ? "" : plural(frames, "sub-agent")];
-    console.warn(
-      `agent-rewind: the test did not request ${counts.filter(Boolean).join(" and ")} of ${this.path}. ` +
+    warn(
+      `the test did not request ${counts.filter(Boolean).join(" and ")} of ${this.path}. ` +
         "`vitest -u` records the test again.",
     );
   }

@@ -1,4 +1,5 @@
 import type { AgentSnapshot } from "../../types/snapshot.js";
+import { defined } from "../../values/defined.js";
 import { EXIT, type ExitCode } from "../exit.js";
 import { rowsOf, type CallRow, type FrameRow } from "../frames.js";
 import { readRecording, reading } from "../input.js";
@@ -15,16 +16,25 @@ interface Change {
   differences?: Difference[];
 }
 
-/** Prints the differences of two recordings. Durations and token counts are ignored. */
-export async function diff(paths: readonly [string, string], out: Output, json: boolean): Promise<ExitCode> {
-  const changes = changesBetween(await entriesOf(paths[0]), await entriesOf(paths[1]));
+/**
+ * Prints the differences of two recordings. Durations and token counts are ignored. `traces` are the runs to compare, or
+ * the run in both files.
+ */
+export async function diff(
+  paths: readonly [string, string],
+  traces: readonly string[],
+  out: Output,
+  json: boolean,
+): Promise<ExitCode> {
+  const [first, second = first] = traces;
+  const changes = changesBetween(await entriesOf(paths[0], first), await entriesOf(paths[1], second));
   if (json) await out.json({ equal: changes.length === 0, changes });
   else for (const change of changes) await print(change, out);
   return changes.length === 0 ? EXIT.ok : EXIT.found;
 }
 
-async function entriesOf(path: string): Promise<Map<string, Entry>> {
-  const { snapshot } = await readRecording(path);
+async function entriesOf(path: string, traceId: string | undefined): Promise<Map<string, Entry>> {
+  const { snapshot } = await readRecording(path, defined({ traceId }));
   return reading(path, () => rowsByPath(snapshot));
 }
 

@@ -8,11 +8,13 @@ interface InspectOptions {
   readonly json: boolean;
   /** True to also tell why a replay does not answer a call. */
   readonly why: boolean;
+  /** The run of a trace with several. */
+  readonly traceId?: string;
 }
 
 /** Prints the tree of a snapshot or trace. */
-export async function inspect(path: string, out: Output, { json, why }: InspectOptions): Promise<ExitCode> {
-  const { kind, snapshot } = await readRecording(path);
+export async function inspect(path: string, out: Output, { json, why, ...options }: InspectOptions): Promise<ExitCode> {
+  const { kind, snapshot } = await readRecording(path, options);
   const list = reading(path, () => rowsOf(snapshot));
   const { processId, timestamp, provenance, recorder, warnings = [], metadata, normalize, redact } = snapshot;
   if (json) {

@@ -4,6 +4,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 import { isThenable } from "../../values/thenable.js";
 import type { BoundaryCapture } from "./boundary.js";
+import { warn } from "../../errors/printable.js";
 
 /**
  * Receives a capture. Called before the request is sent, once per attempt. A returned promise is awaited only if the
@@ -201,6 +202,6 @@ export class CaptureCallbacks {
     if (this.#warned.has(key)) return;
     this.#warned.add(key);
     const what = registration === undefined ? "capturing a boundary" : "a capture callback";
-    console.warn(`agent-rewind: ${what} failed. The run continues; further errors of this kind are not shown.`, error);
+    warn(`${what} failed. The run continues; further errors of this kind are not shown.`, error);
   }
 }

@@ -1,15 +1,11 @@
 // A file that always contains one complete state, the latest one.
 
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 
-import { temporaryFor } from "../../files/temporary.js";
+import { PRIVATE, replaceFile, replacementOf } from "../../files/replace.js";
 import { calling, native } from "../../native.js";
 import { writeAtExit } from "../../files/at-exit.js";
-
-/** Requests to a model may be confidential, so only the owner may read the file. */
-const NEW_FILE = { flag: "wx", mode: 0o600 } as const;
 
 // Saved at load time, so that fake timers of a test do not stop the monitor.
 const { setImmediate } = globalThis;
@@ -75,29 +71,21 @@ export class MonitorFile {
     if (text == null)
       throw new TypeError("The monitor document cannot be formatted: the redactor returned no list of messages");
     await mkdir(dirname(this.path), { recursive: true });
-    const temporary = temporaryFor(this.path);
+    const file = replacementOf(this.path, PRIVATE);
     try {
-      await writeFile(temporary, text, NEW_FILE);
+      await writeFile(file.temporary, text, file.options);
       // Synchronous, so that no newer state can be written between this check and the rename.
-      if (this.#version === version) renameSync(temporary, this.path);
-      else await rm(temporary, { force: true });
+      if (this.#version === version) file.finish();
+      else file.discard();
     } catch (error) {
-      await rm(temporary, { force: true });
+      file.discard();
       throw error;
     }
   }
 
   #writeNow(state: State): void {
     const text = calling(() => native.formatMonitor(state(), this.#human));
-    mkdirSync(dirname(this.path), { recursive: true });
-    const temporary = temporaryFor(this.path);
-    try {
-      writeFileSync(temporary, text, NEW_FILE);
-      renameSync(temporary, this.path);
-    } catch (error) {
-      rmSync(temporary, { force: true });
-      throw error;
-    }
+    replaceFile(this.path, text, PRIVATE);
   }
 
   #writeAtExit(): void {

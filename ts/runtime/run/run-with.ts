@@ -28,6 +28,7 @@ import { newRunId } from "../scope/ids.js";
 import { RunState, type OpenRun, type Rules } from "../scope/run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";
 import { Span, emitEvent } from "../scope/span.js";
+import { warn } from "../../errors/printable.js";
 
 /**
  * Runs a function as the root of a run. The run is recorded, and replayed from a snapshot if one is given.
@@ -233,7 +234,7 @@ class Run<Props, Result> {
       if (replayed !== undefined) scope.run.report.endedByReplayed = replayed.callId;
       scope.fail(error, (ended) => emitEnd(() => ({ error: toErrorInfo(error), ...ended, success: false })));
       handOutFrame(scope, error, replayed !== undefined);
-      report(error);
+      fail(error);
       if (replayed !== undefined) noteReplayed(error, replayed.callId);
     } else {
       const { text, types } = outcome.result;
@@ -284,13 +285,13 @@ function noteReplayed(error: unknown, callId: string): void {
 
 /** Calls an observer of the run. It must not change the run. */
 function notify(option: "onReport" | "onEnd", call: () => unknown): void {
-  const warn = (error: unknown): void => {
-    console.warn(`agent-rewind: options.${option} threw an error. The run continues.`, error);
+  const fail = (error: unknown): void => {
+    warn(`options.${option} threw an error. The run continues.`, error);
   };
   try {
-    Promise.resolve(call()).catch(warn);
+    Promise.resolve(call()).catch(fail);
   } catch (error) {
-    warn(error);
+    fail(error);
   }
 }
 

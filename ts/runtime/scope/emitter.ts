@@ -3,6 +3,7 @@ import { TRACE_EVENT_SCHEMA_VERSION } from "../../events/names.js";
 import type { Redaction } from "../../redact/redaction.js";
 import type { TraceEvent } from "../../types/events.js";
 import { newTraceId } from "./ids.js";
+import { warn } from "../../errors/printable.js";
 
 /** A receiver of events, such as a bus or a trace writer. */
 export interface EventSink {
@@ -76,10 +77,7 @@ export class Emitter {
       // An observer must not change the run.
       if (this.#sinkFailed) return;
       this.#sinkFailed = true;
-      console.warn(
-        "agent-rewind: the event bus threw an error. The run continues; its further errors are not shown.",
-        error,
-      );
+      warn("the event bus threw an error. The run continues; its further errors are not shown.", error);
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { StreamEvent } from "../../types/model.js";
 import type { BudgetState, UsageStats } from "../../types/snapshot.js";
 import { isThenable } from "../../values/thenable.js";
+import { warn } from "../../errors/printable.js";
 
 /**
  * A callback that watches a run. An observer must not change the run: the first error of the callback, thrown or
@@ -36,7 +37,7 @@ export class Watcher<Args extends readonly unknown[]> {
   #report(error: unknown): void {
     if (this.#failed) return;
     this.#failed = true;
-    console.warn(`agent-rewind: ${this.#name} failed. The run continues; its further errors are not shown.`, error);
+    warn(`${this.#name} failed. The run continues; its further errors are not shown.`, error);
   }
 }
 

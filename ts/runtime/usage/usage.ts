@@ -4,6 +4,7 @@ import type { ModelAdapter, TokenUsage } from "../../types/model.js";
 import type { ToolUsageItem, UsageStats } from "../../types/snapshot.js";
 import { encodeValue } from "../../values/encode.js";
 import { deepFreeze } from "../../values/freeze.js";
+import { warn } from "../../errors/printable.js";
 
 /** The usage of a tool, for the budget. */
 export interface ToolUsage {
@@ -61,10 +62,7 @@ export function costsOf(model: ModelAdapter, usage: TokenUsage | undefined): Rec
   } catch (error) {
     if (!warned.has(model)) {
       warned.add(model);
-      console.warn(
-        `agent-rewind: calculateCost of the model "${model.id}" threw an error. Its calls are counted without costs.`,
-        error,
-      );
+      warn(`calculateCost of the model "${model.id}" threw an error. Its calls are counted without costs.`, error);
     }
     return undefined;
   }

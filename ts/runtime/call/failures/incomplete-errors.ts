@@ -4,6 +4,7 @@ import type { ErrorInfo } from "../../../types/snapshot.js";
 import { fromErrorInfo, lostParts } from "../../../values/error-info.js";
 import type { ErrorClass } from "../../../types/error-class.js";
 import type { Scope } from "../../scope/scope.js";
+import { warn } from "../../../errors/printable.js";
 
 /**
  * Restores a recorded failure, with the classes that the call and its run name. What it lacks is listed in the report of
@@ -53,5 +54,5 @@ function warnOnce(what: string, places: readonly string[], message: string): voi
   const key = `${what} ${places.join(" ").replace(/\/\d+/g, "/*")}`;
   if (warned.has(key) || warned.size >= MAX_WARNINGS) return;
   warned.add(key);
-  console.warn(`agent-rewind: ${message}`);
+  warn(message);
 }
