@@ -203,7 +203,14 @@ declare class NativeMissingError extends RewindError {
   readonly libc: "glibc" | "musl" | undefined;
   /** The package with the addon for this machine. */
   readonly packageName: string;
-  constructor(cause: unknown);
+  /** The options are the version of this package and the names of its platform packages, as far as known. */
+  constructor(cause: unknown, {
+    version,
+    packages
+  }?: {
+    version?: string;
+    packages?: readonly string[];
+  });
 }
 declare const isNativeMissingError: ErrorGuard<NativeMissingError>;
 /** A file of a recording is invalid. */

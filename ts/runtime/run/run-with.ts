@@ -234,7 +234,7 @@ class Run<Props, Result> {
       if (replayed !== undefined) scope.run.report.endedByReplayed = replayed.callId;
       scope.fail(error, (ended) => emitEnd(() => ({ error: toErrorInfo(error), ...ended, success: false })));
       handOutFrame(scope, error, replayed !== undefined);
-      fail(error);
+      report(error);
       if (replayed !== undefined) noteReplayed(error, replayed.callId);
     } else {
       const { text, types } = outcome.result;
