@@ -425,6 +425,8 @@ export interface BindingStartedCall {
   occurrence?: number
   /** What was recorded inside the call. Absent if that is nothing, or if the call must be executed. */
   included?: BindingIncluded
+  /** True if the answer is a failure after which the recording has the same request again. */
+  askedAgain?: boolean
 }
 
 /** Recorded entries that were not requested. */

@@ -78,6 +78,8 @@ pub struct BindingStartedCall {
     pub occurrence: Option<u32>,
     /// What was recorded inside the call. Absent if that is nothing, or if the call must be executed.
     pub included: Option<BindingIncluded>,
+    /// True if the answer is a failure after which the recording has the same request again.
+    pub asked_again: Option<bool>,
 }
 
 /// What was recorded inside a call, and is used up with it.
@@ -164,6 +166,7 @@ pub(super) fn started_call(started: StartedCall, hash: ContentHash) -> BindingSt
         verdict,
         call,
         handled,
+        asked_again,
         ..
     } = started.answer;
     let unknown = Verdict::Miss(Miss::Retry {
@@ -193,6 +196,7 @@ pub(super) fn started_call(started: StartedCall, hash: ContentHash) -> BindingSt
             calls: u32::try_from(included.calls).unwrap_or(u32::MAX),
             names: included.names.iter().map(ToString::to_string).collect(),
         }),
+        asked_again: asked_again.then_some(true),
     }
 }
 

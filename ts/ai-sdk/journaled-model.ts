@@ -1,6 +1,5 @@
 import { ambientContext, responseHeaders, type HeaderList, type RunContext } from "../integration/index.js";
 import type { CallMeta } from "../types/snapshot.js";
-import { revivedErrors } from "./errors.js";
 import type { CallOptions, ModelName } from "./types.js";
 
 /** A model call for the journal. */
@@ -25,15 +24,6 @@ export function modelCall(
   const given = Object.entries(asked).filter(([, value]) => value !== undefined);
   const request = { type: kind, provider, model: modelId, ...Object.fromEntries(given) };
   return { kind: kind === "embed" ? "embedding" : "model", name: modelId, request, context: ambient.context };
-}
-
-/** Waits for a call. If it fails, the AI SDK recognizes the error as one of its own. */
-export async function withSdkErrors<T>(call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    throw revivedErrors(error);
-  }
 }
 
 type WithResponse = { response?: { headers?: Record<string, string> } };

@@ -11,7 +11,7 @@ import {
   type Tapped,
 } from "../integration/index.js";
 import { recordedPart, revivedErrors, revivedPart } from "./errors.js";
-import { joinHeaders, modelCall, splitHeaders, withSdkErrors, type JournaledModelCall } from "./journaled-model.js";
+import { joinHeaders, modelCall, splitHeaders, type JournaledModelCall } from "./journaled-model.js";
 import type { CallOptions, RewindMiddleware, StreamResult } from "./types.js";
 
 export interface RewindMiddlewareOptions {
@@ -33,7 +33,7 @@ export function rewindMiddleware({ timing = "instant" }: RewindMiddlewareOptions
     specificationVersion: "v3",
     async wrapGenerate({ doGenerate, params, model }) {
       const call = modelCall("generate", model, params, created);
-      return call === undefined ? doGenerate() : journaledResult(call, doGenerate);
+      return call === undefined ? doGenerate() : journaledResult(call, doGenerate, timing === "recorded");
     },
     async wrapStream<Result extends StreamResult<never> | StreamResult>({
       doStream,
@@ -47,7 +47,7 @@ export function rewindMiddleware({ timing = "instant" }: RewindMiddlewareOptions
       const call = modelCall("stream", model, params, created);
       if (call === undefined) return doStream();
       const options = { signal: params.abortSignal, timed: timing === "recorded" };
-      return withSdkErrors(streamed(call, doStream as () => PromiseLike<StreamResult>, options)) as unknown as Result;
+      return streamed(call, doStream, options) as unknown as Result;
     },
   };
 }
@@ -56,21 +56,21 @@ export function rewindMiddleware({ timing = "instant" }: RewindMiddlewareOptions
 export async function journaledResult<Result extends object>(
   call: JournaledModelCall,
   execute: () => PromiseLike<Result>,
+  timed = false,
 ): Promise<Result> {
   let live: Result | undefined;
   let headers: [string, string][] = [];
-  const ended = await withSdkErrors(
-    journaled<Result>({
-      ...call,
-      async execute() {
-        live = await execute();
-        const { kept, changing } = splitHeaders(live);
-        headers = changing;
-        return kept;
-      },
-      meta: () => (headers.length === 0 ? {} : { stream: { headers } }),
-    }),
-  );
+  const ended = await journaled<Result>({
+    ...call,
+    async execute() {
+      live = await execute();
+      const { kept, changing } = splitHeaders(live);
+      headers = changing;
+      return kept;
+    },
+    meta: () => (headers.length === 0 ? {} : { stream: { headers } }),
+    revive: (error, askedAgain) => revivedErrors(error, askedAgain && !timed),
+  });
   return live ?? joinHeaders(ended.value, ended.meta ?? {});
 }
 
@@ -125,6 +125,7 @@ function streamed(
     },
     incompleteAnswer: ({ end }) => (end === "open" ? "restart" : undefined),
     failureIn: ({ end }) => failureInStream(end),
+    revive: (error, askedAgain) => revivedErrors(error, askedAgain && !timed),
   });
 }
 

@@ -1,6 +1,7 @@
 import type { CallMeta } from "../types/snapshot.js";
 import {
   Tap,
+  withoutPause,
   failureInStream,
   millisecondsSince,
   recordedTiming,
@@ -93,6 +94,8 @@ export function recordResponse(
 function bodyUnder({ status }: RecordedResponse, response: Response, url: string): Response["body"] {
   if (response.status === status) return response.body ?? new Response("").body;
   response.body?.cancel().catch(() => {});
+  // The failure has passed. The program handles it by its status, as when it was recorded.
+  if (status >= 400) return new Response("").body;
   const message = `${url}: the recorded status is ${status}, but the request that was sent again for the body returned status ${response.status}`;
   return new ReadableStream({ start: (controller) => controller.error(new TypeError(message)) });
 }
@@ -152,12 +155,14 @@ function responseOf(
   { url, signal, rest }: ReplayOptions,
   until?: WaitUntil,
 ): Response {
-  const { continue: continueCall } = rest;
+  const { continue: continueCall, askedAgain } = rest;
   signal?.throwIfAborted();
   const { status, statusText = "", body, end } = recorded;
   // The only way to create a response of status 0.
   if (status === 0) return Response.error();
-  const init = { status, statusText, headers: replayedHeaders(recorded, stream) };
+  const recordedHeaders = new Headers([...recorded.headers, ...(stream.headers ?? [])]);
+  const headers = askedAgain === true && until === undefined ? withoutPause(recordedHeaders) : recordedHeaders;
+  const init = { status, statusText, headers };
   const origin = { url: recorded.url ?? url, redirected: recorded.url !== undefined };
   if (body === undefined) return withOrigin(new Response(null, init), origin);
   const open = (): ReadableStream<Uint8Array> => {
@@ -177,13 +182,6 @@ function responseOf(
     return jsonResponse(init, { json: body.json, signal, open, ended, dropped }, origin);
   }
   return withOrigin(new Response(open(), init), origin);
-}
-
-function replayedHeaders({ status, headers }: RecordedResponse, stream: Stream): HeaderList {
-  const all = [...headers, ...(stream.headers ?? [])];
-  if ((stream.attempt ?? 0) === 0 || status < 400) return all;
-  // The recorded response is the last attempt. The client need not wait and retry.
-  return [...all.filter(([name]) => name !== "x-should-retry"), ["x-should-retry", "false"]];
 }
 
 /** Splits the body into its recorded chunks. It is one chunk if the sizes are unknown or, after an edit, do not fit. */

@@ -95,4 +95,13 @@ export function responseHeaders(
   };
 }
 
+/**
+ * Lets a client send a replayed request again without its pause. This is the only header that a replay changes.
+ * One millisecond, because clients read 0 as "no value": OpenAI's then prefers `retry-after`, Anthropic's its own pause.
+ */
+export function withoutPause(headers: Headers): Headers {
+  headers.set("retry-after-ms", "1");
+  return headers;
+}
+
 const DEFAULTS = keptHeaders("responseHeaders");

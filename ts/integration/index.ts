@@ -1,7 +1,14 @@
 // The public API for adapters of clients. The adapters of this package use nothing else of the runtime.
 
 export { ambientContext, asTransport, outsideOfRuns, type AmbientContext } from "./ambient.js";
-export { keptHeaders, requestHeaders, responseHeaders, type HeaderList, type KeptHeaders } from "./headers.js";
+export {
+  keptHeaders,
+  requestHeaders,
+  responseHeaders,
+  withoutPause,
+  type HeaderList,
+  type KeptHeaders,
+} from "./headers.js";
 export {
   journaled,
   journalStreamed,

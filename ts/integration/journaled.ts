@@ -30,6 +30,11 @@ export interface ClientCall<T> extends JournaledCall {
   meta?(): CallMeta;
   /** Returns the failure that an answer describes, such as an error status. It is retried like a thrown error. */
   failureIn?(answer: T): AnsweredFailure | undefined;
+  /**
+   * Completes the error of a replayed failure, such as by marks that its client looks for. Returns the error to throw.
+   * `askedAgain`: the recorded program sent the request again after it, so that the client need not pause.
+   */
+  revive?(error: unknown, askedAgain: boolean): unknown;
 }
 
 /** The result of a call. */
@@ -54,6 +59,7 @@ export function journaled<T>(call: ClientCall<T>): Promise<CallResult<T>> {
     return journal<T>({ leaf: true, ...call }, (info) => call.execute(info), {
       meta: () => call.meta?.() ?? {},
       failureIn: (answer) => call.failureIn?.(answer),
+      revive: call.revive,
     });
   } catch (error) {
     return rejected(error);
@@ -78,6 +84,8 @@ export interface StreamedClientCall<Answer, Recorded> extends JournaledCall {
   incompleteAnswer(recorded: Recorded): IncompleteAnswer | undefined;
   /** As in `ClientCall`. */
   failureIn?(recorded: Recorded): AnsweredFailure | undefined;
+  /** As in `ClientCall`. */
+  revive?(error: unknown, askedAgain: boolean): unknown;
 }
 
 /**
@@ -94,6 +102,7 @@ export function journalStreamed<Answer, Recorded>(call: StreamedClientCall<Answe
       answer: (recorded, meta, rest) => call.replay(recorded, meta, rest),
       incompleteAnswer: (recorded) => call.incompleteAnswer(recorded),
       failureIn: (recorded) => call.failureIn?.(recorded),
+      revive: call.revive,
     },
   );
 }

@@ -130,7 +130,7 @@ export interface EndedCall<T> extends Ended<T> {
  */
 export type HandOut = (received?: unknown, ...stacks: readonly (CapturedStack | undefined)[]) => void;
 
-interface JournaledOptions<T> extends Pick<CallSpec<T>, "meta" | "incompleteAnswer" | "failureIn"> {
+interface JournaledOptions<T> extends Pick<CallSpec<T>, "meta" | "incompleteAnswer" | "failureIn" | "revive"> {
   /**
    * Receives what notes that the program receives the failure of the call, with the answer that reports it. For callers
    * that do not pass on the returned promise. Default: noted when that promise is settled.

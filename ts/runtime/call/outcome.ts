@@ -25,6 +25,8 @@ export interface CallSpec<T> {
   readonly beforeReplay?: () => Promise<void> | undefined;
   /** Classes that replayed failures come back as, before those of the run. */
   readonly errors?: readonly ErrorClass[] | undefined;
+  /** Completes the error of a replayed failure. `askedAgain`: the recorded program sent the request again after it. */
+  readonly revive?: ((error: unknown, askedAgain: boolean) => unknown) | undefined;
   /** Returns the meta to journal with the outcome, at the end of the call. */
   readonly meta?: () => CallMeta;
 }
@@ -58,6 +60,8 @@ export interface Ended<T> extends CallData {
   readonly failure?: ErrorInfo | undefined;
   /** Only for a recorded failure: true if the recorded program handled it. */
   readonly handledWhenRecorded?: boolean | undefined;
+  /** Only for a recorded failure: true if the recorded program sent the request again after it. */
+  readonly askedAgain?: boolean | undefined;
   /**
    * Only for an incomplete recorded answer: executes the call, if it may be executed.
    * @throws CallFailure, around a ReplayMissError if not.

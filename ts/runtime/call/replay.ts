@@ -111,14 +111,18 @@ function answerInFailure<T>(call: StartedCall, { failureIn }: CallSpec<T>): Ende
   if (answer === undefined) return undefined;
   // Other failures may have a field with this name too.
   if (failureIn(answer)?.name !== failure.name) return undefined;
-  return { value: answer, cached: true, failure, handledWhenRecorded: call.answer === "handled-failure" };
+  return {
+    value: answer,
+    cached: true,
+    failure,
+    handledWhenRecorded: call.answer === "handled-failure",
+    askedAgain: call.askedAgain,
+  };
 }
 
-function recordedError(
-  { scope, callId, recorded }: StartedCall,
-  { errors }: Pick<CallSpec<unknown>, "errors">,
-): unknown {
-  return restoreError(scope, callId, JSON.parse(recorded.text ?? "{}") as ErrorInfo, errors);
+function recordedError<T>(call: StartedCall, { errors, revive = (error) => error }: CallSpec<T>): unknown {
+  const info = JSON.parse(call.recorded.text ?? "{}") as ErrorInfo;
+  return revive(restoreError(call.scope, call.callId, info, errors), call.askedAgain);
 }
 
 function replayedFailure(call: StartedCall, error: unknown): CallFailure {

@@ -33,7 +33,9 @@ export class CallEntry implements OuterCall {
 
   /** The number of recorded attempts; 0 if the recording does not answer the call. */
   get recordedAttempts(): number {
-    return this.hasRecordedAnswer ? (this.recordedData.attempts ?? 1) : 0;
+    if (!this.hasRecordedAnswer) return 0;
+    const { attempts, meta } = this.recordedData;
+    return attempts ?? (meta?.stream?.attempt ?? 0) + 1;
   }
 
   /** The recorded data of the call, also if it is executed again. */
@@ -122,6 +124,11 @@ export class StartedCall implements CallRequest {
 
   get answer(): string {
     return this.entry.answer;
+  }
+
+  /** True if the recorded program sent the request again after this failure. */
+  get askedAgain(): boolean {
+    return this.#attempt < this.entry.recordedAttempts || this.recorded.askedAgain === true;
   }
 
   /** What the code that executes the call receives. The id is computed if it is read. */

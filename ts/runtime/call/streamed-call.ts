@@ -63,6 +63,7 @@ export interface StreamReplay<Answer, Recorded> {
   /** As in `CallSpec`. */
   incompleteAnswer(recorded: Recorded): IncompleteAnswer | undefined;
   readonly failureIn?: CallSpec<Recorded>["failureIn"];
+  readonly revive?: CallSpec<Recorded>["revive"];
 }
 
 /** Callbacks for the end of a replayed answer. */
@@ -78,6 +79,8 @@ export interface More<Answer> {
   readonly restoreError?: ((info: ErrorInfo) => unknown) | undefined;
   /** Call it when nobody can read the answer any more. */
   readonly dropped?: (() => void) | undefined;
+  /** True if the answer reports a failure, after which the recorded program sent the request again. */
+  readonly askedAgain?: boolean | undefined;
 }
 
 /**
@@ -147,6 +150,7 @@ class StreamedCall<Answer, Recorded> {
         meta: () => this.#meta?.() ?? {},
         incompleteAnswer: (recorded) => replay.incompleteAnswer(recorded),
         failureIn: replay.failureIn,
+        revive: replay.revive,
         // The promise of the call is not the one that the program waits for.
         delayHandOut: (handOut) => {
           const failure = this.#failure?.();
@@ -183,9 +187,9 @@ class StreamedCall<Answer, Recorded> {
     });
   }
 
-  #replayed({ value, meta = {}, restoreError, ...rest }: EndedCall<Recorded>): Answer | Promise<Answer> {
-    const { continue: continueCall, end, detach } = rest;
-    if (detach === undefined) return this.#replay.answer(value, meta, { restoreError });
+  #replayed({ value, meta = {}, ...rest }: EndedCall<Recorded>): Answer | Promise<Answer> {
+    const { continue: continueCall, end, detach, restoreError, askedAgain } = rest;
+    if (detach === undefined) return this.#replay.answer(value, meta, { restoreError, askedAgain });
     const dropped = (): void => {
       detach();
       close();
@@ -205,7 +209,7 @@ class StreamedCall<Answer, Recorded> {
       dropped();
       return Promise.resolve();
     };
-    return this.#replay.answer(value, meta, { continue: restart, restoreError, ended, dropped });
+    return this.#replay.answer(value, meta, { continue: restart, restoreError, askedAgain, ended, dropped });
   }
 
   #hold(

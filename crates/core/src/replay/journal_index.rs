@@ -72,13 +72,18 @@ impl JournalIndex {
         index
     }
 
-    pub(super) fn take(&mut self, key: CallKey, lane: Option<&JsonText>) -> Option<Found> {
+    /// The position of the unused call that answers a request next, or [`NONE`].
+    pub(super) fn next(&mut self, key: &CallKey, lane: Option<&JsonText>) -> u32 {
         let used = &self.used;
         let is_used = |position: u32| used[position as usize];
-        let in_lane = lane.and_then(|lane| self.lanes.next(&key, lane, is_used));
-        let heads = self.heads(&key);
+        let in_lane = lane.and_then(|lane| self.lanes.next(key, lane, is_used));
+        let heads = self.heads(key);
         // A call without a lane was not open together with an equal one, so the order of starts decides.
-        let position = heads.without_lane.min(in_lane.unwrap_or(heads.with_lane));
+        heads.without_lane.min(in_lane.unwrap_or(heads.with_lane))
+    }
+
+    pub(super) fn take(&mut self, key: CallKey, lane: Option<&JsonText>) -> Option<Found> {
+        let position = self.next(&key, lane);
         if let Some(used) = self.used.get_mut(position as usize) {
             *used = true;
             return Some(Found::Call(position as usize));

@@ -69,6 +69,8 @@ pub struct Answer {
     pub position: Option<usize>,
     /// True if it is a failure that the program had handled.
     pub handled: bool,
+    /// True if it is a failure after which the recording has the same request again.
+    pub asked_again: bool,
 }
 
 impl Answer {
@@ -79,6 +81,7 @@ impl Answer {
             call: None,
             position: None,
             handled: false,
+            asked_again: false,
         }
     }
 }
@@ -279,10 +282,9 @@ impl ReplaySource {
         failures: Failures,
     ) -> Answer {
         let calls = &self.frame().generation.calls;
-        let found = self.journal(|journal| {
-            keys.iter()
-                .find_map(|hash| journal.take((place.clone(), kind.clone(), hash.clone()), lane))
-        });
+        let key = |hash: &RequestHash| (place.clone(), kind.clone(), hash.clone());
+        let found =
+            self.journal(|journal| keys.iter().find_map(|hash| journal.take(key(hash), lane)));
         let position = match found {
             Some(Found::Call(position)) => Some(position),
             _ => None,
@@ -296,6 +298,7 @@ impl ReplaySource {
             (_, None) => return Answer::miss(Miss::NotRecorded),
         };
         let mut handled = false;
+        let mut asked_again = false;
         let is_contested =
             |contested: &Rc<Contested>| keys.iter().any(|hash| contested.contains(kind, hash));
         let verdict = match outcome {
@@ -316,6 +319,14 @@ impl ReplaySource {
                         handled_is_unknown: verdict == FailureVerdict::Unknown,
                     })
                 } else {
+                    let starts_later = |next: &Arc<Call>| {
+                        call.as_ref()
+                            .is_some_and(|call| Some(next.start) > call.known_from())
+                    };
+                    asked_again = self.journal(|journal| {
+                        let mut next = keys.iter().map(|hash| journal.next(&key(hash), lane));
+                        next.any(|next| calls.get(next as usize).is_some_and(starts_later))
+                    });
                     Verdict::Failure(error)
                 }
             }
@@ -325,6 +336,7 @@ impl ReplaySource {
             call,
             position,
             handled,
+            asked_again,
         }
     }
 
