@@ -40,7 +40,8 @@ const ROOMS = {
   integration: ["runtime/call", "runtime/scope"],
   // Recording sessions are not public. Only `vitest` may import them.
   "integration/session": ["runtime/run", "runtime/scope"],
-  "ai-sdk": ["integration"],
+  tools: ["integration"],
+  "ai-sdk": ["integration", "tools"],
   fetch: ["integration"],
   mcp: ["integration"],
   vitest: ["integration/session", "recording", "redact"],

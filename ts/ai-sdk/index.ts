@@ -1,6 +1,6 @@
 export { rewindEmbeddingModel } from "./embeddings.js";
 export { rewindMiddleware, type RewindMiddlewareOptions } from "./middleware.js";
-export { wrapTools } from "./tools.js";
+export { wrapTools } from "../tools/index.js";
 export type {
   CallOptions,
   EmbeddingModelLike,

@@ -82,15 +82,18 @@ export class Connection {
     Object.assign(transport, callbacks);
     await transport.start();
     const { initialize, protocolVersion, initialized } = this.greeting;
-    if (initialize === undefined) return;
+    if (initialize !== undefined) await this.#greet(initialize);
+    // Clients before version 1.13 of the SDK do not set it.
+    if (protocolVersion !== undefined) transport.setProtocolVersion?.(protocolVersion);
+    if (initialized !== undefined) await this.#send(initialized);
+  }
+
+  async #greet(initialize: RequestMessage): Promise<void> {
     const id = "agent-rewind:initialize";
     const greeted = new Promise<ResponseMessage>((done) => (this.#greeting = { id, done }));
     await this.#send({ ...initialize, id });
     const { error } = await greeted;
     if (error !== undefined) throw new McpCallEndedError("initialize", "closed");
-    // Clients before version 1.13 of the SDK do not set it.
-    if (protocolVersion !== undefined) transport.setProtocolVersion?.(protocolVersion);
-    if (initialized !== undefined) await this.#send(initialized);
   }
 
   /** Sends a message that is not journaled. */

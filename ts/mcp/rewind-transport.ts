@@ -49,13 +49,22 @@ export function rewindTransport<T extends TransportLike>(transport: T, options: 
   const { server } = options;
   if (server !== undefined && (typeof server !== "string" || server === ""))
     throw new TypeError("rewindTransport: options.server must be a non-empty string");
-  return overlaid(transport, new RewindTransport(transport as unknown as Transport, server));
+  const own = new RewindTransport(transport as unknown as Transport, server);
+  return overlaid(transport, own, (other) => rewindTransport(other, options));
 }
+
+/** Also true for a transport that another copy of this package wrapped. */
+export function isWrapped(transport: object): boolean {
+  return WRAPPED in transport;
+}
+
+const WRAPPED = Symbol.for("agent-rewind.mcp.transport");
 
 // Taken at load: fake timers that a test installs later must not stop a replay.
 const { nextTick } = process;
 
 class RewindTransport implements Transport {
+  readonly [WRAPPED] = true;
   onclose: Transport["onclose"] = undefined;
   onerror: Transport["onerror"] = undefined;
   onmessage: Transport["onmessage"] = undefined;

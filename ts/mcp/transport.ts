@@ -20,10 +20,18 @@ export interface Transport {
   setProtocolVersion?: ((version: string) => void) | undefined;
 }
 
-/** A proxy of a transport that takes the members of `own` from there, and all others from the transport. */
-export function overlaid<T extends TransportLike>(transport: T, own: object): T {
+/**
+ * A proxy of a transport that takes the members of `own` from there, and all others from the transport.
+ *
+ * @param wrap wraps a further transport that a client creates by `transport.constructor`.
+ */
+export function overlaid<T extends TransportLike>(transport: T, own: object, wrap: (other: T) => T): T {
+  const sibling = function (...args: unknown[]): T {
+    return wrap(Reflect.construct(transport.constructor, args) as T);
+  };
   return new Proxy(transport, {
     get(target, key) {
+      if (key === "constructor") return sibling;
       const from = key in own ? own : target;
       // Methods with private members need their own object as `this`, not the proxy.
       const value: unknown = Reflect.get(from, key, from);

@@ -6,40 +6,51 @@ import {
   journalStreamed,
   replayStream,
   type JournaledCall,
-  type RunContext,
   type StreamEnd,
   type Tapped,
 } from "../integration/index.js";
+import type { CallMeta } from "../types/snapshot.js";
 
-type Execute = (input: unknown, options: unknown) => unknown;
+/** What a framework passes to a tool. */
+export interface ToolInput {
+  readonly input: unknown;
+  /** The id of the model's tool call. Some frameworks do not pass it. */
+  readonly toolCallId: string | undefined;
+}
 
-/**
- * Wraps tools for `generateText`, `streamText` and agents of the AI SDK, so that their executions are journaled by name
- * and input, and replayed. Tools without `execute` are returned unchanged.
- */
-export function wrapTools<Tools extends Readonly<Record<string, object>>>(tools: Tools): Tools {
+type Method = (...args: unknown[]) => unknown;
+
+/** Returns a function that journals the calls of `execute`. */
+export function journaledTool(
+  name: string,
+  execute: Method,
+  { read, isSuspended }: { read(args: unknown[]): ToolInput; isSuspended?: (args: unknown[]) => () => boolean },
+): Method {
   const created = getContext();
-  const wrapped = Object.entries(tools).map(([name, tool]): [string, object] => {
-    const { execute } = tool as { execute?: unknown };
-    if (typeof execute !== "function") return [name, tool];
-    const wrap = isGenerator(execute) ? wrapGenerator : wrapFunction;
-    return [name, { ...tool, execute: wrap(name, execute.bind(tool) as Execute, created) }];
-  });
-  return Object.fromEntries(wrapped) as Tools;
-}
-
-function toolCall(name: string, input: unknown, created: RunContext | undefined): JournaledCall | undefined {
-  const ambient = ambientContext("wrapTools", created);
-  return ambient && { kind: "tool", name, request: input, context: ambient.context, leaf: false };
-}
-
-function wrapFunction(name: string, execute: Execute, created: RunContext | undefined): Execute {
-  return (input, options) => {
-    const call = toolCall(name, input, created);
-    if (call === undefined) return execute(input, options);
-    return journaled({ ...call, execute: () => lastOf(execute(input, options)) }).then(({ value }) => value);
+  const outputsOf = isGenerator(execute);
+  return (...args) => {
+    const ambient = ambientContext("wrapTools", created);
+    if (ambient === undefined) return execute(...args);
+    const { input, toolCallId } = read(args);
+    const call = { kind: "tool", name, request: input, context: ambient.context, leaf: false };
+    const meta = toolCallId === undefined ? {} : { toolCallId };
+    if (outputsOf) return journalOutputs(call, () => execute(...args) as AsyncIterable<unknown>, meta);
+    let live: { readonly output: unknown } | undefined;
+    const recorded = journaled({
+      ...call,
+      async execute() {
+        const suspended = isSuspended?.(args);
+        live = { output: await lastOf(execute(...args)) };
+        return suspended?.() === true ? new SuspendedTool() : live.output;
+      },
+      meta: () => meta,
+    });
+    return recorded.then(({ value }) => (live === undefined ? value : live.output));
   };
 }
+
+/** Not recorded, so a replay executes the tool again, and it suspends the run again. */
+class SuspendedTool {}
 
 /** If a plain function returns a generator, only its last output is journaled. */
 async function lastOf(output: unknown): Promise<unknown> {
@@ -55,15 +66,11 @@ interface RecordedOutputs {
 }
 
 /** For tools that yield several outputs. The last one is the result. */
-function wrapGenerator(name: string, execute: Execute, created: RunContext | undefined): Execute {
-  return (input, options) => {
-    const call = toolCall(name, input, created);
-    const outputs = (): AsyncIterable<unknown> => execute(input, options) as AsyncIterable<unknown>;
-    return call === undefined ? outputs() : journalOutputs(call, outputs);
-  };
-}
-
-async function* journalOutputs(call: JournaledCall, execute: () => AsyncIterable<unknown>): AsyncGenerator {
+async function* journalOutputs(
+  call: JournaledCall,
+  execute: () => AsyncIterable<unknown>,
+  meta: CallMeta,
+): AsyncGenerator {
   const stream = await journalStreamed<ReadableStream, RecordedOutputs>({
     ...call,
     async execute(info) {
@@ -72,7 +79,8 @@ async function* journalOutputs(call: JournaledCall, execute: () => AsyncIterable
         outputs: [...chunks],
         ...(end === undefined ? {} : { end }),
       });
-      return { answer: tap.open(), recorder: tap.recorder(recorded, () => ({ stream: { chunks: tap.sizes } })) };
+      const answer = tap.open();
+      return { answer, recorder: tap.recorder(recorded, () => ({ ...meta, stream: { chunks: tap.sizes } })) };
     },
     replay({ outputs, end }, _meta, rest) {
       const chunks = outputs.map((output) => [output, 0] as const);

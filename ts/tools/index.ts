@@ -1,0 +1,1 @@
+export { wrapTools } from "./wrap-tools.js";
