@@ -727,6 +727,8 @@ interface CallMeta {
   stream?: StreamMeta;
   /** contentHash of the request as it was sent, if the recorded request is redacted. */
   wireHash?: string;
+  /** The id that the model gave to this call of a tool, if the framework passes it to tools. */
+  toolCallId?: string;
 }
 /** Extension: timing and headers of a streamed answer. */
 interface StreamMeta {

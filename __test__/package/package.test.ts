@@ -61,7 +61,8 @@ test("loads without zod and openai, with the same names by import and require", 
       audit: expect.arrayContaining(["openAuditLog", "verifyLog"]) as string[],
       "ai-sdk": ["rewindEmbeddingModel", "rewindMiddleware", "wrapTools"],
       integration: expect.arrayContaining(["Tap", "ambientContext", "journalStreamed", "journaled"]) as string[],
-      mcp: ["McpCallEndedError", "isMcpCallEndedError", "rewindTransport"],
+      mcp: ["McpCallEndedError", "isMcpCallEndedError", "rewindClients", "rewindTransport"],
+      tools: ["wrapTools"],
     },
   });
   const { import: imported, require: required } = names as Record<string, unknown>;
