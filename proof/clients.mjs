@@ -1,7 +1,7 @@
 // npm run proof:clients [-- NAME…]: runs real clients and frameworks against a local server on Node.js 24, and writes
 // what it proves to docs/clients.md. The packages are installed into proof/clients/node_modules.
 import { fork } from "node:child_process";
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { isStale } from "../scripts/lib/freshness.mjs";
 import { writeGenerated } from "../scripts/lib/generated.mjs";
 import { fetchNode } from "../scripts/lib/node-versions.mjs";
@@ -34,8 +34,11 @@ await main(async () => {
   await step("vitest", async () => addTests(results, await vitest(node)));
   const mcp = await step("MCP clients", () => resultsOf(node, "mcp.mjs"));
   report({ ...results, MCP: mcp });
-  const [before, , after] = readFileSync(at(PAGE), "utf8").split(/(?<=<!-- table -->\n)|(?=<!-- end of the table -->)/);
-  writeGenerated(PAGE, `${before}${table(results, mcp)}${after}`, { check: Boolean(process.env.CI) });
+  const page = readFileSync(at(PAGE), "utf8");
+  const [start, end] = ["<!-- table -->\n", "<!-- end of the table -->"];
+  const before = page.slice(0, page.indexOf(start) + start.length);
+  const text = `${before}\n${table(results, mcp)}\n${page.slice(page.indexOf(end))}`;
+  writeGenerated(PAGE, text, { check: Boolean(process.env.CI) });
 });
 
 async function install() {

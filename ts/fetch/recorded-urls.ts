@@ -18,7 +18,7 @@ export function isRecorded({
   const excluded = ignore === undefined ? undefined : urlMatcher(ignore, "rewindFetch: options.ignore");
   return (input, init) => {
     const request = typeof input === "object" && "headers" in input ? input : undefined;
-    const text = request?.url ?? String(input);
+    const text = typeof input === "object" && "url" in input ? input.url : input.toString();
     // fetch itself rejects what is not a URL.
     if (!URL.canParse(text)) return true;
     const url = new URL(text);

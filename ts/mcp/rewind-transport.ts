@@ -49,7 +49,7 @@ export function rewindTransport<T extends TransportLike>(transport: T, options: 
   const { server } = options;
   if (server !== undefined && (typeof server !== "string" || server === ""))
     throw new TypeError("rewindTransport: options.server must be a non-empty string");
-  const own = new RewindTransport(transport as unknown as Transport, server);
+  const own = new RewindTransport(transport, server);
   return overlaid(transport, own, (other) => rewindTransport(other, options));
 }
 

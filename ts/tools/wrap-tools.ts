@@ -131,7 +131,7 @@ function watchSuspension([, context]: unknown[]): () => boolean {
 }
 
 function copyWith(object: object, members: Members): object {
-  const descriptors = Object.getOwnPropertyDescriptors(object) as PropertyDescriptorMap;
+  const descriptors: PropertyDescriptorMap = Object.getOwnPropertyDescriptors(object);
   for (const [name, value] of Object.entries(members))
     descriptors[name] = { value, writable: true, enumerable: true, configurable: true };
   return Object.create(Object.getPrototypeOf(object) as object | null, descriptors) as object;

@@ -11,7 +11,7 @@ const model = new ChatOpenAI({
 const State = Annotation.Root({ prompt: Annotation, draft: Annotation, text: Annotation });
 const graph = new StateGraph(State)
   .addNode("writer", async ({ prompt }) => ({ draft: (await model.invoke(prompt)).text }))
-  .addNode("editor", async ({ draft }) => ({ text: (await model.invoke(`Edit: ${draft}`)).text }))
+  .addNode("editor", async ({ draft }) => ({ text: (await model.invoke(["Edit:", draft].join(" "))).text }))
   .addEdge(START, "writer")
   .addEdge("writer", "editor")
   .addEdge("editor", END)
