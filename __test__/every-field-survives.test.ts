@@ -169,6 +169,7 @@ const PASSAGES: Passage[] = [
       ),
       ...all(["GenerationStart.memory", "GenerationStart.props", "GenerationStart.propsTypes"], "As the memory."),
       ...all(["CallMeta.usageInFinish", "CallMeta.finishReason"], "These are for the replay of streams."),
+      "CallMeta.toolCallId": "The answer of the model has it too.",
       ...all(["CallMeta.wireHash", "AgentFrameSnapshot.inputHash"], "`contentHash` is the hash that finds the call."),
     },
     part: {

@@ -17,6 +17,7 @@ import {
 } from "agent-rewind";
 import { dumpSnapshot, parseSnapshot, stringifySnapshot } from "agent-rewind/debugger";
 import { rewindFetch } from "agent-rewind/fetch";
+import { wrapTools } from "agent-rewind/tools";
 import { z } from "zod";
 
 import { answer, asking, double, streamingModel } from "./streaming.js";
@@ -47,6 +48,10 @@ const fetch = rewindFetch(() =>
   Promise.resolve(new Response("body", { headers: { "content-type": "text/plain", "x-request-id": "r1" } })),
 );
 
+const { weather } = wrapTools({
+  weather: { inputSchema: {}, execute: async (_input: object, _options: { toolCallId: string }) => "rain" },
+});
+
 export const everyFieldOptions = { redact: {} };
 
 export async function everyFieldProgram(): Promise<void> {
@@ -55,6 +60,7 @@ export async function everyFieldProgram(): Promise<void> {
     // Equal requests share one row of the journal, which has the last output.
     for (const day of [1, 2]) await step("same", () => new Date(day));
     await step("not JSON", () => ({ run: () => {} }));
+    await weather.execute({ city: "Oslo" }, { toolCallId: "call_1" });
     await journalCall({ kind: "step", name: "inexact", request: { notify() {} } }, () => "answer");
     await (await fetch("https://x.test/", { headers: { "x-stainless-retry-count": "1" } })).text();
     // The end of the body is recorded apart from the answer, and is not to race with the end of the frame.
