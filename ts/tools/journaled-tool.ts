@@ -50,7 +50,9 @@ export function journaledTool(
 }
 
 /** Not recorded, so a replay executes the tool again, and it suspends the run again. */
-class SuspendedTool {}
+class SuspendedTool {
+  readonly isSuspended = true;
+}
 
 /** If a plain function returns a generator, only its last output is journaled. */
 async function lastOf(output: unknown): Promise<unknown> {
