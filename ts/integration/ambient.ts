@@ -76,7 +76,7 @@ export function ambientContext(apiName: string, created: RunContext | undefined)
   const context = findContext(created, apiName);
   if (context === undefined || context.isTransport) return undefined;
   // Under the rules of older recordings, every call covers the client calls inside it.
-  if (context.outerCall !== undefined && !context.scope.frame.hasInnerCalls) return undefined;
+  if (context.outerCall !== undefined && !context.scope.rules.innerCalls) return undefined;
   return new Ambient(markCaller(context));
 }
 

@@ -98,7 +98,7 @@ export class Conversation {
     const { scope, within } = this.#context;
     const { frame } = scope;
     const outer = within === undefined ? undefined : JSON.stringify(within);
-    const foreign = frame.hasForeignHashes ? this.#foreignText() : undefined;
+    const foreign = scope.rules.foreignHashes ? this.#foreignText() : undefined;
     if (this.#normalizer === undefined || this.#normalizer.byMessage) {
       return calling(() => frame.beginPrompt(callId, this.#hasher, this.#tail, foreign, outer, lane));
     }

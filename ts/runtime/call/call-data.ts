@@ -9,9 +9,11 @@ export function dataText(scope: Scope, { meta = {}, lane, attempts, sameTick, in
   return scope.recordable(JSON.stringify({ meta, lane, attempts, sameTick, inexact }));
 }
 
+const NO_DATA: CallData = {};
+
 /** The data of a recorded call, from its JSON text. */
 export function recordedData(text: string | undefined): CallData {
-  if (text == null) return {};
+  if (text == null) return NO_DATA;
   const { meta, lane, attempts, sameTick, inexact } = JSON.parse(text) as CallData & { meta?: CallMeta | null };
   // The recording may have been edited.
   return {

@@ -60,7 +60,7 @@ function beginInside(session: Scope, call: StartedCall): StartedCall {
   const { from } = entry;
   const callId = session.nextCallId(kind, name);
   entry.sessionCallId = callId;
-  const within = session.frame.hasInnerCalls ? outerCallInSession(context) : undefined;
+  const within = session.rules.innerCalls ? outerCallInSession(context) : undefined;
   const recorded = calling(() => {
     const text = session.recordable(request());
     const id = JSON.stringify(callId);

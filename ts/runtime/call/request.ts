@@ -42,7 +42,7 @@ export function beginAttempt(
   );
   if (repeated !== undefined) {
     // The recording ends between two attempts: it does not have this one.
-    const isRecorded = !scope.frame.hasOwnAttempts || (attempt ?? 0) < repeated.recordedAttempts;
+    const isRecorded = !scope.rules.ownAttempts || (attempt ?? 0) < repeated.recordedAttempts;
     if (repeated.hasRecordedAnswer && !isRecorded) repeated.answer = "in-flight";
     // Until the new attempt ends, the call is in flight.
     if (!repeated.hasRecordedAnswer) scope.frame.reopen(repeated.recorded.slot);
@@ -115,7 +115,7 @@ function begin(
   const { frame } = scope;
   const callId = scope.nextCallId(kind, name);
   const kindText = scope.recordable(JSON.stringify(kind));
-  const foreign = frame.hasForeignHashes ? foreignRequestText(kind, name, value) : undefined;
+  const foreign = scope.rules.foreignHashes ? foreignRequestText(kind, name, value) : undefined;
   const lane = laneToFind(scope, from);
   const recorded = calling(() =>
     frame.begin(

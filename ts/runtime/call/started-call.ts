@@ -58,6 +58,31 @@ export interface CallRequest {
   readonly inSession?: Pick<CallRequest, "request" | "inexact"> | undefined;
 }
 
+class StartedInfo {
+  // One property for all instances: V8 would give each object literal with a getter a shape of its own, which costs
+  // microseconds. It is enumerable, like the other properties.
+  static readonly #KEY: PropertyDescriptor & ThisType<StartedInfo> = {
+    get() {
+      return this.#call.idempotencyKey;
+    },
+    enumerable: true,
+    configurable: true,
+  };
+  readonly #call: StartedCall;
+  readonly callId: string;
+  readonly contentHash: string;
+  declare readonly idempotencyKey: string;
+  readonly signal: AbortSignal;
+
+  constructor(call: StartedCall) {
+    this.#call = call;
+    this.callId = call.callId;
+    this.contentHash = call.contentHash;
+    Object.defineProperty(this, "idempotencyKey", StartedInfo.#KEY);
+    this.signal = call.scope.signal;
+  }
+}
+
 /** A call that has begun in a frame. */
 export class StartedCall implements CallRequest {
   readonly context: RunContext;
@@ -92,6 +117,10 @@ export class StartedCall implements CallRequest {
     this.#generation = scope.generation.id;
     const { included } = entry.recorded;
     if (included !== undefined && entry.attempts === 0) scope.generation.reserve(included.names);
+    // Otherwise the recorded lane is the lane of the call. A failure or a partial answer may be executed again.
+    if (entry.attempts === 0 && scope.run.replaying && (entry.answer !== "output" || entry.recorded.answered != null)) {
+      entry.from.capture();
+    }
     entry.attempts += 1;
     this.#attempt = entry.attempts;
     this.#open = new OpenCall(this);
@@ -131,21 +160,18 @@ export class StartedCall implements CallRequest {
     return this.#attempt < this.entry.recordedAttempts || this.recorded.askedAgain === true;
   }
 
-  /** What the code that executes the call receives. The id is computed if it is read. */
-  info(): { callId: string; contentHash: string; readonly idempotencyKey: string; signal: AbortSignal } {
-    const { context, scope, kind, callId, contentHash, recorded } = this;
-    const generation = this.#generation;
-    return {
-      callId,
-      contentHash,
-      get idempotencyKey() {
-        const kindText = scope.recordable(JSON.stringify(kind));
-        const { within } = context;
-        const outer = within === undefined ? undefined : JSON.stringify(within);
-        return scope.frame.idempotencyKey(kindText, contentHash, generation, recorded.occurrence ?? 0, outer);
-      },
-      signal: scope.signal,
-    };
+  /** Id of the call, which stays the same in runs that resume this one. */
+  get idempotencyKey(): string {
+    const { context, scope, kind, contentHash, recorded } = this;
+    const kindText = scope.recordable(JSON.stringify(kind));
+    const { within } = context;
+    const outer = within === undefined ? undefined : JSON.stringify(within);
+    return scope.frame.idempotencyKey(kindText, contentHash, this.#generation, recorded.occurrence ?? 0, outer);
+  }
+
+  /** What the code that executes the call receives. */
+  info(): StartedInfo {
+    return new StartedInfo(this);
   }
 
   get hasRecordedAnswer(): boolean {

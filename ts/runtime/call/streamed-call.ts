@@ -130,12 +130,14 @@ class StreamedCall<Answer, Recorded> {
       call,
       async (info, open) => {
         const handOver = this.#handOver;
-        const { answer, recorder, whole } = await make({
-          ...info,
-          before: this.#before,
-          journaled: () => handOver.settled,
-          redacted: scope.run.redaction !== undefined,
-        });
+        const { answer, recorder, whole } = await make(
+          // A copy would compute the idempotency key.
+          Object.assign(info, {
+            before: this.#before,
+            journaled: () => handOver.settled,
+            redacted: scope.run.redaction !== undefined,
+          }),
+        );
         this.#meta = recorder.meta;
         this.#failure = recorder.failure;
         // An answer that was returned before keeps its position in the order.

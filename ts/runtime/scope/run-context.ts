@@ -74,7 +74,7 @@ export class RunContext {
 
   /** @internal The callId of the call that what the code asks belongs to. None under the rules of older recordings. */
   get within(): string | undefined {
-    return this.outerCall !== undefined && this.scope.frame.hasInnerCalls ? this.outerCall.callId : undefined;
+    return this.outerCall !== undefined && this.scope.rules.innerCalls ? this.outerCall.callId : undefined;
   }
 
   /** @internal True if the agent was reborn: the code was left running by an earlier generation. */

@@ -37,6 +37,19 @@ export const DEFAULT_SETTINGS: AgentSettings = {
  */
 type Lifecycle = "running" | "returned" | "closed" | "abandoned";
 
+/** How the recording of a frame answers its calls. */
+interface FrameRules {
+  readonly generation: Generation;
+  /** True if requests must also be looked up by the hash of another recorder. */
+  readonly foreignHashes: boolean;
+  /** True if calls and frames inside a call belong to it. */
+  readonly innerCalls: boolean;
+  /** True if a retry that a client reports belongs to the call that it repeats. */
+  readonly ownAttempts: boolean;
+  /** True if calls must be started with their lanes. */
+  readonly lanes: boolean;
+}
+
 /** A frame of an active run: one for `runWith`, and one for each call of an agent. */
 export class Scope {
   readonly run: RunState;
@@ -61,6 +74,7 @@ export class Scope {
   readonly #children = new Set<Scope>();
   readonly #cancellation: Cancellation;
   readonly #errorOrigins = new ErrorOrigins();
+  #rules: FrameRules | undefined;
   #lifecycle: Lifecycle = "running";
   #onAbandon: () => void = () => {};
 
@@ -107,6 +121,21 @@ export class Scope {
     });
     this.#cancellation = new Cancellation(options.parent?.signal, options.signal);
     this.parent?.addChild(this);
+  }
+
+  /** How the recording answers the current generation. Read once, because each call needs it. */
+  get rules(): FrameRules {
+    const { frame, generation } = this;
+    if (this.#rules?.generation !== generation) {
+      this.#rules = {
+        generation,
+        foreignHashes: frame.hasForeignHashes,
+        innerCalls: frame.hasInnerCalls,
+        ownAttempts: frame.hasOwnAttempts,
+        lanes: frame.hasLanes,
+      };
+    }
+    return this.#rules;
   }
 
   get signal(): AbortSignal {

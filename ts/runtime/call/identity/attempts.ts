@@ -75,6 +75,7 @@ class CallsOfFrame {
   /** The only call that attempt `number` can repeat. Of several, it is the only one that the same functions wait for. */
   onlyFailed(key: string, number: number, from: AskedFrom): RetriableCall | undefined {
     const all = [...(this.#failed.get(key) ?? [])].filter(({ attempt }) => attempt === number - 1);
+    if (all.length > 1) from.capture();
     const lane = all.length > 1 ? from.readLane() : undefined;
     const inLane = lane === undefined ? [] : all.filter(({ entry }) => entry?.from.readLane() === lane);
     const failed = inLane.length === 1 ? inLane : all;
@@ -157,7 +158,7 @@ export class Attempt {
   }
 
   get #hasOwnAttempts(): boolean {
-    return this.#scope.frame.hasOwnAttempts;
+    return this.#scope.rules.ownAttempts;
   }
 
   /** The last call that the asking code has asked, if this attempt repeats it. */

@@ -4,20 +4,25 @@ import { captureStack, type CapturedStack } from "./async-stack.js";
 
 /** The place in the program that a call is asked from. */
 export class AskedFrom {
-  /** Absent if nothing is recorded or replayed, or if this process does not let anybody read stacks. */
-  readonly stack: CapturedStack | undefined;
+  readonly #above: Function;
+  #stack: CapturedStack | undefined;
   #read = false;
   #lane: string | undefined;
 
-  constructor(stack: CapturedStack | undefined) {
-    this.stack = stack;
+  constructor(above: Function) {
+    this.#above = above;
   }
 
-  /** Reads the lane. Costs a few microseconds, once. */
+  /** Captures the stack, once. Call it before the first await of the call. */
+  capture(): void {
+    this.#stack ??= captureStack(this.#above);
+  }
+
+  /** Reads the lane, if the stack was captured. Costs a few microseconds, once. */
   readLane(): string | undefined {
     if (this.#read) return this.#lane;
     this.#read = true;
-    const lane = this.stack?.lane();
+    const lane = this.#stack?.lane();
     if (lane?.complete === true) this.#lane = lane.names.join(" < ");
     return this.#lane;
   }
@@ -28,14 +33,20 @@ export class AskedFrom {
   }
 }
 
-/** @param above as in `captureStack`. */
-export function askedFrom({ run }: Scope, above: Function): AskedFrom {
-  return new AskedFrom(run.recording || run.replaying ? captureStack(above) : undefined);
+/**
+ * A replayed call needs its own lane only if the recording does not answer it, so its stack is captured when that is known.
+ * @param above as in `captureStack`.
+ */
+export function askedFrom({ run, outerRecording }: Scope, above: Function): AskedFrom {
+  const from = new AskedFrom(above);
+  if (run.replaying ? outerRecording !== undefined : run.recording) from.capture();
+  return from;
 }
 
 /** The lane of a new call as a JSON literal, if its frame replays calls with lanes. */
 export function laneToFind(scope: Scope, from: AskedFrom): string | undefined {
-  if (!scope.run.replaying || !scope.frame.hasLanes) return undefined;
+  if (!scope.run.replaying || !scope.rules.lanes) return undefined;
+  from.capture();
   const lane = from.readLane();
   return lane === undefined ? undefined : scope.recordable(JSON.stringify(lane));
 }
@@ -72,8 +83,9 @@ export class OpenCall {
   constructor(call: Opened) {
     const { scope, contentHash } = call;
     this.#contentHash = contentHash;
-    this.#ofScope = openCalls.get(scope) ?? new Map<string, OpenCalls>();
-    openCalls.set(scope, this.#ofScope);
+    let ofScope = openCalls.get(scope);
+    if (ofScope === undefined) openCalls.set(scope, (ofScope = new Map<string, OpenCalls>()));
+    this.#ofScope = ofScope;
     const open = this.#ofScope.get(contentHash);
     if (open === undefined) {
       this.#ofScope.set(contentHash, { count: 1, only: call });
