@@ -19,6 +19,7 @@ const checks = {
   oxlint: () => node("oxlint", "--type-aware", "--deny-warnings"),
   "arrows between the rooms of ts/": () => runNode("scripts/check-arrows-ts.mjs"),
   tsc: () => node("typescript"),
+  licences: () => runNode("scripts/check-licences.mjs"),
   "tsc of the tests": () => node("typescript", "--project", "__test__"),
 };
 

@@ -35,7 +35,8 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 
 export const packageJson: Manifest = readManifest(root);
 
-const tarballs = readdirSync(join(root, "npm"))
+/** All tarballs that were packed. */
+export const tarballs: string[] = readdirSync(join(root, "npm"))
   .filter((name) => name.endsWith(".tgz"))
   .map((name) => join(root, "npm", name));
 

@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import { install, mainTarball, packageJson, readManifest, runTool, type Consumer } from "./consumer.js";
+import { install, mainTarball, packageJson, readManifest, runTool, tarballs, type Consumer } from "./consumer.js";
 
+const NOTICES = "THIRD-PARTY-NOTICES.txt";
 const RECORDED_ONCE = { calls: 1, sums: [3, 3] };
 
 const installed = ({ folder }: Consumer): string => join(folder, "node_modules", packageJson.name);
@@ -14,6 +15,7 @@ test("contains the build and nothing else", () => {
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "README.md",
+    "THIRD-PARTY-NOTICES.txt",
     "dist",
     "index.d.ts",
     "native",
@@ -35,16 +37,53 @@ test("contains an addon of less than 4,000,000 bytes", () => {
   expect(addons.filter((addon) => statSync(addon).size >= 4_000_000)).toEqual([]);
 });
 
-test("names a platform package for each target and runs nothing at install", () => {
+test("names the packed platform packages and runs nothing at install", () => {
   const manifest = readManifest(installed(install({ platform: true })));
   const platforms = Object.entries(manifest.optionalDependencies ?? {});
-  expect(platforms).toHaveLength(packageJson.napi.targets.length);
+  const packed = tarballs.filter((tarball) => tarball !== mainTarball).map((tarball) => basename(tarball));
+  expect(packed).not.toEqual([]);
+  expect(platforms.map(([name, version]) => `${name}-${version}.tgz`).toSorted()).toEqual(packed.toSorted());
   for (const [name, version] of platforms) {
     expect(name).toMatch(/^agent-rewind-(linux|darwin|win32)-(x64|arm64)/);
     expect(version).toBe(packageJson.version);
   }
   expect(manifest.dependencies).toBeUndefined();
   expect(manifest.scripts).toBeUndefined();
+});
+
+test("names its repository, and links in its README lead there or to other pages", () => {
+  const folder = installed(install({ platform: true }));
+  const page = "https://github.com/agent-rewind/agent-rewind";
+  expect(readManifest(folder)).toMatchObject({
+    repository: { type: "git", url: `git+${page}.git` },
+    homepage: `${page}#readme`,
+    bugs: { url: `${page}/issues` },
+  });
+  const readme = readFileSync(join(folder, "README.md"), "utf8");
+  const links = [...readme.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link as string);
+  expect(links.length).toBeGreaterThan(20);
+  expect(links.filter((link) => !/^(?:https?:|#)/.test(link))).toEqual([]);
+  const files = links.filter((link) => link.startsWith(`${page}/blob/main/`));
+  expect(files.length).toBeGreaterThan(20);
+  // Each file is in the repository.
+  for (const file of files) {
+    const path = file.slice(`${page}/blob/main/`.length).replace(/#.*/, "");
+    expect({ path, exists: existsSync(new URL(`../../${path}`, import.meta.url)) }).toEqual({ path, exists: true });
+  }
+});
+
+test("contains the notices of the code that it contains", () => {
+  const consumer = install({ platform: true });
+  const main = readFileSync(join(installed(consumer), NOTICES), "utf8");
+  expect(main).toMatch(/^- zod-to-json-schema \d+\.\d+\.\d+: ISC$/m);
+  expect(main).toContain("Permission to use, copy, modify");
+  const [platform] = Object.keys(readManifest(installed(consumer)).optionalDependencies ?? {});
+  const addon = readFileSync(join(consumer.folder, "node_modules", platform as string, NOTICES), "utf8");
+  for (const crate of ["napi", "sha2", "serde_json", "rpds", "memchr", "simdutf8"])
+    expect(addon).toMatch(new RegExp(`^- ${crate} \\d+\\.\\d+\\.\\d+: .*(?:MIT|Apache-2\\.0|MPL)`, "m"));
+  expect(addon).toContain("Apache License");
+  expect(addon).toContain("Permission is hereby granted, free of charge");
+  expect(addon).not.toMatch(/proptest|contains no text/);
 });
 
 test("loads without zod and openai, with the same names by import and require", () => {

@@ -4,6 +4,8 @@ import { ZodFirstPartyTypeKind } from "zod/v3";
 import { at, readJson } from "./paths.mjs";
 
 const NAME = "zod-to-json-schema";
+/** The npm modules whose code is in dist/. */
+export const BUNDLED = [NAME];
 const INLINED = at("ts/vendor", `${NAME}.js`);
 const ENTRY = "\0entry";
 const ZOD = "\0zod";
