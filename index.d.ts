@@ -736,7 +736,7 @@ interface StreamMeta {
   startMs?: number;
   /** The chunks: bytes of a body or parts of a stream, and milliseconds from the call. */
   chunks?: [size: number, atMs: number][];
-  /** Number of earlier attempts of the client. Only in old recordings; since then, the call has `attempts`. */
+  /** Number of earlier attempts of the client, if there were any. */
   attempt?: number;
   /** Headers that differ between equal responses, such as `date` and `x-request-id`. */
   headers?: [name: string, value: string][];
