@@ -13,6 +13,7 @@ const USAGE = `node proof/independent.mjs [options]
   --faults N     how many faults to print with their programs (5)
   --without L    leaves out programs that hold one of these shapes, separated by commas
   --skip L       leaves out these programs, numbers separated by commas
+  --whole        prints failing programs as they are, without making them smaller
   --first        stops at the first program with a fault
   --json         prints one JSON object
   --power        plants faults into the rules, and prints how many programs find each (at most 500)`;
@@ -25,6 +26,7 @@ const { values: options } = parseArgs({
     faults: { type: "string", default: "5" },
     without: { type: "string", default: "" },
     skip: { type: "string", default: "" },
+    whole: { type: "boolean", default: false },
     first: { type: "boolean", default: false },
     power: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
@@ -46,6 +48,7 @@ else {
         seed,
         skip: options.skip.split(",").filter(Boolean).map(Number),
         first: options.first,
+        whole: options.whole,
         only: options.only === undefined ? undefined : Number(options.only),
         faults: Number(options.faults),
         without: options.without.split(",").filter(Boolean),

@@ -1,5 +1,9 @@
 // Which failures a resumed run executes again, by the shape of the program. The snapshot is taken, or the process is
 // killed, right after the start of the call "y". The clients await before their calls, as openai does.
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
 import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -8,10 +12,12 @@ import { collectTrace, dumpSnapshot, restoreSnapshot } from "../../ts/debugger.j
 import { rewindFetch } from "../../ts/fetch/index.js";
 import { callTool, captureContext, journalCall, resume, runFrame, runWith } from "../../ts/index.js";
 import type { AgentSnapshot, ReplayReport } from "../../ts/index.js";
-import { sleep, until } from "../support/deferred.js";
+import { deferred, sleep } from "../support/deferred.js";
 
 /** Set when "x" fails. */
 const x = { hasFailed: false };
+/** Settled when "y" starts. */
+let y = deferred();
 /** Resolves some time after that. */
 const later = async (): Promise<void> => {
   while (!x.hasFailed) await sleep(1);
@@ -26,10 +32,14 @@ async function snapshotsAt(shape: Shape): Promise<AgentSnapshot[]> {
   const taken: AgentSnapshot[] = [];
   const trace = collectTrace();
   x.hasFailed = false;
+  y = deferred();
   const client: Client = async (name, ms = 0, fail = false) => {
     await Promise.resolve();
     return journalCall({ kind: "step", name, request: name }, async () => {
-      if (name === "y" && taken.length === 0) taken.push(dumpSnapshot());
+      if (name === "y") {
+        if (taken.length === 0) taken.push(dumpSnapshot());
+        y.resolve();
+      }
       await sleep(ms);
       if (!fail) return name;
       x.hasFailed = true;
@@ -41,8 +51,8 @@ async function snapshotsAt(shape: Shape): Promise<AgentSnapshot[]> {
   }).catch(() => {});
   await sleep(40);
   const events = trace.stop();
-  const y = events.findIndex((event) => event.type === "call:start" && event.name === "y");
-  return [...taken, restoreSnapshot(events.slice(0, y + 1))];
+  const start = events.findIndex((event) => event.type === "call:start" && event.name === "y");
+  return [...taken, restoreSnapshot(events.slice(0, start + 1))];
 }
 
 /** Resumes the snapshot. Returns the report, and whether "x", which had failed, was executed again. */
@@ -88,6 +98,27 @@ const queued = <T>(task: () => Promise<T>): Promise<T> =>
     });
   });
 
+/** A queue that runs one task at a time, as p-limit(1) and p-queue with a concurrency of 1 do. */
+const queueOfOne = (): (<T>(task: () => Promise<T>) => Promise<T>) => {
+  const waiting: (() => void)[] = [];
+  let isBusy = false;
+  const next = (): void => {
+    isBusy = false;
+    waiting.shift()?.();
+  };
+  return (task) =>
+    new Promise((resolve) => {
+      const run = (): void => {
+        isBusy = true;
+        const result = task();
+        resolve(result);
+        result.then(next, next);
+      };
+      if (isBusy) waiting.push(run);
+      else run();
+    });
+};
+
 const HANDLED: Record<string, Shape> = {
   "try, catch": async (client) => {
     try {
@@ -108,9 +139,13 @@ const HANDLED: Record<string, Shape> = {
     await Promise.allSettled([client("x", 2, true), sleep(1)]);
     await client("y", 1);
   },
+  "a combinator that another one with equal functions follows": async (client) => {
+    await Promise.allSettled([client("x", 2, true), sleep(1)]);
+    await Promise.allSettled([sleep(1), client("y", 1)]);
+  },
   "a race that is caught": async function main(client) {
     try {
-      await Promise.race([client("x", 2, true), sleep(30)]);
+      await Promise.race([client("x", 2, true), y.promise]);
     } catch {
       await client("y", 1);
     }
@@ -215,7 +250,7 @@ const UNSEEN: Record<string, Shape> = {
       await later();
       await client("y", 1);
     };
-    await Promise.all([client("x", 3, true), sibling()]).finally(() => sleep(20));
+    await Promise.all([client("x", 3, true), sibling()]).finally(() => y.promise);
   },
   "a sibling in Promise.allSettled": async (client) => {
     const sibling = async (): Promise<void> => {
@@ -233,16 +268,15 @@ const UNSEEN: Record<string, Shape> = {
     await prefetched;
   },
   "an anonymous timer": async (client) => {
-    let isDone = false;
     const timer = setInterval(() => {
       if (!x.hasFailed) return;
       clearInterval(timer);
-      setTimeout(() => void client("y", 1).then(() => (isDone = true)), 2);
+      setTimeout(() => void client("y", 1), 2);
     }, 1);
     try {
       await client("x", 3, true);
     } finally {
-      await until(() => isDone);
+      await y.promise;
     }
   },
   "the other branch of a race": async (client) => {
@@ -250,7 +284,7 @@ const UNSEEN: Record<string, Shape> = {
       await later();
       await client("y", 1);
     };
-    await Promise.race([client("x", 3, true), slow()]).finally(() => sleep(20));
+    await Promise.race([client("x", 3, true), slow()]).finally(() => y.promise);
   },
   "branches with equal names that are not awaited": async (client) => {
     const job = async (name: string, ms: number, fail: boolean): Promise<void> => {
@@ -262,12 +296,20 @@ const UNSEEN: Record<string, Shape> = {
     await job("y", 1, false);
     await failing;
   },
+  "another branch of the same combinator in the next round of a loop": async (client) => {
+    for (const name of ["x", "y"]) {
+      const call = async (): Promise<void> => {
+        await client(name, 1, name === "x");
+      };
+      await Promise.allSettled(name === "x" ? [call(), sleep(1)] : [sleep(1), call()]);
+    }
+  },
   "a branch with a call that was open": async (client) => {
     const branch = async (): Promise<void> => {
       await client("z", 20);
       await client("y", 1);
     };
-    await Promise.all([client("x", 3, true), branch()]).finally(() => sleep(40));
+    await Promise.all([client("x", 3, true), branch()]).finally(() => y.promise);
   },
 };
 
@@ -370,6 +412,105 @@ describe("a failure that ended the run", () => {
       expect(result).toEqual(["handled", "bad 2!"]);
       expect(calls).toEqual(["bad 2"]);
     }
+  });
+});
+
+describe("the next task of a queue of one after a failed task", () => {
+  const shape: Shape = (client) => {
+    const queue = queueOfOne();
+    return Promise.all([queue(() => client("x", 2, true)), queue(() => client("y", 2))]);
+  };
+
+  it("starts in the turn of the failure, so a run that is killed there replays it", async () => {
+    for (const snapshot of await snapshotsAt(shape)) {
+      expect(await resumed(snapshot)).toEqual({ again: false, unproven: false });
+    }
+  });
+
+  it("does not count if the run ends with the failure", async () => {
+    const trace = collectTrace();
+    const client: Client = (name, ms = 0, fail = false) =>
+      journalCall({ kind: "step", name, request: name }, async () => {
+        await sleep(ms);
+        if (fail) throw new Error(name);
+        return name;
+      });
+    await expect(runWith(() => shape(client))).rejects.toThrow("x");
+    expect(await resumed(restoreSnapshot(trace.stop()))).toEqual({ again: true, unproven: false });
+  });
+});
+
+describe("with --no-async-stack-traces", () => {
+  const program = `
+    import { setTimeout as sleep } from "node:timers/promises";
+    import { journalCall, resume, runWith } from "agent-rewind";
+    import { dumpSnapshot } from "agent-rewind/debugger";
+
+    const shapes = {
+      async "try, catch"(client) {
+        await client("x", true).catch(() => {});
+        await client("y");
+      },
+      async "a fallback after a pause"(client) {
+        try {
+          await client("x", true);
+        } catch {
+          await sleep(5);
+          await client("y");
+        }
+      },
+      async "a fallback in a branch that starts at once"(client) {
+        const branch = () => client("x", true).catch(() => client("y"));
+        await Promise.all([branch(), client("z")]);
+      },
+      async "a fallback after a pause, while another branch has an open call"(client) {
+        const branch = () => client("x", true).catch(async () => { await sleep(5); return client("y"); });
+        await Promise.all([branch(), client("z")]);
+      },
+      async "a sibling"(client, failed) {
+        const sibling = async () => { await failed; await sleep(5); await client("y"); };
+        await Promise.allSettled([client("x", true), sibling(), client("z")]);
+      },
+    };
+    const found = {};
+    for (const [title, shape] of Object.entries(shapes)) {
+      let snapshot, fail, end;
+      const failed = new Promise((resolve) => (fail = resolve));
+      const ended = new Promise((resolve) => (end = resolve));
+      const client = async (name, fails = false) => {
+        await Promise.resolve();
+        return journalCall({ kind: "step", name, request: name }, async () => {
+          if (name === "y") { snapshot = dumpSnapshot(); end(); }
+          // Open until the snapshot is taken.
+          if (name === "z") await ended;
+          await sleep(2);
+          if (!fails) return name;
+          fail();
+          throw new Error(name);
+        });
+      };
+      await runWith(() => shape(client, failed));
+      let again = false, unproven;
+      await resume(
+        () => journalCall({ kind: "step", name: "x", request: "x" }, () => { again = true; }).catch(() => {}),
+        { snapshot, onReport: (report) => { unproven = report.unprovenFailures.length > 0; } },
+      );
+      found[title] = again && unproven ? "unproven" : again ? "again" : "replayed";
+    }
+    console.log(JSON.stringify(found));
+  `;
+
+  it("a failure is replayed only where the turn of the event loop, or that nothing else was open, shows that it was handled", async () => {
+    const cwd = fileURLToPath(new URL("../../", import.meta.url));
+    const args = ["--no-async-stack-traces", "--input-type=module", "-e", program];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });
+    expect(JSON.parse(stdout)).toEqual({
+      "try, catch": "replayed",
+      "a fallback after a pause": "replayed",
+      "a fallback in a branch that starts at once": "replayed",
+      "a fallback after a pause, while another branch has an open call": "unproven",
+      "a sibling": "unproven",
+    });
   });
 });
 

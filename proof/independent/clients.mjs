@@ -29,7 +29,7 @@ export class Clients extends HttpClients {
 
   /** A journaled call. `inner` is what it does before it asks the outside. */
   async call(site, what, plan = {}, inner) {
-    this.start(site, what);
+    this.start(site, what, "step");
     try {
       if (this.awaits > 0) await this.prepare();
       return this.saw(site, await this.raw(site, what, plan, inner));
@@ -40,17 +40,19 @@ export class Clients extends HttpClients {
 
   /** A call whose promise the program keeps, the package's own, to await it later. */
   early(site, what, plan) {
-    this.start(site, what);
+    this.start(site, what, "step");
     return this.raw(site, what, plan);
   }
 
   raw(site, what, plan = {}, inner) {
     const call = { kind: plan.kind ?? "step", name: plan.name ?? "model", request: requestOf(what) };
-    return journalCall(call, (info) => {
-      this.world.note("called", site, { text: info.callId });
-      const answer = inner === undefined ? this.#answer(site, plan) : this.#inside(site, plan, inner);
-      return plan.deaf ? answer : unlessStopped(info.signal, answer);
-    });
+    return this.asksAt(site, () =>
+      journalCall(call, (info) => {
+        this.world.note("called", site, { text: info.callId });
+        const answer = inner === undefined ? this.#answer(site, plan) : this.#inside(site, plan, inner);
+        return plan.deaf ? answer : unlessStopped(info.signal, answer);
+      }),
+    );
   }
 
   async #inside(site, plan, inner) {
@@ -69,15 +71,16 @@ export class Clients extends HttpClients {
 
   /** A tool that the program calls itself. */
   async tool(site, what, plan = {}, inner) {
-    this.start(site, what);
+    this.start(site, what, "tool");
     try {
       if (this.awaits > 0) await this.prepare();
       const handler = (_, { callId, signal }) => {
+        this.began(callId, site);
         this.world.note("called", site, { text: callId });
         return unlessStopped(signal, inner === undefined ? this.#answer(site, plan) : this.#inside(site, plan, inner));
       };
       const tool = { name: "look", description: "Looks", parameters: z.any(), handler };
-      return this.saw(site, await callTool(tool, requestOf(what)));
+      return this.saw(site, await this.asksAt(site, () => callTool(tool, requestOf(what))));
     } catch (error) {
       throw this.failed(site, error);
     }
@@ -85,13 +88,14 @@ export class Clients extends HttpClients {
 
   /** A journaled call that is tried again after each failure, and says so. */
   async tries(site, what, plan) {
-    this.start(site, what);
+    this.start(site, what, "step");
     for (let attempt = 0; ; attempt++) {
       const last = attempt === plan.tries.length - 1;
       try {
         if (this.awaits > 0) await this.prepare();
         const call = { kind: "step", name: "model", request: requestOf(what), attempt };
-        const value = await journalCall(call, () => this.world.ask(site, this.refusals(site, plan, attempt)));
+        const ask = () => this.world.ask(site, this.refusals(site, plan, attempt));
+        const value = await this.asksAt(site, () => journalCall(call, ask));
         return this.saw(site, value);
       } catch (error) {
         if (last || !isOutside(error)) throw this.failed(site, error);
@@ -121,7 +125,7 @@ export class Clients extends HttpClients {
 
   /** An agent that prompts a model. `plan.turns` lists the tools that the model calls in each turn. */
   async agent(site, what, plan, inner) {
-    this.start(site, what);
+    this.start(site, what, "agent");
     const { turns = [], ms, fail } = plan;
     const world = this.world;
     const results = new Map();
@@ -145,8 +149,9 @@ export class Clients extends HttpClients {
         yield { type: "finish", finishReason: turn < turns.length ? "tool_calls" : "stop" };
       },
     };
-    const handler = async ({ turn, index }) => {
+    const handler = async ({ turn, index }, { callId }) => {
       const at = `${site}!${turn}:${index}`;
+      this.began(callId, at);
       const tool = turns[turn][index];
       try {
         if (tool.inner) await inner(`${at}>`);
@@ -170,7 +175,7 @@ export class Clients extends HttpClients {
     });
     this.world.note("frame", site, {});
     try {
-      const value = await agent(requestOf(what));
+      const value = await this.asksAt(site, () => agent(requestOf(what)));
       this.world.note("completed", site);
       return this.saw(site, value);
     } catch (error) {

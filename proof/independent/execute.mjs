@@ -22,11 +22,14 @@ import { show, World } from "./world.mjs";
  * @typedef {object} Executed
  * @property {{ kind: string, path: string, text?: string, origins?: string[] }[]} log
  * @property {{ value?: string, error?: string, origins?: string[], hangs?: true }} end of the run
+ * @property {Map<string, number>} answeredAt the length of the log when the outside last answered each place
  * @property {any[]} events
  * @property {number[]} eventsAt the length of the log before each event
  * @property {{ snapshot: any, at: number }[]} dumps one at each entry of the log that was chosen
  * @property {any} last the dump at the end
  * @property {number} endAt the length of the log at the end of the run
+ * @property {Set<string>} unproven places of failed calls that the report names as executed again without proof
+ * @property {Set<string>} repeated those of them whose failure the program had handled, as the judge finds
  * @property {string[]} unhandled
  */
 
@@ -58,6 +61,7 @@ export async function execute(subject, label, options = {}, { dumps: keepDumps =
   const eventsAt = [];
   const own = createEventBus();
   own.subscribe("*", (event) => {
+    if (event.type === "call:start") w.began(event.callId);
     events.push(event);
     eventsAt.push(world.log.length);
     bus?.emit(event);
@@ -65,6 +69,7 @@ export async function execute(subject, label, options = {}, { dumps: keepDumps =
   const dumps = [];
   let last;
   let endAt = Infinity;
+  let report;
   unhandled.length = 0;
   const main = subject.compiled(w);
   const run = runWith(
@@ -87,7 +92,7 @@ export async function execute(subject, label, options = {}, { dumps: keepDumps =
         throw error;
       }
     },
-    { enableSnapshot: true, eventBus: own, ...options },
+    { enableSnapshot: true, eventBus: own, onReport: (given) => (report = given), ...options },
   );
   const settled = run.then(
     (value) => ({ value: show(value) }),
@@ -99,12 +104,15 @@ export async function execute(subject, label, options = {}, { dumps: keepDumps =
   await new Promise((resolve) => setImmediate(resolve));
   return {
     log: world.log,
+    answeredAt: world.answeredAt,
     end,
     events,
     eventsAt,
     dumps,
     last,
     endAt: Math.min(endAt, world.log.length),
+    unproven: new Set(report?.unprovenFailures.map((callId) => w.sites.get(callId))),
+    repeated: new Set(),
     unhandled: unhandled.splice(0),
   };
 }

@@ -8,17 +8,17 @@ import { HttpError, Threads } from "./threads.mjs";
 import { describe, WorldError } from "./world.mjs";
 
 export class HttpClients extends Threads {
-  async #send(site, what, { attempt, signal, body = JSON.stringify(what) }, answer) {
+  async #send(site, what, { path = "v1", attempt, signal, body = JSON.stringify(what) }, answer) {
     if (this.awaits > 0) await this.prepare();
     const fetch = rewindFetch((_url, init) => unlessStopped(init?.signal, answer()));
     const headers = { "content-type": "application/json" };
     if (attempt > 0) headers["x-stainless-retry-count"] = String(attempt);
-    return fetch("https://model.example/v1", { method: "POST", body, headers, signal });
+    return this.asksAt(site, () => fetch(`https://model.example/${path}`, { method: "POST", body, headers, signal }));
   }
 
   /** A client that tries again after a 429. */
   async http(site, what, plan = {}, signal) {
-    this.start(site, what);
+    this.start(site, what, `http ${plan.body ?? ""}`);
     const tries = plan.tries ?? [plan.ms];
     const body = plan.body === undefined ? undefined : CONTENT[plan.body](JSON.stringify(what));
     try {
@@ -48,9 +48,10 @@ export class HttpClients extends Threads {
 
   /** A streamed answer, of which the program reads `read` pieces, or all. */
   async stream(site, what, plan) {
-    this.start(site, what);
+    const path = `stream/${plan.read ?? "all"}`;
+    this.start(site, what, path);
     try {
-      const response = await this.#send(site, what, {}, async () => {
+      const response = await this.#send(site, what, { path }, async () => {
         const breaks = plan.fail === "always" || (plan.fail === "once" && this.world.timesAsked(site) === 0);
         const said = await this.world.ask(site, { ms: plan.ms, final: false });
         const pieces = Array.from({ length: plan.pieces }, (_, index) => `${said}.${index} `);

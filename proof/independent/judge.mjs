@@ -1,6 +1,8 @@
 // Judges a run that started from a recording, by what the program saw and what reached the outside. Nothing here looks
 // into a snapshot or an event.
 
+import { exchanged, startsOf } from "./order.mjs";
+
 /**
  * What the program had seen of one call when the recording was made.
  *
@@ -39,10 +41,11 @@ const outside = (path) => path.includes("%");
  * @param {import("./execute.mjs").Executed} executed
  * @param {number} cut
  * @param {Map<string, Known>} [earlier] what the recording contained that this run started from, if it keeps that
- * @returns {Map<string, Known>}
+ * @returns {Map<string, Known> & { starts: import("./order.mjs").Starts }}
  */
 export function knownOf({ log, end, endAt }, cut, earlier = new Map()) {
   const known = new Map(earlier);
+  known.starts = startsOf(log.slice(0, cut), earlier.starts);
   const requests = new Map();
   const catches = [];
   for (const { kind, path, text, origins } of log.slice(0, cut)) {
@@ -57,6 +60,8 @@ export function knownOf({ log, end, endAt }, cut, earlier = new Map()) {
       for (const [inside, one] of known)
         if (inside.startsWith(`${path}@`) || inside.startsWith(`${path}!`)) one.handled = true;
     }
+    // Executed again: what was known of it before is gone.
+    if (kind === "ask") known.delete(path);
     if (kind === "ask" || kind === "saw") {
       for (const { site, origins: failed } of catches) {
         if (follows(path, site)) for (const origin of failed) if (known.has(origin)) known.get(origin).handled = true;
@@ -69,7 +74,7 @@ export function knownOf({ log, end, endAt }, cut, earlier = new Map()) {
 
 /** True if the thread that caught something at `site` comes to `path` after that. */
 function follows(path, site) {
-  const [to, from] = [path, site].map((text) => [...text.matchAll(/([.#|&@>%!:])(\d*)([tcb]?)/g)]);
+  const [to, from] = [path, site].map((text) => [...text.matchAll(/([.#|^&@>%!:])(\d*)([tcb]?)/g)]);
   const at = from.findIndex(([text], index) => to[index]?.[0] !== text);
   if (at === -1 || to[at] === undefined) return false;
   const [[, fork, next, part], [, other, caught]] = [to[at], from[at]];
@@ -99,21 +104,34 @@ export function readLog(log) {
  * @param {Map<string, Known>} known what the recording contains
  * @param {object} how
  * @param {boolean} [how.strict]
- * @param {Map<string, string>} [how.edited] answers may differ from the recorded run, and so may the requests that
- *   contain them. These are the recorded ones
+ * @param {Map<string, string>} how.requests the recorded ones
+ * @param {boolean} [how.edited] answers may differ from the recorded run, and so may the requests that contain them
  * @param {boolean} [how.partial] the recording is a part of a run
  * @param {boolean} [how.reuse] the insides of frames are not executed
  * @param {import("./execute.mjs").Executed} [how.whole] a whole run that this one must agree with, place by place
  * @returns {Fault[]}
  */
-export function judge(subject, run, known, { strict = false, edited, reuse = false, partial = false, whole } = {}) {
+export function judge(subject, run, known, how) {
+  const { strict = false, requests: recorded, reuse = false, partial = false, whole } = how;
   /** @type {Fault[]} */
   const faults = [];
   const fault = (kind, path, seen, right) => faults.push({ kind, path, seen, right });
   const { outcomes, requests, asks, visited } = readLog(run.log);
+  const unproven = strict ? new Set() : run.unproven;
+  // What is executed again takes its time.
+  const isTimed = !strict && (partial || how.edited === true || unproven.size > 0);
+  const others = isTimed ? exchanged(known.starts, startsOf(run.log)) : new Map();
+  const edited = how.edited === true || unproven.size > 0 || others.size > 0;
   // What a call asked belongs to that call. One with another request is another call.
-  const isOther = ({ site, mark }) => mark !== "@" && edited.get(site) !== requests.get(site);
+  const isOther = ({ site, mark }) => mark !== "@" && recorded.get(site) !== requests.get(site);
   const knownAt = (path) => (edited && enclosing(path).some(isOther) ? undefined : known.get(path));
+  // The end of a frame aborts the frames in it.
+  const ended = new Set(run.log.flatMap(({ kind, path }) => (/^completed|^rejected/.test(kind) ? [path] : [])));
+  const isLeft = (path) =>
+    enclosing(path)
+      .filter(({ mark }) => mark === "@")
+      .slice(0, -1)
+      .some(({ site }) => ended.has(site));
   for (const text of run.unhandled) fault("unhandled", "", text, "no unhandledRejection");
   if (run.end.hangs) fault("missing", "", "the run never ends", "an end");
   else if (run.end.error !== undefined && run.end.origins.length === 0)
@@ -124,6 +142,8 @@ export function judge(subject, run, known, { strict = false, edited, reuse = fal
     const one = knownAt(path);
     const same = one !== undefined && one.request === requestAt(requests, path) && !cannotBeKept(one);
     if (strict) fault("extra", path, "asked in a strict replay", "nothing is asked");
+    else if (others.has(path) && !known.has(others.get(path))) continue;
+    else if (same && one.handled && !one.ok && unproven.has(path)) run.repeated.add(path);
     else if (same && (one.ok || (one.handled && !one.fatal && one.text !== "AbortError")))
       fault(
         "extra",
@@ -140,7 +160,8 @@ export function judge(subject, run, known, { strict = false, edited, reuse = fal
     const request = requestAt(requests, path);
     if (partial && orderedByTimers(request)) continue;
     const given = subject.given.get(path);
-    const stopped = text === "AbortError" && request.includes('"slow ');
+    const stopped = text === "AbortError" && (request.includes('"slow ') || isLeft(path));
+    if (others.has(path) && !asked && known.get(others.get(path))?.text === text) continue;
     if (one !== undefined && one.request !== request && !edited)
       fault("wrong", path, `asks ${request}`, `asks ${one.request}`);
     else if (one !== undefined && one.request === request && !asked) {

@@ -28,6 +28,7 @@ import {
   orderedByTimers,
   readLog,
 } from "./judge.mjs";
+import { exchanged, startsOf } from "./order.mjs";
 
 /** @typedef {{ operation: string, faults: import("./judge.mjs").Fault[] }} Outcome */
 
@@ -35,6 +36,8 @@ import {
 export class Operations {
   /** @type {Outcome[]} */
   outcomes = [];
+  /** True if a handled failure was executed again, because nothing in the recording shows that it was handled. */
+  repeats = false;
   #label = 0;
 
   /**
@@ -96,7 +99,7 @@ export class Operations {
   #how(known) {
     const partial = known.size < knownOf(this.first, this.first.endAt).size;
     const edited = this.loses || (partial && this.timed);
-    return { whole: this.flips ? undefined : this.first, edited: edited ? this.#requests : undefined, partial };
+    return { whole: this.flips ? undefined : this.first, requests: this.#requests, edited, partial };
   }
 
   get #requests() {
@@ -105,6 +108,12 @@ export class Operations {
 
   #skip(operation) {
     return this.only !== undefined && this.only !== operation;
+  }
+
+  #judge(run, known, how) {
+    const faults = judge(this.subject, run, known, how);
+    if (run.repeated.size > 0) this.repeats = true;
+    return faults;
   }
 
   #add(operation, faults) {
@@ -116,13 +125,13 @@ export class Operations {
     if (this.#skip(operation) || this.subject.program.abrupt || this.loses) return;
     const run = await this.#again({ snapshot, mode: "replay" });
     const known = knownOf(this.first, this.first.endAt);
-    this.#add(operation, judge(this.subject, run, known, { strict: true, whole: this.first }));
+    this.#add(operation, this.#judge(run, known, { strict: true, requests: this.#requests, whole: this.first }));
   }
 
   async #resume(operation, snapshot, known) {
     if (this.#skip(operation)) return;
     const run = await this.#again({ snapshot });
-    this.#add(operation, judge(this.subject, run, known, this.#how(known)));
+    this.#add(operation, this.#judge(run, known, this.#how(known)));
   }
 
   async #tryRestore(operation, restore, known = new Map([["", {}]])) {
@@ -165,7 +174,7 @@ export class Operations {
     if (this.#skip(operation)) return;
     const run = await this.#again({ snapshot, completedFrames: "reuse" });
     const known = knownOf(this.first, at);
-    this.#add(operation, judge(this.subject, run, known, { ...this.#how(known), reuse: true }));
+    this.#add(operation, this.#judge(run, known, { ...this.#how(known), reuse: true }));
   }
 
   /** The program has changed: what it asks for the first time has no answer. */
@@ -175,7 +184,7 @@ export class Operations {
     if (program === undefined || this.#skip(operation)) return;
     const run = await execute({ ...this.subject, ...compiled(program) }, `run${(this.#label += 1)}`, { snapshot });
     const known = knownOf(this.first, this.first.endAt);
-    this.#add(operation, judge(this.subject, run, known, { edited: this.#requests, partial: true }));
+    this.#add(operation, this.#judge(run, known, { requests: this.#requests, edited: true, partial: true }));
   }
 
   /** Another output for a call, or a call dropped. */
@@ -205,23 +214,30 @@ export class Operations {
     this.subject.edits = new Set([edited]);
     const run = await this.#again({ snapshot });
     this.subject.edits = undefined;
-    const faults = judge(this.subject, run, known, { edited: requests, partial: true });
+    const faults = this.#judge(run, known, { requests, edited: true, partial: true });
     const seen = readLog(run.log);
-    const same = seen.requests.get(path) === requests.get(path);
+    const isSame = (site) => seen.requests.get(site) === requests.get(site);
+    // A call with another request is another call, and so is what it asks.
+    const same = isSame(path) && enclosing(path).every(({ site, mark }) => mark === "@" || isSame(site));
+    const others = exchanged(known.starts, startsOf(run.log));
+    if (others.has(path)) return void this.#add(operation, faults);
     if (how === "output" && same && seen.outcomes.has(path) && seen.outcomes.get(path).text !== edited)
       faults.push({ kind: "wrong", path, seen: seen.outcomes.get(path).text, right: edited });
     if (how === "drop" && seen.requests.has(path) && !seen.asks.has(path))
       faults.push({ kind: "wrong", path, seen: "the dropped call is answered", right: "it is asked" });
-    if (how === "drop") faults.push(...answeredAfter(this.first.log, path, seen));
+    if (how === "drop")
+      faults.push(...answeredAfter(this.first.log, path, seen).filter((one) => !others.has(one.path)));
     this.#add(operation, faults);
   }
 
   /** What is known if a call and all that began after its end are gone. */
   #before(path) {
-    const { log } = this.first;
+    const { log, answeredAt } = this.first;
     const end = log.findIndex((one) => one.kind === "saw" && one.path === path);
-    const places = (entries, kind) => new Set(entries.filter((one) => one.kind === kind).map((one) => one.path));
-    const begun = places(log.slice(0, end), "start");
+    const places = (entries, ...kinds) =>
+      new Set(entries.filter(({ kind }) => kinds.includes(kind)).map((one) => one.path));
+    // The call ended between the answer of the outside and the moment at which the program saw it.
+    const begun = places(log.slice(0, answeredAt.get(path)), "called", "ask");
     const later = places(log.slice(end), "ask");
     const known = knownOf(this.first, this.first.endAt);
     for (const place of known.keys()) {
@@ -267,7 +283,7 @@ export class Operations {
         executed = await this.#again({ snapshot }, { dumps: true, bus: writer });
         executed.file = join(folder, `${link}.jsonl`);
         await writer?.close();
-        const faults = judge(this.subject, executed, known, this.#how(new Map()));
+        const faults = this.#judge(executed, known, this.#how(new Map()));
         this.#add(operation, faults);
         if (faults.length > 0) return;
       }

@@ -87,7 +87,8 @@ class Printer {
   }
 
   par({ how, branches, nest = [] }, at) {
-    const list = branches.map((steps, index) => this.thread(steps, `${at}|${index}`, "branch", nest[index]));
+    const mark = how === "race" || how === "any" ? "^" : "|";
+    const list = branches.map((steps, index) => this.thread(steps, `${at}${mark}${index}`, "branch", nest[index]));
     const text = `[\n${indent(list.join(",\n"))},\n]`;
     if (how === "settled") return `last = w.settled(${quote(at)}, await Promise.allSettled(${text}));`;
     return `last = await Promise.${how}(${text});`;

@@ -1,6 +1,8 @@
 // What a program does besides calls: it runs in threads, sees values, and handles failures. All of that is written into
 // the log of the world.
 
+import { AsyncLocalStorage } from "node:async_hooks";
+
 import { describe, show } from "./world.mjs";
 
 /** The error of a client for an answer with an error status. */
@@ -24,11 +26,16 @@ export function failureText(error) {
 
 export const isOutside = (error) => error.name === "HttpError" || /^\S+ failed$/.test(error.message);
 
+/** The place of the program that asks. */
+const asking = new AsyncLocalStorage();
+
 /** One program that runs: its threads, and what it sees. */
 export class Threads {
   /** Threads of the program that have not ended. */
   #open = 0;
   #waiting = [];
+  /** The place of each call that has begun, by its callId. */
+  sites = new Map();
   /** The places at which each error was seen. */
   #origins = new Map();
 
@@ -98,8 +105,19 @@ export class Threads {
     return error;
   }
 
-  start(site, what) {
-    this.world.note("start", site, { text: JSON.stringify(what) });
+  /** @param {string} via the kind of the call: requests of one kind answer each other if they are equal */
+  start(site, what, via) {
+    this.world.note("start", site, { text: JSON.stringify(what), via });
+  }
+
+  /** Runs the code that asks for a place, so that its callIds are known. */
+  asksAt(site, ask) {
+    return asking.run(site, ask);
+  }
+
+  /** Notes that the package journals a call with this callId, for the place that asks now. */
+  began(callId, site = asking.getStore()) {
+    if (site !== undefined) this.sites.set(callId, site);
   }
 
   /** What a client awaits before it reaches the wrapper. */

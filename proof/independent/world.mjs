@@ -11,7 +11,8 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Turns of the event loop without activity after which the program waits for the outside. */
 const QUIET_TURNS = 4;
-/** Milliseconds without any activity after which a run hangs. */
+/** A run hangs after this many turns and milliseconds without activity. A busy machine takes longer for the turns. */
+const HANG_TURNS = 200;
 const HANG_MS = 1500;
 
 /** The failures that the outside gives. */
@@ -48,6 +49,8 @@ export function describe(error) {
 export class World {
   /** @type {{ kind: string, path: string, text?: string, origins?: string[] }[]} */
   log = [];
+  /** The length of the log when the outside last answered each place. @type {Map<string, number>} */
+  answeredAt = new Map();
   /** Called after each entry of the log. @type {(() => void) | undefined} */
   onNote;
   #label;
@@ -79,6 +82,7 @@ export class World {
 
   /** Remembers that the outside gave this outcome to this place of the program. */
   give(path, outcome) {
+    this.answeredAt.set(path, this.log.length);
     const set = this.#given.get(path) ?? new Set();
     this.#given.set(path, set.add(outcome));
   }
@@ -148,7 +152,7 @@ export class World {
       if (quiet >= QUIET_TURNS && this.#pending.length > 0) {
         this.#fireNext();
         this.#activity += 1;
-      } else if (Date.now() - last > HANG_MS) return false;
+      } else if (quiet > HANG_TURNS && Date.now() - last > HANG_MS) return false;
     }
     return true;
   }

@@ -7,7 +7,7 @@ import { currentTurn } from "./turn.js";
 
 /** The functions that wait for the current code, and the turn of the event loop, as the binding expects them. */
 function now(stack: CapturedStack | undefined = captureStack()): [awaiters: string | undefined, turn: number] {
-  const lane = stack?.lane();
+  const lane = stack?.placedLane();
   return [lane?.complete === true ? lane.names.join("\n") : undefined, currentTurn()];
 }
 
