@@ -1,8 +1,10 @@
 // node proof/independent.mjs: random programs, written from the documentation alone. Each is recorded, killed, resumed,
 // restored, replayed, edited and forked, and judged by what the program itself saw and what reached the outside.
 
+import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 
+import { work } from "./independent/pool.mjs";
 import { power } from "./independent/power.mjs";
 import { prove } from "./independent/prove.mjs";
 
@@ -10,6 +12,7 @@ const USAGE = `node proof/independent.mjs [options]
   --programs N   how many programs (300)
   --seed S       what they are drawn from (a fresh one, which is printed)
   --only P       this program alone; prints it, and all of its faults
+  --jobs N       how many processes (as many as there are processors, at most 4)
   --faults N     how many faults to print with their programs (5)
   --without L    leaves out programs that hold one of these shapes, separated by commas
   --skip L       leaves out these programs, numbers separated by commas
@@ -23,6 +26,8 @@ const { values: options } = parseArgs({
     programs: { type: "string" },
     seed: { type: "string" },
     only: { type: "string" },
+    jobs: { type: "string" },
+    worker: { type: "boolean", default: false },
     faults: { type: "string", default: "5" },
     without: { type: "string", default: "" },
     skip: { type: "string", default: "" },
@@ -39,6 +44,7 @@ console.warn = () => {};
 process.removeAllListeners("warning");
 
 if (options.help) console.log(USAGE);
+else if (options.worker) work(options.seed);
 else {
   const seed = options.seed ?? Math.random().toString(36).slice(2, 8);
   const failed = options.power
@@ -49,6 +55,7 @@ else {
         skip: options.skip.split(",").filter(Boolean).map(Number),
         first: options.first,
         whole: options.whole,
+        jobs: Number(options.jobs ?? Math.min(availableParallelism(), 4)),
         only: options.only === undefined ? undefined : Number(options.only),
         faults: Number(options.faults),
         without: options.without.split(",").filter(Boolean),

@@ -220,7 +220,10 @@ export class Operations {
     // A call with another request is another call, and so is what it asks.
     const same = isSame(path) && enclosing(path).every(({ site, mark }) => mark === "@" || isSame(site));
     const others = exchanged(known.starts, startsOf(run.log));
-    if (others.has(path)) return void this.#add(operation, faults);
+    if (others.has(path)) {
+      this.#add(operation, faults);
+      return;
+    }
     if (how === "output" && same && seen.outcomes.has(path) && seen.outcomes.get(path).text !== edited)
       faults.push({ kind: "wrong", path, seen: seen.outcomes.get(path).text, right: edited });
     if (how === "drop" && seen.requests.has(path) && !seen.asks.has(path))

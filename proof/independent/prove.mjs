@@ -1,27 +1,18 @@
 // Runs the programs and prints what was found.
 
-import { Random } from "../lib/random.mjs";
-import { subjectOf } from "./execute.mjs";
 import { programOf } from "./generate.mjs";
-import { Operations } from "./operations.mjs";
+import { examine, examined } from "./pool.mjs";
 import { print } from "./print.mjs";
 import { allShapes, shapesOf } from "./shapes.mjs";
 import { shrink } from "./shrink.mjs";
 
 const KINDS = ["wrong", "extra", "missing", "unhandled"];
 
-/** @returns {Promise<{ outcomes: import("./operations.mjs").Outcome[], repeats: boolean }>} */
-async function examine(program, seed) {
-  const operations = new Operations(subjectOf(program), new Random(seed, "operations", program.number));
-  await operations.all();
-  return operations;
-}
-
 /**
- * @param {{ programs: number, seed: string, only?: number, faults: number, skip: number[], first: boolean, whole: boolean, without: string[], json: boolean }} options
+ * @param {{ programs: number, seed: string, only?: number, faults: number, jobs: number, skip: number[], first: boolean, whole: boolean, without: string[], json: boolean }} options
  * @returns {Promise<boolean>} true if there was a fault
  */
-export async function prove({ programs, seed, only, faults: most, skip, first, whole, without, json }) {
+export async function prove({ programs, seed, only, faults: most, jobs, skip, first, whole, without, json }) {
   const started = Date.now();
   const say = json ? () => {} : console.log;
   say(`seed ${seed}`);
@@ -36,9 +27,9 @@ export async function prove({ programs, seed, only, faults: most, skip, first, w
     if (!shapesOf(programOf(seed, number)).some((shape) => without.includes(shape))) numbers.push(number);
   }
   if (only !== undefined) numbers.splice(0, programs, only);
-  for (const number of numbers.filter((one) => !skip.includes(one))) {
+  const asked = numbers.filter((one) => !skip.includes(one));
+  for await (const { number, outcomes, repeats } of examined(seed, asked, first || only !== undefined ? 1 : jobs)) {
     const program = programOf(seed, number);
-    const { outcomes, repeats } = await examine(program, seed);
     if (repeats) repeating += 1;
     const bad = outcomes.filter(({ faults }) => faults.length > 0);
     operations += outcomes.length;
@@ -54,10 +45,14 @@ export async function prove({ programs, seed, only, faults: most, skip, first, w
       shapes.get(name).programs += 1;
       if (bad.length > 0) shapes.get(name).failing += 1;
     }
-    if (bad.length > 0) failing.push({ program, outcomes: bad });
+    if (bad.length > 0) {
+      failing.push({ program, outcomes: bad });
+      say(`program ${number} fails (--seed ${seed} --only ${number})`);
+    }
     if (first && bad.length > 0) break;
     if (only !== undefined) say(print(program));
   }
+  failing.sort((a, b) => a.program.number - b.program.number);
   const shown = [];
   for (const { program, outcomes } of failing.slice(0, most)) {
     const [fault] = outcomes[0].faults;
