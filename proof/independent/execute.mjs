@@ -44,6 +44,14 @@ export function compiled(program) {
   return { program, compiled: vm.compileFunction(source, ["w"], { filename: `/programs/${program.number}.mjs` }) };
 }
 
+const isStream = (value) => typeof value?.[Symbol.asyncIterator] === "function";
+
+async function read(stream) {
+  const parts = [];
+  for await (const part of stream) parts.push(part);
+  return parts;
+}
+
 const unhandled = [];
 process.on("unhandledRejection", (error) => unhandled.push(failureText(error)));
 
@@ -85,19 +93,30 @@ export async function execute(subject, label, options = {}, { dumps: keepDumps =
       };
       try {
         const value = await main("");
-        await keepLast();
+        if (!isStream(value)) await keepLast();
         return value;
       } catch (error) {
         await keepLast({});
         throw error;
       }
     },
-    { enableSnapshot: true, eventBus: own, onReport: (given) => (report = given), ...options },
+    {
+      enableSnapshot: true,
+      eventBus: own,
+      onReport: (given) => (report = given),
+      onEnd() {
+        if (last !== undefined) return;
+        // The function of the run returned a stream, which has ended now.
+        world.onNote = undefined;
+        endAt = world.log.length;
+        last = dumpSnapshot();
+      },
+      ...options,
+    },
   );
-  const settled = run.then(
-    (value) => ({ value: show(value) }),
-    (error) => ({ error: failureText(error), origins: w.originsOf(error), name: error?.name }),
-  );
+  const settled = run
+    .then(async (value) => ({ value: show(isStream(value) ? await read(value) : value) }))
+    .catch((error) => ({ error: failureText(error), origins: w.originsOf(error), name: error?.name }));
   const ended = await world.serve(settled);
   const end = ended ? await settled : { hangs: true };
   await new Promise((resolve) => setImmediate(resolve));

@@ -6,7 +6,7 @@ import { FAILURES } from "./world.mjs";
 
 /**
  * @typedef {{ op: string, [field: string]: any }} Step
- * @typedef {{ number: number, awaits: number, named: boolean, abrupt: boolean, steps: Step[] }} Program
+ * @typedef {{ number: number, awaits: number, named: boolean, abrupt: boolean, steps: Step[], returned?: { from: number, as: string } }} Program
  */
 
 /** @returns {Program} the program with this number; the same for the same seed */
@@ -20,7 +20,10 @@ export function programOf(seed, number) {
   for (let index = 0; index < count; index++) steps.push(...draw.scene(Draw.root));
   const fatal = random.chance(0.14);
   if (fatal) steps.push(draw.fatal(Draw.root));
-  return { number, awaits, named: random.chance(0.7), abrupt: fatal && random.chance(0.5), steps };
+  const program = { number, awaits, named: random.chance(0.7), abrupt: fatal && random.chance(0.5), steps };
+  if (!program.abrupt && random.chance(0.12))
+    program.returned = { from: random.below(steps.length), as: random.pick(["generator", "stream"]) };
+  return program;
 }
 
 /** Draws steps for a place in a program. */

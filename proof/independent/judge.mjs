@@ -48,10 +48,15 @@ export function knownOf({ log, end, endAt }, cut, earlier = new Map()) {
   known.starts = startsOf(log.slice(0, cut), earlier.starts);
   const requests = new Map();
   const catches = [];
+  const ended = new Set();
   for (const { kind, path, text, origins } of log.slice(0, cut)) {
+    if (kind === "completed" || kind === "rejected") ended.add(path);
     if (kind === "start") {
       requests.set(path, text);
       if (known.get(path)?.request !== text) known.delete(path);
+    } else if ((kind === "saw" || kind === "failed") && isAbandoned(path, ended)) {
+      // What a frame does after its abort is not recorded.
+      known.delete(path);
     } else if ((kind === "saw" || kind === "failed") && !outside(path)) {
       const handled = known.get(path)?.handled ?? false;
       known.set(path, { ok: kind === "saw", text, request: requestAt(requests, path), handled, fatal: false });
@@ -125,13 +130,7 @@ export function judge(subject, run, known, how) {
   // What a call asked belongs to that call. One with another request is another call.
   const isOther = ({ site, mark }) => mark !== "@" && recorded.get(site) !== requests.get(site);
   const knownAt = (path) => (edited && enclosing(path).some(isOther) ? undefined : known.get(path));
-  // The end of a frame aborts the frames in it.
   const ended = new Set(run.log.flatMap(({ kind, path }) => (/^completed|^rejected/.test(kind) ? [path] : [])));
-  const isLeft = (path) =>
-    enclosing(path)
-      .filter(({ mark }) => mark === "@")
-      .slice(0, -1)
-      .some(({ site }) => ended.has(site));
   for (const text of run.unhandled) fault("unhandled", "", text, "no unhandledRejection");
   if (run.end.hangs) fault("missing", "", "the run never ends", "an end");
   else if (run.end.error !== undefined && run.end.origins.length === 0)
@@ -160,7 +159,8 @@ export function judge(subject, run, known, how) {
     const request = requestAt(requests, path);
     if (partial && orderedByTimers(request)) continue;
     const given = subject.given.get(path);
-    const stopped = text === "AbortError" && (request.includes('"slow ') || isLeft(path));
+    const stopped =
+      text === "AbortError" && (request.includes('"slow ') || framesAbove(path).some((site) => ended.has(site)));
     if (others.has(path) && !asked && known.get(others.get(path))?.text === text) continue;
     if (one !== undefined && one.request !== request && !edited)
       fault("wrong", path, `asks ${request}`, `asks ${one.request}`);
@@ -211,6 +211,18 @@ export function enclosing(path) {
     mark: match[0][0],
     life: match[1] === undefined ? undefined : Number(match[1]),
   }));
+}
+
+/** The frames around the frame that a place lies in. */
+const framesAbove = (path) => framesAround(path).slice(0, -1);
+
+const framesAround = (path) => enclosing(path).flatMap(({ site, mark }) => (mark === "@" ? [site] : []));
+
+/** True if the place lies in a frame that had not ended when one above it did: that end aborted it. */
+function isAbandoned(path, ended) {
+  const around = framesAround(path);
+  const first = around.findIndex((site) => ended.has(site));
+  return first !== -1 && around.slice(first + 1).some((site) => !ended.has(site));
 }
 
 /** True in a life that the agent has left. */

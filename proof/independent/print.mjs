@@ -2,8 +2,7 @@
 
 /** @param {import("./generate.mjs").Program} program */
 export function print(program) {
-  const printer = new Printer(program.named);
-  return `async function main(t) {\n${indent(printer.body(program.steps, "t"))}\n}`;
+  return `async function main(t) {\n${indent(new Printer(program.named).program(program))}\n}`;
 }
 
 class Printer {
@@ -11,6 +10,15 @@ class Printer {
 
   constructor(named) {
     this.named = named;
+  }
+
+  /** The statements of a program, of which the last ones may run when its consumer reads the stream that it returns. */
+  program({ steps, returned }) {
+    if (returned === undefined) return this.body(steps, "t");
+    const lines = steps.map((step, index) => this.step(step, `\${t}.${index}`));
+    const parts = lines.slice(returned.from).map((line) => `${line}\nyield w.tell(last);`);
+    const generator = `(async function* rest() {\n${indent(`${parts.join("\n")}\nawait w.drained();`)}\n})()`;
+    return `let last = null;\n${lines.slice(0, returned.from).join("\n")}\nreturn w.returned("${returned.as}", ${generator});`;
   }
 
   /** The statements of a function. */

@@ -21,6 +21,7 @@ const SHAPES = {
   allSettled: ({ how }) => how === "settled",
   race: ({ how }) => how === "race",
   any: ({ how }) => how === "any",
+  hedges: ({ how, branches }) => how === "race" && branches[1]?.length === 2 && isEqual(branches[0][0], branches[1][1]),
   "equal frames": ({ op, id }) => op === "frame" && id === "twin",
   "spawned work": ({ op }) => op === "spawn",
   "work that outlives its frame": (step, around) => around.some(({ op }) => op === "frame") && goesOn(step),
@@ -40,11 +41,14 @@ const SHAPES = {
     op === "par" && branches.some(([first, second]) => first.op === "sleep" && second?.plan?.ms > 60),
   "frames aborted by their frame": ({ what }, around) =>
     what?.q.startsWith("slow") && around.filter(({ op }) => op === "frame").length > 1,
+  "frames that ignore their abort": ({ plan }) => plan?.deaf,
   "awaited later": ({ op }) => op === "early",
   loops: ({ op }) => op === "loop",
   "HTTP clients": ({ op }) => op === "http",
   streams: ({ op }) => op === "stream",
 };
+
+const isEqual = (one, other) => one.op === other.op && JSON.stringify(one.what) === JSON.stringify(other.what);
 
 /** Something in this step can go on after the step. */
 function goesOn({ op, how, branches }) {
@@ -78,7 +82,13 @@ export function shapesOf(program) {
   }
   if ([...requests.values()].some((count) => count > 1)) found.add("equal requests");
   if (program.awaits > 0) found.add("clients that await first");
+  if (program.returned !== undefined) found.add("streams that a run returns");
   return [...found];
 }
 
-export const allShapes = [...Object.keys(SHAPES), "equal requests", "clients that await first"];
+export const allShapes = [
+  ...Object.keys(SHAPES),
+  "equal requests",
+  "clients that await first",
+  "streams that a run returns",
+];

@@ -65,6 +65,21 @@ export class Threads {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
+  /** The stream that the program returns. */
+  returned(as, generator) {
+    if (as === "generator") return generator;
+    return new ReadableStream(
+      {
+        async pull(controller) {
+          const { done, value } = await generator.next();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
   /** The program handles these failures here. */
   caught(site, ...errors) {
     const origins = errors.flatMap((error) => this.originsOf(error));

@@ -19,6 +19,21 @@ export const timedScenes = {
     },
   },
 
+  hedge: {
+    weight: 1.2,
+    needs: ["late"],
+    draw(draw, place) {
+      // The same request again while the first one is open. The quicker answer counts.
+      const via = draw.random.pick(["call", "http", "tool"]);
+      const what = { q: draw.own() };
+      const first = { op: via, what, plan: { ms: 20 + draw.ms } };
+      const quick = draw.call({ ...place, fail: false }, { via: "call", what: { q: draw.own() } });
+      const second = { op: via, what, plan: { ms: draw.ms } };
+      draw.left -= 2;
+      return [{ op: "par", how: "race", branches: [[first], [quick, second]] }];
+    },
+  },
+
   turn: {
     weight: 2,
     draw(draw) {
@@ -87,7 +102,8 @@ export const timedScenes = {
     needs: ["frames"],
     draw(draw, place) {
       // A frame that ends while a frame in it is active: that one is aborted.
-      const slow = { op: "call", what: { q: `slow ${draw.own()}` }, plan: { ms: 300 } };
+      const plan = { ms: 300, ...(draw.random.chance(0.5) && { deaf: true }) };
+      const slow = { op: "call", what: { q: `slow ${draw.own()}` }, plan };
       const quick = draw.call({ ...place, fail: false }, { via: "call", what: { q: draw.own() } });
       const inside = { op: "frame", id: draw.own(), input: {}, lives: [[slow]] };
       const steps = draw.random.pick([
