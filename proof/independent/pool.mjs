@@ -1,7 +1,7 @@
 // Examines programs in several processes. Each has its own programs, events and unhandled rejections.
 
 import { fork } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, on } from "node:events";
 
 import { Random } from "../lib/random.mjs";
 import { subjectOf } from "./execute.mjs";
@@ -40,31 +40,20 @@ export async function* examined(seed, numbers, jobs) {
     return;
   }
   const waiting = numbers.toReversed();
-  const found = [];
-  let wake = () => {};
-  let error;
+  const results = new EventEmitter();
   const children = Array.from({ length: Math.min(jobs, numbers.length) }, () => {
     const child = fork(process.argv[1], ["--worker", "--seed", seed]);
     const next = () => (waiting.length > 0 ? child.send(waiting.pop()) : child.disconnect());
     child.on("message", (result) => {
-      found.push(result);
-      wake();
+      results.emit("found", result);
       next();
     });
     child.on("exit", (code, signal) => {
-      if (code !== 0) error = new Error(`a process that examines programs ended with ${code ?? signal}`);
-      wake();
+      if (code !== 0) results.emit("error", new Error(`a process that examines programs ended with ${code ?? signal}`));
     });
-    next();
-    return child;
+    return next;
   });
-  try {
-    for (let left = numbers.length; left > 0; left--) {
-      while (found.length === 0 && error === undefined) await new Promise((resolve) => (wake = resolve));
-      if (error !== undefined) throw error;
-      yield found.shift();
-    }
-  } finally {
-    for (const child of children) if (child.exitCode === null) await Promise.all([once(child, "exit"), child.kill()]);
-  }
+  const found = on(results, "found");
+  for (const next of children) next();
+  for (let left = numbers.length; left > 0; left--) yield (await found.next()).value[0];
 }
