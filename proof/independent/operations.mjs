@@ -190,16 +190,11 @@ export class Operations {
   /** Another output for a call, or a call dropped. */
   async #edit(how) {
     const { log } = this.first;
-    const { outcomes, requests } = readLog(log);
+    const { requests, visited } = readLog(log);
+    const recorded = knownOf(this.first, this.first.endAt);
     const kept = (path) => !cannotBeKept({ request: requests.get(path), text: "" });
     const calls = log.flatMap(({ kind, path, text }) =>
-      kind === "called" &&
-      outcomes.get(path)?.ok &&
-      !path.includes("%") &&
-      kept(path) &&
-      !leftLife(readLog(log).visited, path)
-        ? [{ path, at: text }]
-        : [],
+      kind === "called" && recorded.get(path)?.ok && kept(path) && !leftLife(visited, path) ? [{ path, at: text }] : [],
     );
     if (calls.length === 0) return;
     const { path, at } = this.random.pick(calls);

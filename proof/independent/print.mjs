@@ -17,7 +17,7 @@ class Printer {
     if (returned === undefined) return this.body(steps, "t");
     const lines = steps.map((step, index) => this.step(step, `\${t}.${index}`));
     const parts = lines.slice(returned.from).map((line) => `${line}\nyield w.tell(last);`);
-    const generator = `(async function* rest() {\n${indent(`${parts.join("\n")}\nawait w.drained();`)}\n})()`;
+    const generator = `(async function* rest() {\n${indent(`try {\n${indent(parts.join("\n"))}\n} finally {\n  await w.drained();\n}`)}\n})()`;
     return `let last = null;\n${lines.slice(0, returned.from).join("\n")}\nreturn w.returned("${returned.as}", ${generator});`;
   }
 

@@ -1,5 +1,6 @@
 import { isErrored, isReadable } from "node:stream";
 
+import { runProgram } from "../call/identity/async-stack.js";
 import type { RunContext } from "../scope/run-context.js";
 
 /** The error that a stream failed with. */
@@ -135,7 +136,7 @@ class Watch {
     if (isReadableStream(stream)) {
       this.#stream(stream);
       // For consumers in Node that read a stream without its methods, such as `Readable.fromWeb`.
-      this.#replace(controlOf(stream) ?? {}, "pullAlgorithm", (pull, args) => pull(...args));
+      this.#replace(controlOf(stream) ?? {}, "pullAlgorithm", (pull, args) => runProgram(() => pull(...args)));
     } else {
       this.#iterable(stream);
     }
@@ -258,7 +259,14 @@ class Watch {
       };
       this.#replace(iterator, name, (call, args) => {
         this.#reading.add(branch);
-        return this.#waitFor(this.#follow(call(...args), ended, failed));
+        // What a generator asks has a complete chain of awaiters then.
+        return this.#waitFor(
+          this.#follow(
+            runProgram(() => call(...args)),
+            ended,
+            failed,
+          ),
+        );
       });
     }
   }
