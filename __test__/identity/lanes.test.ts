@@ -15,6 +15,8 @@ import {
 } from "agent-rewind";
 import { dumpSnapshot, parseSnapshot, restoreSnapshot, stringifySnapshot } from "agent-rewind/debugger";
 
+import { deferred, turn } from "../support/deferred.js";
+
 import { sleep, until } from "../support/deferred.js";
 
 const SEEDS = [1, 2, 3, 4, 5, 6];
@@ -26,6 +28,12 @@ function delays(seed: number): () => Promise<void> {
     state = (state * 1103515245 + 12345) % 2147483648;
     return sleep(state % 12);
   };
+}
+
+async function read<Part>(stream: AsyncIterable<Part>): Promise<Part[]> {
+  const parts: Part[] = [];
+  for await (const part of stream) parts.push(part);
+  return parts;
 }
 
 let made = 0;
@@ -105,6 +113,58 @@ const SHAPES: Record<string, Program> = {
 
 describe.each(SEEDS)("with delays from seed %i", (seed) => {
   it.concurrent.each(Object.entries(SHAPES))("%s", async (_name, program) => expectAsLive(program, seed));
+});
+
+describe("branches that run while a returned stream is read", () => {
+  const streams = {
+    "an async generator": (parts: AsyncGenerator<string[]>) => parts,
+    "a ReadableStream": (parts: AsyncGenerator<string[]>) =>
+      new ReadableStream<string[]>(
+        {
+          async pull(controller) {
+            const { done, value } = await parts.next();
+            if (done === true) controller.close();
+            else controller.enqueue(value);
+          },
+        },
+        // What a stream does before somebody reads it has no lanes.
+        { highWaterMark: 0 },
+      ),
+  };
+
+  it.each(Object.entries(streams))("%s", async (_name, streamOf) => {
+    const asked = deferred();
+    let count = 0;
+    const askBoth = (): Promise<string> =>
+      journalCall({ kind: "chat", name: "m", request: { q: "the same" } }, async () => {
+        const number = count++;
+        if (number === 1) asked.resolve();
+        await asked.promise;
+        return `answer ${number}`;
+      });
+    /** The second branch starts first if `reversed`. */
+    const program = (reversed: boolean) => () =>
+      streamOf(
+        (async function* parts() {
+          const starts = [deferred(), deferred()];
+          const task = async (start: Promise<void>): Promise<string> => {
+            await start;
+            return await askBoth();
+          };
+          void (async () => {
+            for (const start of reversed ? starts.toReversed() : starts) {
+              await turn();
+              start.resolve();
+            }
+          })();
+          yield await Promise.all(starts.map(async ({ promise }) => await task(promise)));
+        })(),
+      );
+    let snapshot!: AgentSnapshot;
+    const live = await runWith(program(false), { onEnd: () => void (snapshot = dumpSnapshot()) });
+    expect(await read(live)).toEqual([["answer 0", "answer 1"]]);
+    expect(await read(await replay(program(true), { snapshot }))).toEqual([["answer 0", "answer 1"]]);
+  });
 });
 
 it("calls that start without a pause are answered in the order of their starts", async () => {
