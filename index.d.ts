@@ -1355,9 +1355,7 @@ interface EventBusOptions {
   onError?: (error: unknown, event: TraceEvent) => void;
 }
 /** Creates an event bus. Its functions need no `this`. */
-declare function createEventBus({
-  onError
-}?: EventBusOptions): EventBus;
+declare function createEventBus(options?: EventBusOptions): EventBus;
 /** Returns the bus of runs without an `eventBus` option. There is one per process. */
 declare function getGlobalEventBus(): EventBus;
 /** Version of the shape of events. New optional fields do not change it. */
@@ -1730,9 +1728,7 @@ declare function equipTool(tool: Tool, options?: {
 * Watches the usage of the agent and its sub-agents until its generation ends. Replayed calls have no usage.
 * @throws AfterPromptAgentError once the agent has been prompted in this generation.
 */
-declare function equipBudget({
-  onUpdate
-}: BudgetOptions): void;
+declare function equipBudget(options: BudgetOptions): void;
 /**
 * A value that all generations of the agent share, and that snapshots contain. Values are copies: changing one has no
 * effect until it is set.

@@ -1,3 +1,4 @@
+import { checkObject } from "../errors/received.js";
 import {
   failureInStream,
   Tap,
@@ -24,7 +25,9 @@ export interface RewindMiddlewareOptions {
  * agent or test, and replayed from its recording.
  * @throws ReplayMissError from a call that a strict replay has no answer for.
  */
-export function rewindMiddleware({ timing = "instant" }: RewindMiddlewareOptions = {}): RewindMiddleware {
+export function rewindMiddleware(middlewareOptions: RewindMiddlewareOptions = {}): RewindMiddleware {
+  checkObject("rewindMiddleware: options", middlewareOptions);
+  const { timing = "instant" } = middlewareOptions;
   if (timing !== "instant" && timing !== "recorded") {
     throw new TypeError(`rewindMiddleware: options.timing must be "instant" or "recorded", received ${String(timing)}`);
   }

@@ -1,3 +1,4 @@
+import { checkObject } from "../errors/received.js";
 import type { Redactor } from "../redact/redactor.js";
 
 export interface AuditLogOptions {
@@ -19,7 +20,9 @@ export interface AuditLogOptions {
 const LEAST_BYTES = 1_024;
 
 /** @throws TypeError, RangeError */
-export function checkOptions(path: string, { mode, key, maxBytes, sync, redact }: AuditLogOptions): void {
+export function checkOptions(path: string, options: AuditLogOptions): void {
+  checkObject("openAuditLog: options", options);
+  const { mode, key, maxBytes, sync, redact } = options;
   const one = (name: string, value: unknown, choices: readonly string[]): void => {
     if (value !== undefined && !choices.includes(value as string))
       throw new TypeError(

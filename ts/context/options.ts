@@ -1,3 +1,4 @@
+import { checkObject } from "../errors/received.js";
 import type { OnCallbackError } from "./capture/callbacks.js";
 import type { MonitorRedactor } from "./monitor/redactor.js";
 import type { ManagerConfig } from "./window/config.js";
@@ -27,6 +28,7 @@ export interface ContextManagerOptions {
 
 /** @throws TypeError, RangeError */
 export function checkManagerOptions(options: ContextManagerOptions): void {
+  checkObject("ContextManager: options", options);
   for (const name of ["model", "sessionId", "agentName"] as const) {
     const value: unknown = options[name];
     if (value !== undefined && typeof value !== "string") {

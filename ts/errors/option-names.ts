@@ -1,5 +1,5 @@
 import { misspelled } from "./nearest.js";
-import { received } from "./received.js";
+import { checkObject } from "./received.js";
 
 /** The names of all options. The compiler reports an option that is missing here. */
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
@@ -12,8 +12,7 @@ export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
  * @throws TypeError, also for options that are not an object.
  */
 export function checkOptionNames(owner: string, options: object, known: Readonly<Record<string, true>>): void {
-  if (typeof options !== "object" || options === null)
-    throw new TypeError(`${owner} must be an object, received ${received(options)}`);
+  checkObject(owner, options);
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(known, name)) continue;
     const meant = misspelled(name, Object.keys(known));

@@ -10,6 +10,17 @@ export function checkText(owner: string, value: unknown): void {
   if (typeof value !== "string") throw new TypeError(`${owner} must be a string, received ${kindOf(value)}`);
 }
 
+/** @throws TypeError for an argument that is not an object. */
+export function checkObject(owner: string, value: unknown): void {
+  if (typeof value !== "object" || value === null)
+    throw new TypeError(`${owner} must be an object, received ${received(value)}`);
+}
+
+/** @throws TypeError for an argument that is not a function. */
+export function checkFunction(owner: string, value: unknown): void {
+  if (typeof value !== "function") throw new TypeError(`${owner} must be a function, received ${received(value)}`);
+}
+
 export function kindOf(value: unknown): string {
   return value === null ? "null" : typeof value;
 }

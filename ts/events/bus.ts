@@ -44,7 +44,10 @@ interface Subscription {
 }
 
 /** Creates an event bus. Its functions need no `this`. */
-export function createEventBus({ onError }: EventBusOptions = {}): EventBus {
+export function createEventBus(options: EventBusOptions = {}): EventBus {
+  if (typeof options !== "object" || options === null)
+    throw new TypeError(`createEventBus: options must be an object, received ${String(options)}`);
+  const { onError } = options;
   // Replaced, never mutated, so that an emit in progress keeps its list.
   let subscriptions: readonly Subscription[] = [];
 

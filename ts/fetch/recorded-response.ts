@@ -44,6 +44,7 @@ interface RecordOptions {
   readonly journaled: () => Promise<void>;
   /** True if the recording is redacted. */
   readonly redacted: boolean;
+  readonly noteReaders: boolean;
   /** The head that the program already received, if the request is sent again for its body. */
   readonly before: RecordedResponse | undefined;
 }
@@ -51,7 +52,7 @@ interface RecordOptions {
 /** Passes a response to the program and records its body while the program reads it. */
 export function recordResponse(
   response: Response,
-  { url, signal, startedAt, keep, attempt = 0, journaled, redacted, before }: RecordOptions,
+  { url, signal, startedAt, keep, attempt = 0, journaled, redacted, noteReaders, before }: RecordOptions,
 ): StreamedAnswer<Response, RecordedResponse> {
   const startMs = millisecondsSince(startedAt);
   const { kept, changing } = responseHeaders(response.headers, keep);
@@ -78,7 +79,7 @@ export function recordResponse(
   const copy = (chunk: Uint8Array): Uint8Array => chunk.slice();
   const size = (chunk: Uint8Array): number => chunk.byteLength;
   const source = before === undefined ? response.body : bodyUnder(before, response, url);
-  const body = new Tap(source as ReadableStream<Uint8Array>, { startedAt, signal, journaled, copy, size });
+  const body = new Tap(source as ReadableStream<Uint8Array>, { startedAt, signal, journaled, noteReaders, copy, size });
   // A request that is sent again for its body keeps the recorded status.
   const answer = new Response(body.open(), before === undefined ? response : { status: before.status });
   const recorded = ({ chunks, end }: Tapped<Uint8Array>): RecordedResponse => {

@@ -25,6 +25,8 @@ export interface TapOptions<T> {
   readonly signal: AbortSignal | undefined;
   /** Resolves when the end is journaled. Only then may the reader see it. */
   readonly journaled: () => Promise<void>;
+  /** False if it does not matter who reads the stream. Default: true. */
+  readonly noteReaders?: boolean;
   /** Copies a chunk, because the reader may modify it. Default: `structuredClone`. */
   readonly copy?: (chunk: T) => T;
   /** The size of a chunk in a unit of your own, for `sizes`. Default: 1. */
@@ -76,7 +78,14 @@ export class Tap<T> {
 
   /** Returns the stream for the program. Call it once. */
   open(): ReadableStream<T> {
-    const { startedAt, signal, journaled, copy = structuredClone<T>, size = () => 1 } = this.#options;
+    const {
+      startedAt,
+      signal,
+      journaled,
+      noteReaders = true,
+      copy = structuredClone<T>,
+      size = () => 1,
+    } = this.#options;
     const { sizes } = this;
     const reader = this.#reader;
     const chunks = this.#chunks;
@@ -85,7 +94,7 @@ export class Tap<T> {
     const failed = (failure: StreamFailure): void => void (this.#failure = failure);
     const pull = async (controller: ReadableStreamDefaultController<T>): Promise<void> => {
       // In the stack of the code that reads: it receives the failure.
-      const readBy = captureStack();
+      const readBy = noteReaders ? captureStack() : undefined;
       try {
         const { done, value } = await reader.read();
         if (done) {

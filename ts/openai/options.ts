@@ -1,3 +1,4 @@
+import { checkObject } from "../errors/received.js";
 import type { ClientOptions } from "openai";
 import type { OpenAIClientSource } from "./client.js";
 import type { PriceTable } from "./prices.js";
@@ -52,6 +53,7 @@ export interface OpenAIModelOptions {
 
 /** @throws TypeError that names the invalid option. */
 export function checkOptions(options: OpenAIModelOptions): void {
+  checkObject("createOpenAIModel: options", options);
   const { model, client, modelOptions, maxRetries, timeout } = options;
   check(typeof model === "string" && model !== "", "model", "a non-empty string", model);
   check(

@@ -1,3 +1,4 @@
+import { checkObject } from "../errors/received.js";
 import type { RecordedRedaction } from "../types/snapshot.js";
 
 /** A built-in rule. `"base64"` replaces images and files with their size and hash. */
@@ -63,6 +64,7 @@ const BUILT_IN = 2;
 
 /** @throws TypeError for invalid options. */
 export function checkOptions(options: RedactOptions, owner: string): void {
+  checkObject(owner, options);
   const { rules = [], key, without = [] } = options;
   if (!Array.isArray(rules)) throw new TypeError(`${owner}.rules must be an array`);
   if (key !== undefined && (typeof key !== "string" || key === ""))

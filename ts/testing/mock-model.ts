@@ -1,3 +1,4 @@
+import { checkObject } from "../errors/received.js";
 import type { ModelAdapter, StreamEvent } from "../types/model.js";
 import { MockModelError } from "./error.js";
 import { newText, ruleStates, type RuleState } from "./rules.js";
@@ -24,6 +25,7 @@ export interface MockModel extends ModelAdapter {
  * @throws TypeError that names the invalid rule.
  */
 export function createMockModel(options: MockModelOptions): MockModel {
+  checkObject("createMockModel: options", options);
   const { id = "mock", provider, modelOptions, calculateCost } = options;
   let states = ruleStates(options.rules);
   let calls: MockCall[] = [];

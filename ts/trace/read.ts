@@ -1,3 +1,4 @@
+import { checkObject } from "../errors/received.js";
 import { createReadStream, createWriteStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { createInterface } from "node:readline";
@@ -27,8 +28,10 @@ export interface ReadTraceOptions {
  */
 export async function* readTrace(
   path: string | URL,
-  { onFault }: ReadTraceOptions = {},
+  options: ReadTraceOptions = {},
 ): AsyncGenerator<TraceEvent | TraceGap, void, undefined> {
+  checkObject("readTrace: options", options);
+  const { onFault } = options;
   const file = typeof path === "string" ? path : fileURLToPath(path);
   const fault = (line: number, reason: string, cause?: unknown): void => {
     const error = new TraceReadError(file, line, reason, cause);

@@ -1,3 +1,4 @@
+import { checkObject } from "../../errors/received.js";
 import { defined } from "../../values/defined.js";
 
 /** When `process` captures the messages: before they are optimized, after, or both. */
@@ -67,6 +68,7 @@ const CHOICES: { readonly [Key in keyof ManagerConfig]?: readonly string[] } = {
  * @throws TypeError for an unknown field or a wrong type, RangeError for a value out of range.
  */
 export function createManagerConfig(config: Partial<ManagerConfig> = {}): ManagerConfig {
+  checkObject("createManagerConfig: config", config);
   for (const [key, value] of Object.entries(config)) check(key, value);
   return Object.freeze({ ...DEFAULTS, ...defined(config) });
 }
@@ -124,6 +126,7 @@ export function managerConfigFromEnv(
   config: Partial<ManagerConfig> = {},
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): ManagerConfig {
+  checkObject("managerConfigFromEnv: env", env);
   const found: Record<string, unknown> = {};
   for (const [name, field, read] of VARIABLES) {
     const variable = `AGENT_REWIND_CONTEXT_${name}`;

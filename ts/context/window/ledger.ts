@@ -1,3 +1,5 @@
+import { checkObject } from "../../errors/received.js";
+
 // The token budget of a model context, and the tokens that it uses.
 
 /** The segments whose tokens `track` can set. */
@@ -84,6 +86,8 @@ export function utilizationOf(ledger: ContextLedger, budget: BudgetAllocation): 
 
 /** Returns warnings about a context that is nearly full or overflows, and about tool outputs near their budget. */
 export function warningsOf(ledger: ContextLedger, budget: BudgetAllocation): string[] {
+  checkObject("warningsOf: ledger", ledger);
+  checkObject("warningsOf: budget", budget);
   const warnings: string[] = [];
   const used = utilizationOf(ledger, budget);
   const percent = (share: number): string => `${(share * 100).toFixed(1)}%`;

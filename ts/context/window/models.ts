@@ -1,3 +1,5 @@
+import { checkObject, checkText } from "../../errors/received.js";
+
 /** Context windows in tokens, by the prefix of a model's name. */
 export type ModelLimits = Readonly<Record<string, number>>;
 
@@ -37,6 +39,8 @@ export const MODEL_LIMITS: ModelLimits = Object.freeze({
  * @param own limits that take precedence over the built-in ones.
  */
 export function modelLimit(model: string, own: ModelLimits = {}): number {
+  checkText("modelLimit: model", model);
+  checkObject("modelLimit: own", own);
   const whole = model.toLowerCase();
   const bare = whole.slice(whole.lastIndexOf("/") + 1).replace(/^(?:[a-z]+\.)*anthropic\./, "");
   let best = { length: 0, limit: DEFAULT_MODEL_LIMIT };

@@ -1,3 +1,4 @@
+import { checkObject } from "../../errors/received.js";
 import type { Tool } from "../../types/tool.js";
 
 /** Changed fields of a tool. Middlewares are added inside the existing ones. */
@@ -14,7 +15,9 @@ export function augmentTool<Input, Output>(
   tool: Tool<Input, Output>,
   changes: ToolChanges<Input, Output> | ((tool: Tool<Input, Output>) => ToolChanges<Input, Output>),
 ): Tool<Input, Output> {
+  checkObject("augmentTool: tool", tool);
   if (typeof changes === "function") return { ...tool, ...changes(tool) };
+  checkObject("augmentTool: changes", changes);
   const middlewares = [...(tool.middlewares ?? []), ...(changes.middlewares ?? [])];
   return { ...tool, ...changes, ...(middlewares.length === 0 ? {} : { middlewares }) };
 }

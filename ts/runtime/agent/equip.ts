@@ -1,6 +1,6 @@
 import { requireContext, type RunContext } from "../scope/run-context.js";
 import { AfterPromptAgentError } from "../../errors/index.js";
-import { checkText, kindOf } from "../../errors/received.js";
+import { checkFunction, checkObject, checkText, kindOf } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
 import type { ContentPart } from "../../types/messages.js";
 import type { Tool, ToolMiddleware } from "../../types/tool.js";
@@ -68,8 +68,10 @@ export function equipTool(tool: Tool, options: { middleware?: ToolMiddleware | r
  * Watches the usage of the agent and its sub-agents until its generation ends. Replayed calls have no usage.
  * @throws AfterPromptAgentError once the agent has been prompted in this generation.
  */
-export function equipBudget({ onUpdate }: BudgetOptions): void {
-  if (typeof onUpdate !== "function") throw new TypeError("equipBudget: options.onUpdate must be a function");
+export function equipBudget(options: BudgetOptions): void {
+  checkObject("equipBudget: options", options);
+  const { onUpdate } = options;
+  checkFunction("equipBudget: options.onUpdate", onUpdate);
   const context = requireContext("equipBudget");
   generationBeforePrompt("equipBudget").budgetWatchers.push(
     new Watcher("equipBudget's onUpdate", (update: BudgetUpdate) => context.run(() => onUpdate(update))),

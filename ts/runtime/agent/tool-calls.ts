@@ -1,3 +1,4 @@
+import { checkFunction, checkObject, checkText } from "../../errors/received.js";
 import { requireContext, storage, type RunContext } from "../scope/run-context.js";
 import { InvalidToolOutputError, isAbortError, isReplayMissError } from "../../errors/index.js";
 import { validateWith } from "../../schema/index.js";
@@ -49,6 +50,9 @@ type Outcome = { readonly value: unknown; readonly text: string } | { readonly e
  */
 export async function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output> {
   const context = requireContext("callTool");
+  checkObject("callTool: tool", tool);
+  checkText("callTool: tool.name", tool.name);
+  checkFunction("callTool: tool.handler", tool.handler);
   context.throwIfAborted();
   const request: ToolRequest = { id: newSpanId(), toolName: tool.name, tool: tool as Tool, input: { value: args } };
   const [outcome] = await runBatch(context, [request]);

@@ -2,9 +2,9 @@ import { askedFrom } from "../call/identity/lanes.js";
 import { dataFields } from "../call/call-data.js";
 import { failureFields } from "../call/event-fields.js";
 import { storage, type RunContext } from "../scope/run-context.js";
-import { AbortError, isAbortError, ModelCallError } from "../../errors/index.js";
+import { AbortError, InvalidSnapshotError, isAbortError, ModelCallError } from "../../errors/index.js";
 import { collectStream, type CollectedStream } from "../../model/collect.js";
-import type { Message } from "../../types/messages.js";
+import type { Message, ToolCall } from "../../types/messages.js";
 import type { ModelAdapter, StreamEvent, StreamOptions, ToolSchema } from "../../types/model.js";
 import { addModelUsage } from "../usage/budget.js";
 import { answerOrCall } from "../call/answer-or-call.js";
@@ -66,6 +66,7 @@ export async function takeTurn(
       errors: request.model.errors,
     });
     const message = ended.value;
+    if (ended.cached) checkRecorded(message, callId);
     if (ended.cached && request.watchers.length > 0) {
       inside.run(() => {
         for (const event of recordedStream(message, ended.meta)) notifyWatchers(event, true);
@@ -81,11 +82,33 @@ export async function takeTurn(
     }));
     return message;
   } catch (failure) {
+    if (failure instanceof InvalidSnapshotError) span.endFailed(failure);
     if (!(failure instanceof CallFailure)) throw failure;
     span.end(() => failureFields(failure));
     handOut(call);
     throw failure.error;
   }
+}
+
+/** @throws InvalidSnapshotError for an output that was edited to another shape. */
+function checkRecorded(message: unknown, callId: string): void {
+  const { role, content, tool_calls: calls } = (message ?? {}) as { [Key in keyof Message]?: unknown };
+  const isText = (value: unknown): boolean => typeof value === "string";
+  const isCall = (call: Partial<ToolCall> | null): boolean =>
+    isText(call?.id) && isText(call?.name) && isText(call?.arguments);
+  const faults = [
+    [role === "assistant", "role", `"assistant"`],
+    [content == null || isText(content) || Array.isArray(content), "content", "a string, an array of parts, or null"],
+    [
+      calls === undefined || (Array.isArray(calls) && calls.every(isCall)),
+      "tool_calls",
+      "an array of { id, name, arguments } with strings",
+    ],
+  ] as const;
+  const wrong = faults.find(([holds]) => !holds);
+  if (wrong === undefined) return;
+  const [, field, expected] = wrong;
+  throw new InvalidSnapshotError([{ path: `the output of ${callId}, ${field}`, message: `expected ${expected}` }]);
 }
 
 export function hasToolCalls(message: Message): boolean {

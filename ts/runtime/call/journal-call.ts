@@ -1,6 +1,6 @@
 import { getContext, storage, type RunContext } from "../scope/run-context.js";
 import { ContextNotFoundError } from "../../errors/index.js";
-import { kindOf } from "../../errors/received.js";
+import { checkFunction, checkObject } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
 import type { ErrorClass } from "../../types/error-class.js";
 import { checkErrorClasses } from "../../values/error-classes.js";
@@ -98,9 +98,7 @@ export interface CallInfo {
  * ```
  */
 export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo) => T | Promise<T>): Promise<T> {
-  if (typeof make !== "function") {
-    throw new TypeError(`journalCall: make must be a function, received ${kindOf(make)}`);
-  }
+  checkFunction("journalCall: make", make);
   const ended = await journaled(call, (info) => make(info));
   return ended.value;
 }
@@ -147,6 +145,7 @@ export function journaled<T>(
   make: (info: CallInfo, open: OpenCall<T>) => T | Promise<T>,
   more: JournaledOptions<T> = {},
 ): Promise<EndedCall<T>> {
+  checkObject("journalCall: call", call);
   const context = call.context ?? getContext();
   if (context === undefined) throw new ContextNotFoundError("journalCall");
   for (const field of ["kind", "name"] as const) {

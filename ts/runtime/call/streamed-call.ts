@@ -55,6 +55,8 @@ export interface StreamedCallInfo<Recorded> extends CallInfo {
   readonly journaled: () => Promise<void>;
   /** True if the recording is redacted: a partial answer must not end in the middle of a secret. */
   readonly redacted: boolean;
+  /** True if it matters who reads the answer: the run records or replays. */
+  readonly noteReaders: boolean;
 }
 
 export interface StreamReplay<Answer, Recorded> {
@@ -136,6 +138,7 @@ class StreamedCall<Answer, Recorded> {
             before: this.#before,
             journaled: () => handOver.settled,
             redacted: scope.run.redaction !== undefined,
+            noteReaders: scope.run.recording || scope.run.replaying,
           }),
         );
         this.#meta = recorder.meta;

@@ -1,3 +1,4 @@
+import { checkFunction, checkObject, received } from "../../errors/received.js";
 import { RunContext, getContext, storage } from "../scope/run-context.js";
 import { MaxDepthExceededError, MaxRebornsExceededError } from "../../errors/index.js";
 import { EVENTS } from "../../events/names.js";
@@ -70,6 +71,14 @@ export function runFrame<Input, Result>(
   frame: { id: string; input: Input; signal?: AbortSignal },
   fn: (input: Input) => Result | RebornSignal | Promise<Result | RebornSignal>,
 ): Promise<Result> {
+  try {
+    checkObject("runFrame: frame", frame);
+    checkFunction("runFrame: fn", fn);
+    if (frame.signal !== undefined && !(frame.signal instanceof AbortSignal))
+      throw new TypeError(`runFrame: frame.signal must be an AbortSignal, received ${received(frame.signal)}`);
+  } catch (error) {
+    return Promise.reject(error);
+  }
   return enterFrame({
     id: frame.id,
     props: frame.input,

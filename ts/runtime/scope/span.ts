@@ -1,3 +1,4 @@
+import { checkFunction, checkText } from "../../errors/received.js";
 import { requireContext, storage } from "./run-context.js";
 import { EVENTS } from "../../events/names.js";
 import { toErrorInfo } from "../../values/error-info.js";
@@ -90,6 +91,8 @@ export async function withCustomSpan<Result>(
   attributes?: Readonly<Record<string, unknown>>,
 ): Promise<Result> {
   const context = requireContext("withCustomSpan");
+  checkText("withCustomSpan: name", name);
+  checkFunction("withCustomSpan: fn", fn);
   const { scope } = context;
   const span = new Span(scope, "CUSTOM_SPAN", context.trace.spanId, () => ({ name }), attributes);
   span.start();

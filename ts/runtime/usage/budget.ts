@@ -1,3 +1,4 @@
+import { checkObject } from "../../errors/received.js";
 import { requireContext, type RunContext } from "../scope/run-context.js";
 import { EVENTS } from "../../events/names.js";
 import { calling } from "../../native.js";
@@ -23,6 +24,7 @@ export function getUsageStats(): BudgetState {
  */
 export function recordToolUsage(usage: ToolUsage): void {
   const context = requireContext("recordToolUsage");
+  checkObject("recordToolUsage: usage", usage);
   addUsage(context.scope, toolUsage(usage), `tool:${usage.name}:${usage.unit}`, context.trace.spanId);
 }
 
