@@ -38,8 +38,9 @@ export interface ForkChange {
    */
   drop?: true;
   /**
-   * The new output: any value that can be recorded; for a prompt, the assistant message. The output of a frame is used
-   * only with `runWith({ completedFrames: "reuse" })`, because its handler runs again otherwise.
+   * The new output: any value that can be recorded; for a prompt, the assistant message; for a call of `rewindFetch` or the
+   * AI SDK, the form of the recorded output, or a text as the answer of the model. The output of a frame is used only with
+   * `runWith({ completedFrames: "reuse" })`, because its handler runs again otherwise.
    */
   output?: unknown;
   /** The new error. For frames, the condition of `output` applies. */

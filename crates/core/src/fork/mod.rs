@@ -1,6 +1,7 @@
 //! Forks: a recorded tree with calls dropped, or with new outcomes or memory values. The source is not changed. The fork
 //! shares all unchanged frames with it.
 
+mod answer;
 mod edit;
 mod failures;
 mod find;
@@ -10,6 +11,7 @@ mod remove;
 mod test_recording;
 mod tree;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -99,19 +101,22 @@ pub fn fork(root: &Arc<Frame>, flags: Flags, changes: &[Change]) -> Result<Arc<F
     let mut tree = Tree::load(root);
     tree.settle_memory();
     let finder = Finder::new(&tree, changes);
-    let mut edits = Vec::with_capacity(changes.len());
+    let mut fitting = Vec::with_capacity(changes.len());
     for (index, change) in changes.iter().enumerate() {
-        let fitting = finder.find(change).and_then(|entry| {
-            check_fits(&tree, change, entry)?;
-            Ok(entry)
-        });
-        let entry = fitting.map_err(|error| error.of(index))?;
-        edits.push(Edit {
+        let found = finder
+            .find(change)
+            .and_then(|entry| Ok((entry, check_fits(&tree, change, entry)?)));
+        fitting.push(found.map_err(|error| error.of(index))?);
+    }
+    let edits: Vec<Edit> = fitting
+        .iter()
+        .enumerate()
+        .map(|(index, (entry, change))| Edit {
             index,
             change,
-            entry,
-        });
-    }
+            entry: *entry,
+        })
+        .collect();
     let outcomes: Outcomes = edits
         .iter()
         .filter_map(|edit| Some((edit.entry, edit.change.outcome.as_ref()?)))
@@ -164,7 +169,12 @@ impl ForkError {
     }
 }
 
-fn check_fits(tree: &Tree<'_>, change: &Change, entry: Entry) -> Result<(), ForkError> {
+/// Returns the change as it is applied.
+fn check_fits<'c>(
+    tree: &Tree<'_>,
+    change: &'c Change,
+    entry: Entry,
+) -> Result<Cow<'c, Change>, ForkError> {
     let is_frame = entry.subject == Subject::Frame;
     if change.drop && is_frame && tree.parent(entry.node).is_none() {
         let message = "the root cannot be dropped, because nothing would be left. Run without a snapshot instead.";
@@ -180,15 +190,27 @@ fn check_fits(tree: &Tree<'_>, change: &Change, entry: Entry) -> Result<(), Fork
         error.known.names.push(frame.clone());
         return Err(error);
     }
-    if let Some(NewOutcome::Output(output)) = &change.outcome
-        && let Some((Kind::Prompt, Outcome::Output(recorded))) = tree.request_outcome(entry)
+    let Some(NewOutcome::Output(output)) = &change.outcome else {
+        return Ok(Cow::Borrowed(change));
+    };
+    let Some((kind, Outcome::Output(recorded))) = tree.request_outcome(entry) else {
+        return Ok(Cow::Borrowed(change));
+    };
+    if *kind == Kind::Prompt
         && is_assistant_message(&recorded.text)
         && !is_assistant_message(&output.text)
     {
         let message = r#"expected an assistant message, such as { role: "assistant", content: "…" }, like the recorded output of the prompt."#;
         return Err(ForkError::new("output", message.to_owned()));
     }
-    Ok(())
+    let answer = answer::fitting(kind, recorded, output)
+        .map_err(|message| ForkError::new("output", message))?;
+    Ok(answer.map_or(Cow::Borrowed(change), |answer| {
+        Cow::Owned(Change {
+            outcome: Some(NewOutcome::Output(answer)),
+            ..change.clone()
+        })
+    }))
 }
 
 fn is_assistant_message(text: &JsonText) -> bool {
