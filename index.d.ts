@@ -852,6 +852,8 @@ interface Recorder {
   version: string;
   /** Numbers of the replay flags, in ascending order. A recording without a recorder has none. */
   flags: number[];
+  /** The random key of the digests that stand for secrets in requests, hex digits. Absent if there are none. */
+  salt?: string;
 }
 /** Extension: the settings of `runWith({ redact })`. */
 interface RecordedRedaction {
@@ -1257,6 +1259,8 @@ interface CallStarted extends Start {
 }
 /** Extension: a call of a custom kind has started. */
 interface CallStartEvent extends EventBase<"call:start">, CallFields, CallStarted {
+  /** Extension: as in `runWith:start`. Present if the request contains digests of secrets. */
+  recorder?: Recorder;
   /** Number of earlier attempts of the client, if there were any. All attempts have the same callId. */
   attempt?: number;
 }

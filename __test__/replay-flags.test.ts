@@ -22,7 +22,7 @@ import { temporaryFolder } from "./support/process.js";
 
 const CURRENT: Recorder = {
   version: (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as Recorder).version,
-  flags: [1, 2, 3, 4, 5, 6],
+  flags: [1, 2, 3, 4, 5, 6, 7],
 };
 const NO_FLAGS: Recorder = { ...CURRENT, flags: [] };
 

@@ -855,6 +855,7 @@ module.exports.elementHashes = nativeBinding.elementHashes
 module.exports.forkSnapshot = nativeBinding.forkSnapshot
 module.exports.formatMonitor = nativeBinding.formatMonitor
 module.exports.formatMonitorBytes = nativeBinding.formatMonitorBytes
+module.exports.losslessJson = nativeBinding.losslessJson
 module.exports.measureBoundary = nativeBinding.measureBoundary
 module.exports.messageTokens = nativeBinding.messageTokens
 module.exports.pythonHash = nativeBinding.pythonHash

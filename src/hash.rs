@@ -1,8 +1,10 @@
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
 use agent_rewind_core::hash;
 use agent_rewind_core::json;
 use agent_rewind_core::model::{PromptTail, Prompting};
+use napi::bindgen_prelude::Either;
 use napi_derive::napi;
 
 use crate::error::{Result, json_error, request_error};
@@ -13,6 +15,17 @@ use crate::text::utf8;
 #[napi(catch_unwind)]
 pub fn canonicalize(#[napi(ts_arg_type = "string")] text: JsText) -> Result<String> {
     json::canonicalize(&text).map_err(|error| json_error(&error))
+}
+
+/// JSON text in the form of `JSON.stringify`, if that form has everything that the text says: true if the text has that
+/// form already, false if it has none: it is not JSON, has a duplicate key, or a number that a double does not hold.
+#[napi(catch_unwind)]
+pub fn lossless_json(#[napi(ts_arg_type = "string")] text: JsText) -> Either<bool, String> {
+    match json::lossless(&text) {
+        Some(Cow::Borrowed(_)) => Either::A(true),
+        Some(Cow::Owned(compact)) => Either::B(compact),
+        None => Either::A(false),
+    }
 }
 
 /// SHA-256 (64 lower-case hex digits) of the RFC 8785 form of any JSON text.

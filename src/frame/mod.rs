@@ -71,9 +71,11 @@ impl FrameHandle {
     ) -> Result<Self> {
         let source = snapshot
             .map(|handle| ReplaySource::of_tree(handle.snapshot.tree(), handle.snapshot.flags()));
+        let frame = LiveFrame::start_run(frame_input(root)?, source, run_options(&options))
+            .continuing(options.first_run);
+        frame.set_salt(snapshot.and_then(|handle| handle.snapshot.recorder.as_ref()?.salt.clone()));
         Ok(Self {
-            frame: LiveFrame::start_run(frame_input(root)?, source, run_options(&options))
-                .continuing(options.first_run),
+            frame,
             meter: Meter::default(),
             source: snapshot.map(|handle| handle.meter.clone()),
             keeps: Keeps {
@@ -151,18 +153,28 @@ impl FrameHandle {
         self.frame.release_order().map(to_number)
     }
 
-    /// Who records the run, and the rules that it replays and records under: JSON text of `{ version, flags }`.
+    /// Who records the run, and the rules that it replays and records under: JSON text of
+    /// `{ version, flags, salt? }`.
     #[napi(getter, catch_unwind)]
     pub fn recorder(&self) -> String {
         let mut out = String::new();
-        Recorder::this(self.frame.flags()).write(&mut out);
+        Recorder::this(self.frame.flags(), self.frame.salt()).write(&mut out);
         out
     }
 
-    /// True if the content of class instances is part of hashes.
-    #[napi(getter, catch_unwind)]
-    pub fn exact_content(&self) -> bool {
-        self.frame.flags().has(Flag::ExactContent)
+    /// The key of the digests of secrets in the run's requests. `fresh` becomes it if there is none yet.
+    #[napi(catch_unwind)]
+    pub fn salt(&self, fresh: String) -> String {
+        let salt = self.frame.salt().unwrap_or(fresh);
+        self.frame.set_salt(Some(salt.clone()));
+        salt
+    }
+
+    /// True if the run has the replay flag with this number.
+    #[napi(catch_unwind)]
+    pub fn has_flag(&self, number: u32) -> bool {
+        let flags = self.frame.flags();
+        flags.numbers().any(|known| known == number)
     }
 
     /// True if requests must also be looked up by the hash of another recorder.
@@ -327,7 +339,7 @@ impl FrameHandle {
         };
         let (root, clock) = (self.frame.dump(), self.frame.clock());
         let mut snapshot = Snapshot::new(trace_id, timestamp, root, clock, provenance);
-        snapshot.recorder = Some(Recorder::this(self.frame.flags()));
+        snapshot.recorder = Some(Recorder::this(self.frame.flags(), self.frame.salt()));
         snapshot.metadata = metadata.map(JsonText::trusted);
         snapshot.normalize = normalize.map(JsonText::trusted);
         snapshot.redact = redact.map(JsonText::trusted);

@@ -1,4 +1,4 @@
-import { kindOf } from "../errors/received.js";
+import { kindOf, received } from "../errors/received.js";
 import {
   ambientContext,
   getContext,
@@ -18,13 +18,18 @@ import {
   replayResponse,
   type RecordedResponse,
 } from "./recorded-response.js";
-import { readRequest, type FetchInput, type ReadRequest } from "./request-document.js";
+import { WHOLE_REQUESTS, readRequest, type FetchInput, type ReadRequest } from "./request-document.js";
 
 export interface RewindFetchOptions {
   /** "instant" (default) replays the chunks of a body without delays, "recorded" at their recorded times. */
   timing?: "instant" | "recorded";
-  /** Names of more request headers that the answer depends on. They are hashed and recorded, so do not list keys. */
+  /** Names of request headers that count although they are on the list of volatile parts. Credentials count by a digest. */
   requestHeaders?: readonly string[];
+  /**
+   * True if a request with other credentials (`Authorization`, `x-api-key`, …) is another request. They count by a digest.
+   * Default: false, so that a replay needs no key.
+   */
+  credentials?: boolean;
   /** Names of more response headers to record. */
   responseHeaders?: readonly string[];
   /** URLs to record, such as `["api.openai.com", "*.example.com/v1/*"]`. Default: all. */
@@ -38,9 +43,10 @@ export interface RewindFetchOptions {
  * Outside of them it calls `fetch`. It works with every client that accepts a fetch:
  * `new OpenAI({ fetch: rewindFetch() })`.
  *
- * Replay matches requests by method, URL (without keys), body and relevant headers. Responses are passed on as they
- * arrive. Error statuses and network failures are recorded too. Retries that a client marks with
- * `x-stainless-retry-count` are attempts of one request; replay returns the last one.
+ * Replay matches requests by method, URL, headers and body, except a published list of volatile parts and credentials.
+ * Secrets count by a digest. Responses are passed on as they arrive. Error statuses and network failures are recorded
+ * too. Retries that a client marks with `x-stainless-retry-count` are attempts of one request; replay returns the last
+ * one.
  *
  * @param fetch sends the requests. Default: the global fetch at the time of each request.
  * @throws ReplayMissError from a request that a strict replay has no answer for.
@@ -65,6 +71,10 @@ export function rewindFetch(
   if (timing !== "instant" && timing !== "recorded") {
     throw new TypeError(`rewindFetch: options.timing must be "instant" or "recorded", received ${String(timing)}`);
   }
+  const { credentials = false } = options;
+  if (typeof credentials !== "boolean") {
+    throw new TypeError(`rewindFetch: options.credentials must be a boolean, received ${received(credentials)}`);
+  }
   const keep = keptHeaders("rewindFetch", options);
   const records = isRecorded(options);
   const execute: Fetch = (input, init) => (fetch ?? globalThis.fetch)(input, init);
@@ -78,7 +88,7 @@ export function rewindFetch(
         return journalFetch(ambient.context, { input, request, execute, keep, timed: timing === "recorded" });
       };
       // Awaited only if necessary, so that calls start in the order of the requests.
-      const request = readRequest(input, init, keep);
+      const request = readRequest(input, init, { keep, credentials, older: ambient.recordedWithout(WHOLE_REQUESTS) });
       if (!(request instanceof Promise)) return send(request);
       ambient.markPendingFailuresHandled();
       return request.then(send);
@@ -99,11 +109,12 @@ interface Sending {
 }
 
 function journalFetch(context: RunContext, { input, request, execute, keep, timed }: Sending): Promise<Response> {
-  const { url, host, signal, attempt, document } = request;
+  const { url, host, signal, attempt, document, older } = request;
   return journalStreamed<Response, RecordedResponse>({
     kind: "fetch",
     name: host || "fetch",
     request: document,
+    older,
     context,
     ...(attempt === undefined ? {} : { attempt }),
     async execute(info) {

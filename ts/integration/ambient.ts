@@ -16,6 +16,11 @@ export interface AmbientContext {
    * work, which shows which earlier failures it has handled. Without it, a dump during the wait would not know that.
    */
   markPendingFailuresHandled(): void;
+  /**
+   * True if a recording that may answer the call was made without this replay flag. An adapter that has changed the form of
+   * its requests under the flag passes the earlier form too: the field `older` of the call.
+   */
+  recordedWithout(flag: number): boolean;
 }
 
 class Ambient implements AmbientContext {
@@ -35,6 +40,11 @@ class Ambient implements AmbientContext {
 
   markPendingFailuresHandled(): void {
     noteStart(this.context.scope);
+  }
+
+  recordedWithout(flag: number): boolean {
+    const { frame, outerRecording } = this.context.scope;
+    return !frame.hasFlag(flag) || outerRecording?.frame.hasFlag(flag) === false;
   }
 }
 

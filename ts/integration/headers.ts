@@ -1,9 +1,6 @@
-// Only the listed headers are hashed and recorded. The others may contain keys and cookies.
+// The headers of responses that are recorded. The others may contain keys and cookies.
 
 import { received } from "../errors/received.js";
-
-/** Request headers that the answer depends on. */
-const REQUEST = ["accept", "anthropic-beta", "anthropic-version", "content-type", "openai-beta"];
 
 /** Response headers that are equal in equal responses. */
 const RESPONSE = [
@@ -19,6 +16,7 @@ const RESPONSE = [
   "last-modified",
   "link",
   "location",
+  "mcp-session-id",
   "openai-version",
   "retry-after",
   "retry-after-ms",
@@ -33,14 +31,16 @@ const CHANGING_PATTERN = /(?:^|-)ratelimit-|-processing-ms$/;
 
 export type HeaderList = [name: string, value: string][];
 
-/** The lower-case names of the headers that are recorded. */
+/** Lower-case names of headers. */
 export interface KeptHeaders {
-  readonly request: readonly string[];
+  /** Request headers that count although they are volatile. */
+  readonly request: ReadonlySet<string>;
+  /** Response headers that are recorded. */
   readonly response: ReadonlySet<string>;
 }
 
 /**
- * Returns the headers to record: the default ones, and those of the options of an adapter.
+ * Returns the headers that the options of an adapter name, and the response headers that are always recorded.
  *
  * @param apiName the adapter, for errors.
  * @throws TypeError if an option is not an array of header names.
@@ -59,9 +59,7 @@ export function keptHeaders(
       throw new TypeError(`${path}[${index}] must be a header name, received ${received(name)}`);
     });
   };
-  // Sorted, like the headers of a Headers object.
-  const request = [...new Set([...REQUEST, ...names("requestHeaders")])].toSorted();
-  return { request, response: new Set([...RESPONSE, ...names("responseHeaders")]) };
+  return { request: new Set(names("requestHeaders")), response: new Set([...RESPONSE, ...names("responseHeaders")]) };
 }
 
 function isHeaderName(name: string): boolean {
@@ -71,16 +69,6 @@ function isHeaderName(name: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** The headers for the request of a call, by name. Removes the boundary of a multipart body, which is random. */
-export function requestHeaders(headers: Headers, { request }: KeptHeaders): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const name of request) {
-    const value = headers.get(name);
-    if (value !== null) kept[name] = name === "content-type" ? value.replace(/;\s*boundary=[^;]*/i, "") : value;
-  }
-  return kept;
 }
 
 /** The headers of a response: `kept` for the answer, `changing` for `meta.stream.headers`. All others are dropped. */

@@ -1,14 +1,10 @@
 // The public API for adapters of clients. The adapters of this package use nothing else of the runtime.
 
 export { ambientContext, asTransport, outsideOfRuns, type AmbientContext } from "./ambient.js";
-export {
-  keptHeaders,
-  requestHeaders,
-  responseHeaders,
-  withoutPause,
-  type HeaderList,
-  type KeptHeaders,
-} from "./headers.js";
+export { keptHeaders, responseHeaders, withoutPause, type HeaderList, type KeptHeaders } from "./headers.js";
+export { HttpRequest, type RequestDocumentOptions, type SentRequest } from "./http/document.js";
+export { readUrl } from "./http/url.js";
+export { VOLATILE_PARTS, type VolatileParts } from "./http/volatile.js";
 export {
   journaled,
   journalStreamed,
@@ -19,6 +15,7 @@ export {
   type ClientCall,
   type IncompleteAnswer,
   type JournaledCall,
+  type OlderRequest,
   type RestOfAnswer,
   type StreamFailure,
   type StreamedAnswer,

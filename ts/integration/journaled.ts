@@ -1,5 +1,6 @@
 import type { AnsweredFailure, IncompleteAnswer } from "../runtime/call/outcome.js";
 import { journaled as journal, type CallInfo, type JournaledCall } from "../runtime/call/journal-call.js";
+import type { OlderRequest } from "../runtime/call/request.js";
 import {
   journalStreamed as journalStream,
   type AnswerRecorder,
@@ -17,13 +18,20 @@ export type {
   CallInfo,
   IncompleteAnswer,
   JournaledCall,
+  OlderRequest,
   RestOfAnswer,
   StreamFailure,
   StreamedAnswer,
 };
 
+/** A request in the form that recordings without a replay flag have. */
+interface WithOlderRequest {
+  /** See `AmbientContext.recordedWithout`. */
+  older?: OlderRequest | undefined;
+}
+
 /** A call of a client. Unless `leaf` is false, what it does inside only sends its request and is not recorded. */
-export interface ClientCall<T> extends JournaledCall {
+export interface ClientCall<T> extends JournaledCall, WithOlderRequest {
   /** Executes the call. Not called if the recording has the answer. */
   execute(info: CallInfo): T | Promise<T>;
   /** Data to record in addition to the answer, such as times. Called when the call has ended. */
@@ -75,7 +83,7 @@ export interface StreamedCallInfo<Recorded> extends RuntimeCallInfo<Recorded> {
  * A call whose answer is returned before it is complete. `Recorded` is the form of the answer in recordings. `leaf` is as in
  * {@link ClientCall}.
  */
-export interface StreamedClientCall<Answer, Recorded> extends JournaledCall {
+export interface StreamedClientCall<Answer, Recorded> extends JournaledCall, WithOlderRequest {
   /** Executes the call. Not called if the recording has the answer. */
   execute(info: StreamedCallInfo<Recorded>): Promise<StreamedAnswer<Answer, Recorded>>;
   /** Creates the answer from its recorded form. Pass `rest` on to `replayStream`. */

@@ -6,7 +6,7 @@ import { redactEncoded } from "./encoded.js";
 import type { Redactor } from "./redactor.js";
 
 /** Fields of events that contain no data of the agent and to which other events refer. */
-const KEPT = new Set(["contentHash", "inputHash", "spanId", "normalize", "redact", "schemaVersion"]);
+const KEPT = new Set(["contentHash", "inputHash", "spanId", "normalize", "recorder", "redact", "schemaVersion"]);
 
 /** Redacts everything that is recorded of a run: requests, outputs, failures, memory and events. */
 export class Redaction {

@@ -331,6 +331,8 @@ interface CallStarted extends Start {
 
 /** Extension: a call of a custom kind has started. */
 export interface CallStartEvent extends EventBase<"call:start">, CallFields, CallStarted {
+  /** Extension: as in `runWith:start`. Present if the request contains digests of secrets. */
+  recorder?: Recorder;
   /** Number of earlier attempts of the client, if there were any. All attempts have the same callId. */
   attempt?: number;
 }

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use agent_rewind_core::json::{
-    JsonError, JsonErrorKind, Scanner, canonicalize, write_canonical, write_canonical_trusted,
-    write_number, write_number_token,
+    JsonError, JsonErrorKind, Scanner, canonicalize, lossless, write_canonical,
+    write_canonical_trusted, write_number, write_number_token,
 };
 use proptest::prelude::*;
 
@@ -452,4 +452,53 @@ fn numbers_outside_doubles_are_rejected() {
     );
     assert_eq!(written_number("1x"), Err(JsonErrorKind::BadNumber));
     assert_eq!(written_number(""), Err(JsonErrorKind::BadNumber));
+}
+
+#[test]
+fn lossless_text_is_kept_and_written_as_json_stringify_writes_it() {
+    for text in [
+        r#"{"a":[1,-2.5,1e+21,0.30000000000000004],"b":{"1":"é","0":"\ud83d"}}"#,
+        "12345678901234567000",
+        "\"text\"",
+        "-0.5",
+    ] {
+        assert_eq!(lossless(text).as_deref(), Some(text));
+    }
+    for (text, wanted) in [
+        (r#" {"b" : 1.0, "a":5E2} "#, r#"{"b":1,"a":500}"#),
+        (r#""\u00e9\/""#, r#""é/""#),
+        ("0.000e7", "0"),
+        ("12345678901234567.0e3", "12345678901234567000"),
+    ] {
+        assert_eq!(lossless(text).as_deref(), Some(wanted), "{text}");
+    }
+}
+
+#[test]
+fn text_that_json_stringify_would_lose_a_part_of_has_no_lossless_form() {
+    let deep = format!("{}1{}", "[".repeat(950), "]".repeat(950));
+    for text in [
+        "154284075601887489",
+        "1e400",
+        "-1e400",
+        "1e-400",
+        "-0",
+        "-0.0",
+        "0.1000000000000000055511151231257827",
+        "1e99999999999999999999",
+        r#"{"a":1,"a":1}"#,
+        r#"{"b":[{"a":1,"c":2,"\u0061":3}]}"#,
+        "{} {}",
+        "[1,]",
+        "",
+        "\u{feff}{}",
+        &deep,
+    ] {
+        assert_eq!(lossless(text), None, "{text}");
+    }
+    let shallow = format!("[{}1{}]", "[".repeat(400), "]".repeat(400));
+    let wide = format!("[{}[]]", "[],".repeat(5_000));
+    for text in [&shallow, &wide] {
+        assert_eq!(lossless(text).as_deref(), Some(text.as_str()));
+    }
 }

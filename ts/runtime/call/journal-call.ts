@@ -5,7 +5,7 @@ import { EVENTS } from "../../events/names.js";
 import type { ErrorClass } from "../../types/error-class.js";
 import { checkErrorClasses } from "../../values/error-classes.js";
 import type { CapturedStack } from "./identity/async-stack.js";
-import { beginAttempt } from "./request.js";
+import { beginAttempt, type OlderRequest } from "./request.js";
 import { answerOrCall } from "./answer-or-call.js";
 import type { Class } from "../../values/inexact.js";
 import type { Scope } from "../scope/scope.js";
@@ -141,7 +141,7 @@ interface JournaledOptions<T> extends Pick<CallSpec<T>, "meta" | "incompleteAnsw
  * @throws synchronously if the call cannot begin.
  */
 export function journaled<T>(
-  call: JournaledCall,
+  call: JournaledCall & { readonly older?: OlderRequest | undefined },
   make: (info: CallInfo, open: OpenCall<T>) => T | Promise<T>,
   more: JournaledOptions<T> = {},
 ): Promise<EndedCall<T>> {
@@ -198,6 +198,7 @@ class CallEvents<T> {
     this.span.start(() => ({
       ...(attempt > 0 ? { attempt } : {}),
       ...call.startFields,
+      ...scope.takeSalt(),
       ...scope.takeHandled(),
     }));
   }

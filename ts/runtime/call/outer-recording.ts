@@ -55,8 +55,8 @@ export async function askOuterRecording<T>(
 
 /** Begins the same call in the recording session. */
 function beginInside(session: Scope, call: StartedCall): StartedCall {
-  const { context, kind, name, entry } = call;
-  const { request, inexact } = call.inSession ?? call;
+  const { context, kind, name, entry, wireHash } = call;
+  const { request, inexact, unseen } = call.inSession ?? call;
   const { from } = entry;
   const callId = session.nextCallId(kind, name);
   entry.sessionCallId = callId;
@@ -75,7 +75,12 @@ function beginInside(session: Scope, call: StartedCall): StartedCall {
       laneToFind(session, from),
     );
   });
-  return new StartedCall(context, call, new CallEntry(callId, from, recorded), session);
+  return new StartedCall(
+    context,
+    { kind, name, request, wireHash, inexact, unseen },
+    new CallEntry(callId, from, recorded),
+    session,
+  );
 }
 
 /** The end of a call that is journaled in two places. */

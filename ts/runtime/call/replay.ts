@@ -60,8 +60,10 @@ export async function replayRecorded<T>(
 }
 
 /** Lists an answer that may belong to another request with the same hash. */
-function noteInexact({ scope, callId, inexact }: StartedCall): void {
-  if (inexact !== undefined) scope.run.report.inexact.push({ callId, reason: inexact });
+function noteInexact({ scope, callId, inexact, unseen }: StartedCall): void {
+  for (const reason of [inexact, unseen]) {
+    if (reason !== undefined) scope.run.report.inexact.push({ callId, reason });
+  }
 }
 
 /** Executes a call again whose recorded answer is incomplete. A later recorded abort waits for the new answer. */

@@ -5,20 +5,31 @@ import type { RunContext } from "../scope/run-context.js";
 import type { Scope } from "../scope/scope.js";
 import { Attempt } from "./identity/attempts.js";
 import { askedFrom, laneToFind, type AskedFrom } from "./identity/lanes.js";
+import { RequestDocument } from "./request-document.js";
 import { CallEntry, StartedCall, type CallRequest } from "./started-call.js";
 
 /** Begins a call whose request is a value. */
 export function beginCall(context: RunContext, kind: string, name: string, request: unknown): StartedCall {
   const { scope } = context;
   const from = askedFrom(scope, beginCall);
-  const document = documentOf(scope, kind, name, request);
+  const document = documentOf(scope, kind, name, request, {});
   return new StartedCall(context, document, begin(context, from, document, request));
+}
+
+/** The request of a call, as a recording without a replay flag hashes it. */
+export interface OlderRequest {
+  /** The number of the flag. */
+  readonly flag: number;
+  readonly request: unknown;
+  /** The content of the request that it does not cover, if there is any. The report lists it if the call is answered. */
+  readonly uncovered?: string | undefined;
 }
 
 interface AttemptSpec {
   readonly kind: string;
   readonly name: string;
   readonly request: unknown;
+  readonly older?: OlderRequest | undefined;
   readonly attempt?: number;
   readonly exact?: readonly Class[];
 }
@@ -30,11 +41,12 @@ interface AttemptSpec {
 export function beginAttempt(
   context: RunContext,
   from: AskedFrom,
-  { kind, name, request, attempt, exact }: AttemptSpec,
+  { kind, name, attempt, exact, ...asked }: AttemptSpec,
 ): StartedCall {
   const { scope } = context;
+  const { request, uncovered: unseen } = requestIn(scope, asked);
   const tried = new Attempt(context, attempt);
-  const document = documentOf(scope, kind, name, request, exact);
+  const document = documentOf(scope, kind, name, request, { exact, asked, unseen });
   const keyOf = (hash: string): string => `${kind} ${hash} ${context.within ?? ""}`;
   const repeated = tried.repeated(
     () => keyOf(calling(() => native.contentHash(document.normalized ?? document.request()))),
@@ -54,7 +66,7 @@ export function beginAttempt(
 }
 
 /** A request, and the document that is hashed for it if rules leave values out. */
-interface RequestDocument extends CallRequest {
+interface HashedRequest extends CallRequest {
   readonly normalized: string | undefined;
 }
 
@@ -63,11 +75,11 @@ function documentOf(
   kind: string,
   name: string,
   request: unknown,
-  exact?: readonly Class[],
-): RequestDocument {
+  { exact, asked, unseen }: { exact?: readonly Class[] | undefined; asked?: Asked; unseen?: string | undefined },
+): HashedRequest {
   const { normalizer, redaction, inputRules } = scope.run;
   const rules = exact === undefined ? inputRules : withClasses(inputRules, exact);
-  const input = encodeInput(request, rules);
+  const input = inputOf(scope, request, rules);
   const sent = requestText(kind, name, input);
   const text = redaction?.json(sent) ?? sent;
   const normalized = normalizer?.document(text, kind);
@@ -81,7 +93,8 @@ function documentOf(
     request: () => text,
     normalized,
     inexact: part && placeOf(part),
-    inSession: inSession(scope, kind, name, request, rules),
+    unseen,
+    inSession: inSession(scope, kind, name, asked ?? { request }, rules),
     wireHash: redaction === undefined ? undefined : () => redaction.wireHash(sent),
   };
 }
@@ -90,16 +103,29 @@ function inSession(
   { outerRecording, run: { redaction } }: Scope,
   kind: string,
   name: string,
-  request: unknown,
+  asked: Asked,
   rules: InputRules,
 ): CallRequest["inSession"] {
   if (outerRecording === undefined) return undefined;
   const { exactContent } = outerRecording.run.inputRules;
-  if (exactContent === rules.exactContent) return undefined;
-  const input = encodeInput(request, { ...rules, exactContent });
+  if (exactContent === rules.exactContent && !(asked.request instanceof RequestDocument)) return undefined;
+  const { request, uncovered: unseen } = requestIn(outerRecording, asked);
+  const input = inputOf(outerRecording, request, { ...rules, exactContent });
   const text = requestText(kind, name, input);
   const [part] = input.inexact ?? [];
-  return { request: () => redaction?.json(text) ?? text, inexact: part && placeOf(part) };
+  return { request: () => redaction?.json(text) ?? text, inexact: part && placeOf(part), unseen };
+}
+
+type Asked = Pick<AttemptSpec, "request" | "older">;
+
+/** The request as the recording of the frame hashes it. */
+function requestIn({ frame }: Scope, { request, older }: Asked): Omit<OlderRequest, "flag"> {
+  return older === undefined || frame.hasFlag(older.flag) ? { request } : older;
+}
+
+function inputOf(scope: Scope, request: unknown, rules: InputRules): EncodedInput {
+  if (!(request instanceof RequestDocument)) return encodeInput(request, rules);
+  return { text: request.text((secret) => scope.digest(secret)), types: null, restorable: true };
 }
 
 function placeOf({ path, reason }: RefusedAt): string {
@@ -109,7 +135,7 @@ function placeOf({ path, reason }: RefusedAt): string {
 function begin(
   { scope, within }: RunContext,
   from: AskedFrom,
-  { kind, name, request, normalized, inexact }: RequestDocument,
+  { kind, name, request, normalized, inexact }: HashedRequest,
   value: unknown,
 ): CallEntry {
   const { frame } = scope;

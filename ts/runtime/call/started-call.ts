@@ -54,8 +54,10 @@ export interface CallRequest {
   readonly wireHash: (() => string) | undefined;
   /** Content of the request that its hash does not cover: where and what. */
   readonly inexact?: string | undefined;
+  /** Content of the request that the older form of the recording does not have. */
+  readonly unseen?: string | undefined;
   /** The request as the recording of the session around the run has it, if that has other rules for its content. */
-  readonly inSession?: Pick<CallRequest, "request" | "inexact"> | undefined;
+  readonly inSession?: Pick<CallRequest, "request" | "inexact" | "unseen"> | undefined;
 }
 
 class StartedInfo {
@@ -92,6 +94,7 @@ export class StartedCall implements CallRequest {
   readonly request: () => string;
   readonly wireHash: (() => string) | undefined;
   readonly inexact: string | undefined;
+  readonly unseen: string | undefined;
   readonly inSession: CallRequest["inSession"];
   readonly entry: CallEntry;
   readonly #attempt: number;
@@ -101,7 +104,7 @@ export class StartedCall implements CallRequest {
   /** `scope`: the frame that journals the call, if it is not that of the context. */
   constructor(
     context: RunContext,
-    { kind, name, request, wireHash, inexact, inSession }: CallRequest,
+    { kind, name, request, wireHash, inexact, unseen, inSession }: CallRequest,
     entry: CallEntry,
     scope: Scope = context.scope,
   ) {
@@ -112,6 +115,7 @@ export class StartedCall implements CallRequest {
     this.request = request;
     this.wireHash = wireHash;
     this.inexact = inexact;
+    this.unseen = unseen;
     this.inSession = inSession;
     this.entry = entry;
     this.#generation = scope.generation.id;

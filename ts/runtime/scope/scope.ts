@@ -1,7 +1,10 @@
+import { createHmac, randomBytes } from "node:crypto";
+
 import { AbortError } from "../../errors/index.js";
 import type { NativeFrameHandle } from "../../native.js";
 import type { ModelAdapter } from "../../types/model.js";
 import type { FrameReport } from "../../types/report.js";
+import type { Recorder } from "../../types/snapshot.js";
 import { errorInfoText } from "../../values/error-info.js";
 import type { Encoded } from "../../values/encode.js";
 import { Cancellation } from "./cancellation.js";
@@ -75,6 +78,7 @@ export class Scope {
   readonly #cancellation: Cancellation;
   readonly #errorOrigins = new ErrorOrigins();
   #rules: FrameRules | undefined;
+  #hasNewDigest: boolean = false;
   #lifecycle: Lifecycle = "running";
   #onAbandon: () => void = () => {};
 
@@ -140,6 +144,20 @@ export class Scope {
 
   get signal(): AbortSignal {
     return this.#cancellation.signal;
+  }
+
+  /** The digest of a secret, under a random key that is a part of the recording. */
+  digest(secret: string): string {
+    this.#hasNewDigest = true;
+    const salt = this.frame.salt(randomBytes(16).toString("hex"));
+    return createHmac("sha256", salt).update(secret).digest("hex");
+  }
+
+  /** The recorder with the key of digests, for the start event of the call that they were made for. */
+  takeSalt(): { recorder?: Recorder } {
+    if (!this.#hasNewDigest) return {};
+    this.#hasNewDigest = false;
+    return { recorder: JSON.parse(this.frame.recorder) as Recorder };
   }
 
   /** True if the frame, or one above it, has ended. */

@@ -11,7 +11,7 @@ mod text;
 pub(crate) use canonical::{
     Elements, KeyOrder, compact_keeping_numbers, order_of_keys, write_ordered,
 };
-pub use canonical::{Sink, canonicalize, write_canonical, write_canonical_trusted};
+pub use canonical::{Sink, canonicalize, lossless, write_canonical, write_canonical_trusted};
 pub use error::{JsonError, JsonErrorKind};
 pub use number::{write_count, write_number, write_number_token};
 pub use scan::{RawStr, Scanner};

@@ -47,6 +47,32 @@ pub(super) fn is_normal_number(token: &str) -> bool {
         })
 }
 
+/// True if the nearest double, as JavaScript writes it, has the value of the token: `1.0` and `5e2`, not `1e400`, an
+/// integer with more digits than a double holds, or `-0`.
+pub(super) fn is_lossless(token: &str) -> bool {
+    let mut written = String::new();
+    write_number_token(token, &mut written).is_ok() && decimal(token) == decimal(&written)
+}
+
+/// The value of a number token: its sign, its digits without zeros around them, and the exponent of the last one.
+fn decimal(token: &str) -> Option<(bool, String, i64)> {
+    let digits = token.strip_prefix('-').unwrap_or(token);
+    let (mantissa, exponent) = digits.split_once(['e', 'E']).unwrap_or((digits, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = [whole, fraction].concat();
+    let significant = all.trim_end_matches('0');
+    let zeros = all.len() - significant.len();
+    let exponent = exponent.parse::<i64>().ok()?;
+    let shift = i64::try_from(zeros).ok()? - i64::try_from(fraction.len()).ok()?;
+    let significant = significant.trim_start_matches('0').to_owned();
+    let last = if significant.is_empty() {
+        0
+    } else {
+        exponent.checked_add(shift)?
+    };
+    Some((token.starts_with('-'), significant, last))
+}
+
 fn is_plain_integer(token: &str) -> bool {
     let digits = token.strip_prefix('-').unwrap_or(token).as_bytes();
     match digits {

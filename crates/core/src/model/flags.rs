@@ -33,6 +33,10 @@ pub enum Flag {
     /// A failure counts as handled only if something shows that the program had seen it: who waited for it and for a
     /// later call, or that nothing else ran in between. Without the flag, any later start in its frame counts.
     SeenFailures = 6,
+    /// The document of an HTTP request contains all of its headers and parameters that may change the answer, digests
+    /// of its secrets, and numbers and members that JSON loses. Without the flag, five headers count, values of secret
+    /// parameters do not, and a body counts by what `JSON.parse` makes of it.
+    WholeRequests = 7,
 }
 
 impl Flag {
@@ -43,6 +47,7 @@ impl Flag {
         Self::SharedTicks,
         Self::ExactContent,
         Self::SeenFailures,
+        Self::WholeRequests,
     ];
 
     #[must_use]
@@ -59,7 +64,8 @@ impl Flag {
             | Self::OwnAttempts
             | Self::SharedTicks
             | Self::ExactContent
-            | Self::SeenFailures => "0.1.0",
+            | Self::SeenFailures
+            | Self::WholeRequests => "0.1.0",
         }
     }
 
@@ -110,19 +116,22 @@ pub struct Recorder {
     /// Version of the package, for information only. Replay depends on the flags alone.
     pub version: String,
     pub flags: Flags,
+    /// The key of the digests that stand for secrets in requests. Absent if there are none.
+    pub salt: Option<String>,
 }
 
 impl Recorder {
     /// This version of the package, recording under these flags.
     #[must_use]
-    pub fn this(flags: Flags) -> Self {
+    pub fn this(flags: Flags, salt: Option<String>) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             flags,
+            salt,
         }
     }
 
-    /// Reads `{ version, flags }`. `path` names it in the faults.
+    /// Reads `{ version, flags, salt? }`. `path` names it in the faults.
     ///
     /// # Errors
     /// All faults. An unknown flag is a fault, because the recording cannot be replayed without its rule.
@@ -145,7 +154,12 @@ impl Recorder {
             }
             out.push_str(&number.to_string());
         }
-        out.push_str("]}");
+        out.push(']');
+        if let Some(salt) = &self.salt {
+            out.push_str(r#","salt":"#);
+            JsonStr::from_plain(salt).write_quoted(out);
+        }
+        out.push('}');
     }
 }
 
@@ -160,6 +174,7 @@ fn read(text: &str, path: &str, faults: &mut Vec<Fault>) -> Result<Recorder, Jso
     let mut recorder = Recorder {
         version: String::new(),
         flags: Flags::NONE,
+        salt: None,
     };
     let mut scanner = Scanner::new(text);
     if scanner.peek() != Some(b'{') {
@@ -176,6 +191,9 @@ fn read(text: &str, path: &str, faults: &mut Vec<Fault>) -> Result<Recorder, Jso
         } else if key.is("flags") && scanner.peek() == Some(b'[') {
             seen_flags = true;
             recorder.flags = read_flags(&mut scanner, &format!("{path}.flags"), faults)?;
+        } else if key.is("salt") && scanner.peek() == Some(b'"') {
+            let salt = scanner.string()?.to_json_str();
+            recorder.salt = Some(salt.to_display().into_owned());
         } else {
             scanner.skip_value()?;
         }

@@ -11,6 +11,8 @@ use super::view::plain;
 
 const OPEN: &str = "[redacted:";
 const OPEN_BASE64: &str = "[base64:";
+/// The digest of a secret in a request.
+const OPEN_DIGEST: &str = "[digest:";
 const DIGEST_LENGTH: usize = 16;
 
 /// Appends the placeholder of a secret, given as written in the text.
@@ -43,6 +45,7 @@ pub(super) fn placeholders(text: &str, rules: &[Rule]) -> Vec<Range<usize>> {
     for (open, length) in [
         (OPEN, redacted_length as fn(&str, &[Rule]) -> Option<usize>),
         (OPEN_BASE64, base64_length),
+        (OPEN_DIGEST, digest_length),
     ] {
         for start in memmem::find_iter(text.as_bytes(), open) {
             let inside = start + open.len();
@@ -78,6 +81,11 @@ fn base64_length(rest: &str, _: &[Rule]) -> Option<usize> {
     let is_size =
         !size.is_empty() && size.len() <= 12 && size.bytes().all(|byte| byte.is_ascii_digit());
     (is_size && is_hex(hash, 64)).then_some(body.len() + 1)
+}
+
+fn digest_length(rest: &str, _: &[Rule]) -> Option<usize> {
+    let body = closed(rest)?;
+    is_hex(body, 64).then_some(body.len() + 1)
 }
 
 fn is_hex(text: &str, length: usize) -> bool {

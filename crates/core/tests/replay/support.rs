@@ -108,7 +108,7 @@ pub fn in_memory(frame: &LiveFrame) -> Snapshot {
             ..Provenance::default()
         },
     );
-    snapshot.recorder = Some(Recorder::this(frame.flags()));
+    snapshot.recorder = Some(Recorder::this(frame.flags(), frame.salt()));
     snapshot
 }
 

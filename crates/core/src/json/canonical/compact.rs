@@ -1,5 +1,5 @@
-use crate::json::error::JsonError;
-use crate::json::number::write_number_token;
+use crate::json::error::{JsonError, JsonErrorKind};
+use crate::json::number::{is_lossless, write_number_token};
 use crate::json::scan::Scanner;
 
 /// The form in which numbers are written.
@@ -8,6 +8,8 @@ pub(super) enum Numbers {
     /// The form of `JSON.stringify`.
     Ecma,
     AsWritten,
+    /// The form of `JSON.stringify`, if it has the value that is written.
+    Lossless,
 }
 
 /// The text as `JSON.stringify` would write it if it kept the order of keys and duplicate keys.
@@ -39,7 +41,11 @@ fn compact_until(text: &str, numbers: Numbers, stop: usize) -> Result<(String, u
                 let token = scanner.number()?;
                 match numbers {
                     Numbers::AsWritten => out.push_str(token),
-                    Numbers::Ecma => write_number_token(token, &mut out)
+                    Numbers::Lossless if !is_lossless(token) => {
+                        let kind = JsonErrorKind::NumberOutOfRange;
+                        return Err(JsonError { kind, offset });
+                    }
+                    Numbers::Ecma | Numbers::Lossless => write_number_token(token, &mut out)
                         .map_err(|kind| JsonError { kind, offset })?,
                 }
             }

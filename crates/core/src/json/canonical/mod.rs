@@ -8,7 +8,11 @@ mod key;
 mod order;
 mod pieces;
 
+use std::borrow::Cow;
+
 use super::error::{JsonError, JsonErrorKind};
+use super::scan::Scanner;
+use crate::util::limits::MAX_JSON_DEPTH;
 use compact::Numbers;
 use order::Layout;
 
@@ -77,6 +81,47 @@ pub(crate) fn write_ordered(
 /// Text that is not JSON, or too deep nesting.
 pub(crate) fn compact_keeping_numbers(text: &str) -> Result<String, JsonError> {
     compact::compact(text, Numbers::AsWritten)
+}
+
+/// JSON text in the form of `JSON.stringify`, if that form has everything that the text says. `None` if the text is not
+/// JSON, has a duplicate key or a number that a double does not hold, or is nested too deep for a part of a document.
+#[must_use]
+pub fn lossless(text: &str) -> Option<Cow<'_, str>> {
+    if nests_deeper(text, MAX_PART_DEPTH) {
+        return None;
+    }
+    if Layout::of_normal_value(text, KeyOrder::Utf16Unit).is_some() {
+        return Some(Cow::Borrowed(text));
+    }
+    let compact = compact::compact(text, Numbers::Lossless).ok()?;
+    Layout::of_value(&compact, KeyOrder::Utf16Unit).ok()?;
+    Some(Cow::Owned(compact))
+}
+
+/// A document, and the file that contains it, add levels of their own.
+const MAX_PART_DEPTH: usize = MAX_JSON_DEPTH - 100;
+
+fn nests_deeper(text: &str, limit: usize) -> bool {
+    let opens = |byte: u8| matches!(byte, b'[' | b'{');
+    if text.bytes().filter(|byte| opens(*byte)).count() <= limit {
+        return false;
+    }
+    let mut scanner = Scanner::new(text);
+    let mut depth = 0_usize;
+    while let Some(byte) = scanner.peek() {
+        match byte {
+            b'"' if scanner.string().is_err() => return false,
+            b'"' => continue,
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > limit {
+            return true;
+        }
+        scanner.advance();
+    }
+    false
 }
 
 /// The canonical form of any JSON text; see [`write_canonical`].

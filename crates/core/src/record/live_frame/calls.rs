@@ -45,6 +45,16 @@ impl LiveFrame {
         self.shared.flags
     }
 
+    /// The key of the digests of secrets in the run's requests.
+    #[must_use]
+    pub fn salt(&self) -> Option<String> {
+        self.shared.salt.borrow().clone()
+    }
+
+    pub fn set_salt(&self, salt: Option<String>) {
+        self.shared.salt.replace(salt);
+    }
+
     #[must_use]
     pub fn has_foreign_hashes(&self) -> bool {
         self.source

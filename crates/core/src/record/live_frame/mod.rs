@@ -43,6 +43,8 @@ struct Shared {
     options: RunOptions,
     /// The rules of the recording that the run continues. Without one, the current rules.
     flags: Flags,
+    /// The key of the digests of secrets in requests, once there are any.
+    salt: RefCell<Option<String>>,
     progress: Progress,
     /// The parts that requests have in common.
     sharing: RefCell<Sharing>,
@@ -104,6 +106,7 @@ impl LiveFrame {
             run: RefCell::new(Run::new(frame)),
             options,
             flags,
+            salt: RefCell::default(),
             progress: Progress::new(recording),
             sharing: RefCell::default(),
             named: RefCell::default(),

@@ -187,7 +187,7 @@ impl EventKind {
             (Family::Tool, Phase::Start) => TOOL | F::HandledFailures.bit(),
             (Family::Tool, _) => TOOL | OUTPUT,
             (Family::Call, Phase::Start) => {
-                CALL_START | F::Kind.bit() | F::Name.bit() | F::Attempt.bit()
+                CALL_START | F::Kind.bit() | F::Name.bit() | F::Attempt.bit() | F::Recorder.bit()
             }
             (Family::Call, _) => CALL | F::Kind.bit() | F::Name.bit() | OUTPUT,
             (Family::Reborn, _) => F::NewProps.bit() | F::NewPropsTypes.bit(),

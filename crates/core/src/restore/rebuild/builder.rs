@@ -150,6 +150,7 @@ impl<'a, 't> Builder<'a, 't> {
                     let generation = self.generation_at(event.span, frame);
                     self.mark_handled_in(generation, &fields);
                     self.call_start(order, frame, event, &fields);
+                    self.read_recorder(event, &fields)?;
                 }
                 (Family::Call, Phase::Single) => {
                     self.call_answer(order, frame, event, &fields);
@@ -183,7 +184,8 @@ impl<'a, 't> Builder<'a, 't> {
             .add(code::INVALID_FIELD, Some(event.line), Some(span), message);
     }
 
-    /// Reads who recorded the run, and the id of the first run. The run's start contains it, or the start of an agent that was called without a run.
+    /// Reads who recorded the run, and the id of the first run. The run's start contains it, or the start of an agent that
+    /// was called without a run. A call with secrets repeats the recorder, with the key of their digests.
     fn read_recorder(
         &mut self,
         event: &Event,

@@ -12,10 +12,14 @@ fn the_numbers_are_ascending_and_fit_into_the_set() {
 
 #[test]
 fn what_is_written_is_read() {
-    for flags in [Flags::NONE, Flags::CURRENT] {
+    for (flags, salt) in [
+        (Flags::NONE, None),
+        (Flags::CURRENT, Some("0f \"x\"\n".to_owned())),
+    ] {
         let recorder = Recorder {
             version: "1.2.3 \"x\"\n".to_owned(),
             flags,
+            salt,
         };
         let mut text = String::new();
         recorder.write(&mut text);
