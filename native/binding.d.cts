@@ -135,10 +135,15 @@ export declare class FrameHandle {
   inFlight(): string
   /** The frame's position in the recorded order of ends. */
   get releaseOrder(): number | null
-  /** Who records the run, and the rules that it replays and records under: JSON text of `{ version, flags }`. */
+  /**
+   * Who records the run, and the rules that it replays and records under: JSON text of
+   * `{ version, flags, salt? }`.
+   */
   get recorder(): string
-  /** True if the content of class instances is part of hashes. */
-  get exactContent(): boolean
+  /** The key of the digests of secrets in the run's requests. `fresh` becomes it if there is none yet. */
+  salt(fresh: string): string
+  /** True if the run has the replay flag with this number. */
+  hasFlag(number: number): boolean
   /** True if requests must also be looked up by the hash of another recorder. */
   get hasForeignHashes(): boolean
   /** True if calls and frames inside a call belong to it. */
@@ -461,6 +466,12 @@ export declare function formatMonitor(document: Uint8Array, human: boolean): str
 
 /** As `formatMonitor`, on another thread. `null` for a document that cannot be formatted. */
 export declare function formatMonitorBytes(document: Buffer, human: boolean): Promise<Buffer | null>
+
+/**
+ * JSON text in the form of `JSON.stringify`, if that form has everything that the text says: true if the text has that
+ * form already, false if it has none: it is not JSON, has a duplicate key, or a number that a double does not hold.
+ */
+export declare function losslessJson(text: string): boolean | string
 
 /**
  * Hashes and counts messages and tools. With `source`, number tokens count as written; otherwise the text must have
