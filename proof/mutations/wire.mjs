@@ -50,9 +50,9 @@ const KINDS = {
   "body, JSON value": (request, random) => {
     const value = jsonOf(request.body);
     if (value === undefined || request.body.toString() === BIG_NUMBERS) return undefined;
-    const changed = mutateAnywhere(value, random);
-    request.body = Buffer.from(JSON.stringify(changed.value));
-    return sameJson(jsonOf(request.body), value) ? undefined : `${changed.where}: ${changed.how}`;
+    const mutated = mutateAnywhere(value, random);
+    request.body = Buffer.from(JSON.stringify(mutated.value));
+    return sameJson(jsonOf(request.body), value) ? undefined : `${mutated.where}: ${mutated.how}`;
   },
   "body, one byte": (request, random) => {
     const at = random.below(request.body.length);
@@ -106,6 +106,7 @@ const VOLATILE = {
     request.headers = request.headers.map((header) =>
       isListed(header) ? [header[0], `v${random.below(1e9)}`] : header,
     );
+    return "all";
   },
   "value that a layer adds": (request, random) => {
     const [name, values] = random.pick(Object.entries(VOLATILE_PARTS.defaults));
