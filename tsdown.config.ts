@@ -16,7 +16,11 @@ export default defineConfig({
   dts: true,
   sourcemap: true,
   // Without it, the CommonJS copy would run in sloppy mode, where writes to frozen objects fail silently.
-  outputOptions: { strict: true },
+  outputOptions: {
+    strict: true,
+    // Otherwise the bundler's helpers may end up in a chunk that is loaded lazily, and all others would load it for them.
+    codeSplitting: { groups: [{ name: "runtime", test: /rolldown[\\/]runtime/ }] },
+  },
   deps: {
     neverBundle: [/native\/binding\.cjs$/],
     // dist/node_modules would not be packed, so every bundled dependency goes through a plugin.

@@ -31,9 +31,19 @@ const ROOMS = {
   "runtime/order": [],
   "runtime/scope": ["runtime/order", "redact"],
   "runtime/call": ["runtime/scope"],
+  // Loaded by the first run that needs it.
+  "runtime/network": ["runtime/scope"],
   "runtime/usage": ["runtime/scope"],
   "runtime/frame": ["runtime/call", "runtime/scope", "runtime/usage"],
-  "runtime/run": ["runtime/call", "runtime/frame", "runtime/scope", "runtime/usage", "redact", "snapshot"],
+  "runtime/run": [
+    "runtime/call",
+    "runtime/frame",
+    "runtime/network",
+    "runtime/scope",
+    "runtime/usage",
+    "redact",
+    "snapshot",
+  ],
   "runtime/agent": ["runtime/call", "runtime/frame", "runtime/scope", "runtime/usage", "model", "redact", "schema"],
 
   // The public kit for adapters. Adapters may import nothing else of the runtime.

@@ -16,6 +16,7 @@ export {
   type BudgetOptions,
 } from "./runtime/agent/equip.js";
 export { runFrame } from "./runtime/frame/run-frame.js";
+export type { Echo } from "./runtime/call/echo.js";
 export { journalCall, type CallInfo, type JournaledCall } from "./runtime/call/journal-call.js";
 export type { NormalizeRule } from "./values/normalize.js";
 export { promptAgent, type PromptOptions } from "./runtime/agent/prompt.js";

@@ -194,6 +194,10 @@ describe("errors of this package", () => {
     }),
     InvalidToolOutputError: new errors.InvalidToolOutputError("t", "/a", "function"),
     NativeMissingError: new errors.NativeMissingError(new Error("no file")),
+    UnrecordedRequestError: new errors.UnrecordedRequestError(
+      { method: "GET", host: "a.example", path: "/", callSite: "ask (a.ts:1:2)" },
+      "Record it.",
+    ),
     TraceReadError: new errors.TraceReadError("/tmp/t.jsonl", 3, "it is not JSON"),
     TraceWriteError: new errors.TraceWriteError("/tmp/t.jsonl", new Error("ENOSPC")),
   };

@@ -182,3 +182,41 @@ export class StreamCutError extends RewindError {
 export const isStreamCutError: ErrorGuard<StreamCutError> = named(StreamCutError, "StreamCutError");
 
 export const isReplayMissError: ErrorGuard<ReplayMissError> = named(ReplayMissError, "ReplayMissError");
+
+/** A request that no wrapper recorded. */
+export interface UnrecordedCall {
+  /** Such as "POST". */
+  readonly method: string;
+  /** With the port, if it is not the default one. */
+  readonly host: string;
+  /** Without the query, which may contain secrets. */
+  readonly path: string;
+  /** The function of the program that sent it, with file and line; "unknown" if its stack does not show that. */
+  readonly callSite: string;
+}
+
+/** A request would have reached the network, although its answer is not recorded. It was refused. */
+export class UnrecordedRequestError extends RewindError {
+  readonly method: string;
+  readonly host: string;
+  readonly path: string;
+  readonly callSite: string;
+
+  /** @param remedy what to do about it. */
+  constructor({ method, host, path, callSite }: UnrecordedCall, remedy: string) {
+    super(
+      `${method} ${host}${path} (sent by ${callSite}) was refused: no wrapper recorded it, so a replay has no answer for ` +
+        `it. ${remedy}`,
+      "ERR_REWIND_UNRECORDED_REQUEST",
+    );
+    this.method = method;
+    this.host = host;
+    this.path = path;
+    this.callSite = callSite;
+  }
+}
+
+export const isUnrecordedRequestError: ErrorGuard<UnrecordedRequestError> = named(
+  UnrecordedRequestError,
+  "UnrecordedRequestError",
+);

@@ -1,7 +1,7 @@
 import { markCaller } from "../runtime/call/identity/attempts.js";
 import { noteStart } from "../runtime/call/failures/hand-out.js";
 import { ambientContext as findContext } from "../runtime/scope/ambient.js";
-import { storage, type RunContext } from "../runtime/scope/run-context.js";
+import { getContext, storage, TRANSPORT_OUTSIDE, type RunContext } from "../runtime/scope/run-context.js";
 
 /** The run, agent or test that a client's call belongs to. */
 export interface AmbientContext {
@@ -90,10 +90,12 @@ export function ambientContext(apiName: string, created: RunContext | undefined)
   return new Ambient(markCaller(context));
 }
 
-/** Calls `fn`, which sends a message of a client. Requests of other wrapped clients in it are not journaled. */
+/**
+ * Calls `fn`, which sends a message of a client. Requests of other wrapped clients in it are not journaled, and the
+ * [network guard](../../docs/network-guard.md) lets it pass.
+ */
 export function asTransport<R>(fn: () => R): R {
-  const context = storage.getStore();
-  return context === undefined ? fn() : storage.run(context.asTransport(), fn);
+  return storage.run(getContext()?.asTransport() ?? TRANSPORT_OUTSIDE, fn);
 }
 
 /** Calls `fn` outside of all runs. For connections that outlive the call that opens them. */

@@ -68,7 +68,7 @@ export class Connection {
 
   start(): Promise<void> {
     // The connection outlives the call that starts it, so its callbacks must not run in the context of that call.
-    this.#starting ??= outsideOfRuns(() => this.#start());
+    this.#starting ??= outsideOfRuns(() => asTransport(() => this.#start()));
     return this.#starting;
   }
 

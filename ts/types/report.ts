@@ -48,6 +48,19 @@ export interface InFlightCall {
   readonly idempotencyKey: string;
 }
 
+/** Requests of one kind from one place that no wrapper recorded. */
+export interface UnrecordedRequest {
+  /** Of HTTP, such as "POST". "TCP" for another connection, such as one to a database. The method of MCP over stdio. */
+  readonly method: string;
+  /** With the port, if it is not the default one. For MCP over stdio the command. */
+  readonly host: string;
+  /** Without the query. */
+  readonly path: string;
+  /** The function of the program that sent it, with file and line. */
+  readonly callSite: string;
+  count: number;
+}
+
 /** A replayed failure that lacks something that the recorded one had. */
 export interface IncompleteError {
   readonly callId: string;
@@ -86,6 +99,11 @@ export interface ReplayReport {
   inFlight: InFlightCall[];
   /** Replayed failures that lack something that the recorded ones had. */
   incompleteErrors: IncompleteError[];
+  /**
+   * What went to the network, or was refused, without being recorded. Only for runs whose option `network` is not
+   * "allow"; at most 100 entries.
+   */
+  unrecorded: UnrecordedRequest[];
   /** Time and tokens that the replayed calls used when they were recorded. */
   saved: { milliseconds: number; promptTokens: number; completionTokens: number; totalTokens: number };
 }

@@ -9,7 +9,8 @@ export interface TaskLike {
   readonly type: string;
   readonly suite?: TaskLike | undefined;
   readonly file: FileLike;
-  readonly result?: { readonly state: string } | undefined;
+  /** `duration` is set at the end, after all hooks. */
+  readonly result?: { readonly state: string; readonly startTime?: number; readonly duration?: number } | undefined;
 }
 
 export interface FileLike extends Omit<TaskLike, "file"> {

@@ -1,7 +1,12 @@
 import { rmSync } from "node:fs";
 import { relative } from "node:path";
 
-import { RecordingMissingError, RecordingStaleError, SecretInRecordingError } from "../errors/index.js";
+import {
+  isUnrecordedRequestError,
+  RecordingMissingError,
+  RecordingStaleError,
+  SecretInRecordingError,
+} from "../errors/index.js";
 import {
   readRecording,
   recordingText,
@@ -11,19 +16,19 @@ import {
 } from "../recording/files.js";
 import { fromLines } from "../recording/from-lines.js";
 import type { BuiltinRedactRule } from "../redact/rules.js";
-import { RecordingSession, sessionContexts } from "../integration/session/index.js";
+import { networkRules, RecordingSession, sessionContexts, type NetworkOptions } from "../integration/session/index.js";
 import type { ErrorClass } from "../types/error-class.js";
 import { checkErrorClasses } from "../values/error-classes.js";
 import { Normalizer, type NormalizeRule } from "../values/normalize.js";
 import type { Class } from "../values/inexact.js";
 import { recordingMode, type RecordingMode, type SnapshotUpdate } from "./mode.js";
-import { recordingPaths, testNames, type TaskLike } from "./names.js";
+import { recordingPaths, testNames, type FileLike, type TaskLike } from "./names.js";
 import { noticeObsolete, removeUnnamed } from "./obsolete.js";
 import { testCall, type Recording, type TestCall } from "./recording.js";
 import { SecretFinder } from "./secrets.js";
 import { warn } from "../errors/printable.js";
 
-export interface RecordingOptions {
+export interface RecordingOptions extends Readonly<NetworkOptions> {
   /** Rules for values that change between runs, such as times, ids and ports. Same as in `runWith`. */
   readonly normalize?: readonly NormalizeRule[];
   /** Classes whose instances have no state but their enumerable fields. Same as in `runWith`. */
@@ -35,6 +40,9 @@ export interface RecordingOptions {
   /** Redaction rules whose findings are allowed in the recording, such as `["card-number"]` for invented numbers. */
   readonly allowSecrets?: readonly BuiltinRedactRule[];
 }
+
+/** The tests whose functions run now, inside their recordings. */
+const running = new Set<TaskLike>();
 
 /** One attempt of one test, with its recording. */
 export class TestSession implements Recording {
@@ -62,6 +70,7 @@ export class TestSession implements Recording {
     const strict = this.mode === "replay" || (this.mode === "once" && this.#found);
     const snapshot = found ?? (strict ? fromLines({}, [], []) : undefined);
     const { normalize, errors, exact } = options;
+    const network = this.mode === "live" ? "allow" : strict || isCI() ? "refuse" : "report";
     checkErrorClasses(errors, "recording: options.errors");
     this.#run = new RecordingSession({
       snapshot,
@@ -69,6 +78,9 @@ export class TestSession implements Recording {
       errors,
       exact,
       mode: strict ? "replay" : this.#found ? "resume" : "live",
+      network: networkRules("recording: options", options, network),
+      // Otherwise it may be one of a hook, or of a test without a recording.
+      ownsLostContexts: () => runningTasks(task.file.tasks).every((test) => running.has(test)),
     });
   }
 
@@ -87,8 +99,9 @@ export class TestSession implements Recording {
   async run<R>(test: () => R | Promise<R>): Promise<R> {
     const { context } = this.#run;
     sessionContexts.add(context);
+    running.add(this.#task);
     try {
-      const result = await this.#run.run(test);
+      const result = await this.#run.run(test).finally(() => running.delete(this.#task));
       const snapshot = await this.#run.finish();
       this.#throwIfRefused();
       this.#keep(snapshot);
@@ -106,6 +119,7 @@ export class TestSession implements Recording {
   #throwIfRefused(error?: unknown): void {
     const { refused } = this.#run;
     if (refused === undefined) return;
+    if (isUnrecordedRequestError(refused)) throw refused;
     const options = { cause: error ?? refused };
     if (!this.#found) {
       const call = `the ${refused.kind} call "${refused.calledName}" (${refused.callId})`;
@@ -161,6 +175,20 @@ export class TestSession implements Recording {
     const secrets = [...inLines, ...inBlobs, ...inTiming];
     if (secrets.length > 0) throw new SecretInRecordingError(this.path, secrets);
   }
+}
+
+function isCI(): boolean {
+  return !["", "0", "false"].includes(process.env["CI"] ?? "");
+}
+
+/** The innermost tasks that run now, also in their hooks. */
+function runningTasks(tasks: FileLike["tasks"]): TaskLike[] {
+  return tasks.flatMap((task) => {
+    const { startTime, duration } = task.result ?? {};
+    if (startTime === undefined || duration !== undefined) return [];
+    const inside = "tasks" in task ? runningTasks(task.tasks) : [];
+    return inside.length === 0 ? [task] : inside;
+  });
 }
 
 function plural(count: number, noun: string): string {

@@ -4,10 +4,13 @@ import { calling, native } from "../../native.js";
 import { dumpSnapshot } from "./dump.js";
 import { openSnapshot } from "../../snapshot/open.js";
 import type { ReplayReport } from "../../types/report.js";
-import type { ReplayMissError } from "../../errors/index.js";
 import type { AgentSnapshot } from "../../types/snapshot.js";
 import { DEFAULT_MAX_DEPTH, frameStart } from "../frame/run-frame.js";
 import { newRunId, newSpanId } from "../scope/ids.js";
+import type { Refused } from "../scope/misses.js";
+import { activeRuns } from "../scope/active-runs.js";
+import type { NetworkRules } from "../scope/network.js";
+import { closeRun, loadGuard, openRun } from "./network.js";
 import type { ErrorClass } from "../../types/error-class.js";
 import { classSet, type Class } from "../../values/inexact.js";
 import { Normalizer, type NormalizeRule } from "../../values/normalize.js";
@@ -24,6 +27,9 @@ export interface RecordingSessionOptions {
   /** As for `runWith`. */
   readonly errors?: readonly ErrorClass[] | undefined;
   readonly exact?: readonly Class[] | undefined;
+  readonly network?: NetworkRules | undefined;
+  /** As in `RunSettings`. */
+  readonly ownsLostContexts?: (() => boolean) | undefined;
 }
 
 /**
@@ -35,7 +41,8 @@ export class RecordingSession {
   readonly #scope: Scope;
 
   /** @throws the errors of `runWith` for snapshots and rules. */
-  constructor({ snapshot, mode, normalize = [], errors, exact }: RecordingSessionOptions) {
+  constructor(options: RecordingSessionOptions) {
+    const { snapshot, mode, normalize = [], errors, exact, network, ownsLostContexts } = options;
     const normalizer = normalize.length === 0 ? undefined : new Normalizer(normalize);
     const opened = snapshot === undefined || mode === "live" ? undefined : openSnapshot(snapshot, normalizer);
     const run = new RunState({
@@ -53,6 +60,8 @@ export class RecordingSession {
       maxDepth: DEFAULT_MAX_DEPTH,
       isRecordingSession: true,
       reported: true,
+      network,
+      ownsLostContexts,
     });
     // A test replays exactly what was recorded, including failures and memory.
     const settings = { recording: true, requests: true, failures: "replay", memory: "start", firstRun: newRunId() };
@@ -69,8 +78,16 @@ export class RecordingSession {
   }
 
   /** Runs the test inside the recording. */
-  run<R>(test: () => R | Promise<R>): Promise<R> {
-    return this.context.run(() => runProgram(test));
+  async run<R>(test: () => R | Promise<R>): Promise<R> {
+    const { run } = this.#scope;
+    await loadGuard(run.network);
+    openRun(run);
+    activeRuns.executing.add(run);
+    try {
+      return await this.context.run(() => runProgram(test));
+    } finally {
+      activeRuns.executing.delete(run);
+    }
   }
 
   /** The calls so far, in order. */
@@ -83,8 +100,8 @@ export class RecordingSession {
     return this.#scope.run.report;
   }
 
-  /** The first call that was not allowed to be executed. */
-  get refused(): ReplayMissError | undefined {
+  /** The first call or request that was not allowed. */
+  get refused(): Refused | undefined {
     return this.#scope.run.misses.refused;
   }
 
@@ -109,6 +126,7 @@ export class RecordingSession {
 
   /** Stops recording, and aborts everything that still runs. */
   close(): void {
+    closeRun(this.#scope.run);
     this.#scope.complete({ text: "null", types: null }, () => {});
   }
 }

@@ -11,6 +11,7 @@ import { checkErrorClasses } from "../../values/error-classes.js";
 import type { Class } from "../../values/inexact.js";
 import type { NormalizeRule } from "../../values/normalize.js";
 import type { EventSink } from "../scope/emitter.js";
+import type { NetworkOptions } from "../scope/network.js";
 
 /** How a run ended. */
 export interface RunEnd {
@@ -18,7 +19,7 @@ export interface RunEnd {
   readonly error?: unknown;
 }
 
-export interface RunWithOptions<Props = unknown> {
+export interface RunWithOptions<Props = unknown> extends NetworkOptions {
   /** The argument of the function. */
   initialProps?: Props;
   /** The snapshot to replay: calls that have a recorded answer are not executed again. */
@@ -129,6 +130,8 @@ const NAMES: OptionNames<RunWithOptions> = {
   failures: true,
   memory: true,
   errors: true,
+  network: true,
+  allowHosts: true,
 };
 
 /** @throws TypeError, RangeError if an option is invalid, or options contradict each other. */

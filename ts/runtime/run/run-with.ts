@@ -25,6 +25,9 @@ import type { Recorder } from "../../types/snapshot.js";
 import { checkOptions, type RunEnd, type RunWithOptions } from "./run-options.js";
 import { watchStreams, type Failure } from "./returned-streams.js";
 import { newRunId } from "../scope/ids.js";
+import { closeRun, loadGuard, openRun } from "./network.js";
+import { activeRuns } from "../scope/active-runs.js";
+import { networkRules, type NetworkRules } from "../scope/network.js";
 import { RunState, type OpenRun, type Rules } from "../scope/run-state.js";
 import { DEFAULT_SETTINGS, Scope } from "../scope/scope.js";
 import { Span, emitEvent } from "../scope/span.js";
@@ -78,7 +81,11 @@ export async function runWith<Props, Result>(
   const redaction = redactor === undefined ? undefined : new Redaction(redactor);
   const opened = snapshot == null ? undefined : openSnapshot(snapshot, normalizer, redaction);
   const exact = classSet("runWith: options.exact", options.exact);
-  return new Run<Props, Result>(options, opened, { normalizer, redaction, exact }, around).run(fn);
+  const byDefault = options.mode === "replay" ? "refuse" : "allow";
+  const network = networkRules("runWith: options", options, byDefault, around?.run.network);
+  const loading = loadGuard(network);
+  if (loading !== undefined) await loading;
+  return new Run<Props, Result>(options, opened, { normalizer, redaction, exact }, network, around).run(fn);
 }
 
 /** Opens the frame of a run in the recording session around it. */
@@ -115,6 +122,7 @@ class Run<Props, Result> {
     options: RunWithOptions<Props>,
     opened: OpenSnapshot | undefined,
     ownRules: Rules,
+    network: NetworkRules,
     around: Scope | undefined,
   ) {
     this.#options = options;
@@ -148,6 +156,9 @@ class Run<Props, Result> {
       modelRegistry: options.modelRegistry,
       traceId: options.trace?.traceId,
       attributes: options.trace?.attributes,
+      network,
+      session: around?.run,
+      ownsLostContexts: around?.run.ownsLostContexts,
     });
     this.#scope = new Scope({
       run,
@@ -171,6 +182,7 @@ class Run<Props, Result> {
 
   async run(fn: (props: Props) => Promise<Result> | Result): Promise<Result> {
     const scope = this.#scope;
+    openRun(scope.run);
     this.#span.start(() => ({
       recorder: JSON.parse(scope.frame.recorder) as Recorder,
       firstRun: scope.frame.identity,
@@ -188,14 +200,18 @@ class Run<Props, Result> {
     return result;
   }
 
-  /** The outcome of the function, or a refused miss, which the agent may have caught. */
+  /** The outcome of the function, or what was refused, which the agent may have caught. */
   async #outcome(fn: (props: Props) => Promise<Result> | Result): Promise<{ result: Result } | Failure> {
-    const { misses } = this.#scope.run;
+    const { run } = this.#scope;
+    const { misses } = run;
+    activeRuns.executing.add(run);
     try {
       const result = await storage.run(this.#context, () => runProgram(() => fn(this.#props())));
       return misses.refused === undefined ? { result } : { error: misses.refused };
     } catch (error) {
       return { error: misses.refused ?? error };
+    } finally {
+      activeRuns.executing.delete(run);
     }
   }
 
@@ -223,6 +239,7 @@ class Run<Props, Result> {
 
   #end(outcome: { readonly result: Encoded } | Failure): void {
     const scope = this.#scope;
+    closeRun(scope.run);
     for (const stream of scope.run.openStreams) stream.detach();
     const emitEnd = (fields: () => object): void => {
       this.#report();

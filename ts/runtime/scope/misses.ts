@@ -1,5 +1,8 @@
-import type { ReplayMissError } from "../../errors/index.js";
+import type { ReplayMissError, UnrecordedRequestError } from "../../errors/index.js";
 import type { Miss } from "../../types/miss.js";
+
+/** What a run fails with, even if the agent catches it. */
+export type Refused = ReplayMissError | UnrecordedRequestError;
 
 export interface MissOptions {
   readonly mode: "live" | "resume" | "replay";
@@ -10,7 +13,7 @@ export interface MissOptions {
 export class Misses {
   readonly #options: MissOptions;
   readonly #outer: Misses | undefined;
-  #refused: ReplayMissError | undefined;
+  #refused: Refused | undefined;
 
   /** `outer`: of the run that contains this one. */
   constructor(options: MissOptions, outer: Misses | undefined) {
@@ -25,14 +28,14 @@ export class Misses {
     return onMiss === undefined || onMiss(miss) !== "error";
   }
 
-  /** Remembers a miss that was not allowed: the run fails with it, even if the agent catches the error. */
-  refuse(error: ReplayMissError): void {
+  /** Remembers a call or a request that was not allowed: the run fails with it, even if the agent catches the error. */
+  refuse(error: Refused): void {
     this.#refused ??= error;
     this.#outer?.refuse(error);
   }
 
-  /** The first miss that was not allowed. */
-  get refused(): ReplayMissError | undefined {
+  /** The first one. */
+  get refused(): Refused | undefined {
     return this.#refused;
   }
 }

@@ -17,6 +17,7 @@ export function emptyReport(mode: ReplayReport["mode"]): ReplayReport {
     withheld: [],
     inFlight: [],
     incompleteErrors: [],
+    unrecorded: [],
     saved: { milliseconds: 0, promptTokens: 0, completionTokens: 0, totalTokens: 0 },
   };
 }
@@ -50,7 +51,7 @@ export function reportData(report: ReplayReport): ReplayReport {
     const { explanation } = firstDivergence;
     return { ...frame, firstDivergence: explanation === undefined ? miss : { ...miss, explanation } };
   });
-  const { inexact, withheld, inFlight, incompleteErrors, unprovenFailures, saved } = report;
+  const { inexact, withheld, inFlight, incompleteErrors, unprovenFailures, unrecorded, saved } = report;
   return {
     ...report,
     frames,
@@ -59,6 +60,7 @@ export function reportData(report: ReplayReport): ReplayReport {
     inFlight: [...inFlight],
     incompleteErrors: [...incompleteErrors],
     unprovenFailures: [...unprovenFailures],
+    unrecorded: unrecorded.map((request) => ({ ...request })),
     saved: { ...saved },
   };
 }

@@ -11,6 +11,9 @@ const shared = globalThis as { [KEY]?: AsyncLocalStorage<RunContext> };
 
 export const storage: AsyncLocalStorage<RunContext> = (shared[KEY] ??= new AsyncLocalStorage<RunContext>());
 
+/** In place of a context: a wrapper sends a message outside of all runs. */
+export const TRANSPORT_OUTSIDE = { isTransport: true } as RunContext;
+
 /** Leads to the last call that code has asked. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type
 export interface LastCall {}
@@ -151,7 +154,9 @@ export type Context = RunContext;
 
 /** The context that the code runs in, or `undefined` outside of runs and agents. */
 export function getContext(): RunContext | undefined {
-  return storage.getStore();
+  const context = storage.getStore();
+  // Not compared with TRANSPORT_OUTSIDE, because another copy of the package has another object.
+  return context !== undefined && "scope" in context ? context : undefined;
 }
 
 /**
@@ -164,7 +169,7 @@ export function captureContext(): RunContext {
 
 /** @internal */
 export function requireContext(apiName: string): RunContext {
-  const context = storage.getStore();
+  const context = getContext();
   if (context === undefined) throw new ContextNotFoundError(apiName);
   return context;
 }

@@ -10,6 +10,7 @@ import { ReleaseQueue } from "../order/release-queue.js";
 import { ReopenedRequests } from "../order/reopened-requests.js";
 import { Emitter, type EmitterOptions } from "./emitter.js";
 import { Misses, type MissOptions } from "./misses.js";
+import { ALLOW_ALL, type NetworkRules } from "./network.js";
 import type { OpenStream } from "./open-streams.js";
 import { emptyReport } from "./replay-report.js";
 import type { SeenCall } from "./seen-calls.js";
@@ -37,6 +38,12 @@ export interface RunSettings extends EmitterOptions, MissOptions {
   readonly frameCallId?: string | undefined;
   /** Runs started inside become frames of this one. */
   readonly isRecordingSession?: boolean | undefined;
+  /** Default: every request is allowed. */
+  readonly network?: NetworkRules | undefined;
+  /** The recording session that the run is started in, also if the run has its own snapshot. */
+  readonly session?: RunState | undefined;
+  /** False while a request without an async context may belong to code outside of runs. Default: true. */
+  readonly ownsLostContexts?: (() => boolean) | undefined;
 }
 
 /** A run whose function has returned a stream that the program still reads. */
@@ -91,6 +98,10 @@ export class RunState {
   readonly openRuns: Set<OpenRun> = new Set();
   /** Filled only in recording sessions. */
   readonly calls: SeenCall[] = [];
+  readonly network: NetworkRules;
+  readonly session: RunState | undefined;
+  readonly ownsLostContexts: () => boolean;
+  hasEnded: boolean = false;
   readonly #reported: boolean;
 
   constructor(settings: RunSettings) {
@@ -110,6 +121,9 @@ export class RunState {
       exactContent: settings.exactContent !== false,
       ...(settings.exact === undefined ? {} : { exact: settings.exact }),
     };
+    this.network = settings.network ?? ALLOW_ALL;
+    this.session = settings.session;
+    this.ownsLostContexts = settings.ownsLostContexts ?? (() => true);
     this.#reported = settings.reported === true;
     this.maxDepth = settings.maxDepth;
     this.model = settings.model;

@@ -70,6 +70,8 @@ export class Scope {
   readonly frameReport: FrameReport;
   generation: Generation;
   openCalls: number = 0;
+  /** The number of calls that have ended. */
+  endedCalls: number = 0;
   /** True if a start may show that an earlier failure was handled. */
   hasPendingFailures: boolean = false;
   /** CallIds of the failures that were handled, until an event names them. */
@@ -77,8 +79,8 @@ export class Scope {
   readonly #children = new Set<Scope>();
   readonly #cancellation: Cancellation;
   readonly #errorOrigins = new ErrorOrigins();
-  #rules: FrameRules | undefined;
   #hasNewDigest: boolean = false;
+  #rules: FrameRules | undefined;
   #lifecycle: Lifecycle = "running";
   #onAbandon: () => void = () => {};
 

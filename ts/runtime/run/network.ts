@@ -1,0 +1,29 @@
+import { activeRuns } from "../scope/active-runs.js";
+import type { NetworkRules } from "../scope/network.js";
+import type { RunState } from "../scope/run-state.js";
+
+let isInstalled = false;
+
+/** Loads and installs the network guard. `undefined` if it is installed, or if the run does not need it. */
+export function loadGuard({ mode }: NetworkRules): Promise<void> | undefined {
+  if (mode === "allow" || isInstalled) return undefined;
+  return install();
+}
+
+async function install(): Promise<void> {
+  const { installGuard } = await import("../network/guard.js");
+  installGuard();
+  isInstalled = true;
+}
+
+/** Notes that a run begins. */
+export function openRun({ network }: RunState): void {
+  if (network.mode !== "allow") activeRuns.guarded += 1;
+}
+
+/** Notes that a run has ended. */
+export function closeRun(run: RunState): void {
+  if (run.hasEnded) return;
+  run.hasEnded = true;
+  if (run.network.mode !== "allow") activeRuns.guarded -= 1;
+}
