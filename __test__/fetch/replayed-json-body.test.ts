@@ -55,6 +55,8 @@ async function outcomes(response: Response, steps: readonly string[]): Promise<u
     } catch (error) {
       seen.push([(error as Error).constructor.name, (error as Error).message]);
     }
+    // A stream that was read to its end is unlocked some microtasks later.
+    await new Promise(setImmediate);
     seen.push(response.bodyUsed);
   }
   return seen;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import * as z4 from "zod";
 import * as mini from "zod/mini";
 import { z as z3 } from "zod3";
@@ -7,8 +7,8 @@ import { zodToJsonSchema } from "zod-to-json-schema";
 import { toJsonSchema } from "../../ts/schema/index.js";
 
 /** The reference implementation. Existing recordings were hashed with its output. */
-function reference(schema: z3.ZodTypeAny): unknown {
-  return JSON.parse(JSON.stringify(zodToJsonSchema(schema as never, { $refStrategy: "none" })));
+function reference(schema: z3.ZodTypeAny, $refStrategy: "none" | "root" = "none"): unknown {
+  return JSON.parse(JSON.stringify(zodToJsonSchema(schema as never, { $refStrategy })));
 }
 
 /** Written once for both major versions of zod, which differ in their types but not in the calls used here. */
@@ -180,14 +180,6 @@ const BOTH: Record<string, (z: any) => unknown> = {
   "a schema that stands in two places": (z) => {
     const point = z.object({ x: z.number() });
     return z.object({ from: point, to: point, all: z.array(point) });
-  },
-  "a schema that contains itself": (z) => {
-    const node: any = z.object({
-      value: z.string(),
-      children: z.lazy(() => z.array(node)),
-      next: z.lazy(() => node.nullable()).optional(),
-    });
-    return node;
   },
   "a string": (z) => z.string(),
   "an array": (z) => z.array(z.object({ a: z.string() })),
@@ -400,6 +392,78 @@ describe("toJsonSchema", () => {
     expect(toJsonSchema(standard)).toEqual(json);
     expect(toJsonSchema({ "~standard": { version: 1, vendor: "v", validate: () => ({ value: 1 }) } })).toBeUndefined();
     for (const none of [undefined, null, 7, "x", {}, () => 1]) expect(toJsonSchema(none)).toBeUndefined();
+  });
+
+  /** Schemas that contain themselves. */
+  const RECURSIVE: Record<string, [make: (z: any) => unknown, places: Record<string, unknown>]> = {
+    "by lazy members": [
+      (z) => {
+        const node: any = z.object({
+          value: z.string(),
+          children: z.lazy(() => z.array(node)),
+          next: z.lazy(() => node.nullable()).optional(),
+        });
+        return node;
+      },
+      { "/properties/children/items": { $ref: "#" } },
+    ],
+    "below its root": [
+      (z) => {
+        const node: any = z.object({ "a/b~": z.lazy(() => z.array(node)) });
+        return z.object({ tree: node, again: z.number() });
+      },
+      { "/properties/tree/properties/a~1b~0/items": { $ref: "#/properties/tree" } },
+    ],
+    "through another one": [
+      (z) => {
+        const person: any = z.object({ name: z.string(), team: z.lazy(() => team) });
+        const team: any = z.object({ members: z.array(person) });
+        return person;
+      },
+      { "/properties/team/properties/members/items": { $ref: "#" } },
+    ],
+    "in a union": [
+      (z) => {
+        const value: any = z.union([z.string(), z.array(z.lazy(() => value))]);
+        return z.object({ value });
+      },
+      { "/properties/value/anyOf/1/items": { $ref: "#/properties/value" } },
+    ],
+  };
+
+  it.each(Object.entries(RECURSIVE))("refers to a schema that contains itself %s", (_how, [make, places]) => {
+    const warn = vi.spyOn(console, "warn");
+    for (const z of [z3, z4, early4]) {
+      const schema = toJsonSchema(make(z));
+      for (const [pointer, expected] of Object.entries(places)) {
+        const keys = pointer
+          .slice(1)
+          .split("/")
+          .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+        expect(keys.reduce((at: any, key) => at[key], schema)).toEqual(expected);
+      }
+    }
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+  });
+
+  it("refers where zod-to-json-schema does", () => {
+    const [make] = RECURSIVE["by lazy members"] as [(z: any) => z3.ZodTypeAny, unknown];
+    expect(toJsonSchema(make(z3))).toEqual(reference(make(z3), "root"));
+  });
+
+  it("refers to itself with getters of zod 4, and repeats a schema that does not contain itself", () => {
+    const point = z4.object({ x: z4.number() });
+    const node = z4.object({
+      at: point,
+      to: point,
+      get children() {
+        return z4.array(node);
+      },
+    });
+    expect(toJsonSchema(node)).toMatchObject({
+      properties: { at: { type: "object" }, to: { type: "object" }, children: { type: "array", items: { $ref: "#" } } },
+    });
   });
 
   it("throws a clear error for a schema that nests endlessly", () => {

@@ -28,7 +28,7 @@ export function inlineZodToJsonSchema() {
 
 async function bundle() {
   const modules = {
-    [ENTRY]: `export { zodToJsonSchema } from "${NAME}";`,
+    [ENTRY]: `export { ignoreOverride, zodToJsonSchema } from "${NAME}";`,
     [ZOD]: `export const ZodFirstPartyTypeKind = ${JSON.stringify(ZodFirstPartyTypeKind)};`,
   };
   const virtual = {

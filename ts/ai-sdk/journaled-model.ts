@@ -21,9 +21,28 @@ export function modelCall(
   if (ambient === undefined) return undefined;
   // Headers contain keys, and the signal is not part of the request.
   const { abortSignal: _signal, headers: _headers, ...asked } = params;
-  const given = Object.entries(asked).filter(([, value]) => value !== undefined);
+  const given = Object.entries(withoutVolatile(asked)).filter(([, value]) => value !== undefined);
   const request = { type: kind, provider, model: modelId, ...Object.fromEntries(given) };
   return { kind: kind === "embed" ? "embedding" : "model", name: modelId, request, context: ambient.context };
+}
+
+interface WithMastra {
+  readonly content?: unknown;
+  readonly providerOptions?: { readonly mastra?: { readonly createdAt?: unknown } };
+}
+
+/** Leaves out what a framework adds to a prompt, and what differs in every run: the times of Mastra's messages. */
+function withoutVolatile<Params extends { readonly prompt?: unknown }>(params: Params): Params {
+  const { prompt } = params;
+  return Array.isArray(prompt) ? { ...params, prompt: prompt.map(withoutCreatedAt) } : params;
+}
+
+function withoutCreatedAt<Part extends WithMastra | null>(part: Part): Part {
+  const content = Array.isArray(part?.content) ? { content: part.content.map(withoutCreatedAt) } : {};
+  const mastra = part?.providerOptions?.mastra;
+  if (mastra?.createdAt === undefined) return "content" in content ? { ...part, ...content } : part;
+  const { createdAt: _createdAt, ...rest } = mastra;
+  return { ...part, ...content, providerOptions: { ...part?.providerOptions, mastra: rest } };
 }
 
 type WithResponse = { response?: { headers?: Record<string, string> } };

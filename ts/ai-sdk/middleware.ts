@@ -91,15 +91,16 @@ function streamed(
 ): Promise<StreamResult> {
   return journalStreamed<StreamResult, RecordedStream>({
     ...call,
-    async execute({ startedAt, journaled: ended }) {
+    async execute({ startedAt, journaled: ended, endedCalls }) {
       const live = await execute();
       const { stream, ...rest } = live;
       const { kept, changing } = splitHeaders(rest);
-      const tap = new Tap<object>(stream, { startedAt, signal, journaled: ended, copy: recordedCopy });
+      const tap = new Tap<object>(stream, { startedAt, signal, journaled: ended, endedCalls, copy: recordedCopy });
       const recorded = ({ chunks, end }: Tapped<object>): RecordedStream => ({
         result: kept,
         parts: [...chunks],
-        ...(end === undefined ? {} : { end }),
+        // The SDK need not read on after the last part.
+        ...(end === undefined || ((end === "open" || end === "left") && isLast(chunks.at(-1))) ? {} : { end }),
       });
       const headers = changing.length === 0 ? {} : { headers: changing };
       const meta = () => ({ stream: { startMs: tap.startMs, chunks: tap.sizes, ...headers } });
@@ -130,6 +131,10 @@ function streamed(
     failureIn: ({ end }) => failureInStream(end),
     revive: (error, askedAgain) => revivedErrors(error, askedAgain && !timed),
   });
+}
+
+function isLast(part: object | undefined): boolean {
+  return part !== undefined && "type" in part && part.type === "finish";
 }
 
 /** Copies a part, because the SDK modifies some parts later. */

@@ -19,6 +19,7 @@ import {
   type WaitUntil,
 } from "../integration/index.js";
 import { jsonResponse, withOrigin } from "./json-response.js";
+import { hasEndMark } from "./end-marks.js";
 import { bodyBytes, recordBody, withoutCutWord, type RecordedBody } from "./recorded-body.js";
 
 /** A response as it is journaled. Headers that differ between equal responses are in the entry's `meta`. */
@@ -42,6 +43,7 @@ interface RecordOptions {
   /** The number of earlier attempts. */
   readonly attempt: number | undefined;
   readonly journaled: () => Promise<void>;
+  readonly endedCalls: () => number;
   /** True if the recording is redacted. */
   readonly redacted: boolean;
   readonly noteReaders: boolean;
@@ -52,7 +54,7 @@ interface RecordOptions {
 /** Passes a response to the program and records its body while the program reads it. */
 export function recordResponse(
   response: Response,
-  { url, signal, startedAt, keep, attempt = 0, journaled, redacted, noteReaders, before }: RecordOptions,
+  { url, signal, startedAt, keep, attempt = 0, journaled, endedCalls, redacted, noteReaders, before }: RecordOptions,
 ): StreamedAnswer<Response, RecordedResponse> {
   const startMs = millisecondsSince(startedAt);
   const { kept, changing } = responseHeaders(response.headers, keep);
@@ -79,12 +81,22 @@ export function recordResponse(
   const copy = (chunk: Uint8Array): Uint8Array => chunk.slice();
   const size = (chunk: Uint8Array): number => chunk.byteLength;
   const source = before === undefined ? response.body : bodyUnder(before, response, url);
-  const body = new Tap(source as ReadableStream<Uint8Array>, { startedAt, signal, journaled, noteReaders, copy, size });
+  const body = new Tap(source as ReadableStream<Uint8Array>, {
+    startedAt,
+    signal,
+    journaled,
+    endedCalls,
+    noteReaders,
+    copy,
+    size,
+  });
   // A request that is sent again for its body keeps the recorded status.
   const answer = new Response(body.open(), before === undefined ? response : { status: before.status });
   const recorded = ({ chunks, end }: Tapped<Uint8Array>): RecordedResponse => {
     const bytes = Buffer.concat(chunks);
-    if (end === undefined) return { ...head, body: recordBody(bytes) };
+    // Clients need not read on after the end mark.
+    const isWhole = end === undefined || ((end === "open" || end === "left") && hasEndMark(bytes, head.headers));
+    if (isWhole) return { ...head, body: recordBody(bytes) };
     return { ...head, body: recordBody(redacted ? withoutCutWord(bytes) : bytes), end };
   };
   const meta = (): CallMeta => ({ stream: { ...stream, chunks: body.sizes } });

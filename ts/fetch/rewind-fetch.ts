@@ -1,14 +1,17 @@
 import { kindOf, received } from "../errors/received.js";
 import {
   ambientContext,
+  asTransport,
   getContext,
+  checkEcho,
   journalStreamed,
   keptHeaders,
+  type Echo,
   type KeptHeaders,
   type RunContext,
 } from "../integration/index.js";
 import type { UrlPattern } from "../urls/patterns.js";
-import { isRecorded } from "./recorded-urls.js";
+import { treatmentBy } from "./recorded-urls.js";
 import {
   failureIn,
   failedBody,
@@ -32,6 +35,12 @@ export interface RewindFetchOptions {
   credentials?: boolean;
   /** Names of more response headers to record. */
   responseHeaders?: readonly string[];
+  /**
+   * A text or number of the JSON body of a request that the JSON body of its response repeats, such as an id that is new
+   * in every run: `{ from: "/id", to: "/id" }`. If they were equal when recorded, a replayed response has the one of the
+   * new request. Leave it out of the hash by a `normalize` rule.
+   */
+  echo?: Echo;
   /** URLs to record, such as `["api.openai.com", "*.example.com/v1/*"]`. Default: all. */
   only?: readonly UrlPattern[];
   /** URLs that are not recorded, in addition to those of known telemetry services. They count more than `only`. */
@@ -68,6 +77,7 @@ export function rewindFetch(
     throw new TypeError(`rewindFetch: fetch must be a function, received ${kindOf(fetch)}`);
   }
   const { timing = "instant" } = options;
+  checkEcho(options.echo, "rewindFetch: options.echo");
   if (timing !== "instant" && timing !== "recorded") {
     throw new TypeError(`rewindFetch: options.timing must be "instant" or "recorded", received ${String(timing)}`);
   }
@@ -76,16 +86,26 @@ export function rewindFetch(
     throw new TypeError(`rewindFetch: options.credentials must be a boolean, received ${received(credentials)}`);
   }
   const keep = keptHeaders("rewindFetch", options);
-  const records = isRecorded(options);
+  const treatment = treatmentBy(options);
   const execute: Fetch = (input, init) => (fetch ?? globalThis.fetch)(input, init);
   const created = getContext();
   return (input: FetchInput, init?: RequestInit): Promise<Response> => {
     try {
       const ambient = ambientContext("rewindFetch", created);
-      if (ambient === undefined || !records(input, init)) return Promise.resolve(execute(input, init));
+      const treated = ambient && treatment(input, init);
+      // The network guard lets pass what the options name. It drops telemetry in a replay.
+      if (treated === "excluded") return Promise.resolve(asTransport(() => execute(input, init)));
+      if (ambient === undefined || treated === "telemetry") return Promise.resolve(execute(input, init));
       const send = (request: ReadRequest): Promise<Response> => {
         request.signal?.throwIfAborted();
-        return journalFetch(ambient.context, { input, request, execute, keep, timed: timing === "recorded" });
+        return journalFetch(ambient.context, {
+          input,
+          request,
+          execute,
+          keep,
+          timed: timing === "recorded",
+          echo: options.echo,
+        });
       };
       // Awaited only if necessary, so that calls start in the order of the requests.
       const request = readRequest(input, init, { keep, credentials, older: ambient.recordedWithout(WHOLE_REQUESTS) });
@@ -106,10 +126,12 @@ interface Sending {
   readonly execute: Fetch;
   readonly keep: KeptHeaders;
   readonly timed: boolean;
+  readonly echo: Echo | undefined;
 }
 
-function journalFetch(context: RunContext, { input, request, execute, keep, timed }: Sending): Promise<Response> {
+function journalFetch(context: RunContext, { input, request, execute, keep, timed, echo }: Sending): Promise<Response> {
   const { url, host, signal, attempt, document, older } = request;
+  const bodies = echo === undefined ? [] : ["/body/json", "/body/text"];
   return journalStreamed<Response, RecordedResponse>({
     kind: "fetch",
     name: host || "fetch",
@@ -117,6 +139,7 @@ function journalFetch(context: RunContext, { input, request, execute, keep, time
     older,
     context,
     ...(attempt === undefined ? {} : { attempt }),
+    echo: bodies.map((body) => ({ from: `/body${echo?.from}`, to: `${body}${echo?.to}` })),
     async execute(info) {
       const both = signal === undefined ? info.signal : AbortSignal.any([signal, info.signal]);
       const before = headOf(info.before);

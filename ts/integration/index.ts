@@ -5,6 +5,7 @@ export { keptHeaders, responseHeaders, withoutPause, type HeaderList, type KeptH
 export { HttpRequest, type RequestDocumentOptions, type SentRequest } from "./http/document.js";
 export { readUrl } from "./http/url.js";
 export { VOLATILE_PARTS, type VolatileParts } from "./http/volatile.js";
+export { checkEcho, type Echo } from "../runtime/call/echo.js";
 export {
   journaled,
   journalStreamed,

@@ -19,6 +19,8 @@ export function failureInStream(end: StreamEnd | undefined): AnsweredFailure | u
 
 /** Spread the `info` of `execute` into these options. */
 export interface TapOptions<T> {
+  /** The number of calls of the program that have ended. A stream that is not read while others end counts as left. */
+  readonly endedCalls?: (() => number) | undefined;
   /** `performance.now()` at the start of the call. */
   readonly startedAt: number;
   /** The signal of the call, combined with that of the client if it has one. */
@@ -59,6 +61,10 @@ export class Tap<T> {
   readonly #firstChunk: Promise<void>;
   #endedBy: StreamEnd | undefined = "open";
   #failure: StreamFailure | undefined;
+  /** True while the reader waits for a chunk. */
+  #isRead = false;
+  /** The number of calls that had ended when the last chunk was read. */
+  #endedBefore = 0;
   #end!: (end?: StreamEnd) => void;
   #resolveFirstChunk!: () => void;
 
@@ -92,11 +98,16 @@ export class Tap<T> {
     const resolveFirstChunk = this.#resolveFirstChunk;
     const end = this.#end;
     const failed = (failure: StreamFailure): void => void (this.#failure = failure);
+    const reading = (is: boolean): void => {
+      this.#isRead = is;
+      this.#endedBefore = this.#options.endedCalls?.() ?? 0;
+    };
     const pull = async (controller: ReadableStreamDefaultController<T>): Promise<void> => {
       // In the stack of the code that reads: it receives the failure.
       const readBy = noteReaders ? captureStack() : undefined;
       try {
-        const { done, value } = await reader.read();
+        reading(true);
+        const { done, value } = await reader.read().finally(() => reading(false));
         if (done) {
           end();
           await journaled();
@@ -135,20 +146,31 @@ export class Tap<T> {
     recorded: (tapped: Tapped<T>) => Recorded,
     meta: () => CallMeta = () => ({ stream: { startMs: this.startMs, chunks: this.sizes } }),
   ): AnswerRecorder<Recorded> {
-    let taken = -1;
+    let taken = "";
     return {
       firstChunk: this.#firstChunk,
       ended: this.#ended.then(recorded),
       takeProgress: () => {
         const chunks = this.#chunks;
-        if (taken === chunks.length) return undefined;
-        taken = chunks.length;
-        return recorded({ chunks, end: this.#endedBy });
+        const end = this.#endedBy === "open" && this.#hasBeenLeft() ? "left" : this.#endedBy;
+        const state = `${chunks.length} ${end === "left"}`;
+        if (taken === state) return undefined;
+        taken = state;
+        return recorded({ chunks, end });
       },
       failure: () => this.#failure,
       abort: () => this.#abort(),
       meta,
     };
+  }
+
+  /**
+   * True if the program has left the stream, as far as can be seen: it does not wait for a chunk, and has ended a call
+   * since the last one. Clients that split or buffer a stream do not cancel it when the program stops reading.
+   */
+  #hasBeenLeft(): boolean {
+    const { endedCalls } = this.#options;
+    return endedCalls !== undefined && !this.#isRead && this.#chunks.length > 0 && endedCalls() > this.#endedBefore;
   }
 
   #abort(): void {

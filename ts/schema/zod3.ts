@@ -1,6 +1,6 @@
 // JSON schemas of zod 3.
 
-import { zodToJsonSchema } from "zod-to-json-schema";
+import { ignoreOverride, zodToJsonSchema } from "zod-to-json-schema";
 
 /** The part of a zod 3 schema that the conversion reads. */
 export interface Zod3Schema {
@@ -20,12 +20,19 @@ export function isZod3(schema: object): schema is Zod3Schema {
 }
 
 /**
- * Converts to draft-07 without references. A schema that contains itself becomes `{}` at the inner place.
+ * Converts to draft-07. The only references are those of schemas that contain themselves.
  * @throws TypeError if the schema nests endlessly.
  */
 export function convertZod3(schema: Zod3Schema): Record<string, unknown> {
   try {
-    return zodToJsonSchema(schema as never, { $refStrategy: "none" }) as Record<string, unknown>;
+    return zodToJsonSchema(schema as never, {
+      $refStrategy: "none",
+      override(_def, { currentPath }, seen, isForced) {
+        const isAround = (path: readonly string[]): boolean =>
+          path.length < currentPath.length && path.every((key, at) => key === currentPath[at]);
+        return isForced !== true && seen !== undefined && isAround(seen.path) ? reference(seen.path) : ignoreOverride;
+      },
+    }) as Record<string, unknown>;
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     throw new TypeError(
@@ -33,4 +40,9 @@ export function convertZod3(schema: Zod3Schema): Record<string, unknown> {
       { cause },
     );
   }
+}
+
+/** The first key of a path is `#`. */
+function reference([root = "#", ...keys]: readonly string[]): { $ref: string } {
+  return { $ref: [root, ...keys.map((key) => key.replaceAll("~", "~0").replaceAll("/", "~1"))].join("/") };
 }

@@ -128,7 +128,8 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
   return holder["value"];
 }
 
-function tokensOf(pointer: string): string[] {
+/** The keys of a JSON pointer. */
+export function tokensOf(pointer: string): string[] {
   return pointer
     .slice(1)
     .split("/")

@@ -35,6 +35,7 @@ export async function answerOrCall<T>(call: StartedCall, spec: CallSpec<T>): Pro
   } finally {
     call.close();
     call.scope.openCalls -= 1;
+    call.scope.endedCalls += 1;
   }
 }
 

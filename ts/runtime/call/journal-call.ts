@@ -22,6 +22,7 @@ import {
 } from "./outcome.js";
 import { dataFields } from "./call-data.js";
 import { askedFrom } from "./identity/lanes.js";
+import { checkEcho, type Echo } from "./echo.js";
 import type { StartedCall } from "./started-call.js";
 import { failureFields, outputFields } from "./event-fields.js";
 import { handOut, noteStart } from "./failures/hand-out.js";
@@ -57,6 +58,11 @@ export interface JournaledCall {
    * through unrecorded. Otherwise they are recorded inside this call, like every `journalCall`, agent or `runFrame`.
    */
   leaf?: boolean;
+  /**
+   * A text or number of the request that the answer repeats, such as an id that is new in every run. If they were equal
+   * when recorded, a replayed answer has the one of the new request. Leave it out of the hash by a `normalize` rule.
+   */
+  echo?: Echo | readonly Echo[];
   /**
    * Classes whose instances in the request have no state but their enumerable fields. See `exact` of `runWith`, to which
    * they are added.
@@ -154,6 +160,9 @@ export function journaled<T>(
       throw new TypeError(`journalCall: call.${field} must be a non-empty string`);
   }
   checkErrorClasses(call.errors, "journalCall: call.errors");
+  const { echo: given = [] } = call;
+  const echoes = [given].flat();
+  for (const echo of echoes) checkEcho(echo, "journalCall: call.echo");
   const { scope } = context;
   const from = askedFrom(scope, journaled);
   context.throwIfAborted();
@@ -175,6 +184,7 @@ export function journaled<T>(
       ...(asksModel ? { beforeReplay: () => announceReplay(called) } : {}),
       make: asksModel ? (progress) => makeObserved(called, () => makeInside(progress)) : makeInside,
       ...more,
+      ...(echoes.length === 0 ? {} : { echo: { request: call.request, echoes } }),
       errors: call.errors,
     }),
   );

@@ -2,6 +2,7 @@ import type { ErrorInfo } from "../../types/snapshot.js";
 import { encodeValue, encodeWhole, type Encoded, type RefusedAt, type Tombstone } from "../../values/encode.js";
 import { warnOnce } from "../../values/inexact.js";
 import type { CallData } from "./call-data.js";
+import { echoesIn } from "./echo.js";
 import { CallFailure, journalFailure, journalOutcome, type CallSpec, type Ended } from "./outcome.js";
 import type { StartedCall } from "./started-call.js";
 
@@ -11,13 +12,14 @@ export async function makeCall<T>(call: StartedCall, spec: CallSpec<T>): Promise
   const startedAt = performance.now();
   const { entry } = call;
   /** `sameTick` is noted only for the final end, because the data of earlier parts is replaced. */
-  const data = (hasEnded: boolean): CallData => ({
+  const data = (hasEnded: boolean, answer?: unknown): CallData => ({
     ...(entry.from.lane === undefined ? {} : { lane: entry.from.lane }),
     ...(entry.attempts === 1 ? {} : { attempts: entry.attempts }),
     ...(hasEnded && scope.run.endTicks.end() ? { sameTick: true } : {}),
     meta: {
       durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
       ...spec.meta?.(),
+      ...(answer === undefined || spec.echo === undefined ? {} : echoed(answer, spec.echo)),
       ...(call.wireHash === undefined ? {} : { wireHash: call.wireHash() }),
     },
     ...(call.inexact === undefined ? {} : { inexact: call.inexact }),
@@ -28,7 +30,7 @@ export async function makeCall<T>(call: StartedCall, spec: CallSpec<T>): Promise
   /** Once set it is final, also if progress is reported later. */
   let ended: Ended<T> | undefined;
   const endedWith = (given: T, as: Encoded | Tombstone, hasEnded: boolean): Ended<T> => {
-    const now: Ended<T> = { value: given, cached: false, ...data(hasEnded), ...journaledForm(given, as, spec) };
+    const now: Ended<T> = { value: given, cached: false, ...data(hasEnded, given), ...journaledForm(given, as, spec) };
     journalOutcome(call, now);
     call.noteOutcome(now.failure !== undefined);
     return now;
@@ -62,6 +64,11 @@ function warnUnrecorded({ kind, name }: StartedCall, part: RefusedAt): void {
       `the result of the ${kind} call "${name}" cannot be recorded (${place}), so a replay executes the call again. ` +
       "The program gets it unchanged. Return plain data to have it replayed.",
   );
+}
+
+function echoed(answer: unknown, { request, echoes }: NonNullable<CallSpec<unknown>["echo"]>): { echoes?: string[] } {
+  const repeated = echoesIn(answer, request, echoes);
+  return repeated.length === 0 ? {} : { echoes: repeated };
 }
 
 function journaledForm<T>(

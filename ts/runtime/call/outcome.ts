@@ -6,6 +6,7 @@ import { toErrorInfo, unrecordable } from "../../values/error-info.js";
 import type { FailedAnswer, Origin } from "../scope/error-origins.js";
 import { dataText, type CallData } from "./call-data.js";
 import { warnOfLostParts } from "./failures/incomplete-errors.js";
+import type { Echo } from "./echo.js";
 import type { StartedCall } from "./started-call.js";
 
 /** How to execute a call, and how to treat its answers. */
@@ -27,6 +28,8 @@ export interface CallSpec<T> {
   readonly errors?: readonly ErrorClass[] | undefined;
   /** Completes the error of a replayed failure. `askedAgain`: the recorded program sent the request again after it. */
   readonly revive?: ((error: unknown, askedAgain: boolean) => unknown) | undefined;
+  /** The request, and the parts of it that the answer may repeat. */
+  readonly echo?: { readonly request: unknown; readonly echoes: readonly Echo[] } | undefined;
   /** Returns the meta to journal with the outcome, at the end of the call. */
   readonly meta?: () => CallMeta;
 }

@@ -3,6 +3,7 @@ import type { ErrorInfo } from "../../types/snapshot.js";
 import { decodeValue } from "../../values/decode.js";
 import { addSaved } from "../scope/replay-report.js";
 import type { CallData } from "./call-data.js";
+import { applyEchoes } from "./echo.js";
 import { restoreError } from "./failures/incomplete-errors.js";
 import {
   CallFailure,
@@ -99,9 +100,11 @@ function prepareReplay(call: StartedCall, prepare: () => Promise<void> | undefin
   }
 }
 
-function recordedOutput<T>({ recorded, scope, callId }: StartedCall, { errors }: CallSpec<T>): Ended<T> {
+function recordedOutput<T>(call: StartedCall, { errors, echo }: CallSpec<T>): Ended<T> {
+  const { recorded, scope, callId, entry } = call;
   const encoded = { text: recorded.text ?? "null", types: recorded.types ?? null };
   const value = decodeValue(encoded.text, encoded.types) as T;
+  if (echo !== undefined) applyEchoes(value, echo.request, echo.echoes, entry.recordedData.meta?.echoes ?? []);
   return { value, cached: true, encoded, restoreError: (info) => restoreError(scope, callId, info, errors) };
 }
 

@@ -53,6 +53,8 @@ export interface StreamedCallInfo<Recorded> extends CallInfo {
   readonly before: Recorded | undefined;
   /** Resolves when the end of the call is journaled. Only then may the consumer see the end of its answer. */
   readonly journaled: () => Promise<void>;
+  /** The number of calls of the frame that have ended. */
+  readonly endedCalls: () => number;
   /** True if the recording is redacted: a partial answer must not end in the middle of a secret. */
   readonly redacted: boolean;
   /** True if it matters who reads the answer: the run records or replays. */
@@ -137,6 +139,7 @@ class StreamedCall<Answer, Recorded> {
           Object.assign(info, {
             before: this.#before,
             journaled: () => handOver.settled,
+            endedCalls: () => scope.endedCalls,
             redacted: scope.run.redaction !== undefined,
             noteReaders: scope.run.recording || scope.run.replaying,
           }),

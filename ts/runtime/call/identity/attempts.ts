@@ -1,6 +1,6 @@
 // Which call a client retries.
 
-import { storage, type LastCall, type RunContext } from "../../scope/run-context.js";
+import { getContext, storage, type LastCall, type RunContext } from "../../scope/run-context.js";
 import type { Generation } from "../../scope/generation.js";
 import type { Scope } from "../../scope/scope.js";
 import type { AskedFrom } from "./lanes.js";
@@ -44,7 +44,7 @@ const ready = Promise.resolve();
  * @returns the context to begin the call in.
  */
 export function markCaller(context: RunContext): RunContext {
-  const current = storage.getStore();
+  const current = getContext();
   const inFrame = current?.scope === context.scope ? current : undefined;
   const { lastCall } = inFrame ?? context;
   const mark = new Mark(lastCall instanceof Mark ? lastCall : undefined);
