@@ -11,7 +11,8 @@ type Result<T> = std::result::Result<T, JsonError>;
 const PER_MESSAGE: u32 = 4;
 const PER_TOOL_CALL: u32 = 10;
 const TOOL_CALL_ID: u32 = 10;
-const IMAGE: u32 = 85;
+/// An image, a file or a sound, whatever its size.
+const MEDIA: u32 = 85;
 
 /// The counts for a list of messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -147,11 +148,21 @@ fn count_message(
     numbers: Numbers,
     counts: &mut MessageTokens,
 ) -> Result<()> {
-    let [role, content, name, tool_call_id, tool_calls] =
-        scanner.members(["role", "content", "name", "tool_call_id", "tool_calls"])?;
+    let [role, content, parts, images, name, tool_call_id, tool_calls] = scanner.members([
+        "role",
+        "content",
+        "parts",
+        "images",
+        "name",
+        "tool_call_id",
+        "tool_calls",
+    ])?;
     counts.turns += u32::from(is_text(role, "user"));
     let mut tokens = PER_MESSAGE;
-    tokens += content_tokens(content.unwrap_or("null"), numbers)?;
+    tokens += content_tokens(content.or(parts).unwrap_or("null"), numbers)?;
+    for _ in Scanner::new(images.unwrap_or("null")).elements()? {
+        tokens += MEDIA;
+    }
     tokens += value_tokens(name.unwrap_or("null"), numbers)?;
     if tool_call_id.is_some_and(|id| !matches!(id, "null" | "\"\"")) {
         tokens += TOOL_CALL_ID;
@@ -183,12 +194,86 @@ fn content_tokens(content: &str, numbers: Numbers) -> Result<u32> {
     for part in Scanner::new(content).elements()? {
         let [kind, text] = Scanner::new(part).members(["type", "text"])?;
         tokens += match text {
-            _ if is_text(kind, "image_url") => IMAGE,
+            _ if is_media(part)? => MEDIA,
             Some(text) if is_text(kind, "text") => value_tokens(text, numbers)?,
-            _ => value_tokens(part, numbers)?,
+            _ => part_tokens(part, numbers)?,
         };
     }
     Ok(tokens)
+}
+
+/// The tokens of a part of another type. The result of a tool may contain media.
+fn part_tokens(part: &str, numbers: Numbers) -> Result<u32> {
+    let [content, result, output] =
+        Scanner::new(part).members(["content", "toolResult", "output"])?;
+    let [inner] = Scanner::new(result.unwrap_or("null")).members(["content"])?;
+    let [value] = Scanner::new(output.unwrap_or("null")).members(["value"])?;
+    for list in [content, inner, value].into_iter().flatten() {
+        let mut media = 0;
+        let mut rest = part.to_owned();
+        for element in Scanner::new(list).elements()? {
+            if is_media(element)? {
+                media += MEDIA;
+                rest = rest.replacen(element, "null", 1);
+            }
+        }
+        if media > 0 {
+            return Ok(media + value_tokens(&rest, numbers)?);
+        }
+    }
+    value_tokens(part, numbers)
+}
+
+/// The types of parts with an image, a file or a sound, of `OpenAI`, Anthropic, MCP and the AI SDK.
+static MEDIA_TYPES: &[&str] = &[
+    "image_url",
+    "input_image",
+    "image",
+    "input_file",
+    "file",
+    "input_audio",
+    "audio",
+    "media",
+    "image-data",
+    "image-url",
+    "file-data",
+    "file-url",
+];
+
+/// True for a part that is an image, a file or a sound.
+fn is_media(part: &str) -> Result<bool> {
+    let [
+        kind,
+        source,
+        inline,
+        inline_snake,
+        file,
+        image,
+        document,
+        video,
+    ] = Scanner::new(part).members([
+        "type",
+        "source",
+        "inlineData",
+        "inline_data",
+        "fileData",
+        "image",
+        "document",
+        "video",
+    ])?;
+    if let Some(kind) = kind {
+        let [form] = Scanner::new(source.unwrap_or("null")).members(["type"])?;
+        // Anthropic's documents may also be texts.
+        let is_file =
+            is_text(Some(kind), "document") && !is_text(form, "text") && !is_text(form, "content");
+        return Ok(is_file || MEDIA_TYPES.iter().any(|media| is_text(Some(kind), media)));
+    }
+    // Gemini's and Bedrock's parts have no type.
+    let parts = [inline, inline_snake, file, image, document, video];
+    Ok(parts
+        .into_iter()
+        .flatten()
+        .any(|part| part.starts_with('{')))
 }
 
 /// True for a string literal of this text.

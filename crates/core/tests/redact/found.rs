@@ -98,6 +98,83 @@ fn names_and_urls_announce_secrets() {
 }
 
 #[test]
+fn names_count_by_their_end() {
+    let opaque = ["0a1B2c3d4e5f", "60718293a4b5"].concat();
+    for name in [
+        "MISTRAL_API_KEY",
+        "GITHUB_TOKEN",
+        "vaultToken",
+        "x-vault-token",
+        "STRIPE_WEBHOOK_SECRET",
+        "DATABASE_PASSWORD",
+        "smtpPassword",
+        "DEPLOYER_PRIVATE_KEY",
+    ] {
+        for (text, wanted) in [
+            (
+                format!("{name}={opaque}"),
+                format!("{name}=[redacted:authorization]"),
+            ),
+            (
+                format!("export {name}=\"{opaque}\""),
+                format!("export {name}=\"[redacted:authorization]\""),
+            ),
+            (
+                format!("\u{1b}[33m{name}\u{1b}[0m: \u{1b}[32m{opaque}\u{1b}[0m"),
+                format!("\u{1b}[33m{name}\u{1b}[0m: \u{1b}[32m[redacted:authorization]\u{1b}[0m"),
+            ),
+            (
+                format!("q={name}%3D{opaque}"),
+                format!("q={name}%3D[redacted:authorization]"),
+            ),
+        ] {
+            assert_eq!(redacted(&text), wanted);
+        }
+        let json = redacted_json(&format!("{{{}:{}}}", quoted(name), quoted(&opaque)));
+        assert_eq!(
+            json,
+            format!("{{{}:\"[redacted:authorization]\"}}", quoted(name))
+        );
+    }
+    for text in [
+        "next_page_token=CAEQAAabc123DEF456ghi",
+        "max_tokens=4096",
+        "db_password=config.databasePassword",
+        "GITHUB_TOKEN=$GITHUB_TOKEN",
+        "cookie: chocolate",
+    ] {
+        assert_eq!(redacted(text), text);
+    }
+}
+
+#[test]
+fn escape_sequences_and_lengths_do_not_hide() {
+    let styles = [
+        "\u{1b}[31m",
+        "\u{1b}[01;31m\u{1b}[K",
+        "\u{1b}(B",
+        "%1B%5B31m",
+        "\\033[1m",
+    ];
+    let lengths = ["40", "1f", "\nl"];
+    for (rule, secret) in secrets() {
+        // Digits before a card number make it another number.
+        let lengths = if rule == "card-number" {
+            &[][..]
+        } else {
+            &lengths
+        };
+        for before in styles.iter().chain(lengths) {
+            let out = redacted(&format!("x {before}{secret}"));
+            assert!(
+                out.starts_with(&format!("x {before}[redacted:{rule}")),
+                "{out:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn prose_ids_and_hashes_are_not_secrets() {
     for line in [
         "the token count is 5",

@@ -1,7 +1,7 @@
 //! Payment card numbers: those of a known issuer with a valid check digit.
 
 use super::super::rule::Builtin;
-use super::{Hit, run};
+use super::{Hit, ends_style, run};
 
 const SHORTEST: usize = 13;
 const LONGEST: usize = 19;
@@ -50,7 +50,7 @@ fn begins(bytes: &[u8], at: usize) -> bool {
         Some(b'.' | b',') => !at
             .checked_sub(2)
             .is_some_and(|before| bytes[before].is_ascii_digit()),
-        Some(before) => !before.is_ascii_alphanumeric(),
+        Some(before) => !before.is_ascii_alphanumeric() || ends_style(&bytes[..at]),
     }
 }
 

@@ -32,7 +32,7 @@ impl Hit {
 /// The bytes at which a detector has to run.
 static INTERESTING: [bool; 256] = {
     let mut table = [false; 256];
-    let mut letters: &[u8] = b"AGSTBabghnsrpwxyez:=-0123456789";
+    let mut letters: &[u8] = b"AGSTBabghnsrpwxyez:=%-0123456789";
     while let [letter, rest @ ..] = letters {
         table[*letter as usize] = true;
         letters = rest;
@@ -62,10 +62,16 @@ pub(super) fn builtin(text: &str, hits: &mut Vec<Hit>) {
                 continue;
             }
             b'-' => pem::at(bytes, at),
-            b':' => url::at(bytes, at).or_else(|| named.at(bytes, at)),
-            b'=' => named.at(bytes, at),
+            b':' => url::at(bytes, at).or_else(|| named.at(bytes, at, 1)),
+            b'=' => named.at(bytes, at, 1),
+            b'%' => matches!(
+                bytes.get(at + 1..at + 3),
+                Some(b"3A" | b"3a" | b"3D" | b"3d")
+            )
+            .then(|| named.at(bytes, at, 3))
+            .flatten(),
             b'B' | b'b' => named.bearer_at(bytes, at),
-            b's' | b'w' | b'g' => token::at(bytes, at).or_else(|| token::second_at(bytes, at)),
+            b's' | b'w' | b'g' => token::second_at(bytes, at).or_else(|| token::at(bytes, at)),
             _ => token::at(bytes, at),
         };
         at = match hit {
@@ -135,15 +141,91 @@ fn is_base64url(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
-/// True if a word may begin here: not within another word, except after a percent escape.
+/// True if a word may begin here: not within another word.
 fn begins_word(bytes: &[u8], at: usize) -> bool {
-    match at.checked_sub(1).map(|before| bytes[before]) {
-        None => true,
-        Some(before) if !before.is_ascii_alphanumeric() && before < 0x80 => true,
-        Some(before) if before >= 0x80 => true,
-        Some(_) => at.checked_sub(3).is_some_and(|from| {
-            bytes[from] == b'%' && bytes[from + 1..at].iter().all(u8::is_ascii_hexdigit)
-        }),
+    let before = &bytes[..at];
+    before
+        .last()
+        .is_none_or(|byte| !byte.is_ascii_alphanumeric())
+        || is_glued(before)
+}
+
+/// True if the letters and digits before a word are no part of it: the end of an escape, of an escape sequence for a
+/// terminal, or a length.
+fn is_glued(before: &[u8]) -> bool {
+    const LONGEST: usize = 8;
+    // Inside of words, which is the most frequent case.
+    if let [.., last, end] = before
+        && last.is_ascii_alphabetic()
+        && !(last.is_ascii_hexdigit() && (end.is_ascii_hexdigit() || b"Bb".contains(last)))
+    {
+        return false;
+    }
+    let letters = before.iter().rev().take(LONGEST + 1);
+    let length = letters
+        .take_while(|byte| byte.is_ascii_alphanumeric())
+        .count();
+    let (before_run, run) = before.split_at(before.len() - length);
+    let around = before_run.last().copied();
+    let is_hex = run.iter().all(u8::is_ascii_hexdigit);
+    let is_escape = around == Some(b'%') && length == 2 && is_hex;
+    let is_length = length <= 6 && is_hex && run.iter().any(u8::is_ascii_digit);
+    // The length of a binary format is one byte, which may be a letter.
+    let is_byte = length == 1 && around.is_some_and(|byte| !matches!(byte, b' '..0x7F));
+    is_escape || is_length || is_byte || ends_style(before)
+}
+
+/// True if a text ends with an escape sequence for a terminal.
+fn ends_style(text: &[u8]) -> bool {
+    matches!(text, [.., 0x1B, b'(' | b')' | b'#', _]) || before_style(text, text.len()) < text.len()
+}
+
+/// The start of the escape sequences for a terminal that end at `at`, such as `ESC [ 31 m`. The escape character may be
+/// written in any way, and the bracket percent-encoded.
+fn before_style(bytes: &[u8], at: usize) -> usize {
+    const LONGEST: usize = 24;
+    let Some((letter, parameters)) = bytes[..at].split_last() else {
+        return at;
+    };
+    if !letter.is_ascii_alphabetic() {
+        return at;
+    }
+    for (back, byte) in parameters.iter().enumerate().rev().take(LONGEST) {
+        match byte {
+            b'[' => return escape_start(bytes, back),
+            b'B' | b'b' if parameters[..back].ends_with(b"%5") => {
+                return escape_start(bytes, back - 2);
+            }
+            b'0'..=b'9' | b';' | b':' | b'?' | b'%' | b'B' | b'b' => {}
+            _ => return at,
+        }
+    }
+    at
+}
+
+/// The start of the escape character before `at`; `at` if there is none.
+fn escape_start(bytes: &[u8], at: usize) -> usize {
+    const FORMS: &[&[u8]] = &[
+        b"\x1B", b"%1B", b"%1b", b"\\x1b", b"\\x1B", b"\\033", b"\\e", b"^[",
+    ];
+    let form = FORMS.iter().find(|form| bytes[..at].ends_with(form));
+    at - form.map_or(0, |form| form.len())
+}
+
+/// The end of the escape sequences for a terminal that begin at `at`.
+fn after_style(bytes: &[u8], mut at: usize) -> usize {
+    loop {
+        let rest = &bytes[at..];
+        let bracket = match rest {
+            [0x1B, b'[', ..] => 2,
+            [b'%', b'1', b'B' | b'b', b'[', ..] => 4,
+            [b'%', b'1', b'B' | b'b', b'%', b'5', b'B' | b'b', ..] => 6,
+            _ => return at,
+        };
+        let end = run_within(rest, bracket, 24, |byte| {
+            !byte.is_ascii_alphabetic() || b"Bb".contains(&byte)
+        });
+        at += rest.len().min(end + 1);
     }
 }
 

@@ -1,8 +1,10 @@
 //! Secrets that are recognized by the name before them: `Authorization: Bearer …`, `x-api-key=…`.
 
-use super::super::rule::{Builtin, normalized_name};
+use super::super::rule::Builtin;
 use super::url::is_template;
-use super::{Hit, RunEnds, begins_word, has_mixed_run, is_mixed, run_within};
+use super::{
+    Hit, RunEnds, after_style, before_style, begins_word, has_mixed_run, is_mixed, run_within,
+};
 
 /// The kind of value that a name announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,29 +13,67 @@ pub(in super::super) enum Named {
     Header,
     /// A key, if the value looks like one.
     Key,
+    /// A password, which may be short.
+    Password,
+    /// The pairs of a cookie header.
+    Cookie,
     /// The element after a header's name in a list.
     Listed,
     /// An AWS secret, which has no prefix.
     Aws,
 }
 
-const LONGEST_NAME: usize = 40;
+const LONGEST_NAME: usize = 64;
 
-/// Classifies the name of a header, parameter or member.
+/// Tokens of lists and streams, which are no secrets.
+static POSITIONS: &[&str] = &["page", "next", "continuation", "sync", "resume", "cursor"];
+
+/// Classifies the name of a header, parameter, variable or member by its end, such as that of `GITHUB_TOKEN`.
 pub(in super::super) fn named(name: &str) -> Option<Named> {
-    let first = name.bytes().next().unwrap_or_default();
-    if !(5..=LONGEST_NAME).contains(&name.len()) || !b"apxrcso_-APXRCSO".contains(&first) {
+    let last = name.bytes().next_back().unwrap_or_default();
+    if !(5..=LONGEST_NAME).contains(&name.len()) || !b"dentyDENTY".contains(&last) {
         return None;
     }
-    match normalized_name(name).as_str() {
-        "authorization" | "proxyauthorization" | "xapikey" | "xgoogapikey" | "xauthtoken"
-        | "privatetoken" | "xgitlabtoken" | "xaccesstoken" | "xstainlessapikey" => {
-            Some(Named::Header)
+    let mut lower = [0; LONGEST_NAME];
+    let plain = name.bytes().filter(|byte| !b"_- ".contains(byte));
+    let length = (lower.iter_mut().zip(plain))
+        .map(|(to, byte)| *to = byte.to_ascii_lowercase())
+        .count();
+    let name = &lower[..length];
+    let ends = |endings: &[&str]| {
+        let mut endings = endings.iter();
+        endings.any(|end| name.ends_with(end.as_bytes()))
+    };
+    // What the name of one of many such secrets begins with.
+    let before = |end: &str| {
+        name.strip_suffix(end.as_bytes())
+            .filter(|before| !before.is_empty())
+    };
+    match name {
+        b"xapikey" | b"xgoogapikey" | b"xauthtoken" | b"privatetoken" | b"xgitlabtoken"
+        | b"xaccesstoken" | b"xstainlessapikey" => Some(Named::Header),
+        // A color may be glued to the front of a name.
+        _ if ends(&["authorization"]) => Some(Named::Header),
+        _ if ends(&["cookie"]) => Some(Named::Cookie),
+        b"sessiontoken" | b"xamzsecuritytoken" | b"xamzsignature" => Some(Named::Aws),
+        _ if ends(&["secretaccesskey", "awssessiontoken", "awssecretkey"]) => Some(Named::Aws),
+        _ if ends(&["apikey", "secretkey", "privatekey", "clientsecret"]) => Some(Named::Key),
+        _ if ends(&["accesstoken", "refreshtoken", "authtoken"]) => Some(Named::Key),
+        _ if before("secret").is_some() => Some(Named::Key),
+        _ if before("token").is_some_and(|kind| {
+            !POSITIONS
+                .iter()
+                .any(|position| kind.ends_with(position.as_bytes()))
+        }) =>
+        {
+            Some(Named::Key)
         }
-        "apikey" | "accesstoken" | "refreshtoken" | "clientsecret" | "authtoken" | "secretkey"
-        | "openaiapikey" | "anthropicapikey" => Some(Named::Key),
-        "awssecretaccesskey" | "secretaccesskey" | "awssessiontoken" | "sessiontoken"
-        | "xamzsecuritytoken" | "xamzsignature" | "awssecretkey" => Some(Named::Aws),
+        _ if ["password", "passwd", "pwd", "passphrase"]
+            .iter()
+            .any(|end| before(end).is_some()) =>
+        {
+            Some(Named::Password)
+        }
         _ => None,
     }
 }
@@ -47,14 +87,18 @@ pub(super) struct Finder {
     tokens: RunEnds,
     lines: RunEnds,
     credentials: RunEnds,
+    passwords: RunEnds,
 }
 
 impl Finder {
-    /// The value after the `:` or `=` at `at`, if the name before it announces a secret.
-    pub fn at(&mut self, bytes: &[u8], at: usize) -> Option<Hit> {
-        let mut name_end = at;
-        while name_end > 0 && at - name_end < 6 && is_around(bytes[name_end - 1]) {
-            name_end -= 1;
+    /// The value after the `:` or `=` at `at`, if the name before it announces a secret. `length`: 3 if that character is
+    /// percent-encoded.
+    pub fn at(&mut self, bytes: &[u8], at: usize, length: usize) -> Option<Hit> {
+        let mut name_end = before_style(bytes, at);
+        for _ in 0..6 {
+            if name_end > 0 && is_around(bytes[name_end - 1]) {
+                name_end -= 1;
+            }
         }
         let mut name_start = name_end;
         while name_start > 0
@@ -65,7 +109,7 @@ impl Finder {
         }
         let name = named(std::str::from_utf8(&bytes[name_start..name_end]).ok()?)?;
         // Skip the ">" of "=>".
-        let mut from = at + 1;
+        let mut from = at + length;
         if bytes.get(from) == Some(&b'>') {
             from += 1;
         }
@@ -74,11 +118,30 @@ impl Finder {
             from = after_spaces(bytes, from + 1);
         }
         from = run_within(bytes, from, LOOK, |byte| b"\\\"'`".contains(&byte));
+        from = after_style(bytes, from);
         let (start, end) = match name {
             Named::Header => self.credentials(bytes, from)?,
             Named::Key | Named::Listed => {
                 let end = self.token_end(bytes, from);
                 looks_like_key(near(bytes, from, end)).then_some((from, end))?
+            }
+            Named::Password => {
+                let end = self.passwords.end(bytes, from, |byte| {
+                    byte > b' ' && byte < 0x7F && !b"\"'`\\<>,;&()".contains(&byte)
+                });
+                looks_like_password(near(bytes, from, end)).then_some((from, end))?
+            }
+            Named::Cookie => {
+                let end = self.lines.end(bytes, from, is_of_line);
+                let value = near(bytes, from, end).trim_ascii_end();
+                is_cookie(value).then_some((
+                    from,
+                    if end - from > LOOK {
+                        end
+                    } else {
+                        from + value.len()
+                    },
+                ))?
             }
             Named::Aws => {
                 let end = self.token_end(bytes, from);
@@ -118,9 +181,7 @@ impl Finder {
                 .then_some((from, end));
         };
         if is_list {
-            let end = self
-                .lines
-                .end(bytes, start, |byte| !b"\"'`\n\r\\<>".contains(&byte));
+            let end = self.lines.end(bytes, start, is_of_line);
             let list = near(bytes, start, end);
             let is_whole = end - start <= LOOK;
             let trimmed = start + list.trim_ascii_end().len();
@@ -166,7 +227,7 @@ fn without_dots(bytes: &[u8], from: usize, end: usize) -> usize {
 pub(in super::super) fn rule_of(name: Named) -> Builtin {
     match name {
         Named::Aws => Builtin::AwsKey,
-        Named::Header | Named::Key | Named::Listed => Builtin::Authorization,
+        _ => Builtin::Authorization,
     }
 }
 
@@ -189,6 +250,8 @@ pub(in super::super) fn in_value(name: Named, value: &str) -> Option<(usize, usi
             _ => looks_like_key(&bytes[start..end]).then_some((start, end)),
         },
         Named::Key => looks_like_key(&bytes[start..end]).then_some((start, end)),
+        Named::Password => looks_like_password(&bytes[start..end]).then_some((start, end)),
+        Named::Cookie => is_cookie(&bytes[start..end]).then_some((start, end)),
         Named::Aws => (end - start >= 40 && is_mixed(&bytes[start..end])).then_some((start, end)),
     }
 }
@@ -200,6 +263,29 @@ fn looks_like_key(text: &[u8]) -> bool {
         && has_mixed_run(text, 8)
         && !text.contains(&b' ')
         && !is_template(text)
+}
+
+/// True for a text of letters and digits or other characters. Words, also those of code, are no passwords.
+fn looks_like_password(text: &[u8]) -> bool {
+    let letters = text.iter().any(u8::is_ascii_alphabetic);
+    let others =
+        (text.iter()).any(|byte| !byte.is_ascii_alphabetic() && !b"_-./: []".contains(byte));
+    text.len() >= 6 && letters && others && !text.contains(&b' ') && !is_template(text)
+}
+
+/// True if a text begins with a pair of a cookie: `name=value`.
+fn is_cookie(text: &[u8]) -> bool {
+    let name = run_within(text, 0, LONGEST_NAME, |byte| is_name(byte) || byte == b'.');
+    let value = text.get(name + 1..).unwrap_or_default();
+    name > 0
+        && text.get(name) == Some(&b'=')
+        && value.len() >= 6
+        && value[0] > b' '
+        && !is_template(value)
+}
+
+fn is_of_line(byte: u8) -> bool {
+    !b"\"'`\n\r\\<>".contains(&byte)
 }
 
 fn is_secret_value(text: &[u8]) -> bool {
