@@ -95,6 +95,8 @@ export async function everyFieldProgram(): Promise<void> {
   await outer.catch(() => {});
   await Promise.all([1, 2].map((number) => step("open together", () => nextMacrotask(number))));
   await attempt(0).catch(() => attempt(1));
+  const echo = { from: "/id", to: "/id" };
+  await journalCall({ kind: "step", name: "echo", request: { id: 1 }, echo }, () => ({ id: 1 }));
   setSeen([...seen, "all"]);
   await runFrame({ id: APART, input: {} }, () => step("apart", () => "apart"));
 }

@@ -1,5 +1,6 @@
 // The fields of a snapshot's calls and frames: those that the types name, and those that a snapshot has.
 
+import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 
 import type { AgentFrameSnapshot, AgentSnapshot, CallRecord, GenerationRecord, Journal } from "agent-rewind";
@@ -152,15 +153,17 @@ function ranked(value: CallRecord | AgentFrameSnapshot, ranks: Ranks): object {
 const isOrder = (name: string): boolean => /^(?:start|answer|end)Order$/.test(name);
 
 function requestOf({ request, requestPart }: CallRecord, root: AgentFrameSnapshot): object {
-  if (requestPart !== undefined) return { requestPart: partOf(requestPart, root.requestParts ?? []) };
+  if (requestPart !== undefined) return { requestPart: partOf(requestPart, root) };
   if (request === undefined) return {};
   if (!("document" in request)) throw new Error("only version 0.1.0 wrote prompts by their members");
   return { request: root.requestTexts?.[request.document] };
 }
 
 /** A part with all that it refers to. */
-function partOf(index: number, parts: readonly RequestPart[]): unknown {
-  const part = parts[index] as RequestPart;
+function partOf(index: number, root: AgentFrameSnapshot): unknown {
+  const part = root.requestParts?.[index] as RequestPart;
+  if ("output" in part) return JSON.parse(outputOf(part.output, root));
+  if ("outputText" in part) return outputOf(part.outputText, root);
   if ("value" in part) {
     const copy = { whole: structuredClone(part.value) };
     for (const [pointer, inner] of Object.entries(part.parts ?? {})) {
@@ -170,14 +173,32 @@ function partOf(index: number, parts: readonly RequestPart[]): unknown {
         (value, token) => value[token] as Record<string, unknown>,
         copy as Record<string, unknown>,
       );
-      parent[last] = partOf(inner, parts);
+      parent[last] = partOf(inner, root);
     }
     return copy.whole;
   }
   const items = "list" in part ? part.list : part.text;
-  const before = part.after === undefined ? [] : (partOf(part.after, parts) as unknown[]).slice(0, part.keep);
-  const all = [...before, ...items.map((item) => partOf(item, parts))];
+  const before = part.after === undefined ? [] : (partOf(part.after, root) as unknown[]).slice(0, part.keep);
+  const all = [...before, ...items.map((item) => partOf(item, root))];
   return "list" in part ? all : all.join("");
+}
+
+/** The JSON text with this hash among the outputs of all frames. */
+function outputOf(hash: string, frame: AgentFrameSnapshot): string {
+  const bodies = [frame, ...(frame.generations ?? [])];
+  const rows = bodies.flatMap(({ journal: { prompt, tool, other = {} } }) =>
+    [prompt, tool, ...Object.values(other)].flatMap((kind) => Object.values(kind)),
+  );
+  const calls = bodies.flatMap((body) => body.calls ?? []);
+  const texts = [...rows, ...calls].map(({ output }) => JSON.stringify(output ?? null));
+  const found = texts.find((text) => createHash("sha256").update(text).digest("hex") === hash);
+  if (found !== undefined) return found;
+  const children = bodies.flatMap((body) => Object.values(body.children));
+  for (const child of children) {
+    const inner = outputOf(hash, child);
+    if (inner !== "") return inner;
+  }
+  return "";
 }
 
 /** True for a value that a reader could have made up. */

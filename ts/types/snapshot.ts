@@ -157,7 +157,11 @@ export type RequestPart =
   /** A list: the first `keep` items of the list `after`, and these. */
   | { list: number[]; after?: number; keep?: number }
   /** A string, in pieces that are concatenated. */
-  | { text: number[]; after?: number; keep?: number };
+  | { text: number[]; after?: number; keep?: number }
+  /** The output of a call, by the SHA-256 of its JSON text. */
+  | { output: string }
+  /** A string that contains the JSON text of that output. */
+  | { outputText: string };
 
 /** Extension: data about a call, apart from its output. */
 export interface CallMeta {
@@ -171,6 +175,8 @@ export interface CallMeta {
   finishReason?: string;
   /** Timing of a streamed answer. */
   stream?: StreamMeta;
+  /** JSON pointers of the parts of the answer that repeat the request. See `echo` of `journalCall`. */
+  echoes?: string[];
   /** contentHash of the request as it was sent, if the recorded request is redacted. */
   wireHash?: string;
   /** The id that the model gave to this call of a tool, if the framework passes it to tools. */

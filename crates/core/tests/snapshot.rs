@@ -451,3 +451,65 @@ fn parts_of_requests_are_read_and_what_is_missing_or_too_large_is_left_out() {
     let written = write_snapshot(&read_once);
     assert_eq!(write_snapshot(&read(&written).unwrap()), written);
 }
+
+/// A frame with a tool and a prompt whose message has the tool's result, as text and as JSON.
+fn with_tool_result() -> (Snapshot, String) {
+    let output = json!({"passages": "\u{1F30D} a \"quoted\" text\n".repeat(40)}).to_string();
+    let message = json!({"role": "tool", "content": output, "value": null}).to_string();
+    let message = message.replace("\"value\":null", &format!("\"value\":{output}"));
+    let [tool, prompt] = ["1", "2"].map(|digit| digit.repeat(64));
+    let mut root = frame("root", "");
+    root["journal"]["tool"][&tool] = json!({"output": "OUTPUT", "contentHash": tool});
+    root["calls"] = json!([
+        {"kind": "tool", "callId": "root/tool:t:0", "contentHash": tool, "startOrder": 1, "endOrder": 2, "row": true},
+        {"kind": "prompt", "callId": "root/prompt:p:0", "contentHash": prompt, "startOrder": 3, "requestPart": 2},
+    ]);
+    root["requestParts"] = json!([
+        {"value": "MESSAGE"},
+        {"list": [0]},
+        {"value": {"messages": null}, "parts": {"/messages": 1}},
+    ]);
+    let text = snapshot(root).to_string();
+    let text = text
+        .replace("\"OUTPUT\"", &output)
+        .replace("\"MESSAGE\"", &message);
+    (
+        read(&text).unwrap(),
+        format!(r#"{{"messages":[{message}]}}"#),
+    )
+}
+
+fn request_of(snapshot: &Snapshot, position: usize) -> Option<String> {
+    let request = snapshot
+        .root
+        .generation
+        .calls
+        .get(position)?
+        .request
+        .clone()?;
+    Some(request.pieces()?.concat())
+}
+
+#[test]
+fn the_output_of_a_tool_and_its_message_are_written_once() {
+    let (whole, document) = with_tool_result();
+    let written = write_snapshot(&whole);
+    assert_eq!(written.matches("passages").count(), 1, "{written}");
+    assert!(
+        written.contains(r#""parts":{"/content":0,"/value":1}"#),
+        "{written}"
+    );
+    let again = read(&written).unwrap();
+    assert_eq!(request_of(&again, 1).as_deref(), Some(document.as_str()));
+    assert_eq!(write_snapshot(&again), written);
+}
+
+#[test]
+fn a_request_with_an_output_that_was_edited_is_not_kept() {
+    let (whole, _) = with_tool_result();
+    let edited = write_snapshot(&whole).replace("quoted", "edited");
+    let again = read(&edited).unwrap();
+    assert_eq!(request_of(&again, 1), None);
+    assert_eq!(again.root.generation.calls.len(), 2);
+    assert!(!write_snapshot(&again).contains("requestPart"));
+}

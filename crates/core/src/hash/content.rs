@@ -1,6 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::writer::HashWriter;
@@ -39,6 +40,12 @@ impl ContentHash {
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
+    }
+
+    /// The SHA-256 of a text as it is written, not of its canonical form.
+    #[must_use]
+    pub fn of_text(text: &str) -> Self {
+        Self(Sha256::digest(text).into())
     }
 
     #[must_use]

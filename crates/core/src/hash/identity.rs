@@ -1,5 +1,3 @@
-use sha2::{Digest, Sha256};
-
 use super::ContentHash;
 use crate::json::JsonStr;
 
@@ -26,5 +24,5 @@ pub fn identity(
     text.push('[');
     JsonStr::from_plain(above).write_quoted(&mut text);
     text.push_str(&format!(r#",{generation},"{kind}","{hash}",{occurrence}]"#));
-    ContentHash::from_bytes(Sha256::digest(text).into())
+    ContentHash::of_text(&text)
 }

@@ -23,9 +23,9 @@ pub(crate) use order::Renumbering;
 pub use ordered::OrderedMap;
 pub(crate) use request::MIN_PART;
 pub use request::{
-    Filled, Form, Hole, List, ListNode, PROMPT_MEMBERS, PromptForm, PromptTail, Prompting, Request,
-    RequestTable,
+    BuildTable, Filled, Form, Hole, List, ListNode, PROMPT_MEMBERS, PromptForm, PromptTail,
+    Prompting, Request, RequestTable,
 };
 pub use sharing::Sharing;
-pub(crate) use sharing::fill;
+pub(crate) use sharing::{fill, member_pointer};
 pub use usage::{Amounts, Budget, Item, ItemKey, Usage};

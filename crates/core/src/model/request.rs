@@ -1,7 +1,7 @@
 //! Requests as they are kept. Their large parts are stored once, however many requests contain them.
 
 use std::collections::HashSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::hash::{ContentHash, Conversation, RequestTail, RequestTailError};
 use crate::json::{JsonError, JsonText, Scanner};
@@ -20,9 +20,11 @@ pub enum Request {
     },
 }
 
-/// The texts and parts of a snapshot's requests. Filled when the whole snapshot has been read. `None`: an entry that
-/// cannot be read.
-pub type RequestTable = OnceLock<Vec<Option<Request>>>;
+/// The texts or parts of a snapshot's requests. Set when the whole snapshot has been read, and built when an entry is first
+/// needed. `None`: an entry that cannot be read.
+pub type RequestTable = OnceLock<LazyLock<Vec<Option<Request>>, BuildTable>>;
+
+pub type BuildTable = Box<dyn FnOnce() -> Vec<Option<Request>> + Send>;
 
 /// A value with parts that are stored apart from it.
 #[derive(Debug)]

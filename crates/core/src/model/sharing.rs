@@ -99,7 +99,7 @@ impl Sharing {
         scanner.enter_object()?;
         let mut first = true;
         while let Some(key) = scanner.next_member(&mut first)? {
-            let pointer = || format!("/{}", key.body().replace('~', "~0").replace('/', "~1"));
+            let pointer = || member_pointer(key.body());
             match self.value(text, scanner, depth + 1)? {
                 Found::Plain(range) if range.len() >= MIN_PART => plain.push((pointer(), range)),
                 Found::Plain(_) => {}
@@ -273,6 +273,11 @@ fn is_text(request: &Request, text: &str) -> bool {
         }
     }
     rest.is_empty()
+}
+
+/// The JSON pointer to a member of an object. Names and pointers are bodies of JSON strings.
+pub(crate) fn member_pointer(name: &str) -> String {
+    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
 /// A filled value at the given places of a skeleton, which has `null` there. `None` if a place is not in it.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use super::requests::TablesRead;
+use super::read_requests::TablesRead;
 use super::stop::Stop;
 use super::{Anchor, Provenance, SnapshotSource};
 use crate::json::{JsonStr, JsonText, Scanner};

@@ -8,8 +8,9 @@ use super::fields::Fields;
 use super::generation_draft::BodyDraft;
 use super::journal_draft::Marks;
 use super::memory::{edited_keys, read_hashes, read_memory};
-use super::requests::{PARTS_FIELD, TEXTS_FIELD, read_table};
+use super::read_requests::TablesRead;
 use super::stop::Stop;
+use super::write_requests::{PARTS_FIELD, TEXTS_FIELD};
 use crate::hash::InputHash;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{
@@ -55,14 +56,8 @@ impl FrameFields {
             // Version 0.1.0 wrote "unreached".
             "carriedOver" | "unreached" => self.marks.carried_over = fields.flag()?,
             // Only the tables of the root count. The root is the last frame that is read to its end.
-            TEXTS_FIELD => {
-                let texts = read_table(fields, false)?;
-                let _ = fields.requests.texts.set(texts);
-            }
-            PARTS_FIELD => {
-                let parts = read_table(fields, true)?;
-                let _ = fields.requests.parts.set(parts);
-            }
+            TEXTS_FIELD => TablesRead::read_texts(fields)?,
+            PARTS_FIELD => TablesRead::read_parts(fields)?,
             "generation" => {
                 let start = &mut self.body.start;
                 fields.members("expected an object", |fields, key| {

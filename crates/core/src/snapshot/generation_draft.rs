@@ -7,7 +7,7 @@ use rpds::VectorSync;
 use super::fields::Fields;
 use super::journal_draft::JournalDraft;
 use super::memory::read_memory;
-use super::requests::TablesRead;
+use super::read_requests::TablesRead;
 use super::stop::Stop;
 use crate::json::JsonText;
 use crate::model::{Frame, Generation, Memory, Value};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::fields::{Fields, Segment};
-use super::requests::{RequestDraft, TablesRead, index};
+use super::read_requests::{RequestDraft, TablesRead, index};
 use super::stop::Stop;
 use crate::json::{JsonStr, JsonText};
 use crate::model::{Call, CallData, Generation, Kind, Outcome, Request, RequestHash, Row, Value};

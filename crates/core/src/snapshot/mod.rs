@@ -9,11 +9,12 @@ mod memory;
 mod out;
 mod read;
 mod read_model;
-mod requests;
+mod read_requests;
 mod shared_requests;
 mod stop;
 mod write;
 mod write_journal;
+mod write_requests;
 
 use std::sync::{Arc, OnceLock};
 

@@ -206,6 +206,9 @@ impl SnapshotReader<'_> {
                         };
                         let frame = draft.finish(&mut self.fields);
                         if self.stack.is_empty() {
+                            if let Some(root) = &frame {
+                                self.fields.requests.fill(root);
+                            }
                             return Ok(frame.map(Arc::new));
                         }
                         self.fields.path.pop();

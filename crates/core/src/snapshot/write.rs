@@ -2,8 +2,8 @@
 
 use super::memory::{write_memory, write_memory_hashes};
 use super::out::Out;
-use super::requests::RequestTables;
 use super::write_journal::{write_calls, write_journal, write_within};
+use super::write_requests::RequestTables;
 use super::{Snapshot, VERSION, Warning};
 use crate::json::{JsonStr, JsonText};
 use crate::model::{Divergence, Frame, Generation, State};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::out::Out;
-use super::requests::RequestTables;
+use super::write_requests::RequestTables;
 use crate::json::{JsonStr, write_count};
 use crate::model::{Call, Generation, Kind, Outcome, RequestHash, Value};
 use crate::util::IdHashing;
@@ -166,6 +166,9 @@ pub(super) fn write_calls<'a>(
             out.text.push(',');
         }
         write_call(call, in_row[position], &mut out.text);
+        if let Outcome::Output(value) = &call.outcome {
+            requests.add_output(&value.text);
+        }
         if let Some(request) = &call.request {
             requests.write_request(request, &mut out.text);
         }
