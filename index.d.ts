@@ -418,6 +418,32 @@ declare class StreamCutError extends RewindError {
 }
 declare const isStreamCutError: ErrorGuard<StreamCutError>;
 declare const isReplayMissError: ErrorGuard<ReplayMissError>;
+/** A request that no wrapper recorded. */
+interface UnrecordedCall {
+  /** Such as "POST". */
+  readonly method: string;
+  /** With the port, if it is not the default one. */
+  readonly host: string;
+  /** Without the query, which may contain secrets. */
+  readonly path: string;
+  /** The function of the program that sent it, with file and line; "unknown" if its stack does not show that. */
+  readonly callSite: string;
+}
+/** A request would have reached the network, although its answer is not recorded. It was refused. */
+declare class UnrecordedRequestError extends RewindError {
+  readonly method: string;
+  readonly host: string;
+  readonly path: string;
+  readonly callSite: string;
+  /** @param remedy what to do about it. */
+  constructor({
+    method,
+    host,
+    path,
+    callSite
+  }: UnrecordedCall, remedy: string);
+}
+declare const isUnrecordedRequestError: ErrorGuard<UnrecordedRequestError>;
 /** A tool returned a value that cannot be recorded, and so cannot be replayed. */
 declare class InvalidToolOutputError extends RewindError {
   readonly toolName: string;
@@ -712,6 +738,10 @@ type RequestPart = {
   text: number[];
   after?: number;
   keep?: number;
+} | {
+  output: string;
+} | {
+  outputText: string;
 };
 /** Extension: data about a call, apart from its output. */
 interface CallMeta {
@@ -725,6 +755,8 @@ interface CallMeta {
   finishReason?: string;
   /** Timing of a streamed answer. */
   stream?: StreamMeta;
+  /** JSON pointers of the parts of the answer that repeat the request. See `echo` of `journalCall`. */
+  echoes?: string[];
   /** contentHash of the request as it was sent, if the recorded request is redacted. */
   wireHash?: string;
   /** The id that the model gave to this call of a tool, if the framework passes it to tools. */
@@ -929,6 +961,18 @@ interface InFlightCall {
   /** The id that the function of the call received, and receives again if a resumed run executes it. */
   readonly idempotencyKey: string;
 }
+/** Requests of one kind from one place that no wrapper recorded. */
+interface UnrecordedRequest {
+  /** Of HTTP, such as "POST". "TCP" for another connection, such as one to a database. The method of MCP over stdio. */
+  readonly method: string;
+  /** With the port, if it is not the default one. For MCP over stdio the command. */
+  readonly host: string;
+  /** Without the query. */
+  readonly path: string;
+  /** The function of the program that sent it, with file and line. */
+  readonly callSite: string;
+  count: number;
+}
 /** A replayed failure that lacks something that the recorded one had. */
 interface IncompleteError {
   readonly callId: string;
@@ -966,6 +1010,11 @@ interface ReplayReport {
   inFlight: InFlightCall[];
   /** Replayed failures that lack something that the recorded ones had. */
   incompleteErrors: IncompleteError[];
+  /**
+  * What went to the network, or was refused, without being recorded. Only for runs whose option `network` is not
+  * "allow"; at most 100 entries.
+  */
+  unrecorded: UnrecordedRequest[];
   /** Time and tokens that the replayed calls used when they were recorded. */
   saved: {
     milliseconds: number;
@@ -1677,6 +1726,27 @@ type NormalizeRule = {
   */
   apply: (document: Record<string, unknown>, kind: string) => unknown;
 });
+/**
+* `"api.example.com"`, `"*.example.com"`, `"localhost:8080"`, `"api.example.com/v1/*"`: a host, with a port and a path if
+* those matter; `*` stands for any characters. Or a RegExp for the whole URL.
+*/
+type UrlPattern = string | RegExp;
+/** What happens to a request that no wrapper sees. */
+type NetworkMode = "refuse" | "report" | "allow";
+interface NetworkOptions {
+  /**
+  * For HTTP requests that no wrapper sees, so that they are not recorded: `"refuse"` fails the request and the run with
+  * an UnrecordedRequestError, `"report"` sends the request, warns and lists it in `report.unrecorded`, `"allow"` sends
+  * it. Default: `"refuse"` in a strict replay, otherwise `"allow"`. Recorded tests also refuse in CI, and report while
+  * they are recorded elsewhere.
+  */
+  network?: NetworkMode;
+  /**
+  * Hosts that such requests may reach, such as `["localhost:6333", "*.internal.example.com"]`. Servers of this process
+  * need not be listed.
+  */
+  allowHosts?: readonly UrlPattern[];
+}
 /** The usage of a tool, for the budget. */
 interface ToolUsage {
   /** Name of the tool or its service. */
@@ -1769,6 +1839,13 @@ declare function runFrame<Input, Result>(frame: {
   input: Input;
   signal?: AbortSignal;
 }, fn: (input: Input) => Result | RebornSignal | Promise<Result | RebornSignal>): Promise<Result>;
+/** An answer repeats a text or a number of its request. */
+interface Echo {
+  /** JSON pointer into the request, such as `/id`. */
+  from: string;
+  /** JSON pointer into the answer. */
+  to: string;
+}
 /** A class, for options that list some. */
 interface Class {
   readonly prototype: object;
@@ -1803,6 +1880,11 @@ interface JournaledCall {
   * through unrecorded. Otherwise they are recorded inside this call, like every `journalCall`, agent or `runFrame`.
   */
   leaf?: boolean;
+  /**
+  * A text or number of the request that the answer repeats, such as an id that is new in every run. If they were equal
+  * when recorded, a replayed answer has the one of the new request. Leave it out of the hash by a `normalize` rule.
+  */
+  echo?: Echo | readonly Echo[];
   /**
   * Classes whose instances in the request have no state but their enumerable fields. See `exact` of `runWith`, to which
   * they are added.
@@ -1896,7 +1978,7 @@ interface RunEnd {
   /** The error that the run ended with. If the function had returned by then, `runWith` did not throw it. */
   readonly error?: unknown;
 }
-interface RunWithOptions<Props = unknown> {
+interface RunWithOptions<Props = unknown> extends NetworkOptions {
   /** The argument of the function. */
   initialProps?: Props;
   /** The snapshot to replay: calls that have a recorded answer are not executed again. */
@@ -2074,4 +2156,4 @@ declare function live<Result>(fn: () => Promise<Result> | Result, options?: With
 * @throws the error of the tool, or a TypeError with the faults of the input.
 */
 declare function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output>;
-export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, type ErrorClass, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InFlightCall, IncompleteError, InexactAnswer, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, Recorder, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RequestPart, RestoreError, RestoreOptions, RewindError, type RunContext, type RunEnd, RunWithEndEvent, type RunWithOptions, RunWithReturnEvent, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, WithheldAnswer, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
+export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, type Echo, type ErrorClass, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InFlightCall, IncompleteError, InexactAnswer, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, Recorder, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RequestPart, RestoreError, RestoreOptions, RewindError, type RunContext, type RunEnd, RunWithEndEvent, type RunWithOptions, RunWithReturnEvent, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UnrecordedCall, UnrecordedRequest, UnrecordedRequestError, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, WithheldAnswer, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, isUnrecordedRequestError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };

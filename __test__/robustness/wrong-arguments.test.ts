@@ -1,6 +1,7 @@
 // Every exported function is called with wrong arguments. What it throws names the argument, and is not an error of the
 // code behind it, such as "Cannot read properties of undefined".
 import { readFileSync, rmSync } from "node:fs";
+import { inspect } from "node:util";
 import {
   callTool,
   createAgent,
@@ -89,9 +90,9 @@ describe.each(names)("%s", (entry) => {
         for (const args of [[value], [value, value], [{}, value], ["a", value]]) {
           const call = (): unknown =>
             isClass ? Reflect.construct(exported, args) : Reflect.apply(exported, null, args);
-          for (const error of [await errorOf(call), await errorOf(() => runWith(call as () => unknown))]) {
+          for (const error of [await errorOf(call), await errorOf(() => runWith(call))]) {
             called += 1;
-            if (error !== undefined && !isTyped(error)) untyped.push(`${name}(${label}): ${String(error)}`);
+            if (error !== undefined && !isTyped(error)) untyped.push(`${name}(${label}): ${inspect(error)}`);
           }
         }
       }

@@ -30,8 +30,8 @@ export const plants = [
   {
     name: "a lane is ignored",
     from: CORE,
-    find: "        let position = in_lane.unwrap_or_else(",
-    replace: (planted) => `        let position = in_lane.filter(|_| !${planted}).unwrap_or_else(`,
+    find: "        let in_lane = lane.and_then(",
+    replace: (planted) => `        let in_lane = lane.filter(|_| !${planted}).and_then(`,
   },
   {
     name: "a frame is found without its input",
