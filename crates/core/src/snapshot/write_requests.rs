@@ -21,8 +21,8 @@ pub(super) const MIN_OUTPUT: usize = 512;
 /// The tables while a snapshot is written.
 #[derive(Default)]
 pub(super) struct RequestTables<'a> {
-    /// The outputs that were written.
-    outputs: HashSet<&'a str, IdHashing>,
+    /// The outputs that were written, by what tells most of them apart.
+    outputs: HashMap<Ends, Outputs<'a>, IdHashing>,
     texts: Table<'a>,
     parts: Table<'a>,
     filled: HashMap<*const Filled, usize, IdHashing>,
@@ -32,6 +32,30 @@ pub(super) struct RequestTables<'a> {
     longer: HashMap<(Form, Option<ListPlace>, usize), ListPlace, IdHashing>,
     /// By its entry, the number of all items of a list.
     counts: HashMap<usize, usize, IdHashing>,
+}
+
+/// Outputs of equal length and ends. They are hashed as a whole only if one of them is looked up, because hashing all
+/// outputs would double the cost of writing.
+#[derive(Default)]
+struct Outputs<'a> {
+    added: Vec<&'a str>,
+    known: HashSet<&'a str, IdHashing>,
+}
+
+/// The length of a text, and its first and last bytes.
+#[derive(PartialEq, Eq, Hash)]
+struct Ends(usize, [u8; 8], [u8; 8]);
+
+impl Ends {
+    fn of(text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let first = bytes.first_chunk().copied().unwrap_or_default();
+        Self(
+            bytes.len(),
+            first,
+            bytes.last_chunk().copied().unwrap_or_default(),
+        )
+    }
 }
 
 /// The first `count` items of the list in an entry.
@@ -70,8 +94,16 @@ impl<'a> RequestTables<'a> {
     /// Notes that the snapshot contains this output.
     pub(super) fn add_output(&mut self, output: &'a JsonText) {
         if output.len() >= MIN_OUTPUT {
-            self.outputs.insert(output.as_str());
+            let outputs = self.outputs.entry(Ends::of(output.as_str())).or_default();
+            outputs.added.push(output.as_str());
         }
+    }
+
+    /// The output with this text, if the snapshot contains it.
+    fn known_output(&mut self, text: &str) -> Option<&'a str> {
+        let Outputs { added, known } = self.outputs.get_mut(&Ends::of(text))?;
+        known.extend(added.drain(..));
+        known.get(text).copied()
     }
 
     /// Writes the member with the request of a call, unless a part is missing: an edited or damaged snapshot may refer
@@ -106,7 +138,7 @@ impl<'a> RequestTables<'a> {
         if let Some(known) = self.parts.positions.get(&whole) {
             return *known;
         }
-        let with_output = if text.len() < MIN_OUTPUT {
+        let with_output = if text.len() < MIN_OUTPUT || self.outputs.is_empty() {
             None
         } else {
             self.output(text).or_else(|| self.around_outputs(text))
@@ -119,18 +151,22 @@ impl<'a> RequestTables<'a> {
     }
 
     /// The entry of a value that is an output, or a string that contains the JSON text of one.
-    fn output(&self, text: &str) -> Option<Entry<'a>> {
+    fn output(&mut self, text: &str) -> Option<Entry<'a>> {
         let mut scanner = Scanner::new(text);
         let (name, output) = if scanner.peek() == Some(b'"') {
+            // Of this length, an output is an object, a list or a string. Most texts are prose.
+            if !text[1..].starts_with(['{', '[', '\\']) {
+                return None;
+            }
             let literal = scanner.string().ok()?;
             // It is written again in the form of `JSON.stringify`.
             if literal.normalized() != literal.body() {
                 return None;
             }
             let output = literal.to_json_str().to_display().into_owned();
-            ("outputText", *self.outputs.get(&*output)?)
+            ("outputText", self.known_output(&output)?)
         } else {
-            ("output", *self.outputs.get(text)?)
+            ("output", self.known_output(text)?)
         };
         let hash = ContentHash::of_text(output);
         Some(Entry::Composed(format!(r#"{{"{name}":"{hash}"}}"#).into()))
