@@ -59,30 +59,25 @@ export default async function run() {
   const folder = mkdtempSync(join(ROOT, ".tmp/bench-"));
   try {
     const rows = [];
-    const add = async (name, sizeAt, { limit } = { limit: LIMIT }) => {
+    const add = async (name, sizeAt) => {
       const points = [];
       for (const turns of TURNS) {
         const bytes = await sizeAt(turns);
         points.push({ x: turns, y: bytes });
-        rows.push(perByte(`${name}, ${turns} turns`, bytes / (turns * PER_TURN), limit));
+        rows.push(perByte(`${name}, ${turns} turns`, bytes / (turns * PER_TURN), LIMIT));
       }
       rows.push(growth(`${name}, growth with the number of turns`, fittedExponent(points), LINEAR));
     };
     for (const [name, work] of Object.entries(ways)) {
       await add(`snapshot, ${name}`, (turns) => snapshotSize(() => work(turns)));
     }
-    await add(
-      "snapshot, an agent and its tool",
-      async (turns) => {
-        const { agent, model } = toolLoop(turns);
-        let conversation = [];
-        const stream = (messages, ...rest) => model.stream((conversation = messages), ...rest);
-        const bytes = await snapshotSize(() => agent(), { model: { ...model, stream } });
-        return (bytes * turns * PER_TURN) / JSON.stringify(conversation).length;
-        // The snapshot also has the result of each tool apart from its message, and an item of usage for each call.
-      },
-      {},
-    );
+    await add("snapshot, an agent and its tool", async (turns) => {
+      const { agent, model } = toolLoop(turns);
+      let conversation = [];
+      const stream = (messages, ...rest) => model.stream((conversation = messages), ...rest);
+      const bytes = await snapshotSize(() => agent(), { model: { ...model, stream } });
+      return (bytes * turns * PER_TURN) / JSON.stringify(conversation).length;
+    });
     await add("trace, journalCall", async (turns) => {
       const path = join(folder, `${turns}.jsonl`);
       const trace = createTraceWriter(path, { sync: "off" });
