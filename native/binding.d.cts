@@ -140,7 +140,7 @@ export declare class FrameHandle {
    * `{ version, flags, salt? }`.
    */
   get recorder(): string
-  /** The key of the digests of secrets in the run's requests. `fresh` becomes it if there is none yet. */
+  /** The key of the digests of secrets in the run's requests. `fresh` becomes the key if the recording has no key yet. */
   salt(fresh: string): string
   /** True if the run has the replay flag with this number. */
   hasFlag(number: number): boolean

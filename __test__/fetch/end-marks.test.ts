@@ -116,7 +116,7 @@ describe("a body that stays open", () => {
       expect(await resume(program, { snapshot })).toBe(value);
       expect(await replayed(program, snapshot)).toBe(value);
       expect(server.requests).toHaveLength(0);
-      // The rest of the body: there is none.
+      // The body has no rest.
       const whole = async () => Buffer.from(await (await fetch(server.url)).arrayBuffer()).toString("latin1");
       expect(await replayed(whole, snapshot)).toBe(value);
     }

@@ -64,7 +64,7 @@ describe("telemetry", () => {
     expect(await replayed(() => program(2), snapshot)).toEqual(value);
   });
 
-  it("of LangSmith's client is told apart from its queries", async () => {
+  it("of LangSmith's client is recognized among its queries", async () => {
     const id = "0b0a8c3e-8f5e-4d38-9f0e-2a0a4c1de111";
     await using server = await modelServer(({ method, path }, index) =>
       method === "GET" && path.includes("/runs/")

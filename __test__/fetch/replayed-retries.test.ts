@@ -29,7 +29,7 @@ const embeddings = { object: "list", model: "m", data: [{ index: 0, embedding: [
 const fine = ({ path }: { path: string }): Scripted =>
   json(path.includes("messages") ? message : path.includes("embeddings") ? embeddings : chatCompletion("fine"));
 
-/** What a server says with a status that is retried. */
+/** The body that a server sends with a status that is retried. */
 const SAYS: Record<string, Record<string, string>> = {
   nothing: {},
   "seconds to wait": { "retry-after": "7" },

@@ -1,4 +1,4 @@
-// What the network guard lets pass: its own servers, listed hosts, telemetry, databases, and what wrappers send.
+// The network guard lets pass: own servers, listed hosts, telemetry, databases, and requests of wrappers.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { journalCall, replay, resume, runFrame, runWith, type RunWithOptions } from "agent-rewind";
@@ -249,7 +249,7 @@ describe("the run that a request belongs to", () => {
     expect(await get(servers.http)).toBe("{}");
   });
 
-  it("is none after its end: what it left running is not refused later", async () => {
+  it("does not guard after its end: work that it left running is not refused later", async () => {
     let later!: () => Promise<string>;
     await strictReplay(() => {
       const context = new AsyncResource("left");

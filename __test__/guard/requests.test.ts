@@ -1,4 +1,4 @@
-// What no wrapper records is refused in a strict replay, whatever client sends it, and nothing else is.
+// A strict replay refuses requests that no wrapper records, whatever client sends them, and no other requests.
 import { runWith } from "agent-rewind";
 import { afterAll, beforeEach, expect, it, vi } from "vitest";
 

@@ -10,7 +10,7 @@ export interface Servers extends Disposable {
   readonly http2: string;
   /** The port of a server that does not speak HTTP. */
   readonly database: number;
-  /** What has arrived since the last call. */
+  /** The bytes that arrived since the last call. */
   received(): Promise<string[]>;
 }
 

@@ -127,7 +127,7 @@ describe("branches that run while a returned stream is read", () => {
             else controller.enqueue(value);
           },
         },
-        // What a stream does before somebody reads it has no lanes.
+        // Work of a stream before somebody reads it has no lanes.
         { highWaterMark: 0 },
       ),
   };

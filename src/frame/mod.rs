@@ -162,7 +162,7 @@ impl FrameHandle {
         out
     }
 
-    /// The key of the digests of secrets in the run's requests. `fresh` becomes it if there is none yet.
+    /// The key of the digests of secrets in the run's requests. `fresh` becomes the key if the recording has no key yet.
     #[napi(catch_unwind)]
     pub fn salt(&self, fresh: String) -> String {
         let salt = self.frame.salt().unwrap_or(fresh);

@@ -310,7 +310,7 @@ export interface Recorder {
   version: string;
   /** Numbers of the replay flags, in ascending order. A recording without a recorder has none. */
   flags: number[];
-  /** The random key of the digests that stand for secrets in requests, hex digits. Absent if there are none. */
+  /** The random key of the digests that stand for secrets in requests, hex digits. Absent without such digests. */
   salt?: string;
 }
 

@@ -24,7 +24,7 @@ export interface InputRules {
 export interface EncodedInput extends Encoded {
   /** True if `decodeValue` restores the value. */
   restorable: boolean;
-  /** The parts that the hash does not cover: a type tag replaces them. Absent if there are none. */
+  /** The parts that the hash does not cover: a type tag replaces them. Absent without such digests. */
   inexact?: readonly RefusedAt[];
 }
 

@@ -116,7 +116,7 @@ pub struct Recorder {
     /// Version of the package, for information only. Replay depends on the flags alone.
     pub version: String,
     pub flags: Flags,
-    /// The key of the digests that stand for secrets in requests. Absent if there are none.
+    /// The key of the digests that stand for secrets in requests. Absent without such digests.
     pub salt: Option<String>,
 }
 

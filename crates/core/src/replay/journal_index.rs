@@ -23,7 +23,7 @@ pub(super) struct JournalIndex {
     pub(super) lanes: Lanes,
     pub(super) used: Vec<bool>,
     rows: HashMap<(Kind, RequestHash), Arc<Row>, IdHashing>,
-    /// What is directly inside each call, by callId.
+    /// The calls and frames directly inside each call, by callId.
     pub(super) inside: HashMap<JsonStr, Inside, IdHashing>,
     pub(super) has_foreign_hashes: bool,
 }

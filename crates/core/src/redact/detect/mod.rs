@@ -203,7 +203,7 @@ fn before_style(bytes: &[u8], at: usize) -> usize {
     at
 }
 
-/// The start of the escape character before `at`; `at` if there is none.
+/// The start of the escape character before `at`, or `at` without one.
 fn escape_start(bytes: &[u8], at: usize) -> usize {
     const FORMS: &[&[u8]] = &[
         b"\x1B", b"%1B", b"%1b", b"\\x1b", b"\\x1B", b"\\033", b"\\e", b"^[",

@@ -44,7 +44,7 @@ pub(in super::super) fn named(name: &str) -> Option<Named> {
         let mut endings = endings.iter();
         endings.any(|end| name.ends_with(end.as_bytes()))
     };
-    // What the name of one of many such secrets begins with.
+    // The beginnings of the names of such secrets.
     let before = |end: &str| {
         name.strip_suffix(end.as_bytes())
             .filter(|before| !before.is_empty())
