@@ -42,7 +42,7 @@ export function loadProgram(name) {
   return import(at(`${SUBJECTS[name].own ? "programs" : ".programs"}/${name}.mjs`).href);
 }
 
-/** Sends the requests of all providers to a local server. `url()` returns undefined if there is none. */
+/** Sends the requests of all providers to a local server. Without one, `url()` returns undefined. */
 export function redirectFetch(url) {
   const { fetch } = globalThis;
   globalThis.fetch = (input, init) => {

@@ -55,7 +55,7 @@ export function knownOf({ log, end, endAt }, cut, earlier = new Map()) {
       requests.set(path, text);
       if (known.get(path)?.request !== text) known.delete(path);
     } else if ((kind === "saw" || kind === "failed") && isAbandoned(path, ended)) {
-      // What a frame does after its abort is not recorded.
+      // Work of a frame after its abort is not recorded.
       known.delete(path);
     } else if ((kind === "saw" || kind === "failed") && !outside(path)) {
       const handled = known.get(path)?.handled ?? false;
@@ -123,7 +123,7 @@ export function judge(subject, run, known, how) {
   const fault = (kind, path, seen, right) => faults.push({ kind, path, seen, right });
   const { outcomes, requests, asks, visited } = readLog(run.log);
   const unproven = strict ? new Set() : run.unproven;
-  // What is executed again takes its time.
+  // Calls that are executed again take their time.
   const isTimed = !strict && (partial || how.edited === true || unproven.size > 0);
   const others = isTimed ? exchanged(known.starts, startsOf(run.log)) : new Map();
   const edited = how.edited === true || unproven.size > 0 || others.size > 0;

@@ -39,7 +39,7 @@ function add(starts, key, start) {
 
 /**
  * Where a run starts equal requests in another order than its recording, and nothing tells them apart: by place, the
- * place whose recorded answer it gets, or `undefined` if there is none.
+ * place whose recorded answer it gets, or `undefined` without one.
  *
  * @param {Starts} recorded
  * @param {Starts} now

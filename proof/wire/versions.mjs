@@ -4,7 +4,7 @@ const OTHER_KEY = "another-key-0987654321";
 const CREDENTIALS = /^(?:authorization|x-api-key|api-key|x-goog-api-key|x-amz-security-token)$/i;
 const MACHINES = { Linux: "MacOS", linux: "darwin", x64: "arm64" };
 
-/** What may change between a recording and its replay. @type {Record<string, (request: any, newer: any) => any>} */
+/** The changes that may happen between a recording and its replay. @type {Record<string, (request: any, newer: any) => any>} */
 const CHANGES = {
   "the next version": (_request, newer) => newer,
   "another key": (request) => ({

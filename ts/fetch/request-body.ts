@@ -5,7 +5,7 @@ export interface SentBody {
   readonly type?: string | undefined;
   /** The form that `content` was made of. */
   readonly form?: FormData;
-  /** What to send in place of a stream, which can be read only once. */
+  /** The body to send in place of a stream, which can be read only once. */
   readonly read?: Buffer;
 }
 

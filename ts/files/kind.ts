@@ -2,7 +2,7 @@
 
 export type FileKind = "snapshot" | "trace" | "recording" | "audit log";
 
-/** What reads each kind, in programs and on the command line. */
+/** The functions and commands that read each kind. */
 const READERS: Readonly<Record<FileKind, { name: string; library: string; command: string }>> = {
   snapshot: {
     name: "a snapshot",

@@ -173,7 +173,7 @@ export class StartedCall implements CallRequest {
     return scope.frame.idempotencyKey(kindText, contentHash, this.#generation, recorded.occurrence ?? 0, outer);
   }
 
-  /** What the code that executes the call receives. */
+  /** The argument of the code that executes the call. */
   info(): StartedInfo {
     return new StartedInfo(this);
   }

@@ -34,7 +34,7 @@ export function currentCaller(): Caller {
 /** The guarded runs that what `caller` sends belongs to. */
 export function runsOf(caller: Caller): readonly RunState[] {
   if (!isGuarding()) return [];
-  // What a journaled call sends is a part of its answer.
+  // The requests of a journaled call are a part of its answer.
   if (caller?.isTransport === true || caller?.outerCall !== undefined) return [];
   if (caller === undefined) return withoutContext();
   const { run } = caller.scope;

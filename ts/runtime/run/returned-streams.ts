@@ -259,7 +259,7 @@ class Watch {
       };
       this.#replace(iterator, name, (call, args) => {
         this.#reading.add(branch);
-        // What a generator asks has a complete chain of awaiters then.
+        // Calls of a generator have a complete chain of awaiters then.
         return this.#waitFor(
           this.#follow(
             runProgram(() => call(...args)),
