@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 const PACKAGE = "__test__/package/**/*.test.ts";
 const SLOW = "__test__/**/*.slow.test.ts";
 const NEWEST = "__test__/package/newest.test.ts";
+const NODE22 = "__test__/**/*.node22.test.ts";
 
 export default defineConfig({
   test: {
@@ -12,13 +13,23 @@ export default defineConfig({
       {
         extends: true,
         // Timeouts are for tests that hang, not for slow machines.
-        test: { name: "fast", testTimeout: 20_000, include: ["__test__/**/*.test.ts"], exclude: [PACKAGE, SLOW] },
+        test: {
+          name: "fast",
+          testTimeout: 20_000,
+          include: ["__test__/**/*.test.ts"],
+          exclude: [PACKAGE, SLOW, NODE22],
+        },
       },
       {
         extends: true,
         // Files that take more than two seconds each: they start many processes, prove generated programs, or measure
         // memory and scale.
         test: { name: "slow", testTimeout: 60_000, include: [SLOW], exclude: [PACKAGE] },
+      },
+      {
+        extends: true,
+        // What needs Node.js 22.15 or later. `npm test` runs it on a newer Node.js.
+        test: { name: "node22", include: [NODE22], testTimeout: 60_000 },
       },
       {
         extends: true,

@@ -1,9 +1,8 @@
 // npm run test:nodes -- 22 24 26 [--fast] [--only VITEST_FILTER]…: runs the TypeScript tests on
 // other versions of Node.js, with --fast only the slow files that depend on the version. Their binaries are installed
 // from npm into .nodes/ and stay there.
-import { delimiter, dirname } from "node:path";
 import { parseArgs } from "node:util";
-import { fetchNode } from "./lib/node-versions.mjs";
+import { environmentOf, fetchNode, runsNode22Tests } from "./lib/node-versions.mjs";
 import { command } from "./lib/paths.mjs";
 import { prepare } from "./lib/prepare.mjs";
 import { ChildFailed, run } from "./lib/run.mjs";
@@ -26,7 +25,7 @@ await main(async () => {
   for (const major of majors) {
     const node = await fetchNode(major);
     await run(node, ["--version"]);
-    await step(`test on Node.js ${major}`, () => test(node)).catch((error) => {
+    await step(`test on Node.js ${major}`, () => test(node, Number(major))).catch((error) => {
       if (!(error instanceof ChildFailed) || error.signal) throw error;
       failed.push(major);
     });
@@ -34,11 +33,11 @@ await main(async () => {
   if (failed.length > 0) throw new Error(`failed on Node.js ${failed.join(", ")}`);
 });
 
-async function test(node) {
-  // Child processes that run "node" get this version too.
-  const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` };
+async function test(node, major) {
+  const env = environmentOf(node);
   const vitest = (...args) => run(node, [command("vitest"), "run", ...args], { env });
-  if (!values.fast) return vitest("--project=fast", "--project=slow", ...values.only);
-  await vitest("--project=fast", ...values.only);
+  const projects = ["--project=fast", ...(runsNode22Tests(`${major}.99`) ? ["--project=node22"] : [])];
+  if (!values.fast) return vitest(...projects, "--project=slow", ...values.only);
+  await vitest(...projects, ...values.only);
   if (values.only.length === 0) await vitest("--project=slow", ...OF_NODE);
 }

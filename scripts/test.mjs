@@ -1,18 +1,21 @@
-// npm test [-- VITEST ARGS]: all tests, Rust then TypeScript, also from a fresh clone.
+// npm test [-- VITEST ARGS]: all tests, Rust then TypeScript, also from a fresh clone. The files `*.node22.test.ts` run on
+// a newer Node.js, which is fetched if necessary.
 // npm run test:rust, npm run test:js [-- VITEST ARGS]: one half.
 // npm run test:fast [-- VITEST ARGS]: TypeScript without the slow files.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { environmentOf, fetchNode, runsNode22Tests } from "./lib/node-versions.mjs";
 import { command } from "./lib/paths.mjs";
 import { prepare } from "./lib/prepare.mjs";
-import { ChildFailed, run, runNode } from "./lib/run.mjs";
+import { ChildFailed, run } from "./lib/run.mjs";
 import { main, step } from "./lib/steps.mjs";
 
 const [first, ...rest] = process.argv.slice(2);
 const part = ["--rust", "--js", "--fast"].includes(first) ? first : undefined;
 const vitestArgs = part === undefined ? process.argv.slice(2) : rest;
 const projects = part === "--fast" ? ["fast"] : ["fast", "slow"];
+const projectArg = (name) => `--project=${name}`;
 
 await main(async () => {
   const counts = [];
@@ -26,7 +29,8 @@ await main(async () => {
   if (part === undefined || part === "--rust") await test("test Rust", testRust);
   if (part !== "--rust") {
     await prepare();
-    await test("test TypeScript", testTypeScript);
+    await test("test TypeScript", () => testTypeScript(process.execPath, projects.map(projectArg)));
+    if (part !== "--fast") await testNode22(test);
   }
   const total = (key) => counts.reduce((sum, count) => sum + count[key], 0);
   console.log(`${total("passed")} passed, ${total("failed")} failed, ${total("skipped")} skipped`);
@@ -51,14 +55,22 @@ async function testRust() {
   return { ...count, failure };
 }
 
-/** Runs the tests of the built package and counts them. */
-async function testTypeScript() {
+/** Runs the tests that need a newer Node.js. */
+async function testNode22(test) {
+  const fetched = runsNode22Tests() ? process.execPath : await fetchNode("24").catch((error) => error);
+  const projects = [projectArg("node22"), "--passWithNoTests"];
+  if (typeof fetched === "string") await test("test on a newer Node.js", () => testTypeScript(fetched, projects));
+  else console.log(`skipped: *.node22.test.ts, because Node.js 24 could not be fetched (${fetched.message})`);
+}
+
+/** Runs tests of the built package and counts them. */
+async function testTypeScript(node, own) {
   const folder = mkdtempSync(join(tmpdir(), "agent-rewind-test-"));
   const report = join(folder, "report.json");
   try {
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-    const args = ["run", ...projects.map((name) => `--project=${name}`), ...reporters, ...vitestArgs];
-    const failure = await failureOf(runNode(command("vitest"), args));
+    const args = ["run", ...own, ...reporters, ...vitestArgs];
+    const failure = await failureOf(run(node, [command("vitest"), ...args], { env: environmentOf(node) }));
     if (failure !== undefined && !existsSync(report)) throw failure;
     const result = JSON.parse(readFileSync(report, "utf8"));
     return {

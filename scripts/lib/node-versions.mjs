@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync } from "node:fs";
+import { delimiter, dirname } from "node:path";
 import { at } from "./paths.mjs";
 import { runNpm } from "./run.mjs";
 import { step } from "./steps.mjs";
@@ -15,4 +16,15 @@ export async function fetchNode(major) {
     await step(`fetch Node.js ${major}`, () => runNpm(["install", ...flags, `${name}@${major}`]));
   }
   return binary;
+}
+
+/** True if this Node.js runs the files `*.node22.test.ts`. */
+export function runsNode22Tests(version = process.versions.node) {
+  const [major, minor] = version.split(".").map(Number);
+  return major > 22 || (major === 22 && minor >= 15);
+}
+
+/** An environment in which child processes that run "node" get the binary `node`. */
+export function environmentOf(node) {
+  return { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` };
 }
