@@ -862,6 +862,7 @@ module.exports.pythonHash = nativeBinding.pythonHash
 module.exports.pythonJson = nativeBinding.pythonJson
 module.exports.readBytes = nativeBinding.readBytes
 module.exports.readBytesSync = nativeBinding.readBytesSync
+module.exports.readExchange = nativeBinding.readExchange
 module.exports.rehashSnapshot = nativeBinding.rehashSnapshot
 module.exports.restoreBytes = nativeBinding.restoreBytes
 module.exports.restoreBytesSync = nativeBinding.restoreBytesSync

@@ -499,6 +499,9 @@ export declare function readBytes(bytes: Buffer): Promise<Finished>
 /** Reads the bytes of a snapshot. */
 export declare function readBytesSync(bytes: Uint8Array): SnapshotHandle
 
+/** Reads a call of any provider. Takes and returns JSON text. */
+export declare function readExchange(kind: string, request?: string | undefined | null, output?: string | undefined | null, meta?: string | undefined | null): string
+
 /**
  * Returns `source` with other hashes: `calls` for its calls, `inputs` for its frames, in the order of the read model.
  * All fields except the frames are those of `fields`.

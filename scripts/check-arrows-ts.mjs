@@ -20,6 +20,7 @@ const GROUND = {
 const ROOMS = {
   model: [],
   openai: [],
+  provider: [],
   redact: [],
   schema: [],
   testing: [],

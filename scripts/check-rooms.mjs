@@ -12,6 +12,7 @@ const ROOMS = {
   json: ["util"],
   hash: ["json"],
   model: ["util", "json", "hash"],
+  provider: [],
   redact: ["json"],
   diff: ["json"],
   boundary: ["json", "hash"],

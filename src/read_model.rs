@@ -1,3 +1,4 @@
+use agent_rewind_core::provider::{self, Documents};
 use agent_rewind_core::snapshot::ReadModel as CoreReadModel;
 use napi_derive::napi;
 
@@ -36,4 +37,21 @@ impl ReadModel {
     pub fn shared_request(&mut self, number: u32) -> Option<String> {
         self.model.shared_request(number as usize)
     }
+}
+
+/// Reads a call of any provider. Takes and returns JSON text.
+#[napi(catch_unwind)]
+pub fn read_exchange(
+    kind: String,
+    request: Option<String>,
+    output: Option<String>,
+    meta: Option<String>,
+) -> String {
+    provider::read(Documents {
+        kind: &kind,
+        request: request.as_deref(),
+        output: output.as_deref(),
+        meta: meta.as_deref(),
+    })
+    .to_json()
 }

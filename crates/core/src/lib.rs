@@ -9,6 +9,7 @@ pub mod fork;
 pub mod hash;
 pub mod json;
 pub mod model;
+pub mod provider;
 pub mod record;
 pub mod redact;
 pub mod replay;
