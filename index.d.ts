@@ -213,6 +213,8 @@ declare class NativeMissingError extends RewindError {
   });
 }
 declare const isNativeMissingError: ErrorGuard<NativeMissingError>;
+/** True for errors that are about the recording of a test, not about the test. */
+declare function isRecordingError(error: unknown): boolean;
 /** A file of a recording is invalid. */
 declare class InvalidRecordingError extends RewindError {
   readonly path: string;
@@ -225,28 +227,50 @@ declare const isInvalidRecordingError: ErrorGuard<InvalidRecordingError>;
 declare class RecordingMissingError extends RewindError {
   readonly test: string;
   readonly path: string;
-  constructor(test: string, path: string, call: string, options?: CauseOptions);
+  constructor(test: string, path: string, call: string);
 }
 declare const isRecordingMissingError: ErrorGuard<RecordingMissingError>;
+/** A call that a recording does not answer. */
+interface StaleCall {
+  readonly kind: string;
+  /** The name of the model, tool or host. */
+  readonly name: string;
+  readonly callId: string;
+  /** JSON pointer of the first difference in the request. */
+  readonly pointer?: string | undefined;
+  /** The recorded value there, as JSON text of at most 80 characters. */
+  readonly before?: string | undefined;
+  /** The value there now. */
+  readonly after?: string | undefined;
+  /** The command that accepts the change. */
+  readonly accept: string;
+}
 /** A test made a request that its recording does not contain. */
 declare class RecordingStaleError extends RewindError {
   readonly test: string;
   readonly path: string;
-  constructor(test: string, path: string, why: string, options?: CauseOptions);
+  readonly call: StaleCall;
+  /** The changed lines: `- ` is recorded, `+ ` is requested now, two spaces are context. */
+  readonly lines: readonly string[];
+  /** The message without the changed lines. */
+  readonly summary: string;
+  constructor(test: string, path: string, why: string, lines: readonly string[], call: StaleCall);
 }
 declare const isRecordingStaleError: ErrorGuard<RecordingStaleError>;
+/** A secret in a recording. */
+interface FoundSecret {
+  /** The redaction rule that found it. */
+  readonly rule: string;
+  /** The callId of the call or frame that contains it. */
+  readonly place: string;
+  /** JSON pointer in that call, such as `/request/input/body/messages/0/content`. */
+  readonly pointer: string;
+}
 /** A recording was not written, because it would contain a secret. */
 declare class SecretInRecordingError extends RewindError {
   readonly path: string;
-  /** The rules that found a secret, each with the number of the line, from 1. */
-  readonly secrets: readonly {
-    readonly rule: string;
-    readonly line: number;
-  }[];
-  constructor(path: string, secrets: readonly {
-    readonly rule: string;
-    readonly line: number;
-  }[]);
+  readonly secrets: readonly FoundSecret[];
+  constructor(path: string, secrets: readonly FoundSecret[]);
 }
 declare const isSecretInRecordingError: ErrorGuard<SecretInRecordingError>;
 /** A redaction rule cannot be used, or a snapshot was recorded under other rules. */
@@ -295,6 +319,10 @@ interface MissExplanation {
   more: number;
   /** The explanation as text. */
   text: string;
+  /** The first difference in a few words, such as `temperature: 0.2 → 0.7` or `messages[0].content (system) changed`. */
+  cause: string;
+  /** The first differences line by line: `- ` is recorded, `+ ` is requested now, two spaces are context. */
+  lines: string[];
 }
 /** A call without a recorded answer. */
 interface Miss {
@@ -2156,4 +2184,4 @@ declare function live<Result>(fn: () => Promise<Result> | Result, options?: With
 * @throws the error of the tool, or a TypeError with the faults of the input.
 */
 declare function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output>;
-export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, type Echo, type ErrorClass, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InFlightCall, IncompleteError, InexactAnswer, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, Recorder, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RequestPart, RestoreError, RestoreOptions, RewindError, type RunContext, type RunEnd, RunWithEndEvent, type RunWithOptions, RunWithReturnEvent, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UnrecordedCall, UnrecordedRequest, UnrecordedRequestError, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, WithheldAnswer, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, isUnrecordedRequestError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
+export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, type Echo, type ErrorClass, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FoundSecret, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InFlightCall, IncompleteError, InexactAnswer, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, Recorder, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RequestPart, RestoreError, RestoreOptions, RewindError, type RunContext, type RunEnd, RunWithEndEvent, type RunWithOptions, RunWithReturnEvent, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StaleCall, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UnrecordedCall, UnrecordedRequest, UnrecordedRequestError, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, WithheldAnswer, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingError, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, isUnrecordedRequestError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };

@@ -175,8 +175,9 @@ export declare class FrameHandle {
   /**
    * A snapshot of the whole run at this moment. `metadata` and `redact` are JSON texts of objects, `normalize` of
    * a list of rules. `run` is the callId of the run to be dumped alone, if it is inside a recording session.
+   * `without_unused` leaves out the part of the recording that the run has not requested.
    */
-  dump(timestamp: number, traceId: string, spanId: string, metadata?: string | undefined | null, normalize?: string | undefined | null, redact?: string | undefined | null, run?: string | undefined | null): SnapshotHandle
+  dump(timestamp: number, traceId: string, spanId: string, metadata?: string | undefined | null, normalize?: string | undefined | null, redact?: string | undefined | null, run?: string | undefined | null, withoutUnused?: boolean | undefined | null): SnapshotHandle
 }
 
 /** The frames of a snapshot as a flat list, and the requests of their calls. */

@@ -23,11 +23,10 @@ const ROOMS = {
   provider: [],
   redact: [],
   schema: [],
-  testing: [],
   trace: [],
   audit: ["redact"],
   snapshot: ["redact"],
-  recording: ["snapshot"],
+  recording: ["redact", "snapshot"],
 
   "runtime/order": [],
   "runtime/scope": ["runtime/order", "redact"],
@@ -49,13 +48,15 @@ const ROOMS = {
 
   // The public kit for adapters. Adapters may import nothing else of the runtime.
   integration: ["runtime/call", "runtime/scope"],
-  // Recording sessions are not public. Only `vitest` may import them.
+  // Recording sessions are not public. Only `testing/recording` may import them.
   "integration/session": ["runtime/run", "runtime/scope"],
   tools: ["integration"],
   "ai-sdk": ["integration", "tools"],
   fetch: ["integration"],
   mcp: ["integration"],
-  vitest: ["integration/session", "recording", "redact"],
+  testing: [],
+  "testing/recording": ["integration/session", "recording", "redact"],
+  vitest: ["recording", "testing/recording"],
 
   "context/request": ["runtime/scope"],
   "context/window": ["context/request"],

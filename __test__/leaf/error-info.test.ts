@@ -168,8 +168,15 @@ describe("errors of this package", () => {
     SnapshotDisabledError: new errors.SnapshotDisabledError({ source: "dump" }),
     InvalidRecordingError: new errors.InvalidRecordingError("a.jsonl", 2, "no JSON"),
     RecordingMissingError: new errors.RecordingMissingError("t", "a.jsonl", "a call"),
-    RecordingStaleError: new errors.RecordingStaleError("t", "a.jsonl", "It asked more."),
-    SecretInRecordingError: new errors.SecretInRecordingError("a.jsonl", [{ rule: "openai-key", line: 3 }]),
+    RecordingStaleError: new errors.RecordingStaleError("t", "a.jsonl", "It asked more.", ["- a", "+ b"], {
+      kind: "chat",
+      name: "m",
+      callId: "root/chat:m:0",
+      accept: "vitest -u",
+    }),
+    SecretInRecordingError: new errors.SecretInRecordingError("a.jsonl", [
+      { rule: "openai-key", place: "root/chat:m:0", pointer: "/output" },
+    ]),
     McpCallEndedError: new errors.McpCallEndedError("tools/call", "cancelled", "user left"),
     StreamCutError: new errors.StreamCutError("http://host/"),
     ForkError: new errors.ForkError("changes.0.at", "no call", { at: "c", known: ["d"] }),

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import type { RecordingReport } from "agent-rewind/vitest";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -11,6 +12,8 @@ export interface TestRun {
   readonly text: string;
   /** The full names of tests with their status. */
   readonly results: Record<string, string>;
+  /** Their `meta`. */
+  readonly meta: Record<string, { agentRewind?: RecordingReport }>;
 }
 
 export interface VitestProject extends Disposable {
@@ -18,7 +21,7 @@ export interface VitestProject extends Disposable {
   write(file: string, text: string): void;
   /** Runs `vitest run`. */
   run(options?: { args?: string[]; env?: Record<string, string> }): Promise<TestRun>;
-  /** The files under __recordings__, by path. */
+  /** The files under the folder __recordings__, by path. */
   recordings(): Record<string, string>;
 }
 
@@ -45,6 +48,8 @@ export function vitestProject(files: Record<string, string>, folder = temporaryF
     writeFileSync(join(folder, file), text);
   };
   write("vitest.config.mjs", CONFIG);
+  // Drafts are written below it.
+  mkdirSync(join(folder, "node_modules"), { recursive: true });
   for (const [file, text] of Object.entries(files)) write(file, text);
   return {
     folder,
@@ -80,19 +85,22 @@ async function runVitest(
   });
   if (!existsSync(report)) throw new Error(`vitest gave no report:\n${text}`);
   const { testResults } = JSON.parse(readFileSync(report, "utf8")) as {
-    testResults: { assertionResults: { fullName: string; status: string }[] }[];
+    testResults: { assertionResults: { fullName: string; status: string; meta: object }[] }[];
   };
-  const results = testResults.flatMap(({ assertionResults }) =>
-    assertionResults.map(({ fullName, status }): [string, string] => [fullName, status]),
-  );
-  return { code, text, results: Object.fromEntries(results) };
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+  return {
+    code,
+    text,
+    results: Object.fromEntries(tests.map(({ fullName, status }) => [fullName, status])),
+    meta: Object.fromEntries(tests.map(({ fullName, meta }) => [fullName, meta])),
+  };
 }
 
 function recordingsUnder(folder: string): Record<string, string> {
   const found: Record<string, string> = {};
   for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted()) {
     const full = join(folder, path);
-    if (!path.includes("__recordings__") || !statSync(full).isFile()) continue;
+    if (!path.startsWith("__recordings__") || !statSync(full).isFile()) continue;
     found[relative(folder, full)] = readFileSync(full, "utf8");
   }
   return found;

@@ -43,8 +43,8 @@ it.each([
   const files = Array.from({ length: count }, (_, index) => [`file-${index}.test.mjs`, FILE(5)] as const);
   using project = vitestProject(Object.fromEntries(files));
   await using server = await answering();
-  const run = (args: string[] = []) =>
-    project.run({ args: [`--pool=${pool}`, "--testTimeout=60000", ...args], env: { SERVER: server.url } });
+  const run = (args: string[] = [], env: Record<string, string> = {}) =>
+    project.run({ args: [`--pool=${pool}`, "--testTimeout=60000", ...args], env: { SERVER: server.url, ...env } });
   const first = await run();
   expectPassed(first);
   const recorded = mainFiles(project);
@@ -60,7 +60,11 @@ it.each([
   expect(requests).toBe(count * 5 * 6);
   expect((await run()).code).toBe(0);
   expect(server.requests).toHaveLength(requests);
+  const written = project.recordings();
   expect((await run(["-u"])).code).toBe(0);
+  expect(server.requests).toHaveLength(requests);
+  expect(project.recordings()).toEqual(written);
+  expect((await run([], { AGENT_REWIND_MODE: "record" })).code).toBe(0);
   expect(server.requests).toHaveLength(2 * requests);
   expect(mainFiles(project)).toEqual(recorded);
 });
@@ -68,13 +72,16 @@ it.each([
 it("200 concurrent tests of one file", SLOW, async () => {
   using project = vitestProject({ "a.test.mjs": FILE(200) });
   await using server = await answering();
-  const run = (args: string[] = []) =>
-    project.run({ args: ["--maxConcurrency=200", "--testTimeout=60000", ...args], env: { SERVER: server.url } });
+  const run = (env: Record<string, string> = {}) =>
+    project.run({
+      args: ["--maxConcurrency=200", "--testTimeout=60000"],
+      env: { SERVER: server.url, ...env },
+    });
   const first = await run();
   expectPassed(first);
   const recorded = mainFiles(project);
   expect(Object.keys(recorded)).toHaveLength(200);
-  expect((await run(["-u"])).code).toBe(0);
+  expect((await run({ AGENT_REWIND_MODE: "record" })).code).toBe(0);
   expect(server.requests).toHaveLength(2_400);
   expect(mainFiles(project)).toEqual(recorded);
   await server.stop();

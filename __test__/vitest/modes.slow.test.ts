@@ -68,9 +68,8 @@ it("records once, replays without the server, names a changed prompt, and is upd
   const changed = await project.run({ env });
   expect(changed.results["answers twice"]).toBe("failed");
   expect(changed.text).toContain("RecordingStaleError");
-  expect(changed.text).toContain(
-    '/input/body/messages/0/content: a text (recorded "first question", now "first question, changed")',
-  );
+  expect(changed.text).toContain("messages[0].content (user) changed in the request to 127.0.0.1");
+  expect(changed.text).toContain("- first question\n+ first question, changed\n");
   expect(changed.text).toContain("vitest -u");
 
   await using again = await server();
@@ -140,6 +139,7 @@ test.fails("fails as it should", async () => { await ask("as it should"); throw 
   expect(results).toMatchObject({ fails: "failed", "fails softly": "failed", "is late": "failed" });
   expect(results).toMatchObject({ "is retried": "passed", "is caught": "passed", "fails as it should": "passed" });
   expect(mainFiles(project.recordings())).toEqual([
+    "__recordings__/a.test.mjs/fails-as-it-should.jsonl",
     "__recordings__/a.test.mjs/is-caught.jsonl",
     "__recordings__/a.test.mjs/is-retried.jsonl",
   ]);
@@ -200,7 +200,8 @@ it("fails the run that would record a secret, and writes nothing", SLOW, async (
   const { text, code } = await project.run({ env: { SERVER: live.url } });
   expect(code).toBe(1);
   expect(text).toContain("SecretInRecordingError");
-  expect(text).toContain("openai-key in line 2");
+  expect(text).toContain("openai-key in root/fetch:127.0.0.1:0 at /output/body/text");
+  expect(text).toContain('allowSecrets: ["openai-key"]');
   expect(text).not.toContain(key.slice(10));
   expect(project.recordings()).toEqual({});
 });
@@ -228,8 +229,8 @@ recordingTest(undefined, { allowSecrets: ["card-number"] })("a card number that 
     "a card": "failed",
     "a card number that is allowed": "passed",
   });
-  for (const found of ["openai-key in line 2", "npm-key in line 2", "card-number in line 2"])
-    expect(text).toContain(found);
+  for (const rule of ["openai-key", "npm-key", "card-number"])
+    expect(text).toContain(`${rule} in root/note:n:0 at /request/input/content`);
 });
 
 it("names the place where a recording is damaged", SLOW, async () => {

@@ -311,6 +311,7 @@ impl FrameHandle {
 
     /// A snapshot of the whole run at this moment. `metadata` and `redact` are JSON texts of objects, `normalize` of
     /// a list of rules. `run` is the callId of the run to be dumped alone, if it is inside a recording session.
+    /// `without_unused` leaves out the part of the recording that the run has not requested.
     #[napi(catch_unwind)]
     #[allow(
         clippy::too_many_arguments,
@@ -325,6 +326,7 @@ impl FrameHandle {
         normalize: Option<String>,
         redact: Option<String>,
         run: Option<String>,
+        without_unused: Option<bool>,
     ) -> SnapshotHandle {
         let first_run = match run {
             Some(_) => self.frame.identity_below_root(),
@@ -343,6 +345,7 @@ impl FrameHandle {
         snapshot.metadata = metadata.map(JsonText::trusted);
         snapshot.normalize = normalize.map(JsonText::trusted);
         snapshot.redact = redact.map(JsonText::trusted);
+        snapshot.without_carry_over = without_unused == Some(true);
         let snapshot = match run {
             Some(call_id) => snapshot.of_run(&JsonStr::from_plain(&call_id)),
             None => snapshot,

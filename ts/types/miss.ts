@@ -36,6 +36,10 @@ export interface MissExplanation {
   more: number;
   /** The explanation as text. */
   text: string;
+  /** The first difference in a few words, such as `temperature: 0.2 → 0.7` or `messages[0].content (system) changed`. */
+  cause: string;
+  /** The first differences line by line: `- ` is recorded, `+ ` is requested now, two spaces are context. */
+  lines: string[];
 }
 
 /** A call without a recorded answer. */

@@ -1,6 +1,6 @@
 import type { expect } from "vitest";
 
-import type { Recording, TestCall } from "./recording.js";
+import type { Recording, TestCall } from "../testing/recording/seen.js";
 import { followsTrajectory, isStep, type Equals, type TrajectoryStep } from "./trajectory.js";
 
 type MatcherState = ReturnType<typeof expect.getState>;

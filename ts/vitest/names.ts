@@ -2,11 +2,14 @@ import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 
 import type { RecordingPaths } from "../recording/files.js";
+import type { RecordingReport } from "../testing/recording/seen.js";
 
 /** The used part of vitest's tasks. */
 export interface TaskLike {
   readonly name: string;
   readonly type: string;
+  fails?: boolean;
+  readonly meta: { agentRewind?: RecordingReport };
   readonly suite?: TaskLike | undefined;
   readonly file: FileLike;
   /** `duration` is set at the end, after all hooks. */

@@ -1,8 +1,8 @@
 import { test as plainTest, type TestAPI } from "vitest";
 
 import type { TaskLike } from "./names.js";
-import type { Recording } from "./recording.js";
-import type { RecordingOptions } from "./session.js";
+import type { Recording } from "../testing/recording/seen.js";
+import type { RecordingOptions } from "../testing/recording/recorded-test.js";
 import { readAs, recorded, recordingOf, withRecording } from "./with-recording.js";
 
 export interface RecordingFixtures {

@@ -1,4 +1,4 @@
-import type { TestCall } from "./recording.js";
+import type { TestCall } from "../testing/recording/seen.js";
 
 /** An expected tool call. */
 export interface ExpectedToolCall {

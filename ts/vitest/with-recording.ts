@@ -1,11 +1,18 @@
+import { relative } from "node:path";
 import { expect } from "vitest";
 
-import type { SnapshotUpdate } from "./mode.js";
-import type { TaskLike } from "./names.js";
-import type { Recording } from "./recording.js";
-import { TestSession, type RecordingOptions } from "./session.js";
+import type { SnapshotUpdate } from "../testing/recording/mode.js";
+import { isRecordingError, isRecordingStaleError, type StaleCall } from "../errors/index.js";
+import { presented } from "./failure.js";
+import { recordingPaths, testNames, type FileLike, type TaskLike } from "./names.js";
+import { noticeObsolete, removeUnnamed } from "./obsolete.js";
+import type { Recording } from "../testing/recording/seen.js";
+import { RecordedTest, type RecordingOptions } from "../testing/recording/recorded-test.js";
 
-const sessions = new WeakMap<TaskLike, TestSession>();
+const sessions = new WeakMap<TaskLike, RecordedTest>();
+
+/** The tests whose functions run now, inside their recordings. */
+const running = new Set<TaskLike>();
 
 /**
  * Wraps the function of a test to give it its own recording: `test("answers", withRecording(async () => { … }))`. Runs,
@@ -28,14 +35,58 @@ export function readAs<F extends (...args: never[]) => unknown>(wrapped: F, orig
 }
 
 export async function recorded(task: TaskLike, options: RecordingOptions, fn: () => unknown): Promise<void> {
-  const session = new TestSession(task, snapshotUpdate(), options);
-  sessions.set(task, session);
-  await session.run(fn);
+  const { file } = task;
+  const update = snapshotUpdate();
+  const name = testNames(file).get(task) ?? task.name;
+  noticeObsolete(file, update === "all");
+  running.add(task);
+  let session: RecordedTest | undefined;
+  let stale: StaleCall | undefined;
+  try {
+    session = new RecordedTest(
+      {
+        name,
+        paths: recordingPaths(file.filepath, name),
+        update,
+        accept: "vitest -u",
+        testRun: file,
+        expectsFailure: task.fails === true,
+        hasFailed: () => task.result?.state === "fail",
+        // Otherwise it may be one of a hook, or of a test without a recording.
+        ownsLostContexts: () => runningTasks(file.tasks).every((test) => running.has(test)),
+      },
+      options,
+    );
+    sessions.set(task, session);
+    await session.run(fn);
+    if (update === "all") removeUnnamed(file.filepath);
+  } catch (error) {
+    // A test that fails because of its recording has not failed as expected.
+    if (isRecordingError(error)) task.fails = false;
+    if (isRecordingStaleError(error)) {
+      const accept = `npx vitest run -u ${relative(process.cwd(), file.filepath)} -t ${JSON.stringify(task.name)}`;
+      stale = { ...error.call, accept };
+    }
+    throw presented(error);
+  } finally {
+    running.delete(task);
+    if (session !== undefined) task.meta.agentRewind = { ...session.report, ...(stale === undefined ? {} : { stale }) };
+  }
+}
+
+/** The innermost tasks that run now, also in their hooks. */
+function runningTasks(tasks: FileLike["tasks"]): TaskLike[] {
+  return tasks.flatMap((task) => {
+    const { startTime, duration } = task.result ?? {};
+    if (startTime === undefined || duration !== undefined) return [];
+    const inside = "tasks" in task ? runningTasks(task.tasks) : [];
+    return inside.length === 0 ? [task] : inside;
+  });
 }
 
 /** The fixture `recording` of a test. The recording starts with the test's function, after the fixtures. */
 export function recordingOf(task: TaskLike): Recording {
-  const session = (): TestSession => {
+  const session = (): RecordedTest => {
     const found = sessions.get(task);
     if (found === undefined)
       throw new Error(

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, relative } from "node:path";
 
-import { recordingText, writeRecording, type RecordingText } from "../../recording/files.js";
+import { recordingText, writeRecording } from "../../recording/files.js";
+import { findSecrets } from "../../recording/secrets.js";
 import { checkSnapshot } from "../../snapshot/open.js";
 import { ReadModel } from "../../snapshot/read-model.js";
 import { defined } from "../../values/defined.js";
 import { recordingPaths } from "../../vitest/names.js";
-import { SecretFinder } from "../../vitest/secrets.js";
 import { EXIT, InputError, UsageError, type ExitCode } from "../exit.js";
 import { inputError, nameOf, readTrace } from "../input.js";
 import { printWarnings, visible, type Outputs } from "../output.js";
@@ -56,9 +56,14 @@ export async function toTest(
   }
   const request = path === "-" ? () => null : await requestsIn(path, normalize.length > 0);
   const testName = flags.name ?? `${root.agentId === "" ? "the run" : root.agentId} ${traceId.slice(0, 8)}`;
-  const text = recordingText(await testRecording(handle, read, request), testName, normalize);
+  const recording = await testRecording(handle, read, request);
+  const text = recordingText(recording, testName, normalize);
   const source = testSource({ target, testName, snapshot, root, called, model: ownModel });
-  refuseSecrets(nameOf(path), text, source);
+  const found = findSecrets(recording, new Map([...text.blobs, [target, Buffer.from(source)]]));
+  refuseSecrets(
+    nameOf(path),
+    found.map(({ rule }) => rule),
+  );
   const paths = recordingPaths(target, testName);
   try {
     mkdirSync(dirname(target), { recursive: true });
@@ -73,12 +78,7 @@ export async function toTest(
   return EXIT.ok;
 }
 
-function refuseSecrets(input: string, { main, timing, blobs }: RecordingText, source: string): void {
-  const finder = new SecretFinder();
-  const found = [
-    ...[...finder.inLines(main), ...finder.inLines(timing)].map(({ rule }) => rule),
-    ...[Buffer.from(source), ...blobs.values()].flatMap((content) => finder.inBytes(content)),
-  ];
+function refuseSecrets(input: string, found: readonly string[]): void {
   if (found.length === 0) return;
   throw new InputError(
     `${input}: the test was not written, because it would contain secrets (${[...new Set(found)].join(", ")}). ` +

@@ -1,4 +1,4 @@
-// Recording sessions, for test runners. Not public: only `ts/vitest` may import this folder.
+// Recording sessions, for test runners. Not public: only `ts/testing/recording` may import this folder.
 
 export { RecordingSession } from "../../runtime/run/recording-session.js";
 export { sessionContexts } from "../../runtime/scope/ambient.js";

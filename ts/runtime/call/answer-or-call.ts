@@ -59,7 +59,9 @@ async function makeAgain<T>(call: StartedCall, spec: CallSpec<T>): Promise<Ended
 /** @throws CallFailure, at once or later. */
 function makeUnanswered<T>(call: StartedCall, spec: CallSpec<T>): Promise<Ended<T>> {
   const make = (): Promise<Ended<T>> => makeMissed(call, spec);
-  return call.scope.run.mode === "replay" && call.answer === "in-flight" ? outlast(call).then(make) : make();
+  const { mode, outermost } = call.scope.run;
+  const waits = call.answer === "in-flight" && (mode === "replay" || outermost.isRecordingSession);
+  return waits ? outlast(call).then(make) : make();
 }
 
 /** @throws CallFailure, at once or later. */

@@ -3,9 +3,9 @@
 import { UnrecordedRequestError, type UnrecordedCall } from "../../errors/snapshot.js";
 import { isTelemetry } from "../../urls/telemetry.js";
 import { activeRuns } from "../scope/active-runs.js";
+import { callSite } from "../scope/call-site.js";
 import { storage, type RunContext } from "../scope/run-context.js";
 import type { RunState } from "../scope/run-state.js";
-import { callSite } from "./call-site.js";
 import { isOwnServer } from "./own-servers.js";
 
 /** The async context that code runs in; `undefined` outside of runs. */
@@ -42,7 +42,8 @@ export function runsOf(caller: Caller): readonly RunState[] {
   const mode = run.network?.mode ?? "allow";
   if (mode === "allow") return [];
   // A connection or a queue that outlives its strict replay may serve the next one.
-  return run.hasEnded ? (mode === "refuse" ? withoutContext() : []) : [run];
+  // What a rejected test still sends is refused, and does not count for the test after it.
+  return run.hasEnded && !run.isRejected ? (mode === "refuse" ? withoutContext() : []) : [run];
 }
 
 /** A request whose context was lost may belong to any open run. It counts only if that makes no difference. */

@@ -42,16 +42,30 @@ export function dumpSnapshot(
   checkOptionNames("dumpSnapshot: options", options, OPTION_NAMES);
   const context = options.context ?? requireContext("dumpSnapshot");
   if (!context.enableSnapshot) throw new SnapshotDisabledError({ source: "dump" });
-  const { traceId, spanId } = context.trace;
-  const { frame, run } = context.scope;
-  const rules = run.normalizer === undefined ? undefined : JSON.stringify(run.normalizer.recorded);
-  const redact = run.redaction === undefined ? undefined : JSON.stringify(run.redaction.recorded);
+  const { run } = context.scope;
   const metadata = metadataText(options.metadata);
   for (const stream of run.outermost.openStreams) stream.progress();
   if ("error" in options) nameFailure(context.scope, options.error);
   const kept = metadata === undefined ? undefined : (run.redaction?.json(metadata) ?? metadata);
   // A run inside a recorded test is dumped alone, as if it had been started outside of the test.
-  return snapshotObject(frame.dump(Date.now(), traceId, spanId, kept, rules, redact, run.frameCallId));
+  return dump(context, { metadata: kept, run: run.frameCallId, keepsUnused: true });
+}
+
+/** Dumps a recording session. `keepsUnused`: with the recorded entries that it has not requested. */
+export function dumpSession(context: RunContext, keepsUnused: boolean): AgentSnapshot {
+  return dump(context, { metadata: undefined, run: undefined, keepsUnused });
+}
+
+function dump(
+  { scope, trace: { traceId, spanId } }: RunContext,
+  { metadata, run, keepsUnused }: { metadata: string | undefined; run: string | undefined; keepsUnused: boolean },
+): AgentSnapshot {
+  const { normalizer, redaction } = scope.run;
+  const rules = normalizer === undefined ? undefined : JSON.stringify(normalizer.recorded);
+  const redact = redaction === undefined ? undefined : JSON.stringify(redaction.recorded);
+  return snapshotObject(
+    scope.frame.dump(Date.now(), traceId, spanId, metadata, rules, redact, run, keepsUnused ? undefined : true),
+  );
 }
 
 /** Names the calls and sub-agents that failed with an error. It may be caught above or below the frame that it reached. */

@@ -25,5 +25,5 @@ export function openRun({ network }: RunState): void {
 export function closeRun(run: RunState): void {
   if (run.hasEnded) return;
   run.hasEnded = true;
-  if (run.network.mode !== "allow") activeRuns.guarded -= 1;
+  if (run.network.mode !== "allow" && !run.isRejected) activeRuns.guarded -= 1;
 }

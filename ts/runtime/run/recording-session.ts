@@ -1,7 +1,7 @@
 import { runProgram } from "../call/identity/async-stack.js";
 import { RunContext } from "../scope/run-context.js";
 import { calling, native } from "../../native.js";
-import { dumpSnapshot } from "./dump.js";
+import { dumpSession } from "./dump.js";
 import { openSnapshot } from "../../snapshot/open.js";
 import type { ReplayReport } from "../../types/report.js";
 import type { AgentSnapshot } from "../../types/snapshot.js";
@@ -77,14 +77,18 @@ export class RecordingSession {
     this.context = new RunContext(this.#scope, newSpanId());
   }
 
-  /** Runs the test inside the recording. */
+  /**
+   * Runs the test inside the recording. A refused call ends it at once, whatever the program does with the error.
+   * @throws the error of the test, or the first refused call.
+   */
   async run<R>(test: () => R | Promise<R>): Promise<R> {
     const { run } = this.#scope;
     await loadGuard(run.network);
     openRun(run);
     activeRuns.executing.add(run);
     try {
-      return await this.context.run(() => runProgram(test));
+      const refusal = new Promise<never>((_resolve, reject) => (run.misses.onRefused = reject));
+      return await Promise.race([this.context.run(() => runProgram(test)), refusal]);
     } finally {
       activeRuns.executing.delete(run);
     }
@@ -100,6 +104,11 @@ export class RecordingSession {
     return this.#scope.run.report;
   }
 
+  /** Lines of the program's stack where it made the refused call. */
+  get refusedAt(): readonly string[] {
+    return this.#scope.run.misses.refusedAt;
+  }
+
   /** The first call or request that was not allowed. */
   get refused(): Refused | undefined {
     return this.#scope.run.misses.refused;
@@ -108,8 +117,9 @@ export class RecordingSession {
   /**
    * Waits for returned streams that the program reads, ends the other ones after the parts that have arrived, and returns
    * the complete recording.
+   * @param keepsUnused true to keep the recorded entries that the test did not request.
    */
-  async finish(): Promise<AgentSnapshot> {
+  async finish(keepsUnused: boolean = true): Promise<AgentSnapshot> {
     const { openStreams, openRuns } = this.#scope.run;
     await Promise.all([...openRuns].map((run) => run.idle()));
     while (openStreams.size > 0) {
@@ -121,12 +131,24 @@ export class RecordingSession {
     for (const run of openRuns) run.end();
     this.#scope.closeChildren();
     this.#scope.countUnused();
-    return dumpSnapshot({ context: this.context });
+    this.#scope.markReturned();
+    return dumpSession(this.context, keepsUnused);
+  }
+
+  /** Returns what is recorded so far, with the recorded entries that the test did not request. */
+  dump(): AgentSnapshot {
+    for (const stream of this.#scope.run.openStreams) stream.progress();
+    return dumpSession(this.context, true);
   }
 
   /** Stops recording, and aborts everything that still runs. */
   close(): void {
-    closeRun(this.#scope.run);
+    const { run } = this.#scope;
+    if (run.misses.refused !== undefined) {
+      run.isRejected = true;
+      this.#scope.abort(run.misses.refused);
+    }
+    closeRun(run);
     this.#scope.complete({ text: "null", types: null }, () => {});
   }
 }

@@ -1,5 +1,6 @@
 import type { ReplayMissError, UnrecordedRequestError } from "../../errors/index.js";
 import type { Miss } from "../../types/miss.js";
+import { programStack } from "./call-site.js";
 
 /** What a run fails with, even if the agent catches it. */
 export type Refused = ReplayMissError | UnrecordedRequestError;
@@ -14,6 +15,10 @@ export class Misses {
   readonly #options: MissOptions;
   readonly #outer: Misses | undefined;
   #refused: Refused | undefined;
+  /** Called with the first refused call or request. */
+  onRefused: ((error: Refused) => void) | undefined;
+  /** Lines of the program's stack where it was made. */
+  refusedAt: readonly string[] = [];
 
   /** `outer`: of the run that contains this one. */
   constructor(options: MissOptions, outer: Misses | undefined) {
@@ -30,8 +35,12 @@ export class Misses {
 
   /** Remembers a call or a request that was not allowed: the run fails with it, even if the agent catches the error. */
   refuse(error: Refused): void {
-    this.#refused ??= error;
     this.#outer?.refuse(error);
+    if (this.#refused !== undefined) return;
+    this.#refused = error;
+    if (this.onRefused === undefined) return;
+    this.refusedAt = programStack();
+    this.onRefused(error);
   }
 
   /** The first one. */

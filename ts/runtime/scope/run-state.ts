@@ -102,6 +102,8 @@ export class RunState {
   readonly session: RunState | undefined;
   readonly ownsLostContexts: () => boolean;
   hasEnded: boolean = false;
+  /** True if a refused call has ended a test while its function still runs. Nothing that it does later may pass. */
+  isRejected: boolean = false;
   readonly #reported: boolean;
 
   constructor(settings: RunSettings) {

@@ -13,6 +13,7 @@ mod literal;
 mod nature;
 mod nearest;
 mod path;
+mod summary;
 mod tree;
 mod volatile;
 mod walk;
@@ -23,6 +24,7 @@ use crate::json::{JsonError, canonicalize};
 
 pub use explain::explain;
 pub use nearest::nearest;
+pub use summary::{Summary, summarize};
 
 /// The differences that a diff lists for people. Further ones are only counted.
 pub const MAX_DIFFERENCES: usize = 20;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::diff::{Diff, MAX_DIFFERENCES, diff, explain, nearest};
+use crate::diff::{Diff, MAX_DIFFERENCES, Summary, diff, explain, nearest, summarize};
 use crate::json::JsonStr;
 use crate::model::Call;
 
@@ -10,6 +10,7 @@ use crate::model::Call;
 pub struct Explanation {
     pub nearest: Arc<Call>,
     pub diff: Diff,
+    pub summary: Summary,
 }
 
 impl Explanation {
@@ -23,7 +24,12 @@ impl Explanation {
         let nearest = Arc::clone(nearest(kept, actual)?);
         let recorded = nearest.request.as_ref()?.pieces()?.concat();
         let diff = diff(&recorded, actual, MAX_DIFFERENCES).ok()?;
-        Some(Self { nearest, diff })
+        let summary = summarize(&recorded, actual, &diff);
+        Some(Self {
+            nearest,
+            diff,
+            summary,
+        })
     }
 
     /// The explanation in words.
@@ -63,7 +69,9 @@ impl Explanation {
             self.nearest.hash
         ));
         JsonStr::from_plain(&self.text()).write_quoted(out);
-        // Its members without the opening brace.
+        // Their members without braces.
+        let summary = serde_json::to_string(&self.summary).unwrap_or_default();
+        out.push_str(summary.replacen('{', ",", 1).trim_end_matches('}'));
         out.push_str(&self.diff.to_json().replacen('{', ",", 1));
     }
 }

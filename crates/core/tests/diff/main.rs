@@ -8,10 +8,12 @@ use agent_rewind_core::diff::{Change, Diff, Difference, MAX_DIFFERENCES, Nature,
 #[path = "../generator/mod.rs"]
 mod generator;
 
+mod for_people;
 mod lists;
 mod nearest;
 mod planted;
 mod properties;
+
 mod texts;
 
 /// In a program's key order.

@@ -16,6 +16,11 @@ export function callSite(): string {
   return site === undefined ? "unknown" : site.text;
 }
 
+/** The lines of the current stack that are in files of the program, from the inside out. */
+export function programStack(): string[] {
+  return stackLines().filter((line) => siteIn(line)?.file.includes("node_modules") === false);
+}
+
 function stackLines(): string[] {
   const limit = Error.stackTraceLimit;
   try {

@@ -1,5 +1,6 @@
-import type { SeenCall } from "../integration/session/index.js";
-import { decodeParsed } from "../values/decode.js";
+import type { SeenCall } from "../../integration/session/index.js";
+import type { StaleCall } from "../../errors/recording.js";
+import { decodeParsed } from "../../values/decode.js";
 import type { RecordingMode } from "./mode.js";
 
 /** A call of a test: by an agent, a tool, a client, or `journalCall`. */
@@ -25,6 +26,21 @@ export interface Recording {
   readonly calls: readonly TestCall[];
   /** The tool calls among `calls`. */
   readonly toolCalls: readonly TestCall[];
+}
+
+/** How a test used its recording, as data for reporters and tools. */
+export interface RecordingReport {
+  /** The path of the recording. */
+  readonly recording: string;
+  readonly mode: RecordingMode;
+  /** Calls that were answered from the recording. */
+  readonly replayed: number;
+  /** Calls that were made. */
+  readonly live: number;
+  /** True if the recording was written. */
+  readonly written: boolean;
+  /** The call that the recording does not answer, if the test failed because of it. */
+  readonly stale?: StaleCall | undefined;
 }
 
 export function testCall(call: SeenCall): TestCall | undefined {
