@@ -45,7 +45,8 @@ fn a_changed_line_of_a_prompt() {
 
 #[test]
 fn options_models_tools_and_messages() {
-    let cases: [(fn(&mut Value), &str); 6] = [
+    type Edit = fn(&mut Value);
+    let cases: [(Edit, &str); 6] = [
         (
             |body| body["temperature"] = json!(0.7),
             "temperature: 0.2 → 0.7",
@@ -134,9 +135,8 @@ fn long_texts_are_cut_around_the_change() {
         assert!(line.contains(end) && line.chars().count() < 200, "{line}");
     }
     let many = |word: &str| {
-        (0..500)
-            .map(|line| format!("{word} {line}\n"))
-            .collect::<String>()
+        let lines: Vec<_> = (0..500).map(|line| format!("{word} {line}")).collect();
+        lines.join("\n")
     };
     let [recorded, actual] =
         ["old", "new"].map(|word| json!({ "input": { "text": many(word) } }).to_string());
