@@ -37,7 +37,8 @@ const OWN: Runner = { node: process.execPath, vitest: VITEST };
 
 const CONFIG = `export default {
   // Not in node_modules, as it is for others.
-  test: { server: { deps: { external: [/\\/dist\\//, /\\/native\\//] } }, maxWorkers: 2 },
+  // A timeout is for tests that hang, not for slow machines.
+  test: { server: { deps: { external: [/\\/dist\\//, /\\/native\\//] } }, maxWorkers: 2, testTimeout: 60_000 },
 };
 `;
 

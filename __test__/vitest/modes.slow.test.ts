@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 
 import { chatCompletion, json, modelServer, type ModelServer } from "../support/model-server.js";
-import { vitestProject } from "../support/vitest-project.js";
+import { expectPassed, vitestProject } from "../support/vitest-project.js";
 
 const SLOW = { timeout: 120_000 };
 
@@ -73,7 +73,7 @@ it("records once, replays without the server, names a changed prompt, and is upd
   expect(changed.text).toContain("vitest -u");
 
   await using again = await server();
-  expect((await project.run({ env: { SERVER: again.url }, args: ["-u"] })).code).toBe(0);
+  expectPassed(await project.run({ env: { SERVER: again.url }, args: ["-u"] }));
   expect(again.requests).toHaveLength(2);
   expect((await project.run({ env: { SERVER: again.url, CI: "1" } })).code).toBe(0);
   expect(again.requests).toHaveLength(2);

@@ -18,8 +18,8 @@ export function readColors(): void {
     },
   });
   const { assertionCalls } = expect.getState();
-  const asserted: unknown = expect(read);
-  (asserted as Record<string, () => void>)[read]?.();
+  const assert = expect as unknown as (value: unknown) => Record<string, () => void>;
+  assert(read)[read]?.();
   expect.setState({ assertionCalls });
 }
 
