@@ -125,8 +125,8 @@ describe("agent-rewind to-test", () => {
     const red = await project.run({ env });
     expect(red.results).toMatchObject({ advises: "failed" });
     expect(Object.values(red.results).toSorted()).toEqual(["failed", "failed", "passed"]);
-    expect(red.text).toContain('RecordingStaleError: The recording of the test "advises" is stale.');
-    expect(red.text).toContain('(recorded "What to wear in Oslo?", now "What should I wear in Oslo?")');
+    expect(red.text).toMatch(/RecordingStaleError: messages\[0\]\.\S+ \(user\) changed in the prompt to "/);
+    expect(red.text).toContain("- What to wear in Oslo?\n+ What should I wear in Oslo?\n");
   });
 
   it("writes the normalize rules of the run into the test", SLOW, async () => {
@@ -186,7 +186,8 @@ await traced("plain.jsonl", { normalize: [normalize[0], { id: "own", apply: (doc
     project.write("reporter.mjs", agents.replace("Ticket", "The ticket"));
     const red = await project.run({ env });
     expect(red.results).toEqual({ ruled: "failed" });
-    expect(red.text).toMatch(/messages\/0\/content\/0\/text: .*The ticket/);
+    expect(red.text).toContain("messages[0].content[0].text (user) changed");
+    expect(red.text).toMatch(/^\+ .*The ticket/m);
     project.write("reporter.mjs", agents);
 
     // A recording cannot hold a rule that is a function.
