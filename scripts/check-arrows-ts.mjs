@@ -54,7 +54,7 @@ const ROOMS = {
   "ai-sdk": ["integration", "tools"],
   fetch: ["integration"],
   mcp: ["integration"],
-  testing: [],
+  testing: ["testing/recording"],
   "testing/recording": ["integration/session", "recording", "redact"],
   vitest: ["recording", "testing/recording"],
 
