@@ -85,13 +85,10 @@ export const expectations: Readonly<Record<string, Expectation>> = {
       "__recordings__/support.test.js/tells-the-opening-hours.timing.jsonl",
     ],
     changed: {
-      edits: [
-        ["in one sentence", "in two sentences"],
-        ["fetch: rewindFetch()", "maxRetries: 0, fetch: rewindFetch()"],
-      ],
+      edits: [["in one sentence", "in two sentences"]],
       says: [
-        'RecordingStaleError: The recording of the test "tells the opening hours" is stale.',
-        '/input/body/messages/0/content: a text (recorded "You answer customers in one sentence.", now "You answer customers in two sentences.")',
+        "RecordingStaleError: messages[0].content (system) changed in the request to api.openai.com.",
+        "- You answer customers in one sentence.\n+ You answer customers in two sentences.\n",
       ],
     },
   },
