@@ -26,6 +26,12 @@ export function cannotBeKept(one) {
   return /"with":\["(callback|secret)"/.test(one.request) || /with: Human \{/.test(one.text);
 }
 
+/** True if the recording answers a call of which this is known. */
+function isAnswered(one) {
+  if (one === undefined || cannotBeKept(one)) return false;
+  return one.ok || (one.handled && !one.fatal && one.text !== "AbortError");
+}
+
 /**
  * Equal requests in branches that the program's own timers order. A recording tells them apart if it contains all of
  * them; races with timers are not reproduced otherwise.
@@ -141,9 +147,9 @@ export function judge(subject, run, known, how) {
     const one = knownAt(path);
     const same = one !== undefined && one.request === requestAt(requests, path) && !cannotBeKept(one);
     if (strict) fault("extra", path, "asked in a strict replay", "nothing is asked");
-    else if (others.has(path) && !known.has(others.get(path))) continue;
+    else if (others.has(path) && !isAnswered(known.get(others.get(path)))) continue;
     else if (same && one.handled && !one.ok && unproven.has(path)) run.repeated.add(path);
-    else if (same && (one.ok || (one.handled && !one.fatal && one.text !== "AbortError")))
+    else if (same && isAnswered(one))
       fault(
         "extra",
         path,
