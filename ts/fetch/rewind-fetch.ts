@@ -145,7 +145,7 @@ function journalFetch(context: RunContext, { input, request, execute, keep, time
       const before = headOf(info.before);
       const send = async (): Promise<Response> => execute(input, { ...request.init, signal: both });
       const response = await (before === undefined ? send() : send().catch((error) => failedBody(before, error)));
-      return recordResponse(response, { ...info, url, signal: both, keep, attempt, before });
+      return recordResponse(response, Object.assign(info, { url, signal: both, keep, attempt, before }));
     },
     replay: (recorded, meta, rest) => replayResponse(recorded, meta, { url, signal, timed, rest }),
     incompleteAnswer,

@@ -105,7 +105,8 @@ export interface StreamedClientCall<Answer, Recorded> extends JournaledCall, Wit
 export function journalStreamed<Answer, Recorded>(call: StreamedClientCall<Answer, Recorded>): Promise<Answer> {
   return journalStream<Answer, Recorded>(
     { leaf: true, ...call },
-    (info) => call.execute({ ...info, startedAt: performance.now() }),
+    // A copy would compute the idempotency key.
+    (info) => call.execute(Object.assign(info, { startedAt: performance.now() })),
     {
       answer: (recorded, meta, rest) => call.replay(recorded, meta, rest),
       incompleteAnswer: (recorded) => call.incompleteAnswer(recorded),
