@@ -1,9 +1,9 @@
 // What shows if a program has seen a failure.
 
+import { currentTurn } from "../../order/ticks.js";
 import type { Scope } from "../../scope/scope.js";
 import { captureStack, type CapturedStack } from "../identity/async-stack.js";
 import type { StartedCall } from "../started-call.js";
-import { currentTurn } from "./turn.js";
 
 /** The functions that wait for the current code, and the turn of the event loop, as the binding expects them. */
 function now(stack: CapturedStack | undefined = captureStack()): [awaiters: string | undefined, turn: number] {
