@@ -29,7 +29,7 @@ export async function takeTurn(
   step: number,
 ): Promise<Message> {
   const { scope } = context;
-  const from = askedFrom(scope, takeTurn);
+  const from = askedFrom(scope);
   context.throwIfAborted();
   noteStart(scope);
   const call = conversation.begin(from);

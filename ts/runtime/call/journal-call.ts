@@ -8,6 +8,7 @@ import type { CapturedStack } from "./identity/async-stack.js";
 import { beginAttempt, type OlderRequest } from "./request.js";
 import { answerOrCall } from "./answer-or-call.js";
 import type { Class } from "../../values/inexact.js";
+import { rejected } from "../scope/rejected.js";
 import type { Scope } from "../scope/scope.js";
 import { Span } from "../scope/span.js";
 import { announceReplay, makeObserved, modelCall, type ModelCall } from "./observers.js";
@@ -21,7 +22,7 @@ import {
   type Progress,
 } from "./outcome.js";
 import { dataFields } from "./call-data.js";
-import { askedFrom } from "./identity/lanes.js";
+import { askedFrom, type AskedFrom } from "./identity/lanes.js";
 import { checkEcho, type Echo } from "./echo.js";
 import type { StartedCall } from "./started-call.js";
 import { failureFields, outputFields } from "./event-fields.js";
@@ -103,10 +104,13 @@ export interface CallInfo {
  *   });
  * ```
  */
-export async function journalCall<T>(call: JournaledCall, make: (info: CallInfo) => T | Promise<T>): Promise<T> {
-  checkFunction("journalCall: make", make);
-  const ended = await journaled(call, (info) => make(info));
-  return ended.value;
+export function journalCall<T>(call: JournaledCall, make: (info: CallInfo) => T | Promise<T>): Promise<T> {
+  try {
+    checkFunction("journalCall: make", make);
+    return journaled<T>(call, (info) => make(info)).then(({ value }) => value);
+  } catch (error) {
+    return rejected(error);
+  }
 }
 
 /** For a call whose answer is returned before the call ends. */
@@ -154,17 +158,26 @@ export function journaled<T>(
   checkObject("journalCall: call", call);
   const context = call.context ?? getContext();
   if (context === undefined) throw new ContextNotFoundError("journalCall");
+  // Two short functions and a long one, because of the stack that is captured here.
+  return begin(context, askedFrom(context.scope), call, make, more);
+}
+
+function begin<T>(
+  context: RunContext,
+  from: AskedFrom,
+  call: JournaledCall & { readonly older?: OlderRequest | undefined },
+  make: (info: CallInfo, open: OpenCall<T>) => T | Promise<T>,
+  more: JournaledOptions<T>,
+): Promise<EndedCall<T>> {
   for (const field of ["kind", "name"] as const) {
     const value: unknown = call[field];
     if (typeof value !== "string" || value === "")
       throw new TypeError(`journalCall: call.${field} must be a non-empty string`);
   }
   checkErrorClasses(call.errors, "journalCall: call.errors");
-  const { echo: given = [] } = call;
-  const echoes = [given].flat();
+  const echoes = call.echo === undefined ? [] : [call.echo].flat();
   for (const echo of echoes) checkEcho(echo, "journalCall: call.echo");
   const { scope } = context;
-  const from = askedFrom(scope, journaled);
   context.throwIfAborted();
   noteStart(scope);
   const started = beginAttempt(context, from, call);

@@ -11,7 +11,7 @@ import { CallEntry, StartedCall, type CallRequest } from "./started-call.js";
 /** Begins a call whose request is a value. */
 export function beginCall(context: RunContext, kind: string, name: string, request: unknown): StartedCall {
   const { scope } = context;
-  const from = askedFrom(scope, beginCall);
+  const from = askedFrom(scope);
   const document = documentOf(scope, kind, name, request, {});
   return new StartedCall(context, document, begin(context, from, document, request));
 }

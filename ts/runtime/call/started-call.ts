@@ -134,7 +134,7 @@ export class StartedCall implements CallRequest {
   /** The fields of its start event that are known only if equal calls are open together. */
   get startFields(): { lanes?: Readonly<Record<string, string>> } {
     const { lanes } = this.#open;
-    return lanes === undefined || Object.keys(lanes).length === 0 ? {} : { lanes };
+    return lanes.length === 0 ? {} : { lanes: Object.fromEntries(lanes) };
   }
 
   /** Notes that the call has ended. */

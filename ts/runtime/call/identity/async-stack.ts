@@ -31,21 +31,21 @@ interface CallSite {
  * The stack of a moment. It refers to functions and their receivers, so drop it when it is not needed any more.
  */
 export class CapturedStack {
-  readonly #holder: { readonly stack?: unknown };
+  readonly #error: Error;
 
-  constructor(holder: object) {
-    this.#holder = holder;
+  constructor(error: Error) {
+    this.#error = error;
   }
 
   /** The lane of the moment. `undefined` if this process does not let anybody read stacks. */
   lane(): Lane | undefined {
-    const sites = sitesOf(this.#holder);
+    const sites = sitesOf(this.#error);
     return sites && laneOf(sites, false);
   }
 
   /** The lane, with the place in the source after each name. Compare it only within this process. */
   placedLane(): Lane | undefined {
-    const sites = sitesOf(this.#holder);
+    const sites = sitesOf(this.#error);
     return sites && laneOf(sites, true);
   }
 }
@@ -54,20 +54,18 @@ export class CapturedStack {
 let readable = true;
 
 /**
- * Captures a stack without formatting it. Call it where few functions have been called since the last await: they are
- * the most expensive part.
- * @param above leaves out this function, which must be on the stack, and those that it has called.
+ * Captures a stack without formatting it. Call it in short functions, and where few functions have been called since the
+ * last await: V8 reads all variables of the functions on the stack, also of those that it has inlined.
  * @returns `undefined` if this process does not let anybody read stacks.
  */
-export function captureStack(above: Function = captureStack): CapturedStack | undefined {
+export function captureStack(): CapturedStack | undefined {
   if (!readable) return undefined;
   const limit = Error.stackTraceLimit;
   try {
     Error.stackTraceLimit = MAX_FRAMES;
-    const holder = {};
-    Error.captureStackTrace(holder, above);
+    const error = new Error();
     Error.stackTraceLimit = limit;
-    return new CapturedStack(holder);
+    return new CapturedStack(error);
   } catch {
     readable = false;
     return undefined;
@@ -85,13 +83,13 @@ export const runProgram: <Result>(enter: () => Result | Promise<Result>) => Prom
 );
 
 /** V8 formats a stack when it is first read. Other formatters than ours would look up source maps for each frame. */
-function sitesOf(holder: { readonly stack?: unknown }): readonly CallSite[] | undefined {
+function sitesOf(error: Error): readonly CallSite[] | undefined {
   if (!readable) return undefined;
   const { prepareStackTrace } = Error;
   const isOwn = Object.hasOwn(Error, "prepareStackTrace");
   try {
     Error.prepareStackTrace = keepSites;
-    const { stack } = holder;
+    const stack: unknown = error.stack;
     if (isOwn) Error.prepareStackTrace = prepareStackTrace;
     else Reflect.deleteProperty(Error, "prepareStackTrace");
     return Array.isArray(stack) ? (stack as CallSite[]) : undefined;

@@ -4,18 +4,17 @@ import { captureStack, type CapturedStack } from "./async-stack.js";
 
 /** The place in the program that a call is asked from. */
 export class AskedFrom {
-  readonly #above: Function;
   #stack: CapturedStack | undefined;
   #read = false;
   #lane: string | undefined;
 
-  constructor(above: Function) {
-    this.#above = above;
+  constructor(stack: CapturedStack | undefined) {
+    this.#stack = stack;
   }
 
   /** Captures the stack, once. Call it before the first await of the call. */
   capture(): void {
-    this.#stack ??= captureStack(this.#above);
+    this.#stack ??= captureStack();
   }
 
   /** Reads the lane, if the stack was captured. Costs a few microseconds, once. */
@@ -33,14 +32,9 @@ export class AskedFrom {
   }
 }
 
-/**
- * A replayed call needs its own lane only if the recording does not answer it, so its stack is captured when that is known.
- * @param above as in `captureStack`.
- */
-export function askedFrom({ run, outerRecording }: Scope, above: Function): AskedFrom {
-  const from = new AskedFrom(above);
-  if (run.replaying ? outerRecording !== undefined : run.recording) from.capture();
-  return from;
+/** A replayed call needs its own lane only if the recording does not answer it, so its stack is captured when that is known. */
+export function askedFrom({ run, outerRecording }: Scope): AskedFrom {
+  return new AskedFrom((run.replaying ? outerRecording !== undefined : run.recording) ? captureStack() : undefined);
 }
 
 /** The lane of a new call as a JSON literal, if its frame replays calls with lanes. */
@@ -77,8 +71,8 @@ const openCalls = new WeakMap<Scope, Map<string, OpenCalls>>();
 export class OpenCall {
   readonly #ofScope: Map<string, OpenCalls>;
   readonly #contentHash: string;
-  /** The lanes that became known when the call began, by callId: its own, and that of the first one. */
-  readonly lanes: Readonly<Record<string, string>> | undefined;
+  /** The lanes that became known when the call began, with their callIds: that of the first one, and its own. */
+  readonly lanes: readonly (readonly [callId: string, lane: string])[];
 
   constructor(call: Opened) {
     const { scope, contentHash } = call;
@@ -90,11 +84,11 @@ export class OpenCall {
     if (open === undefined) {
       this.#ofScope.set(contentHash, { count: 1, only: call });
       const { lane } = call.entry.recordedData;
-      if (lane !== undefined) this.lanes = { [call.entry.callId]: lane };
+      this.lanes = lane === undefined ? [] : [[call.entry.callId, lane]];
       return;
     }
     open.count += 1;
-    this.lanes = { ...(open.only === undefined ? {} : noteLane(open.only)), ...noteLane(call) };
+    this.lanes = [...(open.only === undefined ? [] : noteLane(open.only)), ...noteLane(call)];
     open.only = undefined;
   }
 
@@ -108,11 +102,11 @@ export class OpenCall {
 }
 
 /** Journals the lane of an open call. A recorded answer comes with its lane. */
-function noteLane({ scope, slot, entry }: Opened): Record<string, string> {
+function noteLane({ scope, slot, entry }: Opened): [callId: string, lane: string][] {
   const lane = entry.hasRecordedAnswer ? entry.recordedData.lane : entry.from.readLane();
-  if (lane === undefined) return {};
+  if (lane === undefined) return [];
   if (slot !== undefined && !entry.hasRecordedAnswer) {
     scope.frame.setLane(slot, scope.recordable(JSON.stringify(lane)));
   }
-  return { [entry.callId]: lane };
+  return [[entry.callId, lane]];
 }
