@@ -30,7 +30,7 @@ const ROOMS = {
 
   "runtime/order": [],
   "runtime/scope": ["runtime/order", "redact"],
-  "runtime/call": ["runtime/scope"],
+  "runtime/call": ["runtime/order", "runtime/scope"],
   // Loaded by the first run that needs it.
   "runtime/network": ["runtime/scope"],
   "runtime/usage": ["runtime/scope"],
