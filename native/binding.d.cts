@@ -234,6 +234,8 @@ export declare class SnapshotHandle {
   rootText(): string
   /** JSON text of the snapshot with `null` for its root. */
   textWithoutRoot(): string
+  /** This snapshot of a resumed run together with what the run had not requested of the recording that it resumed. */
+  resumedFrom(recording: SnapshotHandle): SnapshotHandle
   /**
    * Replaces a file with `head`, the text of the root frame, and `tail`, on another thread. `temporary` must be an
    * unused name in the same folder.

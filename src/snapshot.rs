@@ -68,6 +68,16 @@ impl SnapshotHandle {
         write_without_root(&self.snapshot)
     }
 
+    /// This snapshot of a resumed run together with what the run had not requested of the recording that it resumed.
+    #[napi(catch_unwind)]
+    pub fn resumed_from(&self, env: Env, recording: &SnapshotHandle) -> SnapshotHandle {
+        SnapshotHandle::new(
+            env,
+            Arc::new(self.snapshot.resumed_from(&recording.snapshot)),
+            0,
+        )
+    }
+
     /// Replaces a file with `head`, the text of the root frame, and `tail`, on another thread. `temporary` must be an
     /// unused name in the same folder.
     #[napi]

@@ -11,7 +11,7 @@ import { calling, fromNativeError, native, type NativeFileFailure } from "../nat
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
 import { handleOf, snapshotObject, withoutRoot } from "./handle.js";
 import { checkSnapshot } from "./open.js";
-import { nativeOptions, restoreError } from "./restore.js";
+import { nativeOptions, restored, restoreError } from "./restore.js";
 
 /**
  * Writes a snapshot as JSON text, equal to `JSON.stringify(snapshot)`. If `root` was never accessed, the frames are
@@ -151,7 +151,7 @@ export async function restoreSnapshotFromFile(
   const bytes = await readFile(path);
   const finished = await native.restoreBytes(bytes, nativeOptions(options, false));
   try {
-    return snapshotObject(finished.take());
+    return restored(finished.take(), options);
   } catch (error) {
     throw restoreError(error, bytes);
   }

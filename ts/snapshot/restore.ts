@@ -4,13 +4,14 @@ import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { RestoreError } from "../errors/index.js";
 import { kindOf } from "../errors/received.js";
 import { wrongKind } from "../files/kind.js";
-import { fromNativeError, native, type NativeSnapshotHandle } from "../native.js";
+import { calling, fromNativeError, native, type NativeSnapshotHandle } from "../native.js";
 import type { TraceEvent } from "../types/events.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
 import { present } from "../values/members.js";
 import { eventTable } from "./event-table.js";
 import { snapshotObject } from "./handle.js";
 import { metadataText } from "./metadata.js";
+import { checkSnapshot } from "./open.js";
 import { projectEvents } from "./project-events.js";
 
 /**
@@ -20,6 +21,7 @@ import { projectEvents } from "./project-events.js";
  * @param trace the events; or JSONL as text or UTF-8 bytes, with one event per line.
  * @param options.spanId the span to restore to. Default: the end of the trace.
  * @param options.anchor "after" the span's end (default) or "before" its start.
+ * @param options.resumedFrom the snapshot that the run resumed. Without it, what the run had not requested is lost.
  * @param options.traceId the run to restore, if the trace has several. Default: the run that started last.
  * @returns the snapshot. Its `warnings` list lost, duplicated and unreadable events.
  * @throws RestoreError if the trace is empty or does not contain the span, if nothing precedes the span, or if an element
@@ -42,21 +44,27 @@ export function restoreSnapshot(
   options: RestoreOptions = {},
 ): AgentSnapshot {
   try {
-    if (typeof trace === "string") return snapshotObject(native.restoreTrace(trace, nativeOptions(options, false)));
+    if (typeof trace === "string") return restored(native.restoreTrace(trace, nativeOptions(options, false)), options);
     if (types.isUint8Array(trace)) {
       // The core reads the bytes in place, so no other thread may write to them.
       const bytes = types.isSharedArrayBuffer(trace.buffer) ? trace.slice() : trace;
-      return snapshotObject(native.restoreBytesSync(bytes, nativeOptions(options, false)));
+      return restored(native.restoreBytesSync(bytes, nativeOptions(options, false)), options);
     }
     if (!Array.isArray(trace)) {
       throw new RestoreError(
         `Restore failed: expected an array of events, JSONL text or bytes, received ${typeof trace}.`,
       );
     }
-    return snapshotObject(restoreEvents(trace as unknown[], nativeOptions(options, true)));
+    return restored(restoreEvents(trace as unknown[], nativeOptions(options, true)), options);
   } catch (error) {
     throw restoreError(error, trace);
   }
+}
+
+/** The snapshot of a restored run, with what the run had not requested of the recording that it resumed. */
+export function restored(handle: NativeSnapshotHandle, { resumedFrom }: RestoreOptions): AgentSnapshot {
+  if (resumedFrom === undefined) return snapshotObject(handle);
+  return snapshotObject(calling(() => handle.resumedFrom(checkSnapshot(resumedFrom).handle)));
 }
 
 /** An error of the core, or one that names the function for what the content is. */
@@ -65,7 +73,13 @@ export function restoreError(error: unknown, content: unknown): unknown {
   return message === undefined ? fromNativeError(error) : new RestoreError(`Restore failed: ${message}.`);
 }
 
-const OPTION_NAMES: OptionNames<RestoreOptions> = { spanId: true, anchor: true, metadata: true, traceId: true };
+const OPTION_NAMES: OptionNames<RestoreOptions> = {
+  spanId: true,
+  anchor: true,
+  metadata: true,
+  traceId: true,
+  resumedFrom: true,
+};
 
 function restoreEvents(events: unknown[], options: ReturnType<typeof nativeOptions>): NativeSnapshotHandle {
   const table = eventTable(events);

@@ -2,6 +2,7 @@
 
 mod carry_over;
 mod contested;
+mod continued;
 mod copy;
 mod explain;
 mod inside;
@@ -12,6 +13,7 @@ mod recorded_frame;
 mod source;
 
 pub use carry_over::{detached, detached_with_carry_over};
+pub use continued::linked;
 pub(crate) use copy::{inner_orders, renumbered, renumbered_call, without_recorded_link};
 pub use explain::Explanation;
 pub(crate) use inside::{answered, orders_of, settle};

@@ -25,7 +25,7 @@ pub use write::{stream_frame, write_frame, write_snapshot, write_without_root};
 
 use crate::json::{JsonStr, JsonText};
 use crate::model::{Clock, Flags, Frame, Recorder};
-use crate::replay::{detached, detached_with_carry_over};
+use crate::replay::{detached, detached_with_carry_over, linked};
 
 /// The only version of the format that readers accept. Additions are optional fields.
 pub const VERSION: u32 = 1;
@@ -90,7 +90,7 @@ impl Snapshot {
         recorder.map_or(Flags::NONE, |recorder| recorder.flags)
     }
 
-    /// A copy of this snapshot with another tree, which must be detached already.
+    /// A copy of this snapshot with another tree.
     #[must_use]
     pub fn around(&self, root: Arc<Frame>) -> Self {
         Self {
@@ -118,6 +118,16 @@ impl Snapshot {
             ..Frame::clone(run)
         };
         self.around(Arc::new(root))
+    }
+
+    /// This snapshot of a resumed run together with what the run had not requested of the recording that it resumed.
+    #[must_use]
+    pub fn resumed_from(&self, recording: &Self) -> Self {
+        let (root, clock) = linked(self.tree(), recording.tree(), recording.flags());
+        Self {
+            clock,
+            ..self.around(Arc::new(root))
+        }
     }
 
     /// The tree as it is written and replayed, with the carried-over part unless `without_carry_over` is set.
