@@ -941,11 +941,6 @@ interface RestoreOptions {
   metadata?: Record<string, unknown>;
   /** The run to restore, if the trace has several. Default: the run that started last, with a warning. */
   traceId?: string;
-  /**
-  * The snapshot that the run of the trace resumed. What the run had not requested of it is carried over, so that nothing
-  * is lost if the run was killed early.
-  */
-  resumedFrom?: AgentSnapshot;
 }
 /** Statistics of the calls of a frame. */
 interface FrameReport {

@@ -67,6 +67,8 @@ const ROOMS = {
 
   index: ["redact", "runtime/agent", "runtime/call", "runtime/frame", "runtime/run", "runtime/scope", "runtime/usage"],
   debugger: ["runtime/run", "snapshot", "trace"],
+  // Runs by id, on the public API.
+  store: ["debugger", "index", "trace"],
   cli: ["audit", "context/capture", "context/request", "recording", "runtime/run", "snapshot", "trace", "vitest"],
 };
 

@@ -21,7 +21,7 @@ export { journalCall, type CallInfo, type JournaledCall } from "./runtime/call/j
 export type { NormalizeRule } from "./values/normalize.js";
 export { promptAgent, type PromptOptions } from "./runtime/agent/prompt.js";
 export { isRebornSignal, reborn, type RebornSignal } from "./runtime/frame/reborn.js";
-export type { EventSink } from "./runtime/scope/emitter.js";
+export type { CallAhead, EarlierExecution, EventSink } from "./runtime/scope/emitter.js";
 export type { Redactor } from "./redact/redactor.js";
 export type { BuiltinRedactRule, RedactOptions, RedactRule } from "./redact/rules.js";
 export type { RunEnd, RunWithOptions } from "./runtime/run/run-options.js";
@@ -32,6 +32,7 @@ export type { BudgetUpdate, StreamConsumer, StreamInfo } from "./runtime/scope/w
 export { callTool } from "./runtime/agent/tool-calls.js";
 export type { ToolUsage } from "./runtime/usage/usage.js";
 export type { ErrorClass } from "./types/error-class.js";
+export type * from "./types/effect.js";
 export type * from "./types/events.js";
 export type * from "./types/messages.js";
 export type * from "./types/miss.js";

@@ -10,5 +10,6 @@ export * from "./recording.js";
 export * from "./redact.js";
 export * from "./schema.js";
 export * from "./snapshot.js";
+export * from "./store.js";
 export * from "./tool.js";
 export * from "./trace.js";

@@ -1,3 +1,4 @@
+import type { EffectOptions } from "./effect.js";
 import type { StandardSchemaLike } from "./schema.js";
 
 /** The second argument of a tool's handler. */
@@ -25,7 +26,7 @@ export interface ToolMiddleware {
 }
 
 /** A function that a model can call. */
-export interface Tool<Input = any, Output = unknown> {
+export interface Tool<Input = any, Output = unknown> extends EffectOptions<Input, Output> {
   readonly name: string;
   readonly description: string;
   /** Schema of the input, made with zod 3.25+, zod 4, or another library that implements Standard Schema. */

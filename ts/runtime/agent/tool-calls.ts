@@ -1,6 +1,6 @@
 import { checkFunction, checkObject, checkText } from "../../errors/received.js";
 import { requireContext, storage, type RunContext } from "../scope/run-context.js";
-import { InvalidToolOutputError, isAbortError, isReplayMissError } from "../../errors/index.js";
+import { InvalidToolOutputError, isAbortError, isReplayMissError, isUncertainEffectError } from "../../errors/index.js";
 import { validateWith } from "../../schema/index.js";
 import type { Message, ToolCall } from "../../types/messages.js";
 import type { ErrorInfo } from "../../types/snapshot.js";
@@ -8,6 +8,7 @@ import type { Tool } from "../../types/tool.js";
 import { encodeInput, encodeValue } from "../../values/encode.js";
 import { toErrorInfo } from "../../values/error-info.js";
 import { beginCall } from "../call/request.js";
+import { checkEffect } from "../call/effects.js";
 import { answerOrCall } from "../call/answer-or-call.js";
 import { handOut, noteStart } from "../call/failures/hand-out.js";
 import type { CallFailure, Ended } from "../call/outcome.js";
@@ -74,7 +75,11 @@ export async function answerToolCalls(
     const request = requests[index] as ToolRequest;
     if (!("error" in outcome)) return { role: "tool", tool_call_id: request.id, content: outcome.text };
     // These are not failures of the tool: the agent must stop.
-    if (isReplayMissError(outcome.error) || (isAbortError(outcome.error) && context.signal.aborted))
+    if (
+      isReplayMissError(outcome.error) ||
+      isUncertainEffectError(outcome.error) ||
+      (isAbortError(outcome.error) && context.signal.aborted)
+    )
       throw outcome.error;
     return { role: "tool", tool_call_id: request.id, content: failureText(request.toolName, outcome.error) };
   });
@@ -188,6 +193,7 @@ class ToolRun {
   /** The innermost layer: answered from the recording, or executed and journaled. */
   async #journaled(tool: Tool, input: unknown): Promise<unknown> {
     const { scope } = this.#context;
+    checkEffect(`tool "${tool.name}"`, tool);
     this.#context.throwIfAborted();
     noteStart(scope);
     const call = beginCall(this.#context, "tool", tool.name, input);
@@ -210,6 +216,7 @@ class ToolRun {
     try {
       const ended = await answerOrCall(call, {
         make: () => storage.run(inside, () => tool.handler(input, call.info())),
+        ...(tool.effect === undefined ? {} : { effect: { rules: tool, input } }),
         refuse: ({ path, reason }) => new InvalidToolOutputError(tool.name, path, reason),
       });
       this.ended = ended;

@@ -2,6 +2,7 @@ import { getContext, storage, type RunContext } from "../scope/run-context.js";
 import { ContextNotFoundError } from "../../errors/index.js";
 import { checkFunction, checkObject } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
+import type { EffectOptions } from "../../types/effect.js";
 import type { ErrorClass } from "../../types/error-class.js";
 import { checkErrorClasses } from "../../values/error-classes.js";
 import type { CapturedStack } from "./identity/async-stack.js";
@@ -24,13 +25,14 @@ import {
 import { dataFields } from "./call-data.js";
 import { askedFrom, type AskedFrom } from "./identity/lanes.js";
 import { checkEcho, type Echo } from "./echo.js";
+import { checkEffect } from "./effects.js";
 import type { StartedCall } from "./started-call.js";
 import { failureFields, outputFields } from "./event-fields.js";
 import { handOut, noteStart } from "./failures/hand-out.js";
 import { keepQuiet } from "./failures/quiet.js";
 
 /** A call to be journaled. */
-export interface JournaledCall {
+export interface JournaledCall extends EffectOptions {
   /** `"prompt"`, `"tool"`, or your own kind, such as `"embedding"`. Each kind has its own journal. */
   kind: string;
   /** Name of the tool, model or service; part of the callId. */
@@ -175,6 +177,7 @@ function begin<T>(
       throw new TypeError(`journalCall: call.${field} must be a non-empty string`);
   }
   checkErrorClasses(call.errors, "journalCall: call.errors");
+  checkEffect("journalCall: call", call);
   const echoes = call.echo === undefined ? [] : [call.echo].flat();
   for (const echo of echoes) checkEcho(echo, "journalCall: call.echo");
   const { scope } = context;
@@ -199,6 +202,7 @@ function begin<T>(
       ...more,
       ...(echoes.length === 0 ? {} : { echo: { request: call.request, echoes } }),
       errors: call.errors,
+      ...(call.effect === undefined ? {} : { effect: { rules: call, input: call.request } }),
     }),
   );
 }

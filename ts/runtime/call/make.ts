@@ -3,6 +3,7 @@ import { encodeValue, encodeWhole, type Encoded, type RefusedAt, type Tombstone 
 import { warnOnce } from "../../values/inexact.js";
 import type { CallData } from "./call-data.js";
 import { echoesIn } from "./echo.js";
+import { beforeExecution } from "./effects.js";
 import { CallFailure, journalFailure, journalOutcome, type CallSpec, type Ended } from "./outcome.js";
 import type { StartedCall } from "./started-call.js";
 
@@ -36,7 +37,11 @@ export async function makeCall<T>(call: StartedCall, spec: CallSpec<T>): Promise
     return now;
   };
   try {
-    value = await spec.make((part, headReceived) => {
+    const { rules = {}, input } = spec.effect ?? {};
+    const ahead = beforeExecution(call, rules, input);
+    const earlier = ahead === undefined ? undefined : await ahead;
+    const execute = earlier === undefined ? spec.make : () => earlier.value as T;
+    value = await execute((part, headReceived) => {
       if (ended !== undefined) return ended;
       if (headReceived === true) scope.frame.headReceived(call.slot);
       return endedWith(part, encodeWhole(part), false);

@@ -1,3 +1,4 @@
+import type { EffectOptions } from "../../types/effect.js";
 import type { CallMeta, ErrorInfo } from "../../types/snapshot.js";
 import { decodeParsed } from "../../values/decode.js";
 import type { Encoded, Tombstone } from "../../values/encode.js";
@@ -30,6 +31,8 @@ export interface CallSpec<T> {
   readonly revive?: ((error: unknown, askedAgain: boolean) => unknown) | undefined;
   /** The request, and the parts of it that the answer may repeat. */
   readonly echo?: { readonly request: unknown; readonly echoes: readonly Echo[] } | undefined;
+  /** What the call does outside of the program, and its input for `verify`. */
+  readonly effect?: { readonly rules: EffectOptions; readonly input: unknown } | undefined;
   /** Returns the meta to journal with the outcome, at the end of the call. */
   readonly meta?: () => CallMeta;
 }

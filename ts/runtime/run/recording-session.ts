@@ -7,7 +7,6 @@ import type { ReplayReport } from "../../types/report.js";
 import type { AgentSnapshot } from "../../types/snapshot.js";
 import { DEFAULT_MAX_DEPTH, frameStart } from "../frame/run-frame.js";
 import { newRunId, newSpanId } from "../scope/ids.js";
-import type { Refused } from "../scope/misses.js";
 import { activeRuns } from "../scope/active-runs.js";
 import type { NetworkRules } from "../scope/network.js";
 import { closeRun, loadGuard, openRun } from "./network.js";
@@ -110,7 +109,7 @@ export class RecordingSession {
   }
 
   /** The first call or request that was not allowed. */
-  get refused(): Refused | undefined {
+  get refused(): Error | undefined {
     return this.#scope.run.misses.refused;
   }
 

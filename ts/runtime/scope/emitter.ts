@@ -1,6 +1,7 @@
 import { getGlobalEventBus } from "../../events/bus.js";
 import { TRACE_EVENT_SCHEMA_VERSION } from "../../events/names.js";
 import type { Redaction } from "../../redact/redaction.js";
+import type { Effect } from "../../types/effect.js";
 import type { TraceEvent } from "../../types/events.js";
 import { newTraceId } from "./ids.js";
 import { warn } from "../../errors/printable.js";
@@ -8,6 +9,30 @@ import { warn } from "../../errors/printable.js";
 /** A receiver of events, such as a bus or a trace writer. */
 export interface EventSink {
   emit(event: TraceEvent): void;
+  /**
+   * A call is about to be executed. The call waits for the result, and fails with its error. A store writes everything
+   * that it has received so far. Called for calls whose `effect` is not "none".
+   *
+   * @returns for `effect: "once"`, what is known of an earlier execution of the same call.
+   */
+  beforeCall?(call: CallAhead): Promise<EarlierExecution | undefined> | undefined;
+}
+
+/** A call that is about to be executed. */
+export interface CallAhead {
+  readonly kind: string;
+  readonly name: string;
+  readonly callId: string;
+  readonly effect: Effect;
+  /** The same in each run that resumes this one. */
+  readonly idempotencyKey: string;
+}
+
+/** An earlier execution of a call, whose answer is not part of the recording. */
+export interface EarlierExecution {
+  readonly startedAt?: Date | undefined;
+  /** Its output, if somebody has found it: JSON text, and the types that JSON lacks. */
+  readonly output?: { readonly text: string; readonly types: string | null } | undefined;
 }
 
 /** A span and its parent. */
@@ -44,6 +69,10 @@ export class Emitter {
   get observed(): boolean {
     const sink = this.#sink ?? getGlobalEventBus();
     return sink.hasSubscribers !== false;
+  }
+
+  beforeCall(call: CallAhead): Promise<EarlierExecution | undefined> | undefined {
+    return this.#sink?.beforeCall?.(call);
   }
 
   /** Emits an event with its own `fields`, if somebody receives events. */

@@ -1,9 +1,5 @@
-import type { ReplayMissError, UnrecordedRequestError } from "../../errors/index.js";
 import type { Miss } from "../../types/miss.js";
 import { programStack } from "./call-site.js";
-
-/** What a run fails with, even if the agent catches it. */
-export type Refused = ReplayMissError | UnrecordedRequestError;
 
 export interface MissOptions {
   readonly mode: "live" | "resume" | "replay";
@@ -14,9 +10,9 @@ export interface MissOptions {
 export class Misses {
   readonly #options: MissOptions;
   readonly #outer: Misses | undefined;
-  #refused: Refused | undefined;
+  #refused: Error | undefined;
   /** Called with the first refused call or request. */
-  onRefused: ((error: Refused) => void) | undefined;
+  onRefused: ((error: Error) => void) | undefined;
   /** Lines of the program's stack where it was made. */
   refusedAt: readonly string[] = [];
 
@@ -34,7 +30,7 @@ export class Misses {
   }
 
   /** Remembers a call or a request that was not allowed: the run fails with it, even if the agent catches the error. */
-  refuse(error: Refused): void {
+  refuse(error: Error): void {
     this.#outer?.refuse(error);
     if (this.#refused !== undefined) return;
     this.#refused = error;
@@ -44,7 +40,7 @@ export class Misses {
   }
 
   /** The first one. */
-  get refused(): Refused | undefined {
+  get refused(): Error | undefined {
     return this.#refused;
   }
 }
