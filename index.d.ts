@@ -472,6 +472,68 @@ declare class UnrecordedRequestError extends RewindError {
   }: UnrecordedCall, remedy: string);
 }
 declare const isUnrecordedRequestError: ErrorGuard<UnrecordedRequestError>;
+/** The tables of a store were written by a newer version of this package. */
+declare class StoreVersionError extends RewindError {
+  /** Version of the tables. */
+  readonly found: number;
+  /** The newest version that this package supports. */
+  readonly supported: number;
+  constructor(found: number, supported: number);
+}
+declare const isStoreVersionError: ErrorGuard<StoreVersionError>;
+/** A store cannot be opened here. */
+declare class StoreOpenError extends RewindError {
+  constructor(message: string, options?: {
+    cause?: unknown;
+  });
+}
+declare const isStoreOpenError: ErrorGuard<StoreOpenError>;
+/** Another process executes the run. */
+declare class RunLeasedError extends RewindError {
+  readonly id: string;
+  /** The process that executes the run, such as "worker-3:4711". */
+  readonly owner: string;
+  /** When its lease ends, unless it renews the lease. */
+  readonly until: Date;
+  constructor(id: string, owner: string, until: Date);
+}
+declare const isRunLeasedError: ErrorGuard<RunLeasedError>;
+/** The run was recorded by another version of the program, and the options refuse to continue it. */
+declare class RunVersionError extends RewindError {
+  readonly id: string;
+  readonly recorded: string;
+  readonly current: string;
+  constructor(id: string, recorded: string, current: string);
+}
+declare const isRunVersionError: ErrorGuard<RunVersionError>;
+/** The process no longer has the lease of its run, or cannot reach the store to renew it. */
+declare class LeaseLostError extends RewindError {
+  readonly id: string;
+  constructor(id: string, why: string, options?: {
+    cause?: unknown;
+  });
+}
+declare const isLeaseLostError: ErrorGuard<LeaseLostError>;
+interface UncertainEffect {
+  readonly callId: string;
+  readonly tool: string;
+  readonly input: unknown;
+  readonly idempotencyKey: string;
+  /** Absent if the recording does not contain it. */
+  readonly startedAt?: Date | undefined;
+}
+/** A call with `effect: "once"` had started and nothing shows if it took effect. It is not executed again. */
+declare class UncertainEffectError extends RewindError implements UncertainEffect {
+  readonly callId: string;
+  readonly tool: string;
+  readonly input: unknown;
+  readonly idempotencyKey: string;
+  readonly startedAt: Date | undefined;
+  constructor(effect: UncertainEffect, options?: {
+    cause?: unknown;
+  });
+}
+declare const isUncertainEffectError: ErrorGuard<UncertainEffectError>;
 /** A tool returned a value that cannot be recorded, and so cannot be replayed. */
 declare class InvalidToolOutputError extends RewindError {
   readonly toolName: string;
@@ -941,6 +1003,11 @@ interface RestoreOptions {
   metadata?: Record<string, unknown>;
   /** The run to restore, if the trace has several. Default: the run that started last, with a warning. */
   traceId?: string;
+  /**
+  * The snapshot that the run of the trace resumed. What the run had not requested of it is carried over, so that nothing
+  * is lost if the run was killed early.
+  */
+  resumedFrom?: AgentSnapshot;
 }
 /** Statistics of the calls of a frame. */
 interface FrameReport {
@@ -1581,6 +1648,25 @@ interface Agent<Props, Result> {
 * ```
 */
 declare function createAgent<Props = undefined, Result = unknown>(config: AgentConfig<Props, Result>): Agent<Props, Result>;
+/**
+* What a call does outside of the program:
+* - `"none"`: nothing, like a search. It does not wait until a store has written the calls before it.
+* - `"repeatable"` (default): it may be executed again if the process is killed during the call.
+* - `"once"`: it must not happen twice, like a payment. If an earlier execution has started and its answer is not
+*   recorded, `verify` is asked, or the run fails with an UncertainEffectError.
+*/
+type Effect = "none" | "repeatable" | "once";
+interface EffectOptions<Input = any, Output = unknown> {
+  readonly effect?: Effect;
+  /**
+  * For `effect: "once"`: finds out if an earlier execution took effect. Returns its output, or `"not-done"`, which
+  * executes the call. An error means that it is still unknown.
+  */
+  readonly verify?: (input: Input, context: {
+    readonly idempotencyKey: string;
+    readonly signal: AbortSignal;
+  }) => Output | "not-done" | Promise<Output | "not-done">;
+}
 /** The part of Standard Schema that this package uses. Schemas of all libraries that implement it are accepted. */
 interface StandardSchemaLike<Output = unknown> {
   readonly "~standard": {
@@ -1624,7 +1710,7 @@ interface ToolMiddleware {
   readonly config?: unknown;
 }
 /** A function that a model can call. */
-interface Tool<Input = any, Output = unknown> {
+interface Tool<Input = any, Output = unknown> extends EffectOptions<Input, Output> {
   readonly name: string;
   readonly description: string;
   /** Schema of the input, made with zod 3.25+, zod 4, or another library that implements Standard Schema. */
@@ -1734,6 +1820,31 @@ declare class Redactor {
 /** A receiver of events, such as a bus or a trace writer. */
 interface EventSink {
   emit(event: TraceEvent): void;
+  /**
+  * A call is about to be executed. The call waits for the result, and fails with its error. A store writes everything
+  * that it has received so far. Called for calls whose `effect` is not "none".
+  *
+  * @returns for `effect: "once"`, what is known of an earlier execution of the same call.
+  */
+  beforeCall?(call: CallAhead): Promise<EarlierExecution | undefined> | undefined;
+}
+/** A call that is about to be executed. */
+interface CallAhead {
+  readonly kind: string;
+  readonly name: string;
+  readonly callId: string;
+  readonly effect: Effect;
+  /** The same in each run that resumes this one. */
+  readonly idempotencyKey: string;
+}
+/** An earlier execution of a call, whose answer is not part of the recording. */
+interface EarlierExecution {
+  readonly startedAt?: Date | undefined;
+  /** Its output, if somebody has found it: JSON text, and the types that JSON lacks. */
+  readonly output?: {
+    readonly text: string;
+    readonly types: string | null;
+  } | undefined;
 }
 /** Leaves values out of the hash of a request. The request that is sent and recorded does not change. */
 type NormalizeRule = {
@@ -1879,7 +1990,7 @@ interface Class {
   readonly prototype: object;
 }
 /** A call to be journaled. */
-interface JournaledCall {
+interface JournaledCall extends EffectOptions {
   /** `"prompt"`, `"tool"`, or your own kind, such as `"embedding"`. Each kind has its own journal. */
   kind: string;
   /** Name of the tool, model or service; part of the callId. */
@@ -2184,4 +2295,4 @@ declare function live<Result>(fn: () => Promise<Result> | Result, options?: With
 * @throws the error of the tool, or a TypeError with the faults of the input.
 */
 declare function callTool<Input, Output>(tool: Tool<Input, Output>, args: Input): Promise<Output>;
-export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, type Echo, type ErrorClass, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FoundSecret, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InFlightCall, IncompleteError, InexactAnswer, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, Recorder, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RequestPart, RestoreError, RestoreOptions, RewindError, type RunContext, type RunEnd, RunWithEndEvent, type RunWithOptions, RunWithReturnEvent, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StaleCall, StandardSchemaLike, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UnrecordedCall, UnrecordedRequest, UnrecordedRequestError, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, WithheldAnswer, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingError, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isSecretInRecordingError, isSnapshotDisabledError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, isUnrecordedRequestError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };
+export { AbortError, type AbortHandle, AfterPromptAgentError, type Agent, type AgentConfig, AgentEndEvent, AgentFrameSnapshot, type AgentMiddleware, AgentRebornEvent, AgentSnapshot, AgentStartEvent, AttemptsExhaustedError, AuditLogError, type BudgetOptions, BudgetState, type BudgetUpdate, BudgetUpdateEvent, type BuiltinRedactRule, type CallAhead, CallAnswerEvent, CallEndEvent, type CallInfo, CallMeta, CallRecord, CallStartEvent, CaptureError, CauseOptions, ContentPart, type Context, ContextNotFoundError, CustomSpanEndEvent, CustomSpanStartEvent, Difference, EVENTS, type EarlierExecution, type Echo, Effect, EffectOptions, type ErrorClass, ErrorEvent, ErrorGuard, ErrorInfo, type EventBus, type EventSink, Fault, ForkError, FoundSecret, FrameReport, FrameState, GenerationEndEvent, GenerationRecord, GenerationStart, GenerationStartEvent, ImagePart, InFlightCall, IncompleteError, InexactAnswer, InferOutput, InvalidRecordingError, InvalidSnapshotError, InvalidToolOutputError, Journal, JournalEntry, type JournaledCall, JsonSchemaNotFoundError, KeptRequest, LeaseLostError, LimitError, MaxDepthExceededError, MaxRebornsExceededError, McpCallEndedError, MemoryInitEvent, Message, MessagesDelta, Miss, MissExplanation, MissReason, MissedCall, ModelAdapter, ModelCallEndEvent, ModelCallError, ModelCallStartEvent, ModelNotFoundError, ModelRegistryNotFoundError, ModelUsageItem, NativeMissingError, NestedRunError, NormalizeError, type NormalizeRule, PromptAgentEndEvent, PromptAgentStartEvent, type PromptOptions, Provenance, type RebornSignal, RecordedRedaction, RecordedRule, Recorder, RecordingMissingError, RecordingStaleError, RedactError, type RedactOptions, type RedactRule, type Redactor, ReplayMissError, ReplayReport, ReplayReportEvent, RequestPart, RestoreError, RestoreOptions, RewindError, type RunContext, type RunEnd, RunLeasedError, RunVersionError, RunWithEndEvent, type RunWithOptions, RunWithReturnEvent, RunWithStartEvent, SecretInRecordingError, SnapshotDisabledError, SnapshotDisabledSource, SnapshotWarning, StaleCall, StandardSchemaLike, StoreOpenError, StoreVersionError, type StreamConsumer, StreamCutError, StreamEvent, type StreamInfo, StreamMeta, StreamOptions, SysLogEvent, TRACE_EVENT_SCHEMA_VERSION, TextPart, TokenUsage, Tool, ToolCall, ToolCallDelta, ToolCallEndEvent, ToolCallStartEvent, type ToolChanges, ToolChoice, ToolContext, ToolExecution, ToolMiddleware, ToolSchema, type ToolUsage, ToolUsageItem, ToolsExecuteEndEvent, ToolsExecuteStartEvent, TraceEvent, TraceEventOf, TraceEventType, TraceGap, TraceReadError, TraceRef, TraceWriteError, TurnBudgetExceededError, TurnEndEvent, TurnStartEvent, UncertainEffect, UncertainEffectError, UnrecordedCall, UnrecordedRequest, UnrecordedRequestError, UsageItem, UsageStats, ValidationFailEvent, ValidationSuccessEvent, VideoPart, WithheldAnswer, augmentTool, callTool, captureContext, createAgent, createEventBus, equipBudget, equipInstruction, equipMemory, equipSystem, equipTool, getAbortHandle, getContext, getContextSignal, getGlobalEventBus, getUsageStats, isAbortError, isAfterPromptAgentError, isAttemptsExhaustedError, isAuditLogError, isCaptureError, isContextNotFoundError, isForkError, isInvalidRecordingError, isInvalidSnapshotError, isInvalidToolOutputError, isJsonSchemaNotFoundError, isLeaseLostError, isLimitError, isMaxDepthExceededError, isMaxRebornsExceededError, isMcpCallEndedError, isModelCallError, isModelNotFoundError, isModelRegistryNotFoundError, isNativeMissingError, isNestedRunError, isNormalizeError, isRebornSignal, isRecordingError, isRecordingMissingError, isRecordingStaleError, isRedactError, isReplayMissError, isRestoreError, isRunLeasedError, isRunVersionError, isSecretInRecordingError, isSnapshotDisabledError, isStoreOpenError, isStoreVersionError, isStreamCutError, isTraceReadError, isTraceWriteError, isTurnBudgetExceededError, isUncertainEffectError, isUnrecordedRequestError, journalCall, live, promptAgent, reborn, recordToolUsage, replay, resume, runFrame, runWith, withCustomSpan };

@@ -69,7 +69,17 @@ const ROOMS = {
   debugger: ["runtime/run", "snapshot", "trace"],
   // Runs by id, on the public API.
   store: ["debugger", "index", "trace"],
-  cli: ["audit", "context/capture", "context/request", "recording", "runtime/run", "snapshot", "trace", "vitest"],
+  cli: [
+    "audit",
+    "context/capture",
+    "context/request",
+    "recording",
+    "runtime/run",
+    "snapshot",
+    "store",
+    "trace",
+    "vitest",
+  ],
 };
 
 /** Rooms that other rooms import only by their index, because that is a public or agreed surface. */

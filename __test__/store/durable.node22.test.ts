@@ -238,7 +238,7 @@ describeStores("durable", (database) => {
       }).catch(() => {});
       await database.execute(`update rewind_run set updated = ${1_000_000 + index} where id = 'run-${index}'`);
     }
-    await database.execute(`update rewind_run set updated = updated + ${Date.now() - 1_000_000}`);
+    await database.execute(`update rewind_run set updated = updated + ${Date.now() - 1_060_000}`);
     await abandoned(store, "open", []);
     const ids = async (filter: Parameters<RunStore["runs"]>[0]): Promise<string[]> =>
       (await listed(store, filter)).map(({ id }) => id);

@@ -17,6 +17,9 @@ export interface Database {
   execute(sql: string): Promise<void>;
 }
 
+/** For hooks that hang, not for slow machines. */
+const START_MS = 120_000;
+
 const hasPostgres = serverBinaries() !== undefined;
 if (!hasPostgres) console.warn("skipped: tests with PostgreSQL. On Debian, install the package postgresql.");
 
@@ -60,14 +63,14 @@ export function describeStores(name: string, define: (database: Database) => voi
     beforeAll(async () => {
       server = await startPostgres();
       pool = (await connectPool(server.port)) as Pool;
-    });
+    }, START_MS);
     beforeEach(async () => {
       await pool.query("drop schema public cascade; create schema public");
-    });
+    }, START_MS);
     afterAll(async () => {
       await pool?.end();
       server?.stop();
-    });
+    }, START_MS);
     define({
       open: () => postgresStore({ pool }),
       async execute(sql) {

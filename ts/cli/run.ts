@@ -105,6 +105,20 @@ const COMMANDS: Readonly<Record<string, Handler>> = {
     const { toTest } = await import("./commands/to-test.js");
     return toTest(files[0] as string, flags, outputs, json);
   },
+  async runs([command = "", ...args], { out }) {
+    const { runs, RUN_OPTIONS } = await import("./commands/runs.js");
+    const own = Object.hasOwn(RUN_OPTIONS, command) ? RUN_OPTIONS[command] : undefined;
+    if (own === undefined)
+      throw new UsageError('runs needs a subcommand: "list", "show", "settle", "prune" or "export"');
+    const withValue = own.map((name) => [name, { type: "string", ...(name === "file" && { short: "o" }) }] as const);
+    const options = {
+      store: { type: "string" },
+      "not-done": { type: "boolean" },
+      ...Object.fromEntries(withValue),
+    } as const;
+    const { files, flags, json } = parsed(`runs ${command}`, args, 0, Infinity, options);
+    return runs(command, files, flags, out, json);
+  },
   async context([command, ...args], outputs) {
     const handler = command === undefined || !Object.hasOwn(CONTEXT, command) ? undefined : CONTEXT[command];
     if (handler === undefined) throw new UsageError('context needs a subcommand: "show", "verify" or "diff"');

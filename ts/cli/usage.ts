@@ -16,6 +16,15 @@ export const USAGE = `Usage: agent-rewind <command> [options]
   diff <a> <b>                        compare two snapshots or traces
       --trace <id>                      run to compare, if a file contains several; twice for two runs
   hash <file…>                        print the contentHash of JSON documents
+  runs list --store <url>             list the runs of a store, such as sqlite:runs.db
+      --status <status>, --agent <name>, --limit <n>
+  runs show <id> --store <url>        print a run, and its calls that must happen once
+  runs settle <id> <callId> --store <url>   decide a call that may have taken effect
+      --output <json>, or --not-done    its output, or that it did not happen
+  runs prune --store <url>            delete finished runs
+      --older-than <age>, --keep-last <n>   such as 30d
+  runs export <id> --store <url>      print the snapshot of a run
+      -o, --file <file>                 or write it
   context show <log…>                 list the requests sent to models
   context verify <log…>               check audit logs
       --head <seq>:<hash>               line that the log must contain
