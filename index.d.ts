@@ -440,9 +440,9 @@ declare class ReplayMissError extends RewindError {
     explanation
   }: MissedCall);
 }
-/** A replayed stream is read further than its consumer read it in the recorded run. */
+/** A replayed stream is read further than its consumer read it in the recorded run, and cannot be continued. */
 declare class StreamCutError extends RewindError {
-  constructor(call: string);
+  constructor(call: string, reason?: string);
 }
 declare const isStreamCutError: ErrorGuard<StreamCutError>;
 declare const isReplayMissError: ErrorGuard<ReplayMissError>;

@@ -1,5 +1,5 @@
 // Streamed bodies: their timing, their ends and their readers.
-import { isStreamCutError, runFrame, runWith } from "agent-rewind";
+import { isReplayMissError, runFrame, runWith } from "agent-rewind";
 import { dumpSnapshot } from "agent-rewind/debugger";
 import { rewindFetch } from "agent-rewind/fetch";
 import { describe, expect, it } from "vitest";
@@ -89,7 +89,7 @@ describe("a stream that its reader leaves early", () => {
     expect(source.cancelled()).toBe(true);
     expect(await replayed(first, snapshot)).toBe("one");
     const error = await replayed(async () => (await client("http://host/")).text(), snapshot).catch((cause) => cause);
-    expect(isStreamCutError(error)).toBe(true);
+    expect(isReplayMissError(error)).toBe(true);
   });
 
   it("by an abort fails in the same way on replay", async () => {

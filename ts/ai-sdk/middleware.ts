@@ -3,6 +3,7 @@ import {
   failureInStream,
   Tap,
   getContext,
+  incompleteStream,
   journalStreamed,
   journaled,
   recordedTiming,
@@ -127,7 +128,7 @@ function streamed(
       });
       return { ...joinHeaders(result, meta), stream: stream as StreamResult["stream"] };
     },
-    incompleteAnswer: ({ end }) => (end === "open" ? "restart" : undefined),
+    incompleteAnswer: ({ end }) => incompleteStream(end),
     failureIn: ({ end }) => failureInStream(end),
     revive: (error, askedAgain) => revivedErrors(error, askedAgain && !timed),
   });

@@ -124,7 +124,7 @@ export interface MissedCall {
 const REASONS: Readonly<Record<MissReason, string>> = {
   "no-recording": "its frame was not recorded",
   "not-recorded": "no unused recorded request in this frame matches",
-  "in-flight": "it had started but not ended when the snapshot was taken",
+  "in-flight": "its answer was not received, or not read, to its end in the recorded run",
   tombstone: "its result could not be recorded",
   retry: "it failed in the recorded run, and this failure is retried instead of replayed",
   inexact: "it depends on content that its hash does not cover",
@@ -168,12 +168,12 @@ export class ReplayMissError extends RewindError {
   }
 }
 
-/** A replayed stream is read further than its consumer read it in the recorded run. */
+/** A replayed stream is read further than its consumer read it in the recorded run, and cannot be continued. */
 export class StreamCutError extends RewindError {
-  constructor(call: string) {
+  constructor(call: string, reason = "") {
     super(
       `The recorded answer to ${call} ends here. Its consumer stopped reading early in the recorded run, but reads ` +
-        "further now. Record the run again.",
+        `further now. ${reason === "" ? "" : `${reason} `}Record the run again, or drop this call with forkSnapshot.`,
       "ERR_REWIND_STREAM_CUT",
     );
   }

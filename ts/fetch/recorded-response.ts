@@ -3,6 +3,7 @@ import {
   Tap,
   withoutPause,
   failureInStream,
+  incompleteStream,
   millisecondsSince,
   recordedTiming,
   replayStream,
@@ -134,10 +135,10 @@ export function headOf(recorded: RecordedResponse | undefined): RecordedResponse
   return head;
 }
 
-/** A request is restarted if a part of its body had arrived. If only the head had arrived, the program keeps that head. */
+/** A request whose body was arriving is restarted. If only the head had arrived, the program keeps that head. */
 export function incompleteAnswer({ end, body }: RecordedResponse): IncompleteAnswer | undefined {
-  if (end !== "open") return undefined;
-  return body === undefined || bodyBytes(body).length === 0 ? "continueOnRead" : "restart";
+  const isHead = end === "open" && (body === undefined || bodyBytes(body).length === 0);
+  return isHead ? "continueOnRead" : incompleteStream(end);
 }
 
 export interface ReplayOptions {
@@ -178,6 +179,7 @@ function responseOf(
   const init = { status, statusText, headers };
   const origin = { url: recorded.url ?? url, redirected: recorded.url !== undefined };
   if (body === undefined) return withOrigin(new Response(null, init), origin);
+  let readsAll = false;
   const open = (): ReadableStream<Uint8Array> => {
     const bytes = bodyBytes(body);
     return replayStream(chunksOf(bytes, stream.chunks ?? []), {
@@ -186,6 +188,7 @@ function responseOf(
       end,
       call: url,
       until,
+      readsAll: () => readsAll,
       ...rest,
       continue: continueCall && (async () => (await continueCall()).body as ReadableStream<Uint8Array>),
     });
@@ -194,7 +197,22 @@ function responseOf(
     const { ended, dropped } = rest;
     return jsonResponse(init, { json: body.json, signal, open, ended, dropped }, origin);
   }
-  return withOrigin(new Response(open(), init), origin);
+  const response = withOrigin(new Response(open(), init), origin);
+  return end === "left" ? watchReaders(response, () => (readsAll = true)) : response;
+}
+
+/** Calls `onRead` when the program calls a method that reads the whole body. */
+function watchReaders(response: Response, onRead: () => void): Response {
+  const methods = response as unknown as Readonly<Record<string, (() => Promise<unknown>) | undefined>>;
+  for (const name of ["arrayBuffer", "blob", "bytes", "formData", "json", "text"]) {
+    const read = methods[name];
+    const value = (): Promise<unknown> | undefined => {
+      onRead();
+      return read?.call(response);
+    };
+    if (read !== undefined) Object.defineProperty(response, name, { value, configurable: true, writable: true });
+  }
+  return response;
 }
 
 /** Splits the body into its recorded chunks. It is one chunk if the sizes are unknown or, after an edit, do not fit. */

@@ -30,6 +30,14 @@ export {
   type TimedChunk,
   type WaitUntil,
 } from "./replay-stream.js";
-export { failureInStream, millisecondsSince, Tap, type StreamEnd, type TapOptions, type Tapped } from "./tap.js";
+export {
+  failureInStream,
+  incompleteStream,
+  millisecondsSince,
+  Tap,
+  type StreamEnd,
+  type TapOptions,
+  type Tapped,
+} from "./tap.js";
 export { watchUnread, type Unread } from "./watch-unread.js";
 export { getContext, type RunContext } from "../runtime/scope/run-context.js";

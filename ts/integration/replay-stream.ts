@@ -1,4 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
+
 import { StreamCutError } from "../errors/index.js";
+import { captureStack } from "../runtime/call/identity/async-stack.js";
 import type { More as RestOfAnswer } from "../runtime/call/streamed-call.js";
 import type { ErrorInfo } from "../types/snapshot.js";
 import { fromErrorInfo } from "../values/error-info.js";
@@ -26,6 +29,8 @@ export interface ReplayStreamOptions<T> extends RestOfAnswer<ReadableStream<T>> 
   readonly call: string;
   /** Absent: chunks are replayed without delays. */
   readonly until?: WaitUntil | undefined;
+  /** True if the program is known to read all. Default: known if code of the program waits for a chunk. */
+  readonly readsAll?: (() => boolean) | undefined;
   /** Converts recorded errors, for clients that recognize their errors by more than `name`. */
   readonly revive?: (error: unknown) => unknown;
 }
@@ -33,7 +38,11 @@ export interface ReplayStreamOptions<T> extends RestOfAnswer<ReadableStream<T>> 
 /**
  * Creates a stream of recorded chunks that ends as the recorded stream did.
  *
- * @throws StreamCutError, from the stream, if the program reads further than it did when the stream was recorded.
+ * If the program reads further than it did when the stream was recorded, `rest.continue` executes the call, and what
+ * follows the recorded chunks in its answer is passed on.
+ *
+ * @throws StreamCutError, from the stream, if the program reads further without `rest.continue`, or if the new answer does
+ * not begin with the recorded chunks.
  */
 export function replayStream<T>(
   chunks: readonly TimedChunk<T>[],
@@ -42,6 +51,7 @@ export function replayStream<T>(
     end,
     call,
     until,
+    readsAll = () => false,
     revive = (error) => error,
     restoreError = fromErrorInfo,
     continue: continueStream,
@@ -49,6 +59,7 @@ export function replayStream<T>(
     dropped,
   }: ReplayStreamOptions<T>,
 ): ReadableStream<T> {
+  const isContinued = end === "left" && continueStream !== undefined;
   let next = 0;
   let live: ReadableStreamDefaultReader<T> | undefined;
   let errored: WeakRef<ReadableStreamDefaultController<T>> | undefined;
@@ -57,6 +68,10 @@ export function replayStream<T>(
     {
       start(controller) {
         errored = new WeakRef(controller);
+        if (!isContinued || until !== undefined || signal?.aborted === true) return;
+        // The next pull is then in the stack of the code that reads further.
+        for (const [chunk] of chunks) controller.enqueue(chunk);
+        next = chunks.length;
       },
       async pull(controller) {
         const timed = chunks[next];
@@ -66,8 +81,16 @@ export function replayStream<T>(
           if (signal?.aborted !== true) controller.enqueue(timed[0]);
           return;
         }
-        if (end === "open" && continueStream !== undefined) {
-          live ??= (await continueStream()).getReader();
+        if (
+          continueStream !== undefined &&
+          (end === "open" || (isContinued && (live !== undefined || readsAll() || isReadByProgram())))
+        ) {
+          if (live === undefined) {
+            live = (await continueStream()).getReader();
+            const received = chunks.map(([chunk]) => chunk);
+            const rest = await readPast(live, received, call);
+            if (rest !== undefined) return controller.enqueue(rest);
+          }
           const { done, value } = await live.read();
           if (!done) return controller.enqueue(value);
         }
@@ -89,6 +112,46 @@ export function replayStream<T>(
     typeof end === "object" && live === undefined ? revive(endError(end, call, restoreError)) : signal?.reason;
   unwatch = watchUnread(readable, { signal, dropped, aborted: () => errored?.deref()?.error(failure()) });
   return readable;
+}
+
+/** True if the program waits for the next chunk. Clients that buffer a stream read ahead of it. */
+function isReadByProgram(): boolean {
+  return captureStack()?.lane()?.complete === true;
+}
+
+/**
+ * Reads what the program has received already.
+ * @returns the part of the last chunk that follows it.
+ */
+async function readPast<T>(
+  live: ReadableStreamDefaultReader<T>,
+  received: readonly T[],
+  call: string,
+): Promise<T | undefined> {
+  const next = async (isSame: (value: T) => boolean): Promise<T> => {
+    const { done, value } = await live.read();
+    if (!done && isSame(value)) return value;
+    live.cancel().catch(() => {});
+    throw new StreamCutError(call, "The new answer does not begin with the recorded part, so it cannot continue it.");
+  };
+  if (!received.every((chunk) => chunk instanceof Uint8Array)) {
+    for (const chunk of received) await next((value) => isDeepStrictEqual(value, chunk));
+    return undefined;
+  }
+  // The new chunks may be cut at other places.
+  const bytes = Buffer.concat(received);
+  for (let at = 0; at < bytes.length;) {
+    let known = bytes.subarray(at);
+    const chunk = await next((value) => {
+      const start = value as Uint8Array;
+      known = bytes.subarray(at, at + start.length);
+      return known.equals(start.subarray(0, known.length));
+    });
+    at += known.length;
+    const rest = (chunk as Uint8Array).subarray(known.length);
+    if (rest.length > 0) return rest as T;
+  }
+  return undefined;
 }
 
 function endError(end: StreamEnd, call: string, restoreError: (info: ErrorInfo) => unknown): unknown {

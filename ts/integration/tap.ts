@@ -1,6 +1,6 @@
 import { isAbortError } from "../errors/index.js";
 import { captureStack } from "../runtime/call/identity/async-stack.js";
-import type { AnsweredFailure } from "../runtime/call/outcome.js";
+import type { AnsweredFailure, IncompleteAnswer } from "../runtime/call/outcome.js";
 import type { AnswerRecorder, StreamFailure } from "../runtime/call/streamed-call.js";
 import type { CallMeta, ErrorInfo } from "../types/snapshot.js";
 import { toErrorInfo } from "../values/error-info.js";
@@ -15,6 +15,15 @@ export type StreamEnd = "left" | "aborted" | "open" | { error: ErrorInfo };
 export function failureInStream(end: StreamEnd | undefined): AnsweredFailure | undefined {
   if (typeof end !== "object" || end.error.name === "AbortError") return undefined;
   return { name: end.error.name, message: end.error.message };
+}
+
+/**
+ * The `incompleteAnswer` of a recorded stream. One that was still open is executed again. One that the program had left is
+ * replayed up to there, and its call is executed only if the program reads further.
+ */
+export function incompleteStream(end: StreamEnd | undefined): IncompleteAnswer | undefined {
+  if (end === "open") return "restart";
+  return end === "left" ? "continueOnRead" : undefined;
 }
 
 /** Spread the `info` of `execute` into these options. */

@@ -2,6 +2,7 @@ import {
   Tap,
   ambientContext,
   getContext,
+  incompleteStream,
   journaled,
   journalStreamed,
   replayStream,
@@ -88,7 +89,7 @@ async function* journalOutputs(
       const chunks = outputs.map((output) => [output, 0] as const);
       return replayStream(chunks, { ...rest, signal: undefined, end, call: `the tool "${call.name}"` });
     },
-    incompleteAnswer: ({ end }) => (end === "open" ? "restart" : undefined),
+    incompleteAnswer: ({ end }) => incompleteStream(end),
   });
   yield* stream as AsyncIterable<unknown>;
 }
