@@ -1,11 +1,5 @@
 // On replay, a user of the AI SDK 5, 6 or 7 sees the same as in the live run.
-import {
-  isReplayMissError,
-  replay,
-  runWith,
-  type AgentSnapshot,
-  type ReplayReport,
-} from "agent-rewind";
+import { isReplayMissError, replay, runWith, type AgentSnapshot, type ReplayReport } from "agent-rewind";
 import { rewindEmbeddingModel, rewindMiddleware, wrapTools } from "agent-rewind/ai-sdk";
 import { dumpSnapshot } from "agent-rewind/debugger";
 import * as ai6 from "ai";

@@ -1,7 +1,11 @@
+import { warn } from "../errors/printable.js";
 import { markCaller } from "../runtime/call/identity/attempts.js";
 import { noteStart } from "../runtime/call/failures/hand-out.js";
+import { activeRuns } from "../runtime/scope/active-runs.js";
 import { ambientContext as findContext } from "../runtime/scope/ambient.js";
+import { callSite } from "../runtime/scope/call-site.js";
 import { getContext, storage, TRANSPORT_OUTSIDE, type RunContext } from "../runtime/scope/run-context.js";
+import type { RunState } from "../runtime/scope/run-state.js";
 
 /** The run, agent or test that a client's call belongs to. */
 export interface AmbientContext {
@@ -87,7 +91,22 @@ export function ambientContext(apiName: string, created: RunContext | undefined)
   if (context === undefined || context.isTransport) return undefined;
   // Under the rules of older recordings, every call covers the client calls inside it.
   if (context.outerCall !== undefined && !context.scope.rules.innerCalls) return undefined;
+  warnIfEnded(context.scope.run, apiName);
   return new Ambient(markCaller(context));
+}
+
+let hasWarned = false;
+
+/** A queue may have started the call in the async context of an earlier test. */
+function warnIfEnded(run: RunState, apiName: string): void {
+  if (hasWarned || !run.outermost.isRecordingSession || !run.outermost.hasEnded || !run.warns) return;
+  if (activeRuns.executing.size === 0) return;
+  hasWarned = true;
+  warn(
+    `${apiName}: a call (sent by ${callSite()}) began in the async context of a test that has ended, so it is not ` +
+      "recorded. If a queue that several tests share sent it for a test that is still running, bind its tasks where they " +
+      "are added: queue.add(captureContext().bind(task)). This warning is shown once.",
+  );
 }
 
 /**

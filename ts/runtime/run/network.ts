@@ -1,4 +1,5 @@
 import { activeRuns } from "../scope/active-runs.js";
+import { bindQueues } from "../scope/queues.js";
 import type { NetworkRules } from "../scope/network.js";
 import type { RunState } from "../scope/run-state.js";
 
@@ -18,6 +19,7 @@ async function install(): Promise<void> {
 
 /** Notes that a run begins. */
 export function openRun({ network }: RunState): void {
+  bindQueues();
   if (network.mode !== "allow") activeRuns.guarded += 1;
 }
 
