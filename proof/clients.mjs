@@ -33,11 +33,12 @@ await main(async () => {
   if (process.argv.length > 2) return report(results);
   await step("vitest", async () => addTests(results, await vitest(node)));
   const mcp = await step("MCP clients", () => resultsOf(node, "mcp.mjs"));
-  report({ ...results, MCP: mcp });
+  const guard = await step("network guard", () => resultsOf(node, "guard.mjs"));
+  report({ ...results, MCP: mcp, guard });
   const page = readFileSync(at(PAGE), "utf8");
   const [start, end] = ["<!-- table -->\n", "<!-- end of the table -->"];
   const before = page.slice(0, page.indexOf(start) + start.length);
-  const text = `${before}\n${table(results, mcp)}\n${page.slice(page.indexOf(end))}`;
+  const text = `${before}\n${table(results, mcp, guard)}\n${page.slice(page.indexOf(end))}`;
   writeGenerated(PAGE, text, { check: Boolean(process.env.CI) });
 });
 
@@ -109,7 +110,7 @@ function report(results) {
   if (failed.length > 0) throw new Error(`not proved: ${failed.map(({ title }) => title).join("; ")}`);
 }
 
-function table(results, mcp) {
+function table(results, mcp, guard) {
   const { dependencies } = readJson(FOLDER, "package.json");
   const packages = (list) => list.map((name) => `${name} ${dependencies[name]}`).join(", ");
   const row = (cells) => `| ${cells.join(" | ")} |\n`;
@@ -118,12 +119,15 @@ function table(results, mcp) {
     return row([linked, packages(list), ...COLUMNS.map((column) => (results[name][column] === "ok" ? "✓" : "–"))]);
   });
   const head = ["client", "tried with", ...COLUMNS];
-  const servers = Object.keys(mcp).map((title) => `- ${title}\n`);
+  const list = (proved) => Object.keys(proved).map((title) => `- ${title}\n`);
   return [
     row(head),
     row(head.map(() => "---")),
     ...rows,
     "\nMCP clients that these create, recorded and replayed without a server and without a call of a tool:\n\n",
-    ...servers,
+    ...list(mcp),
+    "\nClients that no wrapper knows. Unless noted, the [network guard](network-guard.md) refuses them in a strict replay,\n",
+    "before a byte has left, and reports them while a run is recorded:\n\n",
+    ...list(guard),
   ].join("");
 }
