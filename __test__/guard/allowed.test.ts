@@ -161,6 +161,10 @@ describe("reported, not refused", () => {
       { method: "notifications/initialized" },
       { method: "tools/list", count: 1 },
     ]);
+    // As when `rewindClients` wrapped another copy of the class.
+    expect(warn.mock.calls).toEqual([
+      [expect.stringMatching(/initialize, stdio: .*server\.mjs \(sent by .*\) is not recorded\. .*rewindClients\(\)/)],
+    ]);
   });
 
   it("at most 100 entries", async () => {

@@ -21,5 +21,6 @@ export const figures = [
   figure("whole-stack", "an agent of 1,000 steps with 2 KB outputs: dumped every step, killed, resumed"),
   figure("capture", "capturing a boundary, with its hashes and its ledger"),
   figure("fetch", "a streamed answer recorded by rewindFetch, compared with the plain fetch"),
+  figure("guard", "a request that the network guard lets pass in a guarded run, compared with one before it"),
   figure("vitest", "a vitest run with one test of 1,000 replayed calls, compared with an empty test"),
 ];

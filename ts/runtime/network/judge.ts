@@ -1,5 +1,6 @@
 // Decides about a request: which runs it belongs to, and if it may be sent.
 
+import { warn } from "../../errors/printable.js";
 import { UnrecordedRequestError, type UnrecordedCall } from "../../errors/snapshot.js";
 import { isTelemetry } from "../../urls/telemetry.js";
 import { activeRuns } from "../scope/active-runs.js";
@@ -83,10 +84,17 @@ export function judge(caller: Caller, request: Outgoing): UnrecordedRequestError
   return error;
 }
 
-/** Lists something that is not HTTP, such as a connection to a database. It is never refused. */
-export function report(caller: Caller, call: Omit<UnrecordedCall, "callSite">): void {
+/**
+ * Lists something that is not HTTP, such as a connection to a database. It is never refused.
+ * @param remedy what to do, for a warning.
+ */
+export function report(caller: Caller, call: Omit<UnrecordedCall, "callSite">, remedy?: string): void {
   const runs = runsOf(caller);
-  if (runs.length > 0) list(runs, { ...call, callSite: callSite() });
+  if (runs.length === 0) return;
+  const { method, host } = call;
+  const site = callSite();
+  list(runs, { ...call, callSite: site });
+  if (remedy !== undefined) warnOnce(host, `${method}, ${host} (sent by ${site}) is not recorded. ${remedy}`);
 }
 
 const MAX_LISTED = 100;
@@ -118,5 +126,5 @@ const warned = new Set<string>();
 function warnOnce(host: string, message: string): void {
   if (warned.has(host) || warned.size >= MAX_LISTED) return;
   warned.add(host);
-  console.warn(`agent-rewind: ${message}`);
+  warn(message);
 }

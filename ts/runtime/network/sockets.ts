@@ -69,11 +69,15 @@ function outgoing(socket: Socket, text: string): Parameters<typeof judge>[1] {
   return { method, url, header };
 }
 
+const MCP_REMEDY =
+  "Wrap the transport of the MCP client with rewindTransport(), or the class of the client with rewindClients(): of the " +
+  "copy of the MCP SDK that the framework imports. A replay starts and asks this server.";
+
 function reportOther(socket: Socket, text: string, run: object): void {
   const host = remote(socket);
   if (host === undefined) {
     const method = RPC.test(text) ? /"method"\s*:\s*"([^"]*)"/.exec(text)?.[1] : undefined;
-    if (method !== undefined) report(currentCaller(), { method, host: commandOf(socket), path: "" });
+    if (method !== undefined) report(currentCaller(), { method, host: commandOf(socket), path: "" }, MCP_REMEDY);
     return;
   }
   reported.set(socket, run);
