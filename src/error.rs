@@ -3,7 +3,7 @@
 
 use agent_rewind_core::fork::ForkError;
 use agent_rewind_core::hash::RequestTailError;
-use agent_rewind_core::json::{JsonError, JsonErrorKind, JsonStr};
+use agent_rewind_core::json::{JsonError, JsonErrorKind, JsonStr, quoted};
 use agent_rewind_core::redact::RuleError;
 use agent_rewind_core::restore::{RestoreError, RestoreErrorKind};
 use agent_rewind_core::snapshot::SnapshotError;
@@ -53,10 +53,6 @@ fn error<const N: usize>(code: Code, message: &str, more: [(&str, String); N]) -
     }
     detail.push('}');
     Error::new(code, detail)
-}
-
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", JsonStr::from_plain(text).body())
 }
 
 fn list(elements: impl Iterator<Item = String>) -> String {

@@ -1,7 +1,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use agent_rewind_core::json::JsonStr;
+use agent_rewind_core::json::{quoted, write_joined};
 use agent_rewind_core::redact::{
     Find, Options, Redactor as CoreRedactor, StreamRedactor, UserRule,
 };
@@ -67,17 +67,14 @@ impl Redactor {
             .find_json(&text)
             .map_err(|error| json_error(&error))?;
         let mut out = "[".to_owned();
-        for (index, finding) in findings.iter().enumerate() {
-            let comma = if index == 0 { "" } else { "," };
+        write_joined(&findings, &mut out, |finding, out| {
+            let (rule, pointer) = (&finding.rule, quoted(&finding.pointer));
+            let key = if finding.is_key { r#","key":true"# } else { "" };
+            let (start, end) = (finding.span.start, finding.span.end);
             out.push_str(&format!(
-                "{comma}{{\"rule\":\"{}\",\"pointer\":",
-                finding.rule
+                r#"{{"rule":"{rule}","pointer":{pointer}{key},"span":[{start},{end}]}}"#
             ));
-            JsonStr::from_plain(&finding.pointer).write_quoted(&mut out);
-            let key = if finding.is_key { ",\"key\":true" } else { "" };
-            let span = &finding.span;
-            out.push_str(&format!("{key},\"span\":[{},{}]}}", span.start, span.end));
-        }
+        });
         out.push(']');
         Ok(out)
     }

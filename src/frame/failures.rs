@@ -1,5 +1,6 @@
 //! The failures of a frame: which ones the program has seen, and which ones end it.
 
+use agent_rewind_core::json::{JsonStr, write_joined};
 use napi_derive::napi;
 
 use super::FrameHandle;
@@ -28,12 +29,7 @@ impl FrameHandle {
     pub fn continues(&self, awaiters: Option<String>, turn: f64) -> String {
         let handled = self.frame.continues(&moment(awaiters.as_deref(), turn));
         let mut out = String::from("[");
-        for (index, call_id) in handled.iter().enumerate() {
-            if index > 0 {
-                out.push(',');
-            }
-            call_id.write_quoted(&mut out);
-        }
+        write_joined(&handled, &mut out, JsonStr::write_quoted);
         out.push(']');
         out
     }

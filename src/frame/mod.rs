@@ -10,7 +10,9 @@ use agent_rewind_core::json::{JsonStr, JsonText};
 use agent_rewind_core::model::{Flag, Recorder, State, Usage};
 use agent_rewind_core::record::LiveFrame;
 use agent_rewind_core::replay::ReplaySource;
-use agent_rewind_core::snapshot::{Provenance, Snapshot, SnapshotError, SnapshotSource};
+use agent_rewind_core::snapshot::{
+    Provenance, Snapshot, SnapshotError, SnapshotSource, write_memory,
+};
 use agent_rewind_core::util::Faults;
 use napi::Env;
 use napi::bindgen_prelude::ObjectFinalize;
@@ -24,7 +26,7 @@ use crate::snapshot::SnapshotHandle;
 use crate::text::{json_str, value};
 use objects::{
     BindingFrameEntry, BindingFrameStart, BindingRecordedState, BindingRunOptions, BindingUnused,
-    frame_input, memory_text, run_options, to_number,
+    frame_input, run_options, to_number,
 };
 
 #[napi(custom_finalize)]
@@ -117,13 +119,14 @@ impl FrameHandle {
     pub fn entry(&self) -> Option<BindingFrameEntry> {
         let entry = self.frame.entry()?;
         let props = entry.props.as_ref();
+        let types = props.and_then(|props| props.types.as_ref());
+        let mut memory = String::new();
+        write_memory(&entry.memory, &mut memory);
         Some(BindingFrameEntry {
             generation: to_number(entry.generation),
             props: props.map(|props| props.text.as_str().to_owned()),
-            props_types: props
-                .and_then(|props| props.types.as_ref())
-                .map(|types| types.as_str().to_owned()),
-            memory: memory_text(&entry.memory),
+            props_types: types.map(|types| types.as_str().to_owned()),
+            memory,
         })
     }
 

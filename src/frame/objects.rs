@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent_rewind_core::hash::{self, ContentHash, InputHash};
 use agent_rewind_core::json::{JsonStr, JsonText};
-use agent_rewind_core::model::{Call, Memory, Outcome};
+use agent_rewind_core::model::{Call, Outcome};
 use agent_rewind_core::record::{
     Awaiters, CallSlot, FrameInput, Moment, RunOptions as CoreOptions, StartedCall,
 };
@@ -237,20 +237,6 @@ pub(super) fn moment(awaiters: Option<&str>, turn: f64) -> Moment {
         awaiters: awaiters.map(Awaiters::read),
         turn: to_count(turn),
     }
-}
-
-pub(super) fn memory_text(memory: &Memory) -> String {
-    let mut out = String::from("{");
-    for (index, (key, text)) in memory.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        key.write_quoted(&mut out);
-        out.push(':');
-        out.push_str(text.as_str());
-    }
-    out.push('}');
-    out
 }
 
 // Positions and slots stay far below 2^53, where doubles are exact.

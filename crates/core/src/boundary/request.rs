@@ -39,11 +39,10 @@ pub fn request_spans(text: &str) -> Result<Option<RequestSpans>, JsonError> {
         return Ok(None);
     }
     let mut members = Vec::new();
-    scanner.enter_object()?;
-    let mut first = true;
-    while let Some(key) = scanner.next_member(&mut first)? {
+    scanner.each_member(|scanner, key| -> Result<(), JsonError> {
         members.push((key, scanner.skip_value()?));
-    }
+        Ok(())
+    })?;
     scanner.finish()?;
     let mut spans = RequestSpans {
         parameters: "{".to_owned(),

@@ -104,9 +104,8 @@ pub fn text_tokens(text: &str) -> u32 {
 /// Text that is not JSON.
 pub fn count_tools(text: &str, numbers: Numbers) -> Result<u32> {
     let mut scanner = Scanner::new(text);
-    let span = scanner.skip_value()?;
+    let value = scanner.value()?;
     scanner.finish()?;
-    let value = scanner.slice(span);
     let is_empty = value == "null"
         || value
             .strip_prefix('[')
@@ -126,19 +125,15 @@ pub fn message_tokens(text: &str, numbers: Numbers) -> Result<MessageTokens> {
     let mut counts = MessageTokens::default();
     let mut scanner = Scanner::new(text);
     if scanner.peek() != Some(b'[') {
-        scanner.skip_value()?;
-        return Ok(counts);
+        return scanner.skip().map(|()| counts);
     }
-    scanner.enter_array()?;
-    let mut first = true;
-    while scanner.next_element(&mut first)? {
+    scanner.each_element(|scanner| {
         if scanner.peek() == Some(b'{') {
-            count_message(&mut scanner, numbers, &mut counts)?;
-        } else {
-            scanner.skip_value()?;
-            counts.each.push(PER_MESSAGE);
+            return count_message(scanner, numbers, &mut counts);
         }
-    }
+        counts.each.push(PER_MESSAGE);
+        scanner.skip()
+    })?;
     scanner.finish()?;
     Ok(counts)
 }

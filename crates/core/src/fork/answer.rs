@@ -1,6 +1,6 @@
 //! The outputs of adapters. They replay an output only in the form in which they recorded it.
 
-use crate::json::{JsonStr, JsonText, Scanner};
+use crate::json::{JsonText, Scanner, quoted};
 use crate::model::{Kind, Value};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -113,9 +113,7 @@ fn with_text(form: Form, recorded: &str, text: &str) -> Option<String> {
             let document: String = serde_json::from_str(written?).ok()?;
             JsonText::parse(document.clone()).ok()?;
             let document = replaced(&document, text_of(&document)?, text)?;
-            let mut quoted = String::new();
-            JsonStr::from_plain(&document).write_quoted(&mut quoted);
-            replaced(recorded, written?, &quoted)
+            replaced(recorded, written?, &quoted(&document))
         }
         Form::Streamed | Form::Embeddings => None,
     }

@@ -214,25 +214,7 @@ fn check_fits<'c>(
 }
 
 fn is_assistant_message(text: &JsonText) -> bool {
-    let mut scanner = Scanner::new(text.as_str());
-    if scanner.enter_object().is_err() {
-        return false;
-    }
-    let mut is_assistant = false;
-    let mut first = true;
-    while let Ok(Some(key)) = scanner.next_member(&mut first) {
-        if key.is("role") {
-            let is_string = scanner.peek() == Some(b'"');
-            is_assistant = is_string && scanner.string().is_ok_and(|role| role.is("assistant"));
-            if is_string {
-                continue;
-            }
-        }
-        if scanner.skip_value().is_err() {
-            return false;
-        }
-    }
-    is_assistant
+    Scanner::new(text.as_str()).members(["role"]) == Ok([Some(r#""assistant""#)])
 }
 
 /// Rejects a change of an entry that another change removes.

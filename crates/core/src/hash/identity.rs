@@ -1,5 +1,5 @@
 use super::ContentHash;
-use crate::json::JsonStr;
+use crate::json::quoted;
 
 /// The id of a call, or of a frame under another frame. It does not depend on the order in which unequal calls start,
 /// so a run that executes the call again computes the same id.
@@ -20,9 +20,8 @@ pub fn identity(
     hash: &str,
     occurrence: u32,
 ) -> ContentHash {
-    let mut text = String::with_capacity(above.len() + kind.len() + hash.len() + 40);
-    text.push('[');
-    JsonStr::from_plain(above).write_quoted(&mut text);
-    text.push_str(&format!(r#",{generation},"{kind}","{hash}",{occurrence}]"#));
-    ContentHash::of_text(&text)
+    let above = quoted(above);
+    ContentHash::of_text(&format!(
+        r#"[{above},{generation},"{kind}","{hash}",{occurrence}]"#
+    ))
 }

@@ -182,6 +182,34 @@ impl<'a> Scanner<'a> {
         self.next_item(first, b']')
     }
 
+    /// Reads an object: calls `read` with each key, which must read the value.
+    #[inline]
+    pub fn each_member<E: From<JsonError>>(
+        &mut self,
+        mut read: impl FnMut(&mut Self, RawStr<'a>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        self.enter_object()?;
+        let mut first = true;
+        while let Some(key) = self.next_member(&mut first)? {
+            read(self, key)?;
+        }
+        Ok(())
+    }
+
+    /// Reads an array: calls `read` for each element, which it must read.
+    #[inline]
+    pub fn each_element<E: From<JsonError>>(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        self.enter_array()?;
+        let mut first = true;
+        while self.next_element(&mut first)? {
+            read(self)?;
+        }
+        Ok(())
+    }
+
     /// Reads an object. Returns the texts of the values of these members, of a duplicate key the last one. All are `None`
     /// for a value that is not an object.
     pub(crate) fn members<const N: usize>(
@@ -192,17 +220,16 @@ impl<'a> Scanner<'a> {
         if self.peek() != Some(b'{') {
             return self.skip_value().map(|_| values);
         }
-        self.enter_object()?;
-        let mut first = true;
-        while let Some(key) = self.next_member(&mut first)? {
-            let span = self.skip_value()?;
+        self.each_member(|scanner, key| {
+            let text = scanner.value()?;
             for (name, value) in names.iter().zip(&mut values) {
                 if key.is(name) {
-                    *value = Some(self.slice(span.clone()));
+                    *value = Some(text);
                 }
             }
-        }
-        Ok(values)
+            Ok(())
+        })
+        .map(|()| values)
     }
 
     /// Reads an array. Returns the texts of its elements, none for a value that is not an array.
@@ -211,13 +238,8 @@ impl<'a> Scanner<'a> {
         if self.peek() != Some(b'[') {
             return self.skip_value().map(|_| elements);
         }
-        self.enter_array()?;
-        let mut first = true;
-        while self.next_element(&mut first)? {
-            let span = self.skip_value()?;
-            elements.push(self.slice(span));
-        }
-        Ok(elements)
+        self.each_element(|scanner| Ok(elements.push(scanner.value()?)))
+            .map(|()| elements)
     }
 
     fn next_item(&mut self, first: &mut bool, close: u8) -> Result<bool> {
@@ -278,6 +300,23 @@ impl<'a> Scanner<'a> {
             Some(_) => (JsonErrorKind::BadEscape, self.pos - 1),
         };
         JsonError { kind, offset }
+    }
+
+    /// Reads a value: a string, or `None` for any other.
+    pub fn string_or_skip(&mut self) -> Result<Option<RawStr<'a>>> {
+        if self.peek() == Some(b'"') {
+            return self.string().map(Some);
+        }
+        self.skip().map(|()| None)
+    }
+
+    /// Reads a value: a number within the range of a double, or `None` for any other.
+    pub fn number_or_skip(&mut self) -> Result<Option<f64>> {
+        if let Some(b'-' | b'0'..=b'9') = self.peek() {
+            let number = self.number()?.parse().ok();
+            return Ok(number.filter(|number: &f64| number.is_finite()));
+        }
+        self.skip().map(|()| None)
     }
 
     /// Reads a number token.
@@ -354,6 +393,16 @@ impl<'a> Scanner<'a> {
             _ => self.number_or_literal()?,
         }
         Ok(start..self.pos)
+    }
+
+    /// Skips one value of any type.
+    pub fn skip(&mut self) -> Result<()> {
+        self.skip_value().map(|_| ())
+    }
+
+    /// Reads one value of any type. Returns its text.
+    pub fn value(&mut self) -> Result<&'a str> {
+        self.skip_value().map(|span| &self.text[span])
     }
 
     fn skip_container(&mut self) -> Result<()> {

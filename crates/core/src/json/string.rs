@@ -18,11 +18,8 @@ impl JsonStr {
     /// From decoded text.
     #[must_use]
     pub fn from_plain(text: &str) -> Self {
-        let mut body = String::with_capacity(text.len());
-        for character in text.chars() {
-            push_escaped(&mut body, character);
-        }
-        Self(Arc::from(body))
+        let literal = quoted(text);
+        Self(Arc::from(&literal[1..literal.len() - 1]))
     }
 
     /// The text between the quotes.
@@ -55,6 +52,18 @@ impl fmt::Display for JsonStr {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.to_display())
     }
+}
+
+/// The literal of a text, with its quotes.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    let mut literal = String::with_capacity(text.len() + 2);
+    literal.push('"');
+    for character in text.chars() {
+        push_escaped(&mut literal, character);
+    }
+    literal.push('"');
+    literal
 }
 
 /// Brings the body of a valid string literal into the form of `JSON.stringify`.

@@ -62,6 +62,20 @@ impl JsonText {
     }
 }
 
+/// Writes items with commas between them.
+pub fn write_joined<T>(
+    items: impl IntoIterator<Item = T>,
+    out: &mut String,
+    mut write: impl FnMut(T, &mut String),
+) {
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        write(item, out);
+    }
+}
+
 impl fmt::Debug for JsonText {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.as_str())

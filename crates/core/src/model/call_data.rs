@@ -66,16 +66,15 @@ impl CallData {
 
     fn read(text: &Arc<String>) -> Result<Self, JsonError> {
         let mut data = Self::default();
-        let mut scanner = Scanner::new(text);
-        scanner.enter_object()?;
-        let mut first = true;
-        while let Some(name) = scanner.next_member(&mut first)? {
-            let value = scanner.skip_value()?;
-            if let Some(field) = data.field_mut(name.body()) {
-                *field = Some(JsonText::from_span(text, value));
-            }
-        }
-        Ok(data)
+        Scanner::new(text)
+            .each_member(|scanner, name| {
+                let value = scanner.skip_value()?;
+                if let Some(field) = data.field_mut(name.body()) {
+                    *field = Some(JsonText::from_span(text, value));
+                }
+                Ok(())
+            })
+            .map(|()| data)
     }
 
     /// The fields as JSON text of an object; `None` if there are no fields.

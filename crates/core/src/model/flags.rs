@@ -5,7 +5,7 @@
 //! [`Flag::ALL`]. The code that applies it asks [`Flags::has`], and keeps the old rule for recordings without the flag.
 //! A number is never used again, and a flag that has been published is never removed.
 
-use crate::json::{JsonError, JsonStr, Scanner};
+use crate::json::{JsonError, Scanner, quoted, write_count, write_joined};
 use crate::util::Fault;
 
 /// One change of a replay rule. The number is part of the file formats.
@@ -145,19 +145,14 @@ impl Recorder {
     }
 
     pub fn write(&self, out: &mut String) {
-        out.push_str(r#"{"version":"#);
-        JsonStr::from_plain(&self.version).write_quoted(out);
-        out.push_str(r#","flags":["#);
-        for (index, number) in self.flags.numbers().enumerate() {
-            if index > 0 {
-                out.push(',');
-            }
-            out.push_str(&number.to_string());
-        }
+        let version = quoted(&self.version);
+        out.push_str(&format!(r#"{{"version":{version},"flags":["#));
+        write_joined(self.flags.numbers(), out, |number, out| {
+            write_count(number.into(), out);
+        });
         out.push(']');
         if let Some(salt) = &self.salt {
-            out.push_str(r#","salt":"#);
-            JsonStr::from_plain(salt).write_quoted(out);
+            out.push_str(&format!(r#","salt":{}"#, quoted(salt)));
         }
         out.push('}');
     }
@@ -176,62 +171,33 @@ fn read(text: &str, path: &str, faults: &mut Vec<Fault>) -> Result<Recorder, Jso
         flags: Flags::NONE,
         salt: None,
     };
-    let mut scanner = Scanner::new(text);
-    if scanner.peek() != Some(b'{') {
+    if !text.starts_with('{') {
         faults.push(fault(path, "expected an object"));
         return Ok(recorder);
     }
-    let (mut seen_version, mut seen_flags) = (false, false);
-    scanner.enter_object()?;
-    let mut first = true;
-    while let Some(key) = scanner.next_member(&mut first)? {
-        if key.is("version") && scanner.peek() == Some(b'"') {
-            seen_version = true;
-            recorder.version = scanner.string()?.to_json_str().to_display().into_owned();
-        } else if key.is("flags") && scanner.peek() == Some(b'[') {
-            seen_flags = true;
-            recorder.flags = read_flags(&mut scanner, &format!("{path}.flags"), faults)?;
-        } else if key.is("salt") && scanner.peek() == Some(b'"') {
-            let salt = scanner.string()?.to_json_str();
-            recorder.salt = Some(salt.to_display().into_owned());
-        } else {
-            scanner.skip_value()?;
+    let [version, flags, salt] = Scanner::new(text).members(["version", "flags", "salt"])?;
+    let string = |value: Option<&str>| {
+        let literal = Scanner::new(value?).string().ok()?;
+        Some(literal.to_json_str().to_display().into_owned())
+    };
+    recorder.salt = string(salt);
+    let numbers = Scanner::new(flags.unwrap_or("null")).elements()?;
+    for (index, number) in numbers.into_iter().enumerate() {
+        let mut known = Flag::ALL.iter();
+        match known.find(|flag| number.parse() == Ok(flag.number())) {
+            Some(flag) => recorder.flags.insert(*flag),
+            None => faults.push(fault(&format!("{path}.flags.{index}"), unknown(number))),
         }
     }
-    if !seen_version {
-        faults.push(fault(&format!("{path}.version"), "expected a string"));
+    match string(version) {
+        Some(version) => recorder.version = version,
+        None => faults.push(fault(&format!("{path}.version"), "expected a string")),
     }
-    if !seen_flags {
-        faults.push(fault(
-            &format!("{path}.flags"),
-            "expected a list of numbers",
-        ));
+    if !flags.is_some_and(|flags| flags.starts_with('[')) {
+        let message = "expected a list of numbers";
+        faults.push(fault(&format!("{path}.flags"), message));
     }
     Ok(recorder)
-}
-
-fn read_flags(
-    scanner: &mut Scanner<'_>,
-    path: &str,
-    faults: &mut Vec<Fault>,
-) -> Result<Flags, JsonError> {
-    let mut flags = Flags::NONE;
-    scanner.enter_array()?;
-    let mut first = true;
-    let mut index = 0;
-    while scanner.next_element(&mut first)? {
-        let range = scanner.skip_value()?;
-        let text = scanner.slice(range);
-        let known = Flag::ALL
-            .iter()
-            .find(|flag| text.parse() == Ok(flag.number()));
-        match known {
-            Some(flag) => flags.insert(*flag),
-            None => faults.push(fault(&format!("{path}.{index}"), unknown(text))),
-        }
-        index += 1;
-    }
-    Ok(flags)
 }
 
 fn unknown(text: &str) -> String {

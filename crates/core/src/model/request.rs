@@ -343,15 +343,13 @@ impl PromptTail {
         let hashed = RequestTail::new(normalized.unwrap_or(&text))?;
         let source = Arc::new(text);
         let mut members = Vec::new();
-        let mut scanner = Scanner::new(&source);
-        scanner.enter_object()?;
-        let mut first = true;
-        while let Some(key) = scanner.next_member(&mut first)? {
+        Scanner::new(&source).each_member(|scanner, key| -> Result<(), JsonError> {
             let range = scanner.skip_value()?;
             if let Some(at) = PROMPT_MEMBERS.iter().position(|name| key.is(name)) {
                 members.push((at, Request::Text(JsonText::from_span(&source, range))));
             }
-        }
+            Ok(())
+        })?;
         members.sort_by_key(|(at, _)| *at);
         let members = members
             .into_iter()
@@ -365,14 +363,13 @@ impl PromptTail {
 
 fn elements(array: String) -> Result<Vec<JsonText>, JsonError> {
     let source = Arc::new(array);
-    let mut scanner = Scanner::new(&source);
     let mut elements = Vec::new();
-    scanner.enter_array()?;
-    let mut first = true;
-    while scanner.next_element(&mut first)? {
-        elements.push(JsonText::from_span(&source, scanner.skip_value()?));
-    }
-    Ok(elements)
+    Scanner::new(&source)
+        .each_element(|scanner| {
+            elements.push(JsonText::from_span(&source, scanner.skip_value()?));
+            Ok(())
+        })
+        .map(|()| elements)
 }
 
 /// Two requests are equal if their document texts are.

@@ -96,9 +96,7 @@ impl Sharing {
     ) -> Result<Found, JsonError> {
         let start = scanner.position();
         let (mut parts, mut plain) = (Vec::new(), Vec::new());
-        scanner.enter_object()?;
-        let mut first = true;
-        while let Some(key) = scanner.next_member(&mut first)? {
+        scanner.each_member(|scanner, key| {
             let pointer = || member_pointer(key.body());
             match self.value(text, scanner, depth + 1)? {
                 Found::Plain(range) if range.len() >= MIN_PART => plain.push((pointer(), range)),
@@ -125,7 +123,8 @@ impl Sharing {
                     }
                 }
             }
-        }
+            Ok::<_, JsonError>(())
+        })?;
         let range = start..scanner.position();
         if parts.is_empty() {
             return Ok(Found::Plain(range));
@@ -172,11 +171,10 @@ impl Sharing {
     ) -> Result<Found, JsonError> {
         let start = scanner.position();
         let mut items = Vec::new();
-        scanner.enter_array()?;
-        let mut first = true;
-        while scanner.next_element(&mut first)? {
+        scanner.each_element(|scanner| -> Result<(), JsonError> {
             items.push(scanner.skip_value()?);
-        }
+            Ok(())
+        })?;
         let range = start..scanner.position();
         // A list of numbers is one value: its items are too small to be shared.
         let is_list = items.first().is_some_and(|item| {
@@ -312,9 +310,7 @@ fn find(text: &str, pointer: &str) -> Result<Option<Range<usize>>, JsonError> {
             match scanner.next_member(&mut first)? {
                 None => return Ok(None),
                 Some(key) if key.normalized() == wanted => break,
-                Some(_) => {
-                    scanner.skip_value()?;
-                }
+                Some(_) => scanner.skip()?,
             }
         }
     }

@@ -1,7 +1,5 @@
 //! The identity of recorded errors: their name and message.
 
-use std::ops::Range;
-
 use crate::json::{JsonError, JsonText, Scanner};
 
 /// Name and message of an error, as bodies of JSON strings.
@@ -25,31 +23,21 @@ pub(super) fn causes(error: &JsonText) -> Vec<Identity> {
         };
         identities.extend(identity);
         match cause {
-            Some(cause) => text = &text[cause],
+            Some(cause) => text = cause,
             None => break,
         }
     }
     identities
 }
 
-fn read(text: &str) -> Result<(Option<Identity>, Option<Range<usize>>), JsonError> {
-    let mut scanner = Scanner::new(text);
-    let (mut name, mut message, mut cause) = (None, None, None);
-    scanner.enter_object()?;
-    let mut first = true;
-    while let Some(key) = scanner.next_member(&mut first)? {
-        let is_text = scanner.peek() == Some(b'"');
-        if key.is("name") && is_text {
-            name = Some(scanner.string()?.normalized().into_owned());
-        } else if key.is("message") && is_text {
-            message = Some(scanner.string()?.normalized().into_owned());
-        } else if key.is("cause") && scanner.peek() == Some(b'{') {
-            cause = Some(scanner.skip_value()?);
-        } else {
-            scanner.skip_value()?;
-        }
-    }
-    Ok((name.zip(message), cause))
+/// The identity of an error, and the text of its cause.
+fn read(text: &str) -> Result<(Option<Identity>, Option<&str>), JsonError> {
+    let [name, message, cause] = Scanner::new(text).members(["name", "message", "cause"])?;
+    let body = |value: Option<&str>| {
+        let literal = Scanner::new(value?).string().ok()?;
+        Some(literal.normalized().into_owned())
+    };
+    Ok((body(name).zip(body(message)), cause))
 }
 
 #[cfg(test)]

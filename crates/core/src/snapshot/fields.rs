@@ -211,6 +211,31 @@ impl<'a> Fields<'a> {
         Ok(true)
     }
 
+    /// Calls `read` for each element of an array. The path includes the index while `read` runs.
+    pub(super) fn elements(
+        &mut self,
+        expected: &str,
+        mut read: impl FnMut(&mut Self) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        if self.scanner.peek() != Some(b'[') {
+            return self.unexpected(expected);
+        }
+        self.scanner.enter_array()?;
+        let (mut first, mut index) = (true, 0);
+        while self.scanner.next_element(&mut first)? {
+            self.path.push(Segment::Index(index));
+            read(self)?;
+            self.path.pop();
+            index += 1;
+        }
+        Ok(())
+    }
+
+    /// Skips the value of an unknown member.
+    pub(super) fn skip(&mut self) -> Result<(), Stop> {
+        Ok(self.scanner.skip()?)
+    }
+
     pub(super) fn provenance(&mut self) -> Result<Option<Provenance>, Stop> {
         let mut trace_id = None;
         let mut span_id = None;
@@ -223,20 +248,16 @@ impl<'a> Fields<'a> {
                 "traceId" => trace_id = fields.plain_string()?,
                 "spanId" => span_id = fields.plain_string()?,
                 "anchor" => {
-                    let choices =
-                        [Anchor::Before, Anchor::After].map(|anchor| (anchor.name(), anchor));
-                    anchor = fields.choice(&choices)?;
+                    let anchors = [Anchor::Before, Anchor::After];
+                    anchor = fields.choice(&anchors.map(|anchor| (anchor.name(), anchor)))?;
                 }
                 "source" => {
-                    let choices = [SnapshotSource::Dump, SnapshotSource::Restore]
-                        .map(|source| (source.name(), source));
-                    source = fields.choice(&choices)?;
+                    let sources = [SnapshotSource::Dump, SnapshotSource::Restore];
+                    source = fields.choice(&sources.map(|source| (source.name(), source)))?;
                 }
                 "firstRun" => first_run = fields.plain_string()?,
                 "forkedFrom" => forked_from = Some(fields.span()?),
-                _ => {
-                    fields.scanner.skip_value()?;
-                }
+                _ => fields.skip()?,
             }
             Ok(())
         })?;

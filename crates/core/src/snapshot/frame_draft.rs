@@ -150,9 +150,7 @@ fn read_state(fields: &mut Fields<'_>) -> Result<Option<State>, Stop> {
             }
             "output" => output = Some(fields.span()?),
             "error" => error = Some(fields.span()?),
-            _ => {
-                fields.scanner.skip_value()?;
-            }
+            _ => fields.skip()?,
         }
         Ok(())
     })?;
@@ -173,10 +171,7 @@ fn read_budget(fields: &mut Fields<'_>) -> Result<Option<Budget>, Stop> {
         let usage = match key {
             "own" => &mut own,
             "aggregate" => &mut aggregate,
-            _ => {
-                fields.scanner.skip_value()?;
-                return Ok(());
-            }
+            _ => return fields.skip(),
         };
         let text = fields.span()?;
         match Usage::read(text.as_str(), "") {

@@ -75,9 +75,7 @@ impl StartDraft {
             "props" => self.props = Some(fields.span()?),
             "propsTypes" => self.props_types = Some(fields.span()?),
             "memory" => self.memory = read_memory(fields)?,
-            _ => {
-                fields.scanner.skip_value()?;
-            }
+            _ => fields.skip()?,
         }
         Ok(())
     }

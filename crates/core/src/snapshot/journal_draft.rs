@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::fields::{Fields, Segment};
+use super::fields::Fields;
 use super::read_requests::{RequestDraft, TablesRead, index};
 use super::stop::Stop;
 use crate::json::{JsonStr, JsonText};
@@ -67,15 +67,12 @@ impl JournalDraft {
                 self.rows_of(&Kind::Tool, fields)
             }
             "other" => {
-                fields.members("expected an object of kinds", |fields, kind| {
+                let kinds = fields.members("expected an object of kinds", |fields, kind| {
                     self.rows_of(&Kind::Other(JsonStr::from_normalized_body(kind)), fields)
-                })?;
-                Ok(())
+                });
+                kinds.map(|_| ())
             }
-            _ => {
-                fields.scanner.skip_value()?;
-                Ok(())
-            }
+            _ => fields.skip(),
         })?;
         if is_object {
             for (name, seen) in ["prompt", "tool"].into_iter().zip(seen) {
@@ -105,9 +102,7 @@ impl JournalDraft {
                         fields.string_body()?;
                     }
                     "error" => row.error = Some(fields.span()?),
-                    _ => {
-                        fields.scanner.skip_value()?;
-                    }
+                    _ => fields.skip()?,
                 }
                 Ok(())
             })?;
@@ -122,14 +117,7 @@ impl JournalDraft {
 
     /// The field `calls`: the calls in order of start.
     pub(super) fn read_calls(&mut self, fields: &mut Fields<'_>) -> Result<(), Stop> {
-        if fields.scanner.peek() != Some(b'[') {
-            return fields.unexpected("expected an array of calls");
-        }
-        fields.scanner.enter_array()?;
-        let mut first = true;
-        let mut index = 0;
-        while fields.scanner.next_element(&mut first)? {
-            fields.path.push(Segment::Index(index));
+        fields.elements("expected an array of calls", |fields| {
             let mut call = CallFields::default();
             let is_object = fields.members("expected a call", |fields, key| {
                 call.read_field(key, fields)
@@ -147,10 +135,8 @@ impl JournalDraft {
                 }
             }
             self.calls.push(call);
-            fields.path.pop();
-            index += 1;
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Joins calls with the rows that contain their outcomes. A row that no call refers to answers on
@@ -210,9 +196,7 @@ impl CallFields {
             "request" => self.request = Some(Box::new(RequestDraft::read(fields)?)),
             _ => match self.data.field_mut(key) {
                 Some(field) => *field = Some(fields.span()?),
-                None => {
-                    fields.scanner.skip_value()?;
-                }
+                None => fields.skip()?,
             },
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::fields::Fields;
 use super::stop::Stop;
 use crate::hash::content_hash_any;
-use crate::json::{JsonStr, JsonText};
+use crate::json::{JsonStr, JsonText, write_joined};
 use crate::model::{Frame, Memory, OrderedMap};
 
 pub(super) fn read_memory(fields: &mut Fields<'_>) -> Result<Option<Memory>, Stop> {
@@ -45,16 +45,14 @@ pub(super) fn edited_keys(now: &Memory, hashes: &OrderedMap<JsonStr, JsonStr>) -
     keys.cloned().collect()
 }
 
-pub(super) fn write_memory(memory: &Memory, out: &mut String) {
+/// Writes the memory as an object.
+pub fn write_memory(memory: &Memory, out: &mut String) {
     out.push('{');
-    for (index, (key, value)) in memory.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
+    write_joined(memory.iter(), out, |(key, value), out| {
         key.write_quoted(out);
         out.push(':');
         out.push_str(value.as_str());
-    }
+    });
     out.push('}');
 }
 
@@ -73,12 +71,9 @@ pub(super) fn write_memory_hashes(frame: &Frame, out: &mut String) {
     out.push_str(r#","memoryHashes":{"#);
     let hashes = frame.memory.iter().map(|entry| (entry.0, hash_of(entry)));
     let gone = removed.map(|key| (key, String::new()));
-    for (index, (key, hash)) in hashes.chain(gone).enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
+    write_joined(hashes.chain(gone), out, |(key, hash), out| {
         key.write_quoted(out);
         out.push_str(&format!(r#":"{hash}""#));
-    }
+    });
     out.push('}');
 }

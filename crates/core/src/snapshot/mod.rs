@@ -19,6 +19,7 @@ mod write_requests;
 use std::sync::{Arc, OnceLock};
 
 pub use error::SnapshotError;
+pub use memory::write_memory;
 pub use read::read_snapshot;
 pub use read_model::ReadModel;
 pub use write::{stream_frame, write_frame, write_snapshot, write_without_root};
@@ -195,13 +196,6 @@ impl SnapshotSource {
             Self::Dump => "dump",
             Self::Restore => "restore",
         }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Dump, Self::Restore]
-            .into_iter()
-            .find(|source| source.name() == name)
     }
 }
 

@@ -114,9 +114,7 @@ impl SnapshotReader<'_> {
                 "warnings" if self.fields.scanner.peek() == Some(b'[') => {
                     read_warnings = Some(self.fields.span()?);
                 }
-                _ => {
-                    self.fields.scanner.skip_value()?;
-                }
+                _ => self.fields.skip()?,
             }
             self.fields.path.pop();
         }

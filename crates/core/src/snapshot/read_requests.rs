@@ -7,7 +7,7 @@ use super::fields::Fields;
 use super::stop::Stop;
 use super::write_requests::MIN_OUTPUT;
 use crate::hash::ContentHash;
-use crate::json::{JsonStr, JsonText};
+use crate::json::{JsonText, quoted};
 use crate::model::{
     BuildTable, Form, Frame, List, ListNode, Outcome, PROMPT_MEMBERS, PromptForm, Request,
     RequestTable, fill,
@@ -100,9 +100,7 @@ impl RequestDraft {
                 "add" => draft.add = indexes(fields)?,
                 _ => match PROMPT_MEMBERS.into_iter().find(|name| *name == key) {
                     Some(name) => draft.members.extend(index(fields)?.map(|at| (name, at))),
-                    None => {
-                        fields.scanner.skip_value()?;
-                    }
+                    None => fields.skip()?,
                 },
             }
             Ok(())
@@ -147,15 +145,10 @@ fn read_table<'a, T>(
     read: fn(&mut Fields<'a>) -> Result<T, Stop>,
 ) -> Result<Vec<T>, Stop> {
     let mut entries = Vec::new();
-    if fields.scanner.peek() != Some(b'[') {
-        fields.unexpected("expected an array")?;
-        return Ok(entries);
-    }
-    fields.scanner.enter_array()?;
-    let mut first = true;
-    while fields.scanner.next_element(&mut first)? {
+    fields.elements("expected an array", |fields| {
         entries.push(read(fields)?);
-    }
+        Ok(())
+    })?;
     Ok(entries)
 }
 
@@ -200,9 +193,7 @@ impl EntryDraft {
                 "text" => draft.items = Some((Form::Text, indexes(fields)?)),
                 "after" => draft.after = index(fields)?,
                 "keep" => draft.keep = index(fields)?,
-                _ => {
-                    fields.scanner.skip_value()?;
-                }
+                _ => fields.skip()?,
             }
             Ok(())
         })?;
@@ -240,9 +231,7 @@ impl PartsRead {
             return Some(known.clone());
         }
         let output = self.outputs.get(&(hash, false)).filter(|_| as_text)?;
-        let mut literal = String::new();
-        JsonStr::from_plain(output.as_str()).write_quoted(&mut literal);
-        let literal = JsonText::trusted(literal);
+        let literal = JsonText::trusted(quoted(output.as_str()));
         self.outputs.insert((hash, true), literal.clone());
         Some(literal)
     }
@@ -331,15 +320,5 @@ pub(super) fn index(fields: &mut Fields<'_>) -> Result<Option<usize>, Stop> {
 }
 
 fn indexes(fields: &mut Fields<'_>) -> Result<Vec<usize>, Stop> {
-    let mut all = Vec::new();
-    if fields.scanner.peek() != Some(b'[') {
-        fields.unexpected("expected an array")?;
-        return Ok(all);
-    }
-    fields.scanner.enter_array()?;
-    let mut first = true;
-    while fields.scanner.next_element(&mut first)? {
-        all.extend(index(fields)?);
-    }
-    Ok(all)
+    Ok(read_table(fields, index)?.into_iter().flatten().collect())
 }

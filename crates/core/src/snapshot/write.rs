@@ -4,8 +4,8 @@ use super::memory::{write_memory, write_memory_hashes};
 use super::out::Out;
 use super::write_journal::{write_calls, write_journal, write_within};
 use super::write_requests::RequestTables;
-use super::{Snapshot, VERSION, Warning};
-use crate::json::{JsonStr, JsonText};
+use super::{Anchor, Snapshot, SnapshotSource, VERSION, Warning};
+use crate::json::{JsonStr, JsonText, quoted, write_joined, write_number};
 use crate::model::{Divergence, Frame, Generation, State};
 
 /// Writes the whole snapshot.
@@ -21,11 +21,9 @@ pub fn write_without_root(snapshot: &Snapshot) -> String {
 }
 
 fn write_around(snapshot: &Snapshot, write_root: impl FnOnce(&mut String)) -> String {
-    let mut out = String::new();
-    out.push_str(r#"{"processId":"#);
-    write_plain(&snapshot.process_id, &mut out);
-    out.push_str(r#","timestamp":"#);
-    crate::json::write_number(snapshot.timestamp, &mut out);
+    let process_id = quoted(&snapshot.process_id);
+    let mut out = format!(r#"{{"processId":{process_id},"timestamp":"#);
+    write_number(snapshot.timestamp, &mut out);
     out.push_str(r#","root":"#);
     write_root(&mut out);
     out.push_str(r#","provenance":"#);
@@ -53,21 +51,16 @@ fn write_around(snapshot: &Snapshot, write_root: impl FnOnce(&mut String)) -> St
 
 fn write_provenance(snapshot: &Snapshot, out: &mut String) {
     let provenance = &snapshot.provenance;
-    out.push_str(r#"{"traceId":"#);
-    write_plain(&provenance.trace_id, out);
-    if let Some(span_id) = &provenance.span_id {
-        out.push_str(r#","spanId":"#);
-        write_plain(span_id, out);
-    }
-    if let Some(anchor) = provenance.anchor {
-        out.push_str(&format!(r#","anchor":"{}""#, anchor.name()));
-    }
-    if let Some(source) = provenance.source {
-        out.push_str(&format!(r#","source":"{}""#, source.name()));
-    }
-    if let Some(first_run) = &provenance.first_run {
-        out.push_str(r#","firstRun":"#);
-        write_plain(first_run, out);
+    out.push_str(&format!(r#"{{"traceId":{}"#, quoted(&provenance.trace_id)));
+    for (name, value) in [
+        ("spanId", provenance.span_id.as_deref()),
+        ("anchor", provenance.anchor.map(Anchor::name)),
+        ("source", provenance.source.map(SnapshotSource::name)),
+        ("firstRun", provenance.first_run.as_deref()),
+    ] {
+        if let Some(value) = value {
+            out.push_str(&format!(r#","{name}":{}"#, quoted(value)));
+        }
     }
     if let Some(source) = &provenance.forked_from {
         out.push_str(r#","forkedFrom":"#);
@@ -80,26 +73,18 @@ fn warnings_text(warnings: &[Warning]) -> Option<JsonText> {
     if warnings.is_empty() {
         return None;
     }
-    let mut out = String::new();
-    out.push('[');
-    for (index, warning) in warnings.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        out.push_str(r#"{"code":"#);
-        write_plain(warning.code, &mut out);
-        out.push_str(r#","message":"#);
-        write_plain(&warning.message, &mut out);
+    let mut out = "[".to_owned();
+    write_joined(warnings, &mut out, |warning, out| {
+        let (code, message) = (warning.code, quoted(&warning.message));
+        out.push_str(&format!(r#"{{"code":"{code}","message":{message}"#));
         if let Some(line) = warning.line {
-            out.push_str(r#","line":"#);
-            out.push_str(&line.to_string());
+            out.push_str(&format!(r#","line":{line}"#));
         }
         if let Some(span_id) = &warning.span_id {
-            out.push_str(r#","spanId":"#);
-            write_plain(span_id, &mut out);
+            out.push_str(&format!(r#","spanId":{}"#, quoted(span_id)));
         }
         out.push('}');
-    }
+    });
     out.push(']');
     Some(JsonText::trusted(out))
 }
@@ -227,21 +212,21 @@ fn write_tail(frame: &Frame, out: &mut String) {
 pub(super) fn write_state(frame: &Frame, out: &mut String) {
     let mut output_types = None;
     match &frame.state {
-        State::Running => out.push_str(r#"{"status":"running"}"#),
+        State::Running => out.push_str(r#"{"status":"running""#),
         State::Completed(value) => {
             out.push_str(r#"{"status":"completed","output":"#);
             out.push_str(value.text.as_str());
-            out.push('}');
             output_types = value.types.as_ref();
         }
-        State::Failed(None) => out.push_str(r#"{"status":"failed"}"#),
-        State::Failed(Some(error)) => {
-            out.push_str(r#"{"status":"failed","error":"#);
-            out.push_str(error.as_str());
-            out.push('}');
+        State::Failed(error) => {
+            out.push_str(r#"{"status":"failed""#);
+            if let Some(error) = error {
+                out.push_str(r#","error":"#);
+                out.push_str(error.as_str());
+            }
         }
     }
-    out.push_str(r#","budgetState":"#);
+    out.push_str(r#"},"budgetState":"#);
     frame.budget.write_json(out);
     if let Some(types) = output_types {
         out.push_str(r#","outputTypes":"#);
@@ -284,8 +269,4 @@ pub(super) fn write_generation_fields(generation: &Generation, out: &mut String)
         out.push_str(r#","memory":"#);
         write_memory(memory, out);
     }
-}
-
-fn write_plain(text: &str, out: &mut String) {
-    JsonStr::from_plain(text).write_quoted(out);
 }

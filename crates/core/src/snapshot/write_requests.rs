@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::out::Out;
 use crate::hash::ContentHash;
-use crate::json::{JsonText, Scanner, write_count};
+use crate::json::{JsonError, JsonText, Scanner, write_count, write_joined};
 use crate::model::{Filled, Form, List, ListNode, Request, member_pointer};
 use crate::util::IdHashing;
 
@@ -179,14 +179,11 @@ impl<'a> RequestTables<'a> {
             return None;
         }
         let (mut skeleton, mut parts, mut from) = (String::new(), String::new(), 0);
-        scanner.enter_object().ok()?;
-        let mut first = true;
-        while let Some(key) = scanner.next_member(&mut first).ok()? {
-            let range = scanner.skip_value().ok()?;
-            if range.len() < MIN_OUTPUT {
-                continue;
-            }
-            if let Some(entry) = self.output(&text[range.clone()]) {
+        let read = scanner.each_member(|scanner, key| {
+            let range = scanner.skip_value()?;
+            if range.len() >= MIN_OUTPUT
+                && let Some(entry) = self.output(&text[range.clone()])
+            {
                 let at = self.parts.position(entry);
                 let comma = if parts.is_empty() { "" } else { "," };
                 parts.push_str(&format!(r#"{comma}"{}":{at}"#, member_pointer(key.body())));
@@ -194,7 +191,9 @@ impl<'a> RequestTables<'a> {
                 skeleton.push_str("null");
                 from = range.end;
             }
-        }
+            Ok::<_, JsonError>(())
+        });
+        read.ok()?;
         skeleton.push_str(&text[from..]);
         let entry = format!(r#"{{"value":{skeleton},"parts":{{{parts}}}}}"#);
         (from > 0).then(|| Entry::Composed(entry.into()))
@@ -237,21 +236,13 @@ impl<'a> RequestTables<'a> {
         {
             return Some(place.entry);
         }
-        let mut text = "{\"".to_owned();
-        text.push_str(name_of(list.form));
-        text.push_str("\":[");
-        for (index, (_, item)) in added.iter().enumerate() {
-            if index > 0 {
-                text.push(',');
-            }
-            write_count(*item as u64, &mut text);
-        }
+        let mut text = format!(r#"{{"{}":["#, name_of(list.form));
+        write_joined(&added, &mut text, |(_, item), text| {
+            write_count(*item as u64, text);
+        });
         text.push(']');
-        if let Some(place) = place {
-            text.push_str(&format!(
-                r#","after":{},"keep":{}"#,
-                place.entry, place.count
-            ));
+        if let Some(ListPlace { entry, count }) = place {
+            text.push_str(&format!(r#","after":{entry},"keep":{count}"#));
         }
         text.push('}');
         let entry = self.parts.position(Entry::Composed(Arc::from(text)));

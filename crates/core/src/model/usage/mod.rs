@@ -2,7 +2,7 @@
 
 mod read;
 
-use crate::json::{JsonStr, JsonText, write_number};
+use crate::json::{JsonError, JsonStr, JsonText, write_joined, write_number};
 use crate::model::OrderedMap;
 use crate::util::Fault;
 
@@ -69,11 +69,10 @@ impl Usage {
         self.total_tokens += delta.total_tokens;
         self.call_count += delta.call_count;
         for (key, item) in delta.items.iter() {
-            let merged = match self.items.get(key) {
-                Some(known) => known.plus(item),
-                None => item.clone(),
-            };
-            self.items.insert(key.clone(), merged);
+            match self.items.get_mut(key) {
+                Some(known) => known.add(item),
+                None => self.items.insert(key.clone(), item.clone()),
+            }
         }
     }
 
@@ -117,18 +116,23 @@ impl Usage {
     /// Writes the array of items.
     pub fn write_items(&self, out: &mut String) {
         out.push('[');
-        for (index, (key, item)) in self.items.iter().enumerate() {
-            if index > 0 {
-                out.push(',');
-            }
+        write_joined(self.items.iter(), out, |(key, item), out| {
             write_item(key, item, out);
-        }
+        });
         out.push(']');
     }
 
     /// Reads a `UsageStats` object. `path`: its path in faults.
     pub fn read(text: &str, path: &str) -> Result<Self, Vec<Fault>> {
         read::read(text, path)
+    }
+
+    /// As [`Self::read`], but a missing value or a value of another type counts as zero.
+    ///
+    /// # Errors
+    /// Text that is not a JSON object.
+    pub(crate) fn read_loosely(text: &str) -> Result<Self, JsonError> {
+        read::read_loosely(text)
     }
 }
 
@@ -144,8 +148,8 @@ impl Budget {
 }
 
 impl Item {
-    fn plus(&self, other: &Self) -> Self {
-        match (self, other) {
+    fn add(&mut self, more: &Self) {
+        match (self, more) {
             (
                 Self::Model {
                     costs,
@@ -161,45 +165,36 @@ impl Item {
                     total: t,
                     details: more_details,
                 },
-            ) => Self::Model {
-                costs: sum(costs, more_costs),
-                prompt: prompt + p,
-                completion: completion + c,
-                total: total + t,
-                details: sum(details, more_details),
-            },
+            ) => {
+                add_amounts(costs, more_costs);
+                add_amounts(details, more_details);
+                (*prompt, *completion, *total) = (*prompt + p, *completion + c, *total + t);
+            }
             (
                 Self::Tool {
-                    costs,
-                    quantity,
-                    details,
+                    costs, quantity, ..
                 },
                 Self::Tool {
                     costs: more_costs,
                     quantity: more,
                     ..
                 },
-            ) => Self::Tool {
-                costs: sum(costs, more_costs),
-                quantity: quantity + more,
-                details: details.clone(),
-            },
+            ) => {
+                add_amounts(costs, more_costs);
+                *quantity += more;
+            }
             // Models and tools have different keys, so the kinds never differ.
-            _ => self.clone(),
+            _ => {}
         }
     }
 }
 
-fn sum(left: &Amounts, right: &Amounts) -> Amounts {
-    let mut total = left.clone();
-    add_amounts(&mut total, right);
-    total
-}
-
 fn add_amounts(total: &mut Amounts, delta: &Amounts) {
     for (key, amount) in delta.iter() {
-        let known = total.get(key).copied().unwrap_or(0.0);
-        total.insert(key.clone(), known + amount);
+        match total.get_mut(key) {
+            Some(known) => *known += amount,
+            None => total.insert(key.clone(), *amount),
+        }
     }
 }
 
@@ -211,36 +206,26 @@ fn write_amount(amount: f64, out: &mut String) {
 
 fn write_amounts(amounts: &Amounts, out: &mut String) {
     out.push('{');
-    for (index, (key, amount)) in amounts.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
+    write_joined(amounts.iter(), out, |(key, amount), out| {
         key.write_quoted(out);
         out.push(':');
         write_amount(*amount, out);
-    }
+    });
     out.push('}');
 }
 
 fn write_item(key: &ItemKey, item: &Item, out: &mut String) {
-    match key {
-        ItemKey::Model { provider, name } => {
-            out.push_str(r#"{"type":"model","name":"#);
-            name.write_quoted(out);
-            if let Some(provider) = provider {
-                out.push_str(r#","provider":"#);
-                provider.write_quoted(out);
-            }
-        }
-        ItemKey::Tool { name, unit, .. } => {
-            out.push_str(r#"{"type":"tool","name":"#);
-            name.write_quoted(out);
-            if let Some(unit) = unit {
-                out.push_str(r#","unit":"#);
-                unit.write_quoted(out);
-            }
-        }
+    let (kind, name, more) = match key {
+        ItemKey::Model { provider, name } => ("model", name, ("provider", provider)),
+        ItemKey::Tool { name, unit, .. } => ("tool", name, ("unit", unit)),
+    };
+    out.push_str(&format!(r#"{{"type":"{kind}","name":"#));
+    name.write_quoted(out);
+    if let (name, Some(value)) = more {
+        out.push_str(&format!(r#","{name}":"#));
+        value.write_quoted(out);
     }
+    out.push_str(r#","costs":"#);
     match item {
         Item::Model {
             costs,
@@ -249,14 +234,15 @@ fn write_item(key: &ItemKey, item: &Item, out: &mut String) {
             total,
             details,
         } => {
-            out.push_str(r#","costs":"#);
             write_amounts(costs, out);
-            out.push_str(r#","tokens":{"prompt":"#);
-            write_amount(*prompt, out);
-            out.push_str(r#","completion":"#);
-            write_amount(*completion, out);
-            out.push_str(r#","total":"#);
-            write_amount(*total, out);
+            for (name, amount) in [
+                (r#","tokens":{"prompt":"#, prompt),
+                (r#","completion":"#, completion),
+                (r#","total":"#, total),
+            ] {
+                out.push_str(name);
+                write_amount(*amount, out);
+            }
             if !details.is_empty() {
                 out.push_str(r#","details":"#);
                 write_amounts(details, out);
@@ -268,7 +254,6 @@ fn write_item(key: &ItemKey, item: &Item, out: &mut String) {
             quantity,
             details,
         } => {
-            out.push_str(r#","costs":"#);
             write_amounts(costs, out);
             out.push_str(r#","quantity":"#);
             write_amount(*quantity, out);

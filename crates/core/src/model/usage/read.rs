@@ -1,5 +1,7 @@
 //! Reads usage from JSON. Faults name their path. Unknown fields are skipped.
 
+use std::fmt;
+
 use super::{Amounts, Item, ItemKey, Usage};
 use crate::json::{JsonError, JsonStr, JsonText, Scanner, canonicalize};
 use crate::model::OrderedMap;
@@ -7,13 +9,36 @@ use crate::util::Fault;
 
 pub(super) fn read(text: &str, path: &str) -> Result<Usage, Vec<Fault>> {
     let mut reader = UsageReader { faults: Vec::new() };
-    let usage = reader.usage(&mut Scanner::new(text), path);
-    match usage {
-        Ok(usage) if reader.faults.is_empty() => Ok(usage),
-        Ok(_) => Err(reader.faults),
-        Err(error) => {
-            reader.fault(path, error.to_string());
-            Err(reader.faults)
+    let path = Path::Start(path);
+    match reader.usage(&mut Scanner::new(text), &path) {
+        Ok(usage) if reader.faults.is_empty() => return Ok(usage),
+        Ok(_) => {}
+        Err(error) => reader.fault(&path, error.to_string()),
+    }
+    Err(reader.faults)
+}
+
+pub(super) fn read_loosely(text: &str) -> Result<Usage, JsonError> {
+    let mut reader = UsageReader { faults: Vec::new() };
+    let mut scanner = Scanner::new(text);
+    // Another value than an object is an error.
+    scanner.clone().enter_object()?;
+    reader.usage(&mut scanner, &Path::Start(""))
+}
+
+/// The path of a value. Written only for faults.
+enum Path<'a> {
+    Start(&'a str),
+    Member(&'a Self, &'a str),
+    Index(&'a Self, usize),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Start(path) => formatter.write_str(path),
+            Self::Member(above, name) => write!(formatter, "{above}.{name}"),
+            Self::Index(above, index) => write!(formatter, "{above}.{index}"),
         }
     }
 }
@@ -37,148 +62,131 @@ struct RawItem {
 }
 
 impl UsageReader {
-    fn fault(&mut self, path: &str, message: impl Into<String>) {
+    fn fault(&mut self, path: &Path<'_>, message: impl Into<String>) {
         self.faults.push(Fault {
-            path: path.to_owned(),
+            path: path.to_string(),
             message: message.into(),
         });
     }
 
-    fn usage(&mut self, scanner: &mut Scanner<'_>, path: &str) -> Result<Usage, JsonError> {
+    fn usage(&mut self, scanner: &mut Scanner<'_>, path: &Path<'_>) -> Result<Usage, JsonError> {
         let mut usage = Usage::default();
         if scanner.peek() != Some(b'{') {
             self.fault(path, "expected an object");
-            scanner.skip_value()?;
-            return Ok(usage);
+            return scanner.skip().map(|()| usage);
         }
         let mut seen_items = false;
-        scanner.enter_object()?;
-        let mut first = true;
-        while let Some(key) = scanner.next_member(&mut first)? {
+        scanner.each_member(|scanner, key| -> Result<(), JsonError> {
             let key = key.normalized();
+            let at = Path::Member(path, &key);
             match &*key {
-                "costs" => usage.costs = self.amounts(scanner, &format!("{path}.costs"))?,
+                "costs" => usage.costs = self.amounts(scanner, &at)?,
                 "details" => usage.details = loose_amounts(scanner)?,
-                "promptTokens" => {
-                    usage.prompt_tokens = self.number(scanner, &format!("{path}.promptTokens"))?;
-                }
-                "completionTokens" => {
-                    usage.completion_tokens =
-                        self.number(scanner, &format!("{path}.completionTokens"))?;
-                }
-                "totalTokens" => {
-                    usage.total_tokens = self.number(scanner, &format!("{path}.totalTokens"))?;
-                }
-                "callCount" => {
-                    usage.call_count = self.number(scanner, &format!("{path}.callCount"))?;
-                }
+                "promptTokens" => usage.prompt_tokens = self.number(scanner, &at)?,
+                "completionTokens" => usage.completion_tokens = self.number(scanner, &at)?,
+                "totalTokens" => usage.total_tokens = self.number(scanner, &at)?,
+                "callCount" => usage.call_count = self.number(scanner, &at)?,
                 "items" => {
                     seen_items = true;
-                    usage.items = self.items(scanner, &format!("{path}.items"))?;
+                    usage.items = self.items(scanner, &at)?;
                 }
-                _ => {
-                    scanner.skip_value()?;
-                }
+                _ => scanner.skip()?,
             }
-        }
+            Ok(())
+        })?;
         if !seen_items {
-            self.fault(
-                &format!("{path}.items"),
-                "required, an array of usage items",
-            );
+            let items = Path::Member(path, "items");
+            self.fault(&items, "required, an array of usage items");
         }
         Ok(usage)
     }
 
-    fn number(&mut self, scanner: &mut Scanner<'_>, path: &str) -> Result<f64, JsonError> {
-        if let Some(number) = read_number(scanner)? {
-            Ok(number)
-        } else {
+    fn number(&mut self, scanner: &mut Scanner<'_>, path: &Path<'_>) -> Result<f64, JsonError> {
+        let number = scanner.number_or_skip()?;
+        if number.is_none() {
             self.fault(path, "expected a number");
-            Ok(0.0)
         }
+        Ok(number.unwrap_or(0.0))
     }
 
-    fn amounts(&mut self, scanner: &mut Scanner<'_>, path: &str) -> Result<Amounts, JsonError> {
+    fn amounts(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        path: &Path<'_>,
+    ) -> Result<Amounts, JsonError> {
         let mut amounts = Amounts::default();
         if scanner.peek() != Some(b'{') {
             self.fault(path, "expected an object of numbers");
-            scanner.skip_value()?;
-            return Ok(amounts);
+            return scanner.skip().map(|()| amounts);
         }
-        scanner.enter_object()?;
-        let mut first = true;
-        while let Some(key) = scanner.next_member(&mut first)? {
-            let amount = self.number(scanner, &format!("{path}.{}", key.normalized()))?;
-            amounts.insert(key.to_json_str(), amount);
-        }
-        Ok(amounts)
+        scanner
+            .each_member(|scanner, key| {
+                match scanner.number_or_skip()? {
+                    Some(amount) => amounts.insert(key.to_json_str(), amount),
+                    None => self.fault(&Path::Member(path, &key.normalized()), "expected a number"),
+                }
+                Ok(())
+            })
+            .map(|()| amounts)
     }
 
     fn items(
         &mut self,
         scanner: &mut Scanner<'_>,
-        path: &str,
+        path: &Path<'_>,
     ) -> Result<OrderedMap<ItemKey, Item>, JsonError> {
         let mut items = OrderedMap::default();
         if scanner.peek() != Some(b'[') {
             self.fault(path, "expected an array of usage items");
-            scanner.skip_value()?;
-            return Ok(items);
+            return scanner.skip().map(|()| items);
         }
-        scanner.enter_array()?;
-        let mut first = true;
         let mut index = 0;
-        while scanner.next_element(&mut first)? {
-            if let Some((key, item)) = self.item(scanner, &format!("{path}.{index}"))? {
-                items.insert(key, item);
-            }
-            index += 1;
-        }
-        Ok(items)
+        scanner
+            .each_element(|scanner| {
+                if let Some((key, item)) = self.item(scanner, &Path::Index(path, index))? {
+                    items.insert(key, item);
+                }
+                index += 1;
+                Ok(())
+            })
+            .map(|()| items)
     }
 
     fn item(
         &mut self,
         scanner: &mut Scanner<'_>,
-        path: &str,
+        path: &Path<'_>,
     ) -> Result<Option<(ItemKey, Item)>, JsonError> {
         if scanner.peek() != Some(b'{') {
             self.fault(path, "expected a usage item");
-            scanner.skip_value()?;
-            return Ok(None);
+            return scanner.skip().map(|()| None);
         }
         let mut raw = RawItem::default();
-        scanner.enter_object()?;
-        let mut first = true;
-        while let Some(key) = scanner.next_member(&mut first)? {
+        scanner.each_member(|scanner, key| -> Result<(), JsonError> {
             let key = key.normalized();
             match &*key {
                 "type" => raw.kind = string(scanner)?,
                 "name" => raw.name = string(scanner)?,
                 "provider" => raw.provider = string(scanner)?,
                 "unit" => raw.unit = string(scanner)?,
-                "costs" => raw.costs = self.amounts(scanner, &format!("{path}.costs"))?,
+                "costs" => raw.costs = self.amounts(scanner, &Path::Member(path, &key))?,
                 "tokens" => raw.read_tokens(scanner)?,
-                "quantity" => raw.quantity = self.number(scanner, &format!("{path}.quantity"))?,
-                "details" => {
-                    let span = scanner.skip_value()?;
-                    raw.details = Some(JsonText::trusted(scanner.slice(span).to_owned()));
-                }
-                _ => {
-                    scanner.skip_value()?;
-                }
+                "quantity" => raw.quantity = self.number(scanner, &Path::Member(path, &key))?,
+                "details" => raw.details = Some(JsonText::trusted(scanner.value()?.to_owned())),
+                _ => scanner.skip()?,
             }
-        }
+            Ok(())
+        })?;
         let kind = raw.kind.as_ref().map(|kind| kind.body().to_owned());
         match (kind.as_deref(), raw.name.is_some()) {
             (Some("model" | "tool"), true) => Ok(raw.into_item()),
             (Some("model" | "tool"), false) => {
-                self.fault(&format!("{path}.name"), "expected a string");
+                self.fault(&Path::Member(path, "name"), "expected a string");
                 Ok(None)
             }
             _ => {
-                self.fault(&format!("{path}.type"), r#"expected "model" or "tool""#);
+                let at = Path::Member(path, "type");
+                self.fault(&at, r#"expected "model" or "tool""#);
                 Ok(None)
             }
         }
@@ -188,24 +196,19 @@ impl UsageReader {
 impl RawItem {
     fn read_tokens(&mut self, scanner: &mut Scanner<'_>) -> Result<(), JsonError> {
         if scanner.peek() != Some(b'{') {
-            scanner.skip_value()?;
-            return Ok(());
+            return scanner.skip();
         }
-        scanner.enter_object()?;
-        let mut first = true;
-        while let Some(key) = scanner.next_member(&mut first)? {
-            let key = key.normalized();
-            match &*key {
-                "prompt" => self.tokens[0] = read_number(scanner)?.unwrap_or(0.0),
-                "completion" => self.tokens[1] = read_number(scanner)?.unwrap_or(0.0),
-                "total" => self.tokens[2] = read_number(scanner)?.unwrap_or(0.0),
-                "details" => self.token_details = loose_amounts(scanner)?,
-                _ => {
-                    scanner.skip_value()?;
-                }
-            }
-        }
-        Ok(())
+        scanner.each_member(|scanner, key| {
+            let number = match &*key.normalized() {
+                "prompt" => 0,
+                "completion" => 1,
+                "total" => 2,
+                "details" => return loose_amounts(scanner).map(|sums| self.token_details = sums),
+                _ => return scanner.skip(),
+            };
+            self.tokens[number] = scanner.number_or_skip()?.unwrap_or(0.0);
+            Ok(())
+        })
     }
 
     fn into_item(self) -> Option<(ItemKey, Item)> {
@@ -247,40 +250,22 @@ impl RawItem {
 }
 
 fn string(scanner: &mut Scanner<'_>) -> Result<Option<JsonStr>, JsonError> {
-    if scanner.peek() == Some(b'"') {
-        Ok(Some(scanner.string()?.to_json_str()))
-    } else {
-        scanner.skip_value()?;
-        Ok(None)
-    }
-}
-
-fn read_number(scanner: &mut Scanner<'_>) -> Result<Option<f64>, JsonError> {
-    if let Some(b'-' | b'0'..=b'9') = scanner.peek() {
-        Ok(scanner
-            .number()?
-            .parse()
-            .ok()
-            .filter(|value: &f64| value.is_finite()))
-    } else {
-        scanner.skip_value()?;
-        Ok(None)
-    }
+    let text = scanner.string_or_skip()?;
+    Ok(text.map(|text| text.to_json_str()))
 }
 
 /// The numbers of an object whose shape the provider defines. Other members are skipped.
 fn loose_amounts(scanner: &mut Scanner<'_>) -> Result<Amounts, JsonError> {
     let mut amounts = Amounts::default();
     if scanner.peek() != Some(b'{') {
-        scanner.skip_value()?;
-        return Ok(amounts);
+        return scanner.skip().map(|()| amounts);
     }
-    scanner.enter_object()?;
-    let mut first = true;
-    while let Some(key) = scanner.next_member(&mut first)? {
-        if let Some(amount) = read_number(scanner)? {
-            amounts.insert(key.to_json_str(), amount);
-        }
-    }
-    Ok(amounts)
+    scanner
+        .each_member(|scanner, key| {
+            if let Some(amount) = scanner.number_or_skip()? {
+                amounts.insert(key.to_json_str(), amount);
+            }
+            Ok(())
+        })
+        .map(|()| amounts)
 }

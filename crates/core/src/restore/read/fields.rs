@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memchr::memchr;
 
-use crate::json::{JsonStr, JsonText, RawStr, Scanner};
+use crate::json::{JsonError, JsonStr, JsonText, RawStr, Scanner};
 
 /// A bit set of fields.
 pub(crate) type FieldSet = u64;
@@ -255,18 +255,12 @@ impl<'t> Fields<'_, 't> {
 
     /// The strings of an array. Other elements are left out. `None` if the value is not an array.
     pub(crate) fn json_strs(&self, field: Field) -> Option<Vec<JsonStr>> {
-        let mut scanner = Scanner::new(self.text(field)?);
         let mut strings = Vec::new();
-        scanner.enter_array().ok()?;
-        let mut first = true;
-        while scanner.next_element(&mut first).ok()? {
-            if scanner.peek() == Some(b'"') {
-                strings.push(scanner.string().ok()?.to_json_str());
-            } else {
-                scanner.skip_value().ok()?;
-            }
-        }
-        Some(strings)
+        let read = Scanner::new(self.text(field)?).each_element(|scanner| {
+            strings.extend(scanner.string_or_skip()?.map(|text| text.to_json_str()));
+            Ok::<_, JsonError>(())
+        });
+        read.ok().map(|()| strings)
     }
 
     pub(crate) fn flag(&self, field: Field) -> Option<bool> {

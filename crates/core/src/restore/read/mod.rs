@@ -1,6 +1,5 @@
 //! Reads the text of a trace, or a table of events, into events, spans and payloads.
 
-pub(super) mod entries;
 pub(super) mod event;
 pub(super) mod fields;
 pub(super) mod head;
@@ -12,6 +11,5 @@ pub(super) mod spans;
 pub(super) mod table;
 pub(super) mod text;
 pub(super) mod trace;
-pub(super) mod usage_json;
 pub(super) mod usage_sum;
 pub(super) mod warnings;

@@ -12,7 +12,7 @@ use crate::json::{JsonError, JsonStr, Scanner};
 use crate::model::{Memory, RequestHash};
 
 #[derive(Debug)]
-pub(crate) enum Payload<'t> {
+pub(crate) enum Payload {
     /// The contentHash of a call.
     Hash(RequestHash),
     /// The hash of an agent's input.
@@ -20,7 +20,7 @@ pub(crate) enum Payload<'t> {
     /// `None` if the value is not an object.
     Memory(Option<Memory>),
     /// `None` if the value is not an object.
-    Usage(Option<Box<UsageSum<'t>>>),
+    Usage(Option<Box<UsageSum>>),
     Rows(Vec<Row>),
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Row {
     pub fields: Option<Vec<FieldSpan>>,
 }
 
-pub(crate) fn payload_of<'t>(kind: EventKind, fields: &Fields<'_, 't>) -> Option<Payload<'t>> {
+pub(crate) fn payload_of(kind: EventKind, fields: &Fields<'_, '_>) -> Option<Payload> {
     match (kind.family, kind.phase) {
         (Family::Turn | Family::Tool | Family::Call, _) => request_hash(fields).map(Payload::Hash),
         (Family::Agent, Phase::Start) => input_of(fields).map(Payload::Input),
@@ -45,7 +45,7 @@ pub(crate) fn payload_of<'t>(kind: EventKind, fields: &Fields<'_, 't>) -> Option
             let text = fields
                 .text(Field::Delta)
                 .or_else(|| fields.text(Field::Own))?;
-            let mut usage = Box::<UsageSum<'t>>::default();
+            let mut usage = Box::<UsageSum>::default();
             let is_usage = usage.add_json(text).is_ok();
             Some(Payload::Usage(is_usage.then_some(usage)))
         }
@@ -84,32 +84,27 @@ pub(crate) fn input_of(fields: &Fields<'_, '_>) -> Option<InputHash> {
 }
 
 fn memory(source: TraceText<'_>, range: &Range<usize>) -> Option<Memory> {
-    let mut scanner = Scanner::new(source.slice(range));
     let mut memory = Memory::default();
-    scanner.enter_object().ok()?;
-    let mut first = true;
-    while let Some(key) = scanner.next_member(&mut first).ok()? {
-        let value = scanner.skip_value().ok()?;
+    let read = Scanner::new(source.slice(range)).each_member(|scanner, key| {
+        let value = scanner.skip_value()?;
         let value = source.json(&(range.start + value.start..range.start + value.end));
         memory.insert(key.to_json_str(), value);
-    }
-    Some(memory)
+        Ok::<_, JsonError>(())
+    });
+    read.ok().map(|()| memory)
 }
 
 fn rows(source: TraceText<'_>, range: &Range<usize>) -> Vec<Row> {
     let mut rows = Vec::new();
-    let mut scanner = Scanner::new(source.slice(range));
-    let mut first = true;
-    if scanner.enter_array().is_ok() {
-        while scanner.next_element(&mut first) == Ok(true)
-            && let Ok(row) = scanner.skip_value()
-        {
-            rows.push(Row::read(
-                source,
-                range.start + row.start..range.start + row.end,
-            ));
-        }
-    }
+    // Of a faulty list, the rows before the fault count.
+    let _ = Scanner::new(source.slice(range)).each_element(|scanner| {
+        let row = scanner.skip_value()?;
+        rows.push(Row::read(
+            source,
+            range.start + row.start..range.start + row.end,
+        ));
+        Ok::<_, JsonError>(())
+    });
     rows
 }
 

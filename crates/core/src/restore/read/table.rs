@@ -202,10 +202,6 @@ impl<'t> Values<'t> {
 /// Calls `take` with the body of each string in a JSON array.
 fn each_name<'t>(text: &'t str, mut take: impl FnMut(Cow<'t, str>)) -> Result<(), JsonError> {
     let mut scanner = Scanner::new(text);
-    scanner.enter_array()?;
-    let mut first = true;
-    while scanner.next_element(&mut first)? {
-        take(scanner.string()?.normalized());
-    }
+    scanner.each_element(|scanner| scanner.string().map(|name| take(name.normalized())))?;
     scanner.finish()
 }

@@ -16,7 +16,7 @@ pub(crate) struct Trace<'t> {
     /// The kept fields of all events.
     pub fields: Vec<FieldSpan>,
     /// The values that were parsed from them.
-    pub payloads: Vec<Option<Payload<'t>>>,
+    pub payloads: Vec<Option<Payload>>,
     pub spans: Spans<'t>,
     /// Bodies of the traceIds.
     pub ids: Vec<Cow<'t, str>>,
@@ -55,7 +55,7 @@ impl<'t> Trace<'t> {
         })
     }
 
-    pub(crate) fn add_payload(&mut self, payload: Option<Payload<'t>>) -> PayloadIndex {
+    pub(crate) fn add_payload(&mut self, payload: Option<Payload>) -> PayloadIndex {
         if payload.is_none() {
             return NO_PAYLOAD;
         }

@@ -45,13 +45,13 @@ struct Assembler<'t> {
     is_continued: bool,
     flags: Flags,
     went_on: bool,
-    frames: Vec<FrameDraft<'t>>,
+    frames: Vec<FrameDraft>,
     generations: Vec<GenerationDraft>,
     calls: Vec<Option<CallDraft<'t>>>,
     /// Finished frames, by index.
     finished: Vec<Option<Arc<Frame>>>,
     /// The usage of the finished children of each frame.
-    below: Vec<Option<UsageSum<'t>>>,
+    below: Vec<Option<UsageSum>>,
     names: CallNames<'t>,
     empty: Empty,
 }
@@ -125,7 +125,7 @@ impl<'t> Assembler<'t> {
         }
     }
 
-    fn frame(&mut self, mut draft: FrameDraft<'t>, index: usize) -> Frame {
+    fn frame(&mut self, mut draft: FrameDraft, index: usize) -> Frame {
         let budget = self.budget(&mut draft, index);
         let generations: Vec<GenerationDraft> = draft
             .generations
@@ -186,7 +186,7 @@ impl<'t> Assembler<'t> {
     }
 
     /// The budget of a frame. Adds its usage to the frames above; usage before this run is in theirs already.
-    fn budget(&mut self, draft: &mut FrameDraft<'t>, index: usize) -> Budget {
+    fn budget(&mut self, draft: &mut FrameDraft, index: usize) -> Budget {
         let own = draft.usage.take();
         let below = self.below[index].take();
         let own_usage = own.as_ref().map(UsageSum::to_usage);

@@ -41,18 +41,14 @@ impl<'t> Builder<'_, 't> {
 }
 
 fn read_budget(text: &str) -> Option<Budget> {
-    let mut scanner = Scanner::new(text);
-    let mut budget = Budget::default();
-    scanner.enter_object().ok()?;
-    let mut first = true;
-    while let Some(key) = scanner.next_member(&mut first).ok()? {
-        let usage = scanner.skip_value().ok()?;
-        let usage = scanner.slice(usage);
-        if key.is("own") {
-            budget.own = Usage::read(usage, "own").ok()?;
-        } else if key.is("aggregate") {
-            budget.aggregate = Usage::read(usage, "aggregate").ok()?;
-        }
+    if !text.starts_with('{') {
+        return None;
     }
-    Some(budget)
+    let members = Scanner::new(text).members(["own", "aggregate"]).ok()?;
+    let [own, aggregate] =
+        members.map(|usage| usage.map_or(Ok(Usage::default()), |usage| Usage::read(usage, "")));
+    Some(Budget {
+        own: own.ok()?,
+        aggregate: aggregate.ok()?,
+    })
 }

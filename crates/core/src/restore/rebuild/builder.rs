@@ -34,9 +34,9 @@ pub(crate) struct Builder<'a, 't> {
     pub first_run: Option<String>,
     /// True if the run started something after the failure of an agent.
     pub went_on: bool,
-    payloads: Vec<Option<Payload<'t>>>,
+    payloads: Vec<Option<Payload>>,
     /// Parents come before their children.
-    pub frames: Vec<FrameDraft<'t>>,
+    pub frames: Vec<FrameDraft>,
     pub generations: Vec<GenerationDraft>,
     pub calls: Vec<CallDraft<'t>>,
     frame_of: Vec<Index>,
@@ -50,7 +50,7 @@ impl<'a, 't> Builder<'a, 't> {
     pub(crate) fn new(
         trace: &'a Trace<'t>,
         topology: &'a Topology,
-        payloads: Vec<Option<Payload<'t>>>,
+        payloads: Vec<Option<Payload>>,
         warnings: &'a mut Warnings,
     ) -> Self {
         let spans = trace.spans.len();
@@ -257,7 +257,7 @@ impl<'a, 't> Builder<'a, 't> {
     }
 
     /// Takes the values that were parsed from the event. They can be taken once.
-    pub fn take_payload(&mut self, event: &Event) -> Option<Payload<'t>> {
+    pub fn take_payload(&mut self, event: &Event) -> Option<Payload> {
         self.payloads.get_mut(event.payload as usize)?.take()
     }
 

@@ -284,15 +284,13 @@ impl<'t> Builder<'_, 't> {
 
 fn lanes_of(text: &str) -> Result<Vec<(JsonStr, JsonText)>, JsonError> {
     let mut lanes = Vec::new();
-    let mut scanner = Scanner::new(text);
-    scanner.enter_object()?;
-    let mut first = true;
-    while let Some(call_id) = scanner.next_member(&mut first)? {
-        let range = scanner.skip_value()?;
-        let lane = JsonText::trusted(scanner.slice(range).to_owned());
-        lanes.push((JsonStr::from_normalized_body(&call_id.normalized()), lane));
-    }
-    Ok(lanes)
+    Scanner::new(text)
+        .each_member(|scanner, call_id| {
+            let lane = JsonText::trusted(scanner.value()?.to_owned());
+            lanes.push((call_id.to_json_str(), lane));
+            Ok(())
+        })
+        .map(|()| lanes)
 }
 
 fn is_handled(outcome: Option<&Outcome>) -> bool {

@@ -16,7 +16,7 @@ pub(crate) const NONE: Index = Index::MAX;
 pub(crate) const RUN_FRAME: Index = 0;
 
 #[derive(Debug)]
-pub(crate) struct FrameDraft<'t> {
+pub(crate) struct FrameDraft {
     /// The span of the agent; [`NO_SPAN`](crate::restore::read::event::NO_SPAN) for the frame of the run.
     pub span: SpanIndex,
     /// The frame that called it; [`NONE`] for the frame of the run.
@@ -43,7 +43,7 @@ pub(crate) struct FrameDraft<'t> {
     /// The usage before this run, if the run continued from a snapshot.
     pub budget: Option<Budget>,
     /// The usage in this run.
-    pub usage: Option<UsageSum<'t>>,
+    pub usage: Option<UsageSum>,
 }
 
 #[derive(Debug, Default)]

@@ -1,12 +1,12 @@
 //! The callIds of calls whose events contain no callId.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::draft::CallDraft;
 use crate::json::JsonStr;
 use crate::model::Kind;
-use crate::restore::read::entries::Entries;
 
 /// Numbers the calls of a frame by kind and name.
 #[derive(Debug, Default)]
@@ -14,7 +14,7 @@ pub(crate) struct CallNames<'t> {
     /// The path of the frame, a slash, and the name that was written last.
     path: String,
     frame_length: usize,
-    counts: Entries<(Kind, Cow<'t, str>), u32>,
+    counts: HashMap<(Kind, Cow<'t, str>), u32>,
 }
 
 impl<'t> CallNames<'t> {
@@ -42,7 +42,7 @@ impl<'t> CallNames<'t> {
         self.path.push_str(call.kind.name());
         self.path.push(':');
         self.path.push_str(&name);
-        let count = self.counts.entry((call.kind.clone(), name));
+        let count = self.counts.entry((call.kind.clone(), name)).or_insert(0);
         // Writing to a String cannot fail.
         let _ = write!(self.path, ":{count}");
         *count += 1;
