@@ -389,10 +389,7 @@ export interface BindingRestoreOptions {
   metadata?: string
   /** Milliseconds since 1970. */
   now: number
-  /**
-   * If true, each line of the text is a JSON array of events that were passed in memory, and an invalid event is
-   * an error.
-   */
+  /** If true, the lines of the text are events that were passed in memory, and an invalid event is an error. */
   fromMemory: boolean
 }
 

@@ -125,8 +125,7 @@ pub struct BindingRestoreOptions {
     pub metadata: Option<String>,
     /// Milliseconds since 1970.
     pub now: f64,
-    /// If true, each line of the text is a JSON array of events that were passed in memory, and an invalid event is
-    /// an error.
+    /// If true, the lines of the text are events that were passed in memory, and an invalid event is an error.
     pub from_memory: bool,
 }
 

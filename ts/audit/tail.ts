@@ -5,7 +5,6 @@ import { readLine, type Line } from "./line.js";
 
 /** The end of a log file. */
 export interface Tail {
-  /** The last complete line. */
   last: Line;
   /** Bytes after the last complete line, without a newline. Empty after a clean end. */
   torn: Buffer;

@@ -36,7 +36,6 @@ export class ContextManager {
   readonly #observer: RunObserver;
   readonly #factory: CaptureFactory;
   readonly #tracked: TrackedTokens;
-  /** The latest capture of each agent. */
   readonly #latest = new Map<string, BoundaryCapture>();
 
   /** @throws TypeError, RangeError for invalid options. */

@@ -5,18 +5,15 @@ export function received(value: unknown): string {
   return typeof value === "string" ? printable(JSON.stringify(value)) : kindOf(value);
 }
 
-/** @throws TypeError for an argument that is not a string. */
 export function checkText(owner: string, value: unknown): void {
   if (typeof value !== "string") throw new TypeError(`${owner} must be a string, received ${kindOf(value)}`);
 }
 
-/** @throws TypeError for an argument that is not an object. */
 export function checkObject(owner: string, value: unknown): void {
   if (typeof value !== "object" || value === null)
     throw new TypeError(`${owner} must be an object, received ${received(value)}`);
 }
 
-/** @throws TypeError for an argument that is not a function. */
 export function checkFunction(owner: string, value: unknown): void {
   if (typeof value !== "function") throw new TypeError(`${owner} must be a function, received ${received(value)}`);
 }

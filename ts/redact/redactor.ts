@@ -102,7 +102,6 @@ export function createRedactor(options: RedactOptions = {}): Redactor {
   return new Redactor(options);
 }
 
-/** The redactor for the option `redact` of `runWith`. */
 export function redactorOf(option: boolean | RedactOptions | Redactor | undefined): Redactor | undefined {
   if (option === undefined || option === false) return undefined;
   if (option === true) return new Redactor({});

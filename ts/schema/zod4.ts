@@ -16,7 +16,6 @@ export function isZod4(schema: object): schema is Zod4Schema {
 // Cached, because the converter recognizes a schema that contains itself by its identity.
 const shown = new WeakMap<object, Zod3Schema>();
 
-/** Presents a schema of zod 4 as one of zod 3. */
 export function asZod3(schema: Zod4Schema): Zod3Schema {
   const known = shown.get(schema);
   if (known !== undefined) return known;

@@ -5,7 +5,6 @@ export interface Marks {
   carriedOver?: true;
 }
 
-/** The marks of calls. */
 export interface CallMarks extends Marks {
   lane?: string;
   attempts?: number;

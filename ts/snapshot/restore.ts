@@ -1,10 +1,11 @@
 import { types } from "node:util";
 
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { messageOf } from "../errors/base.js";
 import { RestoreError } from "../errors/index.js";
 import { kindOf } from "../errors/received.js";
 import { wrongKind } from "../files/kind.js";
-import { calling, fromNativeError, native, type NativeSnapshotHandle } from "../native.js";
+import { calling, fromNativeError, native, type NativeSnapshotHandle, type NativeTextSink } from "../native.js";
 import type { TraceEvent } from "../types/events.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
 import { present } from "../values/members.js";
@@ -12,7 +13,7 @@ import { eventTable } from "./event-table.js";
 import { snapshotObject } from "./handle.js";
 import { metadataText } from "./metadata.js";
 import { checkSnapshot } from "./open.js";
-import { projectEvents } from "./project-events.js";
+import { pushText } from "./text-pieces.js";
 
 /**
  * Restores a snapshot from the events of a run: the frames at a point in time, ready to be replayed. The tree is built
@@ -84,9 +85,23 @@ const OPTION_NAMES: OptionNames<RestoreOptions> = {
 function restoreEvents(events: unknown[], options: ReturnType<typeof nativeOptions>): NativeSnapshotHandle {
   const table = eventTable(events);
   // The core reports the element that is not an event, with its position.
-  if (table === undefined) return native.restorePieces(projectEvents(events), options);
+  if (table === undefined) return native.restorePieces(eventLines(events), options);
   const { heads, numbers, values, ...names } = table;
   return native.restoreTable(heads, numbers, names.types, names.spans, names.traces, values, options);
+}
+
+/** Events of any form, one per line. */
+function eventLines(events: readonly unknown[]): NativeTextSink {
+  const sink = new native.TextSink(events.length * 512);
+  for (const [index, event] of events.entries()) {
+    try {
+      pushText(sink, `${JSON.stringify(event) ?? "null"}\n`);
+    } catch (cause) {
+      const path = `events.${index}`;
+      throw new RestoreError(`Restore failed: ${path}: not JSON: ${messageOf(cause)}`, { path, cause });
+    }
+  }
+  return sink;
 }
 
 /** The options in the form of the binding. */

@@ -18,7 +18,6 @@ const NEWLINE = 0x0a;
 /** Error codes of file systems and pipes that cannot sync. */
 const CANNOT_SYNC = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EROFS"]);
 
-/** A file that is only appended to. */
 export class AppendFile {
   readonly path: string;
   #fd: number | undefined;

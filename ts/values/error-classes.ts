@@ -83,7 +83,6 @@ function missing(
   return { lost: `the class ${name} (came back as ${classes[from] ?? "Object"}: ${why})` };
 }
 
-/** The prototypes of the given classes with these names. */
 function named(list: readonly ErrorClass[], key: string): object[] {
   return [...new Set(withStatics(list).map(({ prototype }) => prototype as object))].filter(
     (prototype) => familyFrom(prototype).key === key,

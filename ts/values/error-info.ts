@@ -20,7 +20,6 @@ export function toErrorInfo(error: unknown): ErrorInfo {
   return describe(error, [], { errors: MAX_ERRORS });
 }
 
-/** `toErrorInfo` as JSON text. Never throws. */
 export function errorInfoText(error: unknown): string {
   return JSON.stringify(toErrorInfo(error));
 }

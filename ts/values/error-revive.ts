@@ -89,7 +89,6 @@ class Reviver {
     addMarked(error, info);
   }
 
-  /** Notes what the recording lacks. */
   #note(restored: object, { class: names, tombstones }: Partial<ErrorInfo>, at: string): void {
     const lost = isRecord(tombstones) ? tombstones : {};
     for (const [pointer, reason] of Object.entries(lost)) this.lost.push(`${at}${pointer}: ${asText(reason)}`);

@@ -1,6 +1,5 @@
 // JSON pointers (RFC 6901).
 
-/** Appends one key or index to a pointer. */
 export function appendToken(pointer: string, key: string | number): string {
   if (typeof key === "number") return `${pointer}/${key}`;
   const plain = !key.includes("~") && !key.includes("/");

@@ -144,7 +144,7 @@ fn a_dump_and_a_start_from_it_allocate_nothing_for_entries() {
         (dump, begin)
     });
     assert_eq!(few, many);
-    assert_eq!(few, (0, 30));
+    assert_eq!(few, (0, 19));
 }
 
 #[test]

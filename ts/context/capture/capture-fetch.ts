@@ -98,7 +98,6 @@ function isModelRequest({ pathname }: URL, content: DocumentContent): boolean {
   return name === "messages" || name === "contents" || (name === "input" && pathname.endsWith("/responses"));
 }
 
-/** `undefined` if the document is not JSON. */
 function messagesName(content: DocumentContent): string | undefined {
   try {
     return content.messagesName;

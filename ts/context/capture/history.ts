@@ -14,7 +14,6 @@ export type ContextEvent =
       readonly messagesAfter: number;
     };
 
-/** Maximum text of all stored captures, in characters. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
 /** The latest events, limited by their number and by 64 Mi characters of captures. The last event is always kept. */

@@ -69,7 +69,6 @@ export class RunObserver {
   }
 }
 
-/** The model call that the code runs in, and its facts. */
 export function currentFacts(): { call: ModelCall | undefined; facts: Partial<BoundaryFacts> } {
   const call = currentModelCall();
   return { call, facts: call === undefined ? {} : factsOf(call) };

@@ -37,7 +37,6 @@ export class MonitorFile {
     this.#writing ??= this.#work();
   }
 
-  /** Writes the state synchronously. */
   putNow(state: State): void {
     this.#next = undefined;
     this.#version += 1;

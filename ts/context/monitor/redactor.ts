@@ -1,7 +1,6 @@
 /** Removes secrets from a text or a value before it is written. Captures and their hashes are never redacted. */
 export type MonitorRedactor = ((text: string) => string) | { readonly value: (value: unknown) => unknown };
 
-/** Redacts JSON text. */
 export function redactJson(text: string, redactor: MonitorRedactor | undefined): string {
   if (redactor === undefined) return text;
   const redacted =

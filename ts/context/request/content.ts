@@ -23,7 +23,6 @@ type Parts = Omit<RequestContent, "document" | "size"> & {
 const EMPTY_LIST = JsonText.ofStringified("[]");
 const EMPTY_OBJECT = JsonText.ofStringified("{}");
 
-/** The content of messages and tools that are given as values. */
 export function contentOf(messages: unknown, tools: unknown): RequestContent {
   return new ValueContent(JsonText.of(messages), JsonText.of(tools));
 }

@@ -26,7 +26,6 @@ export function canonicalSha256(text: JsonText): string {
   return withLastKeys(text, ({ wire }) => native.contentHash(wire));
 }
 
-/** SHA-256 (64 hex digits) of bytes. */
 export function bytesSha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }

@@ -102,7 +102,6 @@ export class JsonText {
     return this.#whole.replaceAll(new RegExp(`"${marker}([^"]*)"`, "g"), (_all, name: string) => write(name));
   }
 
-  /** Size in characters or bytes. */
   get size(): number {
     return this.#text?.length ?? this.#bytes?.length ?? 0;
   }

@@ -104,7 +104,6 @@ export function ledgerDict({ total: _total, ...ledger }: ContextLedger): Record<
   return snakeCase(ledger);
 }
 
-/** With snake_case names. */
 export function budgetDict(budget: BudgetAllocation): Record<string, number> {
   return snakeCase({ ...budget });
 }

@@ -1,7 +1,6 @@
 import { NOTHING_TRACKED, type Segment, type Tracked } from "./ledger.js";
 import { estimateTokens, type CountTokens } from "./tokens.js";
 
-/** Counts that `trackToolOutput` sets. */
 const UNSETTABLE = { toolOutputs: true, toolCallCount: true };
 
 /** The tokens of content that is not part of the messages. */

@@ -136,7 +136,6 @@ function firstNonJson(types: string | null): { path: string; reason: string } | 
   return found && { path: found[0], reason: `${found[1]} is not JSON` };
 }
 
-/** The messages of the first turn. */
 function firstMessages(generation: Generation): Message[] {
   const systems = generation.systems.map((content): Message => ({ role: "system", content }));
   const instructions = generation.instructions.map((parts): Message => ({

@@ -17,13 +17,11 @@ async function install(): Promise<void> {
   isInstalled = true;
 }
 
-/** Notes that a run begins. */
 export function openRun({ network }: RunState): void {
   bindQueues();
   if (network.mode !== "allow") activeRuns.guarded += 1;
 }
 
-/** Notes that a run has ended. */
 export function closeRun(run: RunState): void {
   if (run.hasEnded) return;
   run.hasEnded = true;

@@ -49,7 +49,6 @@ export interface ForkChange {
   memory?: Record<string, unknown>;
 }
 
-/** A change that has been checked. */
 export interface CheckedChange {
   /** Path in the arguments. */
   readonly path: string;

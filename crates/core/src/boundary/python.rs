@@ -232,7 +232,6 @@ fn special_bytes(word: u64) -> u64 {
     (word | control | delete | equals(b'"') | equals(b'\\')) & HIGH
 }
 
-/// The two hex digits of each byte.
 static HEX: [[u8; 2]; 256] = {
     let digits = b"0123456789abcdef";
     let mut table = [[0; 2]; 256];

@@ -93,7 +93,6 @@ fn count(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
 }
 
 /// The tokens of a text: 0 if it is empty, otherwise at least 1.
-#[must_use]
 pub fn text_tokens(text: &str) -> u32 {
     Characters::of(text).tokens()
 }
@@ -271,7 +270,6 @@ fn is_media(part: &str) -> Result<bool> {
         .any(|part| part.starts_with('{')))
 }
 
-/// True for a string literal of this text.
 fn is_text(value: Option<&str>, text: &str) -> bool {
     value.is_some_and(|value| {
         Scanner::new(value)

@@ -123,7 +123,6 @@ fn text_of(document: &str) -> Option<&str> {
     TEXTS.iter().find_map(|path| at(document, path))
 }
 
-/// The string at a path.
 fn at<'a>(document: &'a str, path: &[&str]) -> Option<&'a str> {
     let mut value = document;
     for step in path {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::tree::{Entry, Subject, Tree, generation_at, generation_mut};
 use super::{Edit, MemoryEdits, NewOutcome, Outcomes};
 use crate::json::JsonStr;
-use crate::model::{Call, CallData, Outcome, State, with_edits};
+use crate::model::{Call, Outcome, State, with_edits};
 
 impl Tree<'_> {
     /// Applies keys that were edited by hand since the recording to the start of every generation.
@@ -119,21 +119,9 @@ impl Tree<'_> {
         hash.push_to(&mut call_id);
         call_id.push_str(&format!(":{count}"));
         self.gone_rows.insert(entry);
-        let call = Call {
-            kind,
-            hash,
-            call_id: JsonStr::from_normalized_body(&call_id),
-            within: None,
-            start,
-            answered: None,
-            end: None,
-            outcome: outcome.of_call(),
-            request: None,
-            data: CallData::default(),
-            replays: None,
-            carried_over: false,
-            dropped: false,
-        };
+        let call_id = JsonStr::from_normalized_body(&call_id);
+        let mut call = Call::new(kind, hash, call_id, start);
+        call.outcome = outcome.of_call();
         self.new_calls.push((entry.node, call));
     }
 }

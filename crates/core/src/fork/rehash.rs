@@ -6,7 +6,6 @@ use crate::model::{Call, Frame, Generation, RequestHash};
 
 /// The same tree under other hashes. `calls` has those of all calls, and `inputs` those of all frames, both in the order
 /// of the read model. Calls without a new hash keep theirs.
-#[must_use]
 pub fn rehash(
     root: &Arc<Frame>,
     calls: impl IntoIterator<Item = RequestHash>,

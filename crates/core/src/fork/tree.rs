@@ -125,7 +125,6 @@ impl<'a> Tree<'a> {
         self.nodes[id].parent
     }
 
-    /// Index of the frame's last generation.
     pub(super) fn last_generation(&self, id: usize) -> usize {
         self.frame(id).earlier.len()
     }
@@ -173,7 +172,6 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// The recorded call of an entry.
     pub(super) fn call(&self, entry: Entry) -> Option<&'a Call> {
         let source: &'a Frame = self.nodes[entry.node].source;
         match entry.subject {
@@ -185,7 +183,6 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The recorded row of an entry.
     fn row(&self, entry: Entry) -> Option<&'a Row> {
         let source: &'a Frame = self.nodes[entry.node].source;
         match entry.subject {
@@ -197,7 +194,6 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Kind and recorded outcome of a call or a row.
     pub(super) fn request_outcome(&self, entry: Entry) -> Option<(&Kind, &Outcome)> {
         let of_call = self.call(entry).map(|call| (&call.kind, &call.outcome));
         of_call.or_else(|| self.row(entry).map(|row| (&row.kind, &row.outcome)))

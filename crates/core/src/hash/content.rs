@@ -37,18 +37,15 @@ pub fn content_hash_any(text: &str) -> Result<ContentHash, JsonError> {
 }
 
 impl ContentHash {
-    #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
     /// The SHA-256 of a text as it is written, not of its canonical form.
-    #[must_use]
     pub fn of_text(text: &str) -> Self {
         Self(Sha256::digest(text).into())
     }
 
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

@@ -79,7 +79,6 @@ impl Default for Conversation {
 }
 
 impl Conversation {
-    #[must_use]
     pub fn new() -> Self {
         let mut state = Sha256::new();
         state.update(format!("{{\"{FIRST_KEY}\":["));
@@ -101,19 +100,15 @@ impl Conversation {
         Ok(())
     }
 
-    /// The number of messages so far.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// The content hash of the request document with these messages and `tail`.
-    #[must_use]
     pub fn hash(&self, tail: &RequestTail) -> ContentHash {
         let mut hasher = HashWriter::after(self.state.clone());
         hasher.write(&tail.text);

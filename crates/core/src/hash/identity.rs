@@ -12,7 +12,6 @@ use crate::json::quoted;
 ///   call in the frame and `>`. The body of a JSON string.
 /// - `hash`: the hash of the request or of the frame's input.
 /// - `occurrence`: the number of earlier calls or frames of that generation with the same `kind` and hash.
-#[must_use]
 pub fn identity(
     above: &str,
     generation: u64,

@@ -30,36 +30,30 @@ pub struct RawStr<'a> {
 
 impl<'a> RawStr<'a> {
     /// The body as `JSON.stringify` would write it. Equal strings have equal normalized bodies.
-    #[must_use]
     pub fn normalized(&self) -> Cow<'a, str> {
         normalize_body(self.body)
     }
 
     /// True if the string equals `plain`, which must not contain a character that needs an escape.
-    #[must_use]
     pub fn is(&self, plain: &str) -> bool {
         self.body == plain || (self.body.len() > plain.len() && self.normalized() == plain)
     }
 
-    #[must_use]
     pub fn to_json_str(&self) -> JsonStr {
         JsonStr::from_normalized_body(&self.normalized())
     }
 
     /// The body exactly as written, with its escapes.
-    #[must_use]
     pub fn body(&self) -> &'a str {
         self.body
     }
 
-    #[must_use]
     pub fn has_escapes(&self) -> bool {
         memchr(b'\\', self.body.as_bytes()).is_some()
     }
 }
 
 impl<'a> Scanner<'a> {
-    #[must_use]
     pub fn new(text: &'a str) -> Self {
         Self {
             text,
@@ -88,12 +82,10 @@ impl<'a> Scanner<'a> {
         self.pos += 1;
     }
 
-    #[must_use]
     pub fn position(&self) -> usize {
         self.pos
     }
 
-    #[must_use]
     pub fn slice(&self, range: Range<usize>) -> &'a str {
         &self.text[range]
     }

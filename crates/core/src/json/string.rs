@@ -10,20 +10,17 @@ use memchr::memchr;
 pub struct JsonStr(Arc<str>);
 
 impl JsonStr {
-    #[must_use]
     pub fn from_normalized_body(body: &str) -> Self {
         Self(Arc::from(body))
     }
 
     /// From decoded text.
-    #[must_use]
     pub fn from_plain(text: &str) -> Self {
         let literal = quoted(text);
         Self(Arc::from(&literal[1..literal.len() - 1]))
     }
 
     /// The text between the quotes.
-    #[must_use]
     pub fn body(&self) -> &str {
         &self.0
     }
@@ -36,7 +33,6 @@ impl JsonStr {
     }
 
     /// The text for messages. Escapes of lone surrogates and control characters stay visible.
-    #[must_use]
     pub fn to_display(&self) -> Cow<'_, str> {
         if !self.0.contains('\\') {
             return Cow::Borrowed(&self.0);
@@ -55,7 +51,6 @@ impl fmt::Display for JsonStr {
 }
 
 /// The literal of a text, with its quotes.
-#[must_use]
 pub fn quoted(text: &str) -> String {
     let mut literal = String::with_capacity(text.len() + 2);
     literal.push('"');

@@ -17,7 +17,6 @@ pub struct JsonText {
 impl JsonText {
     /// `range` must be a span that [`Scanner::skip_value`] returned for this source, or another span of exactly one
     /// value.
-    #[must_use]
     pub fn from_span(source: &Arc<String>, range: Range<usize>) -> Self {
         Self {
             source: Arc::clone(source),
@@ -26,7 +25,6 @@ impl JsonText {
     }
 
     /// From text that `JSON.stringify` wrote. It is not validated.
-    #[must_use]
     pub fn trusted(text: String) -> Self {
         let range = 0..text.len();
         Self {
@@ -46,17 +44,14 @@ impl JsonText {
         })
     }
 
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.source[self.range.clone()]
     }
 
-    #[must_use]
     pub fn len(&self) -> usize {
         self.range.len()
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.range.is_empty()
     }

@@ -59,7 +59,6 @@ impl CallData {
 
     /// Reads JSON text of an object that contains fields under their names. Other members are ignored, and the whole
     /// text if it is not such an object.
-    #[must_use]
     pub fn trusted(text: String) -> Self {
         Self::read(&Arc::new(text)).unwrap_or_default()
     }
@@ -78,7 +77,6 @@ impl CallData {
     }
 
     /// The fields as JSON text of an object; `None` if there are no fields.
-    #[must_use]
     pub fn to_json(&self) -> Option<String> {
         let length = self
             .fields()

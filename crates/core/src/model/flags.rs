@@ -50,13 +50,11 @@ impl Flag {
         Self::WholeRequests,
     ];
 
-    #[must_use]
     pub const fn number(self) -> u32 {
         self as u32
     }
 
     /// The version of the package that introduced the flag.
-    #[must_use]
     pub const fn since(self) -> &'static str {
         match self {
             Self::ExactRequests
@@ -94,7 +92,6 @@ impl Flags {
         Self(bits)
     };
 
-    #[must_use]
     pub const fn has(self, flag: Flag) -> bool {
         self.0 & flag.bit() != 0
     }
@@ -122,7 +119,6 @@ pub struct Recorder {
 
 impl Recorder {
     /// This version of the package, recording under these flags.
-    #[must_use]
     pub fn this(flags: Flags, salt: Option<String>) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),

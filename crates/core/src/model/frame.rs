@@ -76,7 +76,6 @@ pub struct Generation {
 }
 
 impl Generation {
-    #[must_use]
     pub fn new(id: u64, props: Option<Value>, memory: Option<Memory>) -> Self {
         Self {
             id,
@@ -90,7 +89,6 @@ impl Generation {
 
     /// Start of the last call or child. Carried over entries do not count: their order is after everything else, but
     /// they were not started after it.
-    #[must_use]
     pub fn last_start(&self) -> Option<u64> {
         let calls = self.calls.iter().filter(|call| !call.carried_over);
         let children = self
@@ -105,21 +103,18 @@ impl Generation {
     }
 
     /// True if something in it was asked inside a call.
-    #[must_use]
     pub fn has_inner(&self) -> bool {
         self.calls.iter().any(|call| call.within.is_some())
             || self.children.iter().any(|child| child.within.is_some())
     }
 
     /// True if there are entries to replay.
-    #[must_use]
     pub fn has_records(&self) -> bool {
         !self.calls.is_empty() || !self.children.is_empty() || !self.rows.is_empty()
     }
 }
 
 impl Frame {
-    #[must_use]
     pub fn new(call_id: JsonStr, agent_id: JsonStr, generation: Generation) -> Self {
         let memory = generation.memory.clone().unwrap_or_default();
         Self {
@@ -144,12 +139,10 @@ impl Frame {
     }
 
     /// The prefix of the callIds in it, before the slash: in the frame of a run, they start at the run.
-    #[must_use]
     pub fn base(&self) -> &str {
         base_of(&self.agent_id, &self.call_id)
     }
 
-    #[must_use]
     pub fn is_running(&self) -> bool {
         self.state == State::Running
     }
@@ -165,7 +158,6 @@ pub(crate) fn base_of<'a>(agent_id: &JsonStr, call_id: &'a JsonStr) -> &'a str {
 }
 
 /// The error of an agent whose parent ended before it did.
-#[must_use]
 pub fn orphaned_error(parent_agent_id: &JsonStr) -> JsonText {
     let parent = if parent_agent_id.body().is_empty() {
         "the run".to_owned()

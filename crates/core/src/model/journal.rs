@@ -17,7 +17,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    #[must_use]
     pub fn from_name(name: JsonStr) -> Self {
         match name.body() {
             "prompt" => Self::Prompt,
@@ -27,7 +26,6 @@ impl Kind {
     }
 
     /// The name as the body of a JSON string.
-    #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Self::Prompt => "prompt",
@@ -45,7 +43,6 @@ pub enum RequestHash {
 }
 
 impl RequestHash {
-    #[must_use]
     pub fn from_json_str(text: JsonStr) -> Self {
         match text.body().parse() {
             Ok(hash) => Self::Sha256(hash),
@@ -54,7 +51,6 @@ impl RequestHash {
     }
 
     /// Reads the body of a JSON string, as `JSON.stringify` writes it.
-    #[must_use]
     pub fn read(body: &str) -> Self {
         match body.parse() {
             Ok(hash) => Self::Sha256(hash),
@@ -88,13 +84,11 @@ pub struct Value {
 }
 
 impl Value {
-    #[must_use]
     pub fn plain(text: JsonText) -> Self {
         Self { text, types: None }
     }
 
     /// `undefined`, which JSON cannot write.
-    #[must_use]
     pub fn undefined() -> Self {
         Self {
             text: JsonText::trusted("null".into()),
@@ -149,20 +143,36 @@ pub struct Call {
 }
 
 impl Call {
+    /// A call that has started and not ended, without optional fields.
+    pub fn new(kind: Kind, hash: RequestHash, call_id: JsonStr, start: u64) -> Self {
+        Self {
+            kind,
+            hash,
+            call_id,
+            within: None,
+            start,
+            answered: None,
+            end: None,
+            outcome: Outcome::Pending,
+            request: None,
+            data: CallData::default(),
+            replays: None,
+            carried_over: false,
+            dropped: false,
+        }
+    }
+
     /// True if it failed, and the program continued after that.
-    #[must_use]
     pub fn is_handled(&self) -> bool {
         matches!(self.outcome, Outcome::Failure { handled: true, .. })
     }
 
     /// True if it ended with an answer that a replay can return.
-    #[must_use]
     pub fn has_answer(&self) -> bool {
         matches!(self.outcome, Outcome::Output(_) | Outcome::Failure { .. })
     }
 
     /// The order at which the program received the answer.
-    #[must_use]
     pub fn known_from(&self) -> Option<u64> {
         self.answered.or(self.end)
     }

@@ -4,7 +4,6 @@
 /// moved by the number of starts and ends so far that the recording does not contain.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Clock {
-    /// The next order.
     pub next: u64,
     /// The number that is added to recorded orders.
     pub moved: u64,

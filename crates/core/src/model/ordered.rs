@@ -30,17 +30,14 @@ impl<K: Eq + Hash + Clone, V: Clone> OrderedMap<K, V> {
         self.few.as_ref().map_or(&[], |few| few.as_slice())
     }
 
-    #[must_use]
     pub fn len(&self) -> usize {
         self.few().len() + self.more.as_ref().map_or(0, |(more, _)| more.len())
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.few.is_none()
     }
 
-    #[must_use]
     pub fn get(&self, key: &K) -> Option<&V> {
         if let Some((_, value)) = self.few().iter().find(|(known, _)| known == key) {
             return Some(value);

@@ -74,7 +74,6 @@ pub struct ListNode {
 }
 
 impl ListNode {
-    #[must_use]
     pub fn after(before: Option<Arc<Self>>, item: Request) -> Arc<Self> {
         let len = before.as_ref().map_or(0, |node| node.len) + 1;
         Arc::new(Self { before, item, len })
@@ -92,12 +91,10 @@ impl Drop for ListNode {
 }
 
 impl List {
-    #[must_use]
     pub fn len(&self) -> usize {
         self.last.as_ref().map_or(0, |node| node.len)
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.last.is_none()
     }
@@ -123,14 +120,12 @@ impl List {
 
 impl Request {
     /// The whole document as one text.
-    #[must_use]
     pub fn document(text: String) -> Self {
         Self::Text(JsonText::trusted(text))
     }
 
     /// The entry that this one refers to. `None` if a snapshot refers to an entry that it does not contain: it may have
     /// been edited or damaged.
-    #[must_use]
     pub fn resolved(&self) -> Option<&Self> {
         match self {
             Self::Read { table, index } => table.get()?.get(*index)?.as_ref(),
@@ -164,7 +159,6 @@ impl Request {
     }
 
     /// The pieces of the document. Concatenated, they are its JSON text. `None` if a part is missing.
-    #[must_use]
     pub fn pieces(&self) -> Option<Vec<&str>> {
         let mut pieces = Vec::new();
         self.push_pieces(&mut pieces).then_some(pieces)
@@ -241,7 +235,6 @@ const BEFORE_MESSAGES: &str = r#"{"messages":"#;
 
 impl PromptForm {
     /// `members`: the members other than the messages.
-    #[must_use]
     pub fn new(members: impl IntoIterator<Item = (&'static str, Request)>) -> Self {
         let mut skeleton = format!("{BEFORE_MESSAGES}null");
         let mut holes = Vec::new();
@@ -266,8 +259,6 @@ impl PromptForm {
         }
     }
 
-    /// The request with these messages.
-    #[must_use]
     pub fn with(&self, messages: Option<Arc<ListNode>>) -> Request {
         let messages = Hole {
             at: BEFORE_MESSAGES.len(),
@@ -303,7 +294,6 @@ pub struct PromptTail {
 
 impl Prompting {
     /// `keep`: true if the run keeps requests.
-    #[must_use]
     pub fn new(keep: bool) -> Self {
         Self {
             keep,
@@ -324,13 +314,11 @@ impl Prompting {
         Ok(())
     }
 
-    #[must_use]
     pub fn hash(&self, tail: &PromptTail) -> ContentHash {
         self.hasher.hash(&tail.hashed)
     }
 
     /// The request with all messages so far. `None` if the run does not keep requests.
-    #[must_use]
     pub fn request(&self, tail: &PromptTail) -> Option<Request> {
         self.keep.then(|| tail.form.with(self.messages.clone()))
     }

@@ -58,7 +58,6 @@ struct Cluster {
     main: Found,
 }
 
-/// The kind of a text.
 #[derive(Debug, Clone, Copy)]
 enum TextKind {
     Json,
@@ -93,7 +92,6 @@ impl Redactor {
     }
 
     /// Identifies the secret key without revealing it. `None` without a key.
-    #[must_use]
     pub fn key_id(&self) -> Option<String> {
         self.keyed
             .is_secret
@@ -107,7 +105,6 @@ impl Redactor {
     }
 
     /// Redacts plain text. `None` if it contains no secret.
-    #[must_use]
     pub fn redact_text(&self, text: &str) -> Option<String> {
         self.rounds(text, TextKind::Content)
     }

@@ -19,7 +19,6 @@ macro_rules! builtin {
         impl Builtin {
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            #[must_use]
             pub fn id(self) -> &'static str {
                 match self {
                     $(Self::$name => $id,)*
@@ -71,7 +70,6 @@ impl Builtin {
 /// Index of a rule. Built-in rules come first.
 pub(super) type RuleIndex = usize;
 
-/// A rule of the user.
 #[derive(Debug, Clone)]
 pub struct UserRule {
     pub id: String,

@@ -30,7 +30,6 @@ enum Inside {
 }
 
 impl StreamRedactor {
-    #[must_use]
     pub fn new(redactor: Arc<Redactor>, hold_back: usize) -> Self {
         Self {
             redactor,

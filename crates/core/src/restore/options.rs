@@ -9,8 +9,7 @@ pub enum Origin {
     /// A file with one event per line, or one JSON array. Entries that cannot be read are skipped with a
     /// warning.
     Lines,
-    /// A list from memory, with an event or a JSON array of events in each line. An entry that is not an
-    /// event is an error.
+    /// A list from memory, with one event per line. An entry that is not an event is an error.
     Events,
 }
 

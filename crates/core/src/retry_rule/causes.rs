@@ -30,7 +30,6 @@ pub(super) fn causes(error: &JsonText) -> Vec<Identity> {
     identities
 }
 
-/// The identity of an error, and the text of its cause.
 fn read(text: &str) -> Result<(Option<Identity>, Option<&str>), JsonError> {
     let [name, message, cause] = Scanner::new(text).members(["name", "message", "cause"])?;
     let body = |value: Option<&str>| {

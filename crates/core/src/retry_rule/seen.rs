@@ -17,7 +17,6 @@ pub struct Awaiters(Vec<Box<str>>);
 
 impl Awaiters {
     /// Reads names from the inside out, one per line. `all[1]` is the second promise of `Promise.all`.
-    #[must_use]
     pub fn read(lines: &str) -> Self {
         Self(lines.lines().rev().map(Box::from).collect())
     }

@@ -100,9 +100,8 @@ impl FrameFields {
             }),
             other => other,
         };
+        let generation = self.body.finish(&fields.requests);
         Some(Frame {
-            call_id: self.call_id?,
-            agent_id: self.agent_id?,
             within: self.within,
             input_hash: self.input_hash,
             start: self.start,
@@ -112,16 +111,14 @@ impl FrameFields {
             handled: self.marks.handled,
             memory,
             edited,
-            generation: self.body.finish(&fields.requests),
             earlier: self.earlier,
             budget: self.budget?,
-            recorded: None,
-            replays: None,
             divergence: if self.marks.carried_over {
                 Divergence::NotReplayedYet
             } else {
                 Divergence::default()
             },
+            ..Frame::new(self.call_id?, self.agent_id?, generation)
         })
     }
 }

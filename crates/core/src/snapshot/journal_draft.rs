@@ -223,21 +223,16 @@ impl CallFields {
         } else {
             Outcome::Pending
         };
-        let (call_id, start) = (self.call_id?, self.start?);
         Some(Call {
-            kind,
-            hash,
-            call_id,
             within: self.within,
-            start,
             answered: self.answered,
             end: self.end,
             outcome,
             request,
             data: self.data,
-            replays: None,
             carried_over: self.marks.carried_over,
             dropped: self.dropped,
+            ..Call::new(kind, hash, self.call_id?, self.start?)
         })
     }
 }

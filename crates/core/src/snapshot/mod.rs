@@ -59,7 +59,6 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Creates a snapshot without optional fields. `clock` is the position of the dumped run.
-    #[must_use]
     pub fn new(
         process_id: String,
         timestamp: f64,
@@ -85,7 +84,6 @@ impl Snapshot {
     }
 
     /// The rules by which this recording answers.
-    #[must_use]
     pub fn flags(&self) -> Flags {
         let recorder = self.recorder.as_ref();
         recorder.map_or(Flags::NONE, |recorder| recorder.flags)
@@ -132,7 +130,6 @@ impl Snapshot {
     }
 
     /// The tree as it is written and replayed, with the carried-over part unless `without_carry_over` is set.
-    #[must_use]
     pub fn tree(&self) -> &Arc<Frame> {
         let detached = self.detached.get_or_init(|| {
             let detached = if self.without_carry_over {
@@ -173,7 +170,6 @@ pub enum SnapshotSource {
 }
 
 impl Anchor {
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Before => "before",
@@ -181,7 +177,6 @@ impl Anchor {
         }
     }
 
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Before, Self::After]
             .into_iter()
@@ -190,7 +185,6 @@ impl Anchor {
 }
 
 impl SnapshotSource {
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Dump => "dump",

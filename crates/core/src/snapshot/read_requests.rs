@@ -23,13 +23,11 @@ pub(super) struct TablesRead {
 }
 
 impl TablesRead {
-    /// Reads the table of documents.
     pub(super) fn read_texts(fields: &mut Fields<'_>) -> Result<(), Stop> {
         fields.requests.drafts.0 = read_table(fields, Fields::span)?;
         Ok(())
     }
 
-    /// Reads the table of parts.
     pub(super) fn read_parts(fields: &mut Fields<'_>) -> Result<(), Stop> {
         fields.requests.drafts.1 = read_table(fields, EntryDraft::read)?;
         Ok(())

@@ -9,13 +9,11 @@ use crate::json::{JsonStr, JsonText, quoted, write_joined, write_number};
 use crate::model::{Divergence, Frame, Generation, State};
 
 /// Writes the whole snapshot.
-#[must_use]
 pub fn write_snapshot(snapshot: &Snapshot) -> String {
     write_around(snapshot, |out| write_frame(snapshot.tree(), out))
 }
 
 /// Writes the snapshot with `null` for its root.
-#[must_use]
 pub fn write_without_root(snapshot: &Snapshot) -> String {
     write_around(snapshot, |out| out.push_str("null"))
 }

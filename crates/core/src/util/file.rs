@@ -141,7 +141,6 @@ struct Writer {
 }
 
 impl<'f> Sink<'f> {
-    #[must_use]
     pub fn new(file: &'f mut File) -> Self {
         Self {
             file,

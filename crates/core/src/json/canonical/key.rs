@@ -35,7 +35,6 @@ impl Key {
         }
     }
 
-    /// The start of the body.
     pub(super) fn start(&self) -> usize {
         self.start
     }

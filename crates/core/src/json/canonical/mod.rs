@@ -85,7 +85,6 @@ pub(crate) fn compact_keeping_numbers(text: &str) -> Result<String, JsonError> {
 
 /// JSON text in the form of `JSON.stringify`, if that form has everything that the text says. `None` if the text is not
 /// JSON, has a duplicate key or a number that a double does not hold, or is nested too deep for a part of a document.
-#[must_use]
 pub fn lossless(text: &str) -> Option<Cow<'_, str>> {
     if nests_deeper(text, MAX_PART_DEPTH) {
         return None;

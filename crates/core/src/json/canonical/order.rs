@@ -28,7 +28,6 @@ struct Edit {
 
 struct Member {
     key: Key,
-    /// The end of its value.
     end: usize,
     /// The edits inside the value.
     edits: Range<usize>,
@@ -79,7 +78,6 @@ impl Layout {
         orderer.finish(1..text.len() - 1)
     }
 
-    /// The number of elements if the value is an array.
     pub(super) fn elements(&self) -> usize {
         self.elements
     }
@@ -249,7 +247,6 @@ impl<'a> Orderer<'a> {
         Ok(())
     }
 
-    /// Handles a closing brace.
     fn close_object(&mut self) -> Result<()> {
         let Some(frame) = self.frames.pop() else {
             return Ok(());
@@ -308,7 +305,6 @@ impl<'a> Orderer<'a> {
     }
 }
 
-/// The offset of a duplicate key among sorted members.
 fn duplicate_key(sorted: &[Member], text: &str, by: KeyOrder) -> Option<usize> {
     let duplicate_key = sorted
         .windows(2)

@@ -76,7 +76,6 @@ impl Usage {
         }
     }
 
-    #[must_use]
     pub fn is_zero(&self) -> bool {
         self.call_count == 0.0
             && self.total_tokens == 0.0

@@ -223,7 +223,6 @@ fn without_dots(bytes: &[u8], from: usize, end: usize) -> usize {
     end - dots
 }
 
-/// The rule for a named value.
 pub(in super::super) fn rule_of(name: Named) -> Builtin {
     match name {
         Named::Aws => Builtin::AwsKey,

@@ -1,7 +1,6 @@
 //! Finds the position up to which the sorted events are restored.
 
-use super::select::not_found;
-use crate::json::JsonStr;
+use super::select::{find_target, not_found};
 use crate::restore::error::RestoreErrorKind;
 use crate::restore::options::RestoreOptions;
 use crate::restore::read::spans::NO_EVENT;
@@ -13,14 +12,10 @@ pub(crate) fn events_kept(
     trace: &Trace<'_>,
     options: &RestoreOptions,
 ) -> Result<usize, RestoreErrorKind> {
-    let Some(id) = options.span_id.as_deref() else {
+    let (Some(span), Some(id)) = (find_target(trace, options)?, &options.span_id) else {
         return Ok(trace.events.len());
     };
     let anchor = options.anchor;
-    let span = trace
-        .spans
-        .find(JsonStr::from_plain(id).body())
-        .ok_or_else(|| not_found(id, anchor))?;
     let known = trace.spans.get(span);
     let position = if known.start == NO_EVENT && known.end == NO_EVENT {
         // A span without start and end events starts with its first event and ends with its last.

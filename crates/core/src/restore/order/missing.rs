@@ -18,19 +18,14 @@ pub(crate) fn warn_of_missing_events(trace: &Trace<'_>, kept: usize, warnings: &
                 "{} has no start event; its position in the tree comes from its parent",
                 event.kind.name()
             );
-            warnings.add(
-                code::MISSING_START,
-                Some(event.line),
-                Some(&span.id),
-                message,
-            );
+            warnings.add_at(code::MISSING_START, event, &trace.spans, message);
         }
         if event.kind.phase == Phase::Start && lacks_end(trace, kept, span) {
             let message = format!(
                 "{} has no end event, although its parent span ended",
                 event.kind.name()
             );
-            warnings.add(code::MISSING_END, Some(event.line), Some(&span.id), message);
+            warnings.add_at(code::MISSING_END, event, &trace.spans, message);
         }
     }
     missing_parents(trace, warnings);
@@ -108,10 +103,11 @@ fn missing_parents(trace: &Trace<'_>, warnings: &mut Warnings) {
                 "the parent of {} has no event of its own; its content is treated as part of the run itself",
                 event.kind.name(),
             );
+            let parent = &spans.get(span.parent).id;
             warnings.add(
                 code::MISSING_PARENT,
                 Some(event.line),
-                Some(&spans.get(span.parent).id),
+                Some(parent),
                 message,
             );
         }

@@ -21,11 +21,7 @@ pub(crate) fn select(
     if trace.events.is_empty() {
         return Err(RestoreErrorKind::EmptyTrace);
     }
-    let target = options
-        .span_id
-        .as_deref()
-        .map(|id| find_target(trace, id, options.anchor))
-        .transpose()?;
+    let target = find_target(trace, options)?;
     let chosen = choose_trace(trace, options.trace_id.as_deref(), target, warnings)?;
     // The run of an event without a traceId is found by its spans.
     trace
@@ -39,11 +35,16 @@ pub(crate) fn select(
     Ok(id.map(|id| display(id)).unwrap_or_default())
 }
 
-fn find_target(trace: &Trace<'_>, id: &str, anchor: Anchor) -> Result<SpanIndex, RestoreErrorKind> {
-    trace
-        .spans
-        .find(JsonStr::from_plain(id).body())
-        .ok_or_else(|| not_found(id, anchor))
+/// The span to restore to. `None` for the end of the trace.
+pub(crate) fn find_target(
+    trace: &Trace<'_>,
+    options: &RestoreOptions,
+) -> Result<Option<SpanIndex>, RestoreErrorKind> {
+    let Some(id) = options.span_id.as_deref() else {
+        return Ok(None);
+    };
+    let span = trace.spans.find(JsonStr::from_plain(id).body());
+    span.map_or_else(|| Err(not_found(id, options.anchor)), |span| Ok(Some(span)))
 }
 
 pub(crate) fn not_found(id: &str, anchor: Anchor) -> RestoreErrorKind {
@@ -150,12 +151,7 @@ fn drop_duplicates(trace: &mut Trace<'_>, warnings: &mut Warnings) {
                 "{} was delivered twice; the first one is used",
                 event.kind.name()
             );
-            warnings.add(
-                code::DUPLICATE_EVENT,
-                Some(event.line),
-                Some(&spans.get(event.span).id),
-                message,
-            );
+            warnings.add_at(code::DUPLICATE_EVENT, event, spans, message);
         }
         is_new
     });
@@ -191,12 +187,8 @@ fn choose_run(trace: &mut Trace<'_>, target: Option<SpanIndex>, warnings: &mut W
         "the trace contains {count} runs with the same traceId; the one of span {} was restored; options.spanId selects another",
         spans.display(chosen),
     );
-    warnings.add(
-        code::SEVERAL_RUNS,
-        None,
-        Some(&spans.get(chosen).id),
-        message,
-    );
+    let span = &spans.get(chosen).id;
+    warnings.add(code::SEVERAL_RUNS, None, Some(span), message);
     trace.events.retain(|event| {
         let run = run_of[event.span as usize];
         run == chosen || run == NO_SPAN

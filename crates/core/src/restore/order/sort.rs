@@ -34,12 +34,7 @@ pub(crate) fn sort(trace: &mut Trace<'_>, warnings: &mut Warnings) {
         "{} is listed before an event that must precede it; the order of events with the same time is uncertain",
         event.kind.name(),
     );
-    warnings.add(
-        code::ORDER_UNCERTAIN,
-        Some(event.line),
-        Some(&trace.spans.get(event.span).id),
-        message,
-    );
+    warnings.add_at(code::ORDER_UNCERTAIN, event, &trace.spans, message);
     // `_seq` is the order of the run itself. Events with equal times can be reordered by their spans.
     if numbered < trace.events.len() {
         untangle(&mut trace.events, &trace.spans);
@@ -111,11 +106,8 @@ fn untangle(events: &mut [Event], spans: &Spans<'_>) {
             .count();
         if length > 1 {
             let group = start..start + length;
-            let order = group_order(&group, events, spans);
-            let sorted: Vec<Event> = order
-                .into_iter()
-                .map(|offset| events[start + offset])
-                .collect();
+            let order = group_order(&group, events, spans).into_iter();
+            let sorted: Vec<Event> = order.map(|offset| events[start + offset]).collect();
             events[group].copy_from_slice(&sorted);
         }
         start += length;

@@ -7,7 +7,6 @@ use crate::restore::read::event::{Event, Family, NO_SPAN, SpanIndex};
 use crate::restore::read::spans::{EventIndex, NO_EVENT, Spans};
 use crate::restore::read::warnings::{Warnings, code};
 
-/// The agent and generation of each span.
 #[derive(Debug)]
 pub(crate) struct Topology {
     /// The nearest agent, the span itself first; [`NO_SPAN`] for the run itself.

@@ -4,10 +4,8 @@ use super::fields::{Field, FieldList, FieldSet, FieldSpan, Fields, TraceText};
 
 /// Index into [`Spans`](super::spans::Spans).
 pub(crate) type SpanIndex = u32;
-/// No span.
 pub(crate) const NO_SPAN: SpanIndex = SpanIndex::MAX;
 
-/// No traceId.
 pub(crate) const NO_TRACE: u32 = u32::MAX;
 
 /// Index into the list of payloads; [`NO_PAYLOAD`] for none.
@@ -245,7 +243,6 @@ pub struct RestoredFields {
 }
 
 /// The fields that a restore reads of events of this type.
-#[must_use]
 pub fn restored_fields(event_type: &str) -> RestoredFields {
     let kind = EventKind::from_type(event_type);
     RestoredFields {

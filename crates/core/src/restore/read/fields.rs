@@ -9,7 +9,6 @@ use memchr::memchr;
 
 use crate::json::{JsonError, JsonStr, JsonText, RawStr, Scanner};
 
-/// A bit set of fields.
 pub(crate) type FieldSet = u64;
 
 macro_rules! fields {
@@ -143,7 +142,6 @@ impl FieldList {
     }
 }
 
-/// The text of a trace.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TraceText<'t> {
     text: &'t str,

@@ -27,7 +27,6 @@ pub(crate) struct Part<'t> {
     pub fault: Option<NumberedFault>,
 }
 
-/// A fault and the number of its line.
 pub(crate) type NumberedFault = (LineFault, u32);
 
 /// A line is not an event.
@@ -142,11 +141,6 @@ impl<'t> PartReader<'t> {
         let mut pos = range.start;
         while pos < bytes.len() {
             let end = memchr(b'\n', &bytes[pos..]).map_or(bytes.len(), |length| pos + length);
-            if self.origin == Origin::Events && bytes[pos] == b'[' {
-                self.array(pos..end, number)?;
-                pos = end + 1;
-                continue;
-            }
             *number += 1;
             // A line with a line feed after its brace was written completely.
             let is_ended = end < bytes.len() && bytes[..end].trim_ascii_end().ends_with(b"}");

@@ -21,7 +21,6 @@ pub(crate) struct Members<'t> {
 }
 
 impl<'t> Members<'t> {
-    /// Enters the object in `range`.
     pub(crate) fn enter(source: TraceText<'t>, range: Range<usize>) -> Result<Self, JsonError> {
         let text = &source.text()[..range.end];
         let mut scanner = Scanner::new(&text[range.start..]);

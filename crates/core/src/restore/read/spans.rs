@@ -65,7 +65,6 @@ impl<'t> Spans<'t> {
         }
     }
 
-    /// Reserves memory for `more` spans.
     pub(crate) fn reserve(&mut self, more: usize) {
         self.list.reserve_exact(more);
         if let Some(by_id) = self.by_id.get_mut() {

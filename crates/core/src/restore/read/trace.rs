@@ -24,12 +24,10 @@ pub(crate) struct Trace<'t> {
 }
 
 impl<'t> Trace<'t> {
-    /// With capacity for `events` events.
     pub(crate) fn with_capacity(source: TraceText<'t>, events: usize) -> Self {
         Self::with_spans(source, events, Spans::with_capacity(events))
     }
 
-    /// With capacity for `events` events of these spans.
     pub(crate) fn with_spans(source: TraceText<'t>, events: usize, spans: Spans<'t>) -> Self {
         Self {
             source,
@@ -42,7 +40,6 @@ impl<'t> Trace<'t> {
         }
     }
 
-    /// The index of a traceId.
     pub(crate) fn intern_id(&mut self, id: Cow<'t, str>) -> u32 {
         // A trace nearly always has one traceId.
         if self.ids.first() == Some(&id) {
@@ -63,7 +60,6 @@ impl<'t> Trace<'t> {
         u32::try_from(self.payloads.len() - 1).unwrap_or(NO_PAYLOAD)
     }
 
-    /// Reserves memory for the contents of the others.
     pub(crate) fn reserve_for<'o>(&mut self, others: impl Iterator<Item = &'o Self> + Clone)
     where
         Self: 'o,

@@ -6,7 +6,6 @@ use crate::model::{ItemKey, OrderedMap, Usage};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UsageSum {
     usage: Usage,
-    /// The order of the first use of each item.
     first_use: OrderedMap<ItemKey, u64>,
 }
 
@@ -17,13 +16,11 @@ impl UsageSum {
         Ok(())
     }
 
-    /// Sets the order of use of all items.
     pub(crate) fn set_order(&mut self, order: u64) {
         let keys = self.usage.items.iter();
         self.first_use = keys.map(|(key, _)| (key.clone(), order)).collect();
     }
 
-    /// Adds other usage, such as that of the frames below.
     pub(crate) fn add(&mut self, below: &Self) {
         self.usage.add(&below.usage);
         for (key, order) in below.first_use.iter() {

@@ -1,8 +1,10 @@
 //! Warnings about missing, duplicated or unreadable parts of a trace. Lost or duplicated events are repaired when
 //! the other events leave no doubt; each repair is listed in `snapshot.warnings`.
 
+use super::event::Event;
 use super::fields::Field;
 use super::span_id::SpanId;
+use super::spans::Spans;
 use crate::snapshot::Warning;
 
 /// The `code` of a warning, for programs.
@@ -51,6 +53,17 @@ impl Warnings {
             line: line.map(|line| line as usize),
             span_id: span.map(SpanId::display),
         });
+    }
+
+    pub(crate) fn add_at(
+        &mut self,
+        code: &'static str,
+        event: &Event,
+        spans: &Spans<'_>,
+        message: String,
+    ) {
+        let span = &spans.get(event.span).id;
+        self.add(code, Some(event.line), Some(span), message);
     }
 
     pub(crate) fn add_too_deep(&mut self, field: Field, line: u32, span: &SpanId<'_>) {

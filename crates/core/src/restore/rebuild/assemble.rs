@@ -9,9 +9,7 @@ use super::draft::{CallDraft, FrameDraft, GenerationDraft, Index, RUN_FRAME};
 use super::names::CallNames;
 use super::passes::{Pass, passes};
 use crate::json::JsonStr;
-use crate::model::{
-    Budget, Call, Divergence, Flag, Flags, Frame, Generation, Memory, Outcome, State, Usage,
-};
+use crate::model::{Budget, Call, Flag, Flags, Frame, Generation, Memory, Outcome, State, Usage};
 use crate::restore::error::RestoreErrorKind;
 use crate::restore::read::usage_sum::UsageSum;
 use crate::retry_rule::mark_handled_failures;
@@ -20,12 +18,8 @@ use crate::util::limits::MAX_FRAME_DEPTH;
 impl Builder<'_, '_> {
     /// The root of the tree: the only agent if the run recorded nothing else, otherwise the frame of the run.
     pub(crate) fn into_root(self) -> Result<Arc<Frame>, RestoreErrorKind> {
-        let deepest = self
-            .frames
-            .iter()
-            .map(|frame| frame.depth)
-            .max()
-            .unwrap_or(0);
+        let depths = self.frames.iter().map(|frame| frame.depth);
+        let deepest = depths.max().unwrap_or(0);
         let root = Assembler::new(self)
             .root()
             .ok_or(RestoreErrorKind::NoRootFrame)?;
@@ -165,8 +159,6 @@ impl<'t> Assembler<'t> {
         };
         mark_handled_failures(&mut generation, completed, last_start);
         Frame {
-            call_id: draft.call_id,
-            agent_id: draft.agent_id,
             within: draft.within,
             input_hash: draft.input_hash,
             start: draft.start,
@@ -175,13 +167,9 @@ impl<'t> Assembler<'t> {
             stopped: draft.stopped,
             handled: draft.handled,
             memory,
-            edited: Vec::new(),
-            generation,
             earlier,
             budget,
-            recorded: None,
-            replays: None,
-            divergence: Divergence::default(),
+            ..Frame::new(draft.call_id, draft.agent_id, generation)
         }
     }
 
@@ -262,19 +250,13 @@ impl<'t> Assembler<'t> {
 /// Builds a call. Returns `None` for a call without a hash, which replay cannot find. `named` is the callId for a call
 /// whose events contain none.
 fn finish_call(draft: CallDraft<'_>, named: Option<JsonStr>) -> Option<Call> {
+    let call_id = draft.call_id.or(named)?;
     Some(Call {
-        kind: draft.kind,
-        hash: draft.hash?,
-        call_id: draft.call_id.or(named)?,
         within: draft.within,
-        start: draft.start,
         answered: draft.answered,
         end: draft.end,
         outcome: draft.outcome.unwrap_or(Outcome::Pending),
-        request: None,
         data: draft.data,
-        replays: None,
-        carried_over: false,
-        dropped: false,
+        ..Call::new(draft.kind, draft.hash?, call_id, draft.start)
     })
 }

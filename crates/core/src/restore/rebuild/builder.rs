@@ -6,10 +6,10 @@ use std::fmt::Write;
 use super::draft::{CallDraft, FrameDraft, GenerationDraft, GenerationEnd, Index, NONE, RUN_FRAME};
 use super::outcome::{state, value};
 use crate::json::{JsonStr, JsonText};
-use crate::model::{Memory, Recorder, State};
+use crate::model::{Memory, Recorder};
 use crate::restore::error::RestoreErrorKind;
 use crate::restore::order::topology::Topology;
-use crate::restore::read::event::{Event, Family, NO_SPAN, Phase, SpanIndex};
+use crate::restore::read::event::{Event, EventKind, Family, NO_SPAN, Phase, SpanIndex};
 use crate::restore::read::fields::{Field, Fields};
 use crate::restore::read::payload::{Payload, input_of};
 use crate::restore::read::spans::NO_EVENT;
@@ -54,34 +54,14 @@ impl<'a, 't> Builder<'a, 't> {
         warnings: &'a mut Warnings,
     ) -> Self {
         let spans = trace.spans.len();
-        let run = FrameDraft {
-            span: NO_SPAN,
-            parent: NONE,
-            in_generation: NONE,
-            depth: 0,
-            call_id: JsonStr::from_normalized_body("root"),
-            agent_id: JsonStr::from_normalized_body(""),
-            within: None,
-            input_hash: None,
-            props: None,
-            start: None,
-            end: None,
-            state: State::Running,
-            stopped: false,
-            handled: false,
-            failed_by: None,
-            generations: vec![0],
-            budget: None,
-            usage: None,
-        };
-        let starts = |event: &&Event, family| {
-            event.kind.family == family && event.kind.phase == Phase::Start
-        };
+        let [call_id, agent_id] = ["root", ""].map(JsonStr::from_normalized_body);
+        let mut run = FrameDraft::new(NO_SPAN, NONE, call_id, agent_id);
+        run.generations.push(0);
         let count = |family| {
-            trace
-                .events
-                .iter()
-                .filter(|event| starts(event, family))
+            let phase = Phase::Start;
+            let kinds = trace.events.iter().map(|event| event.kind);
+            kinds
+                .filter(|kind| *kind == EventKind { family, phase })
                 .count()
         };
         let agents = count(Family::Agent) + 1;
@@ -179,9 +159,9 @@ impl<'a, 't> Builder<'a, 't> {
             event.kind.name(),
             field.key()
         );
-        let span = &self.trace.spans.get(event.span).id;
+        let spans = &self.trace.spans;
         self.warnings
-            .add(code::INVALID_FIELD, Some(event.line), Some(span), message);
+            .add_at(code::INVALID_FIELD, event, spans, message);
     }
 
     /// Reads who recorded the run, and the id of the first run. The run's start contains it, or the start of an agent that
@@ -343,24 +323,12 @@ impl<'a, 't> Builder<'a, 't> {
         let call_id = self.agent_call_id(counted_in, parent, &agent_id, &fields);
         let index = index_of(self.frames.len());
         self.frames.push(FrameDraft {
-            span: agent,
-            parent,
             in_generation,
             depth,
-            call_id,
-            agent_id,
             within: fields.json_str(Field::Within),
             input_hash,
             props,
-            start: None,
-            end: None,
-            state: State::Running,
-            stopped: false,
-            handled: false,
-            failed_by: None,
-            generations: Vec::new(),
-            budget: None,
-            usage: None,
+            ..FrameDraft::new(agent, parent, call_id, agent_id)
         });
         self.generations[in_generation as usize]
             .children

@@ -192,9 +192,9 @@ impl<'t> Builder<'_, 't> {
                 "{} has no contentHash; its call cannot be replayed",
                 event.kind.name()
             );
-            let span = &self.trace.spans.get(event.span).id;
+            let spans = &self.trace.spans;
             self.warnings
-                .add(code::MISSING_HASH, Some(event.line), Some(span), message);
+                .add_at(code::MISSING_HASH, event, spans, message);
         }
         draft.outcome = Some(outcome);
         if was_handled && let Some(outcome) = &mut draft.outcome {

@@ -12,7 +12,6 @@ use crate::restore::read::usage_sum::UsageSum;
 pub(crate) type Index = u32;
 pub(crate) const NONE: Index = Index::MAX;
 
-/// The frame of the run itself.
 pub(crate) const RUN_FRAME: Index = 0;
 
 #[derive(Debug)]
@@ -44,6 +43,31 @@ pub(crate) struct FrameDraft {
     pub budget: Option<Budget>,
     /// The usage in this run.
     pub usage: Option<UsageSum>,
+}
+
+impl FrameDraft {
+    pub(crate) fn new(span: SpanIndex, parent: Index, call_id: JsonStr, agent_id: JsonStr) -> Self {
+        Self {
+            span,
+            parent,
+            in_generation: NONE,
+            depth: 0,
+            call_id,
+            agent_id,
+            within: None,
+            input_hash: None,
+            props: None,
+            start: None,
+            end: None,
+            state: State::Running,
+            stopped: false,
+            handled: false,
+            failed_by: None,
+            generations: Vec::new(),
+            budget: None,
+            usage: None,
+        }
+    }
 }
 
 #[derive(Debug, Default)]

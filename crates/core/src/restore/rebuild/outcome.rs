@@ -6,7 +6,6 @@ use crate::model::{Outcome, State, Value};
 use crate::restore::read::fields::{Field, Fields};
 use crate::util::limits::MAX_JSON_DEPTH;
 
-/// A value with its types.
 pub(crate) fn value(fields: &Fields<'_, '_>, field: Field, types: Field) -> Option<Value> {
     Some(Value {
         text: fields.json(field)?,
