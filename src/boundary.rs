@@ -2,7 +2,6 @@
 
 use agent_rewind_core::boundary::{self, Numbers};
 use agent_rewind_core::diff::{MAX_DIFFERENCES, diff};
-use agent_rewind_core::json::JsonError;
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
@@ -52,28 +51,26 @@ pub fn measure_boundary(messages: &[u8], tools: &[u8], source: bool) -> Result<S
             tokens.tool_calls,
         ))
     };
-    measure().map_err(|error: JsonError| json_error(&error))
+    measure().map_err(json_error)
 }
 
 /// SHA-256 (64 hex digits) of a value as Python's `json.dumps` writes it with sorted keys.
 #[napi(catch_unwind)]
 pub fn python_hash(json: &[u8], source: bool) -> Result<String> {
     let hash = boundary::python_hash(utf8(json)?, numbers(source));
-    hash.map(|hash| hash.to_string())
-        .map_err(|error| json_error(&error))
+    hash.map(|hash| hash.to_string()).map_err(json_error)
 }
 
 /// The text that `pythonHash` hashes.
 #[napi(catch_unwind)]
 pub fn python_json(json: &[u8], source: bool) -> Result<String> {
-    boundary::python_json(utf8(json)?, numbers(source)).map_err(|error| json_error(&error))
+    boundary::python_json(utf8(json)?, numbers(source)).map_err(json_error)
 }
 
 /// `pythonHash` of each element of an array.
 #[napi(catch_unwind)]
 pub fn element_hashes(json: &[u8], source: bool) -> Result<Vec<String>> {
-    let hashes = boundary::element_hashes(utf8(json)?, numbers(source))
-        .map_err(|error| json_error(&error))?;
+    let hashes = boundary::element_hashes(utf8(json)?, numbers(source)).map_err(json_error)?;
     Ok(hashes.iter().map(ToString::to_string).collect())
 }
 
@@ -87,13 +84,13 @@ pub fn text_tokens(plain: &[u8]) -> Result<u32> {
 #[napi(catch_unwind)]
 pub fn message_tokens(json: &[u8], source: bool) -> Result<Vec<u32>> {
     let tokens = boundary::message_tokens(utf8(json)?, numbers(source));
-    Ok(tokens.map_err(|error| json_error(&error))?.each)
+    Ok(tokens.map_err(json_error)?.each)
 }
 
 /// The parts of a request body. Absent if it is not an object.
 #[napi(catch_unwind)]
 pub fn boundary_parts(body: &[u8]) -> Result<Option<BindingBoundaryParts>> {
-    let spans = boundary::request_spans(utf8(body)?).map_err(|error| json_error(&error))?;
+    let spans = boundary::request_spans(utf8(body)?).map_err(json_error)?;
     let ends = |span: Option<std::ops::Range<usize>>| {
         let span = span?;
         Some(vec![
@@ -113,8 +110,7 @@ pub fn boundary_parts(body: &[u8]) -> Result<Option<BindingBoundaryParts>> {
 /// The differences between two JSON documents, as JSON text of `{ differences, more }`.
 #[napi(catch_unwind)]
 pub fn diff_documents(before: &[u8], after: &[u8]) -> Result<String> {
-    let diff =
-        diff(utf8(before)?, utf8(after)?, MAX_DIFFERENCES).map_err(|error| json_error(&error))?;
+    let diff = diff(utf8(before)?, utf8(after)?, MAX_DIFFERENCES).map_err(json_error)?;
     Ok(diff.to_json())
 }
 

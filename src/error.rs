@@ -1,5 +1,9 @@
 //! Converts errors of the core to JavaScript errors: a stable code, and the details as JSON in the reason. TypeScript
 //! builds the error classes from both.
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "the functions are arguments of `map_err`"
+)]
 
 use agent_rewind_core::fork::ForkError;
 use agent_rewind_core::hash::RequestTailError;
@@ -59,7 +63,7 @@ fn list(elements: impl Iterator<Item = String>) -> String {
     format!("[{}]", elements.collect::<Vec<_>>().join(","))
 }
 
-pub fn json_error(json: &JsonError) -> Error<Code> {
+pub fn json_error(json: JsonError) -> Error<Code> {
     let code = if json.kind == JsonErrorKind::TooDeep {
         Code::Limit
     } else {
@@ -74,14 +78,14 @@ pub fn invalid_argument(message: &str) -> Error<Code> {
     error(Code::Argument, message, [])
 }
 
-pub fn request_error(request: &RequestTailError) -> Error<Code> {
+pub fn request_error(request: RequestTailError) -> Error<Code> {
     match request {
         RequestTailError::Json(json) => json_error(json),
         other => error(Code::InvalidJson, &other.to_string(), []),
     }
 }
 
-pub fn rule_error(rule: &RuleError) -> Error<Code> {
+pub fn rule_error(rule: RuleError) -> Error<Code> {
     error(Code::Redact, &rule.to_string(), [])
 }
 
@@ -135,7 +139,7 @@ pub fn too_long(bytes: usize) -> Error<Code> {
 }
 
 /// Names cross as the texts of strings.
-pub fn fork_error(fork: &ForkError) -> Error<Code> {
+pub fn fork_error(fork: ForkError) -> Error<Code> {
     let literal = |name: &JsonStr| format!("\"{}\"", name.body());
     let wanted = fork.known.wanted.as_ref();
     let details = [

@@ -40,8 +40,8 @@ pub fn fork_snapshot(
     changes: Vec<BindingForkChange>,
 ) -> Result<SnapshotHandle> {
     let changes: Vec<Change> = changes.into_iter().map(core_change).collect();
-    let root = fork(source.snapshot.tree(), source.snapshot.flags(), &changes)
-        .map_err(|error| fork_error(&error))?;
+    let root =
+        fork(source.snapshot.tree(), source.snapshot.flags(), &changes).map_err(fork_error)?;
     Ok(source.forked(fields, root))
 }
 
@@ -86,11 +86,11 @@ pub fn test_recording(
 }
 
 fn core_change(change: BindingForkChange) -> Change {
-    let name = |literal: String| JsonStr::from_normalized_body(body(&literal));
+    let name = |literal: String| JsonStr::from_literal(&literal);
     let target = match (change.call_id, change.content_hash) {
         (Some(call_id), _) => Target::CallId(name(call_id)),
         (None, hash) => Target::Request {
-            hash: RequestHash::read(body(hash.as_deref().unwrap_or_default())),
+            hash: RequestHash::read(name(hash.unwrap_or_default()).body()),
             frame: change.frame.map(name),
             kind: change.kind.map(|kind| Kind::from_name(name(kind))),
         },
@@ -122,12 +122,4 @@ fn core_change(change: BindingForkChange) -> Change {
         outcome: output.or(error),
         memory,
     }
-}
-
-/// The text of a string literal between its quotes.
-fn body(literal: &str) -> &str {
-    let inner = literal.strip_prefix('"');
-    inner
-        .and_then(|inner| inner.strip_suffix('"'))
-        .unwrap_or_default()
 }

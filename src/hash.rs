@@ -14,7 +14,7 @@ use crate::text::utf8;
 /// The RFC 8785 form of any JSON text.
 #[napi(catch_unwind)]
 pub fn canonicalize(#[napi(ts_arg_type = "string")] text: JsText) -> Result<String> {
-    json::canonicalize(&text).map_err(|error| json_error(&error))
+    json::canonicalize(&text).map_err(json_error)
 }
 
 /// JSON text in the form of `JSON.stringify`, if that form has everything that the text says: true if the text has that
@@ -31,14 +31,14 @@ pub fn lossless_json(#[napi(ts_arg_type = "string")] text: JsText) -> Either<boo
 /// SHA-256 (64 lower-case hex digits) of the RFC 8785 form of any JSON text.
 #[napi(catch_unwind)]
 pub fn content_hash(#[napi(ts_arg_type = "string")] text: JsText) -> Result<String> {
-    let hash = hash::content_hash_any(&text).map_err(|error| json_error(&error))?;
+    let hash = hash::content_hash_any(&text).map_err(json_error)?;
     Ok(hash.to_string())
 }
 
 /// As `contentHash`, for UTF-8 bytes, which are read in place.
 #[napi(catch_unwind)]
 pub fn content_hash_of_bytes(text: &[u8]) -> Result<String> {
-    let hash = hash::content_hash_any(utf8(text)?).map_err(|error| json_error(&error))?;
+    let hash = hash::content_hash_any(utf8(text)?).map_err(json_error)?;
     Ok(hash.to_string())
 }
 
@@ -57,7 +57,7 @@ impl RequestTail {
     ) -> Result<Self> {
         PromptTail::new(text.into_string(), normalized.as_deref())
             .map(Self)
-            .map_err(|error| request_error(&error))
+            .map_err(request_error)
     }
 }
 
@@ -98,7 +98,7 @@ impl Conversation {
         self.prompting
             .borrow_mut()
             .append(messages.into_string(), normalized.as_deref())
-            .map_err(|error| json_error(&error))
+            .map_err(json_error)
     }
 
     /// The contentHash of the request with all messages so far.

@@ -42,7 +42,7 @@ impl Redactor {
             without: options.without,
         })
         .map(|redactor| Self(Arc::new(redactor)))
-        .map_err(|error| rule_error(&error))
+        .map_err(rule_error)
     }
 
     /// Identifies the key without revealing it.
@@ -54,18 +54,13 @@ impl Redactor {
     /// The redacted JSON text. Absent if it contains no secret.
     #[napi(catch_unwind)]
     pub fn redact(&self, #[napi(ts_arg_type = "string")] text: JsText) -> Result<Option<String>> {
-        self.0
-            .redact_json(&text)
-            .map_err(|error| json_error(&error))
+        self.0.redact_json(&text).map_err(json_error)
     }
 
     /// The secrets in a JSON text, as JSON text of a list of findings.
     #[napi(catch_unwind)]
     pub fn find(&self, text: String) -> Result<String> {
-        let findings = self
-            .0
-            .find_json(&text)
-            .map_err(|error| json_error(&error))?;
+        let findings = self.0.find_json(&text).map_err(json_error)?;
         let mut out = "[".to_owned();
         write_joined(&findings, &mut out, |finding, out| {
             let (rule, pointer) = (&finding.rule, quoted(&finding.pointer));

@@ -2,21 +2,10 @@
 
 use std::borrow::Cow;
 
-use agent_rewind_core::json::{JsonError, JsonErrorKind, JsonStr, JsonText};
+use agent_rewind_core::json::{JsonError, JsonErrorKind, JsonText};
 use agent_rewind_core::model::Value;
 
 use crate::error::{Result, json_error, too_long};
-
-/// A string that TypeScript passed through `JSON.stringify`.
-pub fn json_str(literal: &str) -> JsonStr {
-    let body = literal
-        .strip_prefix('"')
-        .and_then(|rest| rest.strip_suffix('"'));
-    match body {
-        Some(body) => JsonStr::from_normalized_body(body),
-        None => JsonStr::from_plain(literal),
-    }
-}
 
 /// A value that TypeScript encoded.
 pub fn value(text: String, types: Option<String>) -> Value {
@@ -29,7 +18,7 @@ pub fn value(text: String, types: Option<String>) -> Value {
 /// The text in bytes, which must be UTF-8.
 pub fn utf8(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|error| {
-        json_error(&JsonError {
+        json_error(JsonError {
             kind: JsonErrorKind::UnexpectedCharacter,
             offset: error.valid_up_to(),
         })

@@ -14,7 +14,7 @@ use super::{FrameHandle, length};
 use crate::error::{Result, json_error};
 use crate::hash::{Conversation, RequestTail};
 use crate::js_text::JsText;
-use crate::text::{json_str, value};
+use crate::text::value;
 
 #[napi]
 impl FrameHandle {
@@ -28,8 +28,8 @@ impl FrameHandle {
         occurrence: u32,
         within: Option<String>,
     ) -> String {
-        let kind = Kind::from_name(json_str(&kind));
-        let within = within.as_deref().map(json_str);
+        let kind = Kind::from_name(JsonStr::from_literal(&kind));
+        let within = within.as_deref().map(JsonStr::from_literal);
         let generation = to_count(generation);
         let key = self.frame.idempotency_key(
             within.as_ref(),
@@ -62,13 +62,13 @@ impl FrameHandle {
         lane: Option<String>,
     ) -> Result<BindingStartedCall> {
         let hashed = normalized.as_deref().unwrap_or(&request);
-        let hash = hash::content_hash(hashed).map_err(|error| json_error(&error))?;
+        let hash = hash::content_hash(hashed).map_err(json_error)?;
         self.keep_request(env, request.len());
         let request = Request::document(request.into_string());
         let asked = CallInput {
-            kind: Kind::from_name(json_str(&kind)),
-            call_id: json_str(&call_id),
-            within: within.as_deref().map(json_str),
+            kind: Kind::from_name(JsonStr::from_literal(&kind)),
+            call_id: JsonStr::from_literal(&call_id),
+            within: within.as_deref().map(JsonStr::from_literal),
             hash,
             lane: lane.map(JsonText::trusted),
             exact: inexact != Some(true),
@@ -97,8 +97,8 @@ impl FrameHandle {
         let prompting = conversation.prompting.borrow();
         let asked = CallInput {
             kind: Kind::Prompt,
-            call_id: json_str(&call_id),
-            within: within.as_deref().map(json_str),
+            call_id: JsonStr::from_literal(&call_id),
+            within: within.as_deref().map(JsonStr::from_literal),
             hash: prompting.hash(&tail.0),
             lane: lane.map(JsonText::trusted),
             exact: true,
@@ -112,7 +112,7 @@ impl FrameHandle {
             .map(|request| hash::legacy_hash(&request))
             .transpose();
         let foreign = foreign
-            .map_err(|error| json_error(&error))?
+            .map_err(json_error)?
             .map(|hash| JsonStr::from_plain(&hash));
         let hash = asked.hash;
         Ok(started_call(self.frame.begin_call(asked, foreign), hash))
@@ -131,7 +131,7 @@ impl FrameHandle {
     pub fn explain(&self, kind: String, request: String) -> Option<String> {
         let explanation = self
             .frame
-            .explain(&Kind::from_name(json_str(&kind)), &request)?;
+            .explain(&Kind::from_name(JsonStr::from_literal(&kind)), &request)?;
         let mut out = String::new();
         explanation.write_json(&mut out);
         Some(out)
@@ -161,7 +161,11 @@ impl FrameHandle {
     /// Journals that a call ended with a value that cannot be recorded. `reason` is a JSON literal.
     #[napi(catch_unwind)]
     pub fn bury(&self, slot: f64, reason: String, data: Option<String>) -> bool {
-        self.end_call(slot, Outcome::Tombstone(json_str(&reason)), data)
+        self.end_call(
+            slot,
+            Outcome::Tombstone(JsonStr::from_literal(&reason)),
+            data,
+        )
     }
 
     /// Journals the failure of a call. `error` is JSON text of an `ErrorInfo`.
@@ -219,7 +223,7 @@ impl FrameHandle {
     /// JSON literal.
     #[napi(catch_unwind)]
     pub fn included_calls(&self, call_id: String) -> Vec<BindingIncludedCall> {
-        let calls = self.frame.included_calls(&json_str(&call_id));
+        let calls = self.frame.included_calls(&JsonStr::from_literal(&call_id));
         calls.iter().map(included_call).collect()
     }
 }

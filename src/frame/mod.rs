@@ -23,7 +23,7 @@ use crate::error::{Result, snapshot_error};
 use crate::js_text::JsText;
 use crate::meter::{ENTRY, Meter};
 use crate::snapshot::SnapshotHandle;
-use crate::text::{json_str, value};
+use crate::text::value;
 use objects::{
     BindingFrameEntry, BindingFrameStart, BindingRecordedState, BindingRunOptions, BindingUnused,
     frame_input, run_options, to_number,
@@ -266,7 +266,7 @@ impl FrameHandle {
     ) {
         self.keep(env, ENTRY + value.len());
         self.frame.set_memory(
-            json_str(&key),
+            JsonStr::from_literal(&key),
             JsonText::trusted(value.into_string()),
             initial,
         );

@@ -12,7 +12,7 @@ use agent_rewind_core::replay::{Answer, Failures, MemoryChoice, Miss, Verdict};
 use napi_derive::napi;
 
 use crate::error::{Result, json_error};
-use crate::text::{json_str, value};
+use crate::text::value;
 
 #[napi(object)]
 pub struct BindingRunOptions {
@@ -129,11 +129,11 @@ pub(super) fn frame_input(start: BindingFrameStart) -> Result<FrameInput> {
         Some(normalized) => hash::content_hash(normalized),
         None => hash::input_hash(&start.input, start.input_types.as_deref()),
     };
-    let hash = hash.map_err(|error| json_error(&error))?;
+    let hash = hash.map_err(json_error)?;
     Ok(FrameInput {
-        call_id: json_str(&start.call_id),
-        agent_id: json_str(&start.agent_id),
-        within: start.within.as_deref().map(json_str),
+        call_id: JsonStr::from_literal(&start.call_id),
+        agent_id: JsonStr::from_literal(&start.agent_id),
+        within: start.within.as_deref().map(JsonStr::from_literal),
         hash: InputHash {
             hash,
             exact: !start.inexact,

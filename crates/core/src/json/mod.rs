@@ -15,6 +15,6 @@ pub use canonical::{Sink, canonicalize, lossless, write_canonical, write_canonic
 pub use error::{JsonError, JsonErrorKind};
 pub use number::{write_count, write_number, write_number_token};
 pub use scan::{RawStr, Scanner};
-pub(crate) use string::decode_escape;
 pub use string::{JsonStr, quoted};
+pub(crate) use string::{decode_escape, string_end};
 pub use text::{JsonText, write_joined};

@@ -230,8 +230,11 @@ impl<'a> Scanner<'a> {
         if self.peek() != Some(b'[') {
             return self.skip_value().map(|_| elements);
         }
-        self.each_element(|scanner| Ok(elements.push(scanner.value()?)))
-            .map(|()| elements)
+        self.each_element(|scanner| {
+            elements.push(scanner.value()?);
+            Ok(())
+        })
+        .map(|()| elements)
     }
 
     fn next_item(&mut self, first: &mut bool, close: u8) -> Result<bool> {

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use memchr::memchr;
+use memchr::{memchr, memchr2};
 
 /// A JavaScript string, stored as the body of its JSON literal in the form of `JSON.stringify`. Lone surrogates stay
 /// `\udXXX` escapes because a Rust `String` cannot contain them.
@@ -12,6 +12,15 @@ pub struct JsonStr(Arc<str>);
 impl JsonStr {
     pub fn from_normalized_body(body: &str) -> Self {
         Self(Arc::from(body))
+    }
+
+    /// From a literal in the form of `JSON.stringify`. Any other text stands for itself.
+    pub fn from_literal(text: &str) -> Self {
+        let rest = text.strip_prefix('"');
+        match rest.and_then(|rest| rest.strip_suffix('"')) {
+            Some(body) => Self::from_normalized_body(body),
+            None => Self::from_plain(text),
+        }
     }
 
     /// From decoded text.
@@ -92,6 +101,17 @@ fn first_to_normalize(body: &str) -> Option<usize> {
             Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => from = escape + 2,
             _ => return Some(escape),
         }
+    }
+}
+
+/// The position of the quote that closes the string whose body starts at `pos`.
+pub(crate) fn string_end(bytes: &[u8], mut pos: usize) -> Option<usize> {
+    loop {
+        pos += memchr2(b'"', b'\\', bytes.get(pos..)?)?;
+        if bytes[pos] == b'"' {
+            return Some(pos);
+        }
+        pos += 2;
     }
 }
 

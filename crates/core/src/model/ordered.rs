@@ -8,12 +8,14 @@ use rpds::{HashTrieMapSync, VectorSync};
 /// Most maps have few entries. A list of this length is faster to search and to copy than a tree.
 const MAX_FEW: usize = 8;
 
+type More<K, V> = (VectorSync<(K, V)>, HashTrieMapSync<K, usize>);
+
 /// Cloning is O(1) and shares all entries. A change copies the first entries, or only the path to a later one.
 #[derive(Debug, Clone)]
 pub struct OrderedMap<K: Eq + Hash + Clone, V: Clone> {
     few: Option<Arc<Vec<(K, V)>>>,
     /// The entries after the first [`MAX_FEW`], and their positions.
-    more: Option<(VectorSync<(K, V)>, HashTrieMapSync<K, usize>)>,
+    more: Option<More<K, V>>,
 }
 
 impl<K: Eq + Hash + Clone, V: Clone> Default for OrderedMap<K, V> {

@@ -1,6 +1,6 @@
 //! Walks JSON text, including JSON text within strings, and finds secrets in keys and values.
 
-use crate::json::Scanner;
+use crate::json::{Scanner, string_end};
 
 use super::detect::{self, Hit, named};
 use super::rule::{Builtin, Rule, RuleIndex, normalized_name};
@@ -151,7 +151,7 @@ impl<'r> Walk<'r> {
                 }
                 b'"' => {
                     let start = at + 1;
-                    let end = string_end(bytes, start);
+                    let end = string_end(bytes, start).unwrap_or(bytes.len());
                     self.string(view, &mut stack, start..end, known);
                     at = end;
                 }
@@ -338,18 +338,6 @@ fn pointer(view: &View, stack: &[Container], is_key: bool) -> String {
         }
     }
     pointer
-}
-
-fn string_end(bytes: &[u8], start: usize) -> usize {
-    let mut at = start;
-    while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
-        at += found;
-        if bytes[at] == b'"' {
-            return at;
-        }
-        at += 2;
-    }
-    bytes.len()
 }
 
 fn is_json(text: &str) -> bool {

@@ -275,21 +275,11 @@ fn row_outcome(
     types: Option<JsonText>,
 ) -> Outcome {
     match (error, output) {
-        (Some(error), _) if error.as_str() != "null" => Outcome::Tombstone(error_text(&error)),
+        (Some(error), _) if error.as_str() != "null" => {
+            Outcome::Tombstone(JsonStr::from_literal(error.as_str()))
+        }
         (_, Some(text)) => Outcome::Output(Value { text, types }),
         // `JSON.stringify` leaves `undefined` out.
         (_, None) => Outcome::Output(Value::undefined()),
-    }
-}
-
-/// The reason of a tombstone: a string, or the text of any other value.
-fn error_text(error: &JsonText) -> JsonStr {
-    let text = error.as_str();
-    match text
-        .strip_prefix('"')
-        .and_then(|rest| rest.strip_suffix('"'))
-    {
-        Some(body) => JsonStr::from_normalized_body(body),
-        None => JsonStr::from_plain(text),
     }
 }

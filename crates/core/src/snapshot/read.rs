@@ -54,12 +54,11 @@ struct SnapshotReader<'a> {
 /// An object or list that has been entered, with the part of it that has been read.
 enum Level {
     Frame {
-        // Much larger than the other levels.
         draft: Box<FrameFields>,
         first: bool,
     },
     Generation {
-        draft: BodyDraft,
+        draft: Box<BodyDraft>,
         first: bool,
     },
     /// Children of the frame or generation below it on the stack.
@@ -270,7 +269,7 @@ impl SnapshotReader<'_> {
                     *index += 1;
                     let enter = if self.fields.object_opens("expected a generation object")? {
                         Some(Level::Generation {
-                            draft: BodyDraft::default(),
+                            draft: Box::default(),
                             first: true,
                         })
                     } else {

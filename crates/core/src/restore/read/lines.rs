@@ -73,32 +73,16 @@ enum Line {
 /// Reads a text with an event in each line. `range` consists of whole lines.
 pub(crate) fn read_lines(source: TraceText<'_>, range: Range<usize>, origin: Origin) -> Part<'_> {
     let mut reader = PartReader::new(source, &range, origin);
-    let mut lines = 0;
-    let fault = reader.lines(range, &mut lines).err();
-    let PartReader {
-        trace, warnings, ..
-    } = reader;
-    Part {
-        trace,
-        warnings,
-        lines,
-        fault,
-    }
+    reader.part.fault = reader.lines(range).err();
+    reader.part
 }
 
 /// Reads a text that is one JSON array of events, starting at `start`.
 pub(crate) fn read_array(source: TraceText<'_>, start: usize, origin: Origin) -> Part<'_> {
-    let mut reader = PartReader::new(source, &(start..source.text().len()), origin);
-    let fault = reader.array(start..source.text().len(), &mut 0).err();
-    let PartReader {
-        trace, warnings, ..
-    } = reader;
-    Part {
-        trace,
-        warnings,
-        lines: 1,
-        fault,
-    }
+    let range = start..source.text().len();
+    let mut reader = PartReader::new(source, &range, origin);
+    reader.part.fault = reader.array(range).err();
+    reader.part
 }
 
 /// The length of the sample that is used to estimate the number of lines.
@@ -112,9 +96,8 @@ fn estimate_lines(text: &str) -> usize {
 }
 
 struct PartReader<'t> {
-    trace: Trace<'t>,
+    part: Part<'t>,
     origin: Origin,
-    warnings: Warnings,
     /// True if an event read so far has a `_seq`; `None` before the first event.
     is_numbered: Option<bool>,
     /// The range of the last value of each field.
@@ -126,33 +109,37 @@ struct PartReader<'t> {
 impl<'t> PartReader<'t> {
     fn new(source: TraceText<'t>, range: &Range<usize>, origin: Origin) -> Self {
         Self {
-            trace: Trace::with_capacity(source, estimate_lines(source.slice(range))),
+            part: Part {
+                trace: Trace::with_capacity(source, estimate_lines(source.slice(range))),
+                warnings: Warnings::default(),
+                lines: 0,
+                fault: None,
+            },
             origin,
-            warnings: Warnings::default(),
             is_numbered: None,
             last_ranges: [const { 0..0 }; Field::COUNT],
             known: Box::new([const { 0..0 }; KNOWN_VALUES]),
         }
     }
 
-    fn lines(&mut self, range: Range<usize>, number: &mut u32) -> Result<(), NumberedFault> {
-        let bytes = self.trace.source.text().as_bytes();
+    fn lines(&mut self, range: Range<usize>) -> Result<(), NumberedFault> {
+        let bytes = self.part.trace.source.text().as_bytes();
         let bytes = &bytes[..range.end];
         let mut pos = range.start;
         while pos < bytes.len() {
             let end = memchr(b'\n', &bytes[pos..]).map_or(bytes.len(), |length| pos + length);
-            *number += 1;
+            self.part.lines += 1;
             // A line with a line feed after its brace was written completely.
             let is_ended = end < bytes.len() && bytes[..end].trim_ascii_end().ends_with(b"}");
-            self.line(pos..end, *number, is_ended)?;
+            self.line(pos..end, is_ended)?;
             pos = end + 1;
         }
         Ok(())
     }
 
-    /// Reads one JSON array of events, which are numbered after `number`.
-    fn array(&mut self, range: Range<usize>, number: &mut u32) -> Result<(), NumberedFault> {
-        let text = &self.trace.source.text()[..range.end];
+    /// Reads one JSON array of events, which are numbered as lines are.
+    fn array(&mut self, range: Range<usize>) -> Result<(), NumberedFault> {
+        let text = &self.part.trace.source.text()[..range.end];
         let mut base = range.start;
         let mut scanner = Scanner::new(&text[base..]);
         let mut first = true;
@@ -163,9 +150,12 @@ impl<'t> PartReader<'t> {
             match more {
                 Ok(false) => return Ok(()),
                 Ok(true) => {}
-                Err(error) => return self.refuse(error.into(), *number + 1),
+                Err(error) => {
+                    self.part.lines += 1;
+                    return self.refuse(error.into());
+                }
             }
-            *number += 1;
+            self.part.lines += 1;
             scanner.peek();
             let from = base + scanner.position();
             let range = match scanner.skip_value() {
@@ -176,45 +166,48 @@ impl<'t> PartReader<'t> {
                         _ => None,
                     };
                     let Some(end) = end else {
-                        return self.refuse(error.into(), *number);
+                        return self.refuse(error.into());
                     };
                     base = end;
                     scanner = Scanner::new(&text[base..]);
                     from..end
                 }
             };
-            self.line(range, *number, true)?;
+            self.line(range, true)?;
             more = scanner.next_element(&mut first);
         }
     }
 
-    fn line(&mut self, range: Range<usize>, number: u32, whole: bool) -> Result<(), NumberedFault> {
-        let line = self.trace.source.slice(&range);
+    fn line(&mut self, range: Range<usize>, whole: bool) -> Result<(), NumberedFault> {
+        let line = self.part.trace.source.slice(&range);
         // The order of these tests keeps the common case short.
         if !line.starts_with('{') && self.origin == Origin::Lines && line.trim_ascii().is_empty() {
             return Ok(());
         }
-        let first_field = self.trace.fields.len();
-        match self.members(range, number, whole) {
-            Ok(Line::Event(event)) => self.trace.events.push(event),
+        let first_field = self.part.trace.fields.len();
+        match self.members(range, whole) {
+            Ok(Line::Event(event)) => self.part.trace.events.push(event),
             Ok(Line::Gap(count)) => {
-                self.trace.fields.truncate(first_field);
+                self.part.trace.fields.truncate(first_field);
                 let count =
                     count.map_or_else(|| "events".to_owned(), |count| format!("{count} events"));
                 let message = format!(
                     "the writer of the trace dropped {count} here; calls recorded in them are executed again"
                 );
-                self.warnings.add(code::GAP, Some(number), None, message);
+                self.part
+                    .warnings
+                    .add(code::GAP, Some(self.part.lines), None, message);
             }
             Err(fault) => {
-                self.trace.fields.truncate(first_field);
-                self.refuse(fault, number)?;
+                self.part.trace.fields.truncate(first_field);
+                self.refuse(fault)?;
             }
         }
         Ok(())
     }
 
-    fn refuse(&mut self, fault: LineFault, number: u32) -> Result<(), NumberedFault> {
+    fn refuse(&mut self, fault: LineFault) -> Result<(), NumberedFault> {
+        let number = self.part.lines;
         if self.origin == Origin::Events {
             return Err((fault, number));
         }
@@ -229,21 +222,17 @@ impl<'t> PartReader<'t> {
             .unwrap_or_default();
         let message =
             format!("not an event, passed over: {at}expected {expected}, received {received}");
-        self.warnings
+        self.part
+            .warnings
             .add(code::INVALID_LINE, Some(number), None, message);
         Ok(())
     }
 
     /// Reads one event and keeps the fields that its type is read for. Of a `whole` line, only the required
     /// part is read.
-    fn members(
-        &mut self,
-        range: Range<usize>,
-        number: u32,
-        whole: bool,
-    ) -> Result<Line, LineFault> {
-        let source = self.trace.source;
-        let first_field = self.trace.fields.len();
+    fn members(&mut self, range: Range<usize>, whole: bool) -> Result<Line, LineFault> {
+        let source = self.part.trace.source;
+        let first_field = self.part.trace.fields.len();
         let (mut head, mut members) = self.head(range)?;
         if self.is_numbered == Some(false) && head.kind == TypeField::Event(TURN_START) {
             // In traces of other recorders it contains only the conversation.
@@ -267,8 +256,8 @@ impl<'t> PartReader<'t> {
                 Some(field) if head.wanted & field.bit() != 0 => {
                     let range = members.value()?;
                     let range = self.same_as_before(field, range);
-                    seen |= field.bit() | field.replaces(self.trace.source.slice(&range));
-                    self.trace.fields.push(FieldSpan { field, range });
+                    seen |= field.bit() | field.replaces(self.part.trace.source.slice(&range));
+                    self.part.trace.fields.push(FieldSpan { field, range });
                 }
                 _ => members.pass_repeated(&mut self.known[head.known_slot(key.body())])?,
             }
@@ -284,20 +273,20 @@ impl<'t> PartReader<'t> {
         let no_string = |received| LineFault::new(".trace.spanId", "a string", received);
         head.trace.map_err(no_object)?;
         let span = SpanId::new(head.span_id.map_err(no_string)?);
-        self.keep_fields(first_field, kind.fields(), number, &span);
-        let spans = &mut self.trace.spans;
+        self.keep_fields(first_field, kind.fields(), &span);
+        let spans = &mut self.part.trace.spans;
         let parent = match head.parent.filter(|parent| !parent.is_empty()) {
             Some(parent) => spans.intern_parent(SpanId::new(parent)),
             None => NO_SPAN,
         };
         let span = spans.intern(span);
         let trace = match head.trace_id {
-            Some(id) => self.trace.intern_id(id),
+            Some(id) => self.part.trace.intern_id(id),
             None => NO_TRACE,
         };
-        let fields = FieldList::new(first_field, self.trace.fields.len());
-        let payload = payload_of(kind, &fields.with(source, &self.trace.fields));
-        let payload = self.trace.add_payload(payload);
+        let fields = FieldList::new(first_field, self.part.trace.fields.len());
+        let payload = payload_of(kind, &fields.with(source, &self.part.trace.fields));
+        let payload = self.part.trace.add_payload(payload);
         let (time, seq) = (head.time, head.seq);
         self.is_numbered = Some(self.is_numbered == Some(true) || !seq.is_nan());
         Ok(Line::Event(Event {
@@ -305,7 +294,7 @@ impl<'t> PartReader<'t> {
             span,
             parent,
             trace,
-            line: number,
+            line: self.part.lines,
             time,
             seq,
             fields,
@@ -315,7 +304,7 @@ impl<'t> PartReader<'t> {
 
     /// The head of an event if it is in the usual form, and a reader for the remaining members.
     fn head(&mut self, range: Range<usize>) -> Result<(Head<'t>, Members<'t>), LineFault> {
-        let source = self.trace.source;
+        let source = self.part.trace.source;
         if let Some(UsualHead {
             head,
             end,
@@ -326,7 +315,7 @@ impl<'t> PartReader<'t> {
                 && head.wanted & Field::AgentId.bit() != 0
             {
                 let range = self.same_as_before(Field::AgentId, range);
-                self.trace.fields.push(FieldSpan {
+                self.part.trace.fields.push(FieldSpan {
                     field: Field::AgentId,
                     range,
                 });
@@ -341,7 +330,7 @@ impl<'t> PartReader<'t> {
     }
 
     fn fields_from(&self, first: usize) -> FieldSet {
-        self.trace.fields[first..]
+        self.part.trace.fields[first..]
             .iter()
             .fold(0, |seen, kept| seen | kept.field.bit())
     }
@@ -349,7 +338,7 @@ impl<'t> PartReader<'t> {
     /// Replaces the range of a value by that of the field's previous value if both are equal. Text that
     /// is read repeatedly then stays in the processor's caches.
     fn same_as_before(&mut self, field: Field, range: Range<usize>) -> Range<usize> {
-        let source = self.trace.source;
+        let source = self.part.trace.source;
         let last = &mut self.last_ranges[field as usize];
         if last.len() == range.len() && source.slice(last) == source.slice(&range) {
             return last.clone();
@@ -359,16 +348,16 @@ impl<'t> PartReader<'t> {
     }
 
     fn gap_count(&self, first_field: usize) -> Option<u64> {
-        let count = self.trace.fields[first_field..]
+        let count = self.part.trace.fields[first_field..]
             .iter()
             .find(|kept| kept.field == Field::Count)?;
-        self.trace.source.slice(&count.range).parse().ok()
+        self.part.trace.source.slice(&count.range).parse().ok()
     }
 
     /// Removes fields that events of this type are not read for. They were kept while the type was
     /// unknown, or another field replaces them.
-    fn keep_fields(&mut self, first: usize, wanted: FieldSet, number: u32, span: &SpanId<'_>) {
-        let fields = &mut self.trace.fields;
+    fn keep_fields(&mut self, first: usize, wanted: FieldSet, span: &SpanId<'_>) {
+        let fields = &mut self.part.trace.fields;
         let has_delta = fields[first..]
             .iter()
             .any(|kept| kept.field == Field::Delta);
@@ -380,7 +369,8 @@ impl<'t> PartReader<'t> {
                 continue;
             }
             if range.start == range.end {
-                self.warnings.add_too_deep(*field, number, span);
+                let line = self.part.lines;
+                self.part.warnings.add_too_deep(*field, line, span);
             }
             fields.swap(end, at);
             end += 1;

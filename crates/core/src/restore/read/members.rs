@@ -3,10 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::memchr2;
-
 use super::fields::TraceText;
-use crate::json::{JsonError, JsonErrorKind, RawStr, Scanner};
+use crate::json::{JsonError, JsonErrorKind, RawStr, Scanner, string_end};
 
 /// A reader of an object's members. A value that is nested too deep is skipped, so that the other members
 /// can still be read.
@@ -200,17 +198,6 @@ pub(crate) fn container_end(bytes: &[u8], mut pos: usize) -> Option<usize> {
             _ => {}
         }
         pos += 1;
-    }
-}
-
-/// The position of the quote that closes the string whose body starts at `pos`.
-fn string_end(bytes: &[u8], mut pos: usize) -> Option<usize> {
-    loop {
-        pos += memchr2(b'"', b'\\', bytes.get(pos..)?)?;
-        if bytes[pos] == b'"' {
-            return Some(pos);
-        }
-        pos += 2;
     }
 }
 
