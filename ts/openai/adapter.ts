@@ -7,7 +7,7 @@ import { defined } from "../values/defined.js";
 import { AnswerReader, type AnswerOptions } from "./answer.js";
 import { lazyClient, type OpenAIClient } from "./client.js";
 import { isOpenAIModelError, OpenAIModelError } from "./error.js";
-import { isObject } from "./loose.js";
+import { isRecord } from "../values/members.js";
 import { checkOptions, type OpenAIModelOptions } from "./options.js";
 import { costOf } from "./prices.js";
 import { wireRequest, type WireRequest } from "./request.js";
@@ -114,7 +114,7 @@ async function* readAnswer(
 
 /** The error for a failure before the answer started (`reader` is undefined) or while it was read. */
 function failureOf(cause: unknown, reader: AnswerReader | undefined, model: string): OpenAIModelError {
-  const known = isObject(cause) ? cause : {};
+  const known = isRecord(cause) ? cause : {};
   const reason = known["code"] ?? known["type"];
   const facts = { cause, reason: typeof reason === "string" ? reason : undefined };
   if (reader !== undefined) return reader.failure(`broke off: ${reasonOf(cause)}`, "ERR_REWIND_OPENAI_STREAM", facts);

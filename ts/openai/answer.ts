@@ -1,6 +1,7 @@
 import type { StreamEvent } from "../types/model.js";
 import { OpenAIModelError, type OpenAIFailure, type OpenAIModelErrorCode } from "./error.js";
-import { isObject, type Loose } from "./loose.js";
+import type { Loose } from "./loose.js";
+import { isRecord } from "../values/members.js";
 import { ToolCallReader } from "./tool-calls.js";
 import { usageOf } from "./usage.js";
 
@@ -93,7 +94,7 @@ export class AnswerReader {
   }
 
   #checked(value: unknown): Loose {
-    if (!isObject(value)) throw this.#malformed(value);
+    if (!isRecord(value)) throw this.#malformed(value);
     const { error } = value;
     // Once the headers are sent, an endpoint can report an error only in the stream.
     if (error !== undefined && error !== null) {
@@ -110,10 +111,10 @@ export class AnswerReader {
     const choices = chunk["choices"] ?? [];
     if (!Array.isArray(choices)) throw this.#malformed(chunk);
     for (const choice of choices as unknown[]) {
-      if (!isObject(choice)) throw this.#malformed(chunk);
+      if (!isRecord(choice)) throw this.#malformed(chunk);
       if ((choice["index"] ?? 0) !== 0) continue;
       const delta = choice[member];
-      if (isObject(delta)) yield* this.#delta(delta);
+      if (isRecord(delta)) yield* this.#delta(delta);
       const reason = choice["finish_reason"];
       if (typeof reason === "string" && reason !== "") this.#finishReason = reason;
     }
@@ -135,7 +136,7 @@ export class AnswerReader {
     // A list of parts. A part of type "thinking" contains a list of parts itself.
     if (!Array.isArray(content)) return;
     for (const part of content as unknown[]) {
-      if (!isObject(part)) continue;
+      if (!isRecord(part)) continue;
       if (part["type"] === "text" && typeof part["text"] === "string") yield* this.#textEvent(part["text"]);
       if (part["type"] !== "thinking" || !Array.isArray(part["thinking"])) continue;
       for (const thought of part["thinking"] as unknown[]) {
@@ -167,7 +168,7 @@ export class AnswerReader {
 }
 
 function memberOf(value: unknown, name: string): unknown {
-  return isObject(value) ? value[name] : undefined;
+  return isRecord(value) ? value[name] : undefined;
 }
 
 function codeOf(error: unknown): string | undefined {

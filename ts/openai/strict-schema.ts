@@ -1,7 +1,7 @@
 // Decides if an endpoint accepts a JSON schema in strict mode. Other schemas are sent unchanged and without strict mode:
 // to make their properties required or nullable would allow answers that the program's own schema refuses.
 
-import { isObject } from "./loose.js";
+import { isRecord } from "../values/members.js";
 
 /** The nesting that endpoints accept. */
 const MAX_LEVELS = 10;
@@ -34,14 +34,14 @@ const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
 
 /** True if an object schema can be sent in strict mode unchanged. */
 export function canBeStrict(schema: unknown): boolean {
-  if (!isObject(schema) || schema["type"] !== "object") return false;
+  if (!isRecord(schema) || schema["type"] !== "object") return false;
   const { $defs, definitions, ...root } = schema;
   const shared = [...valuesOf($defs), ...valuesOf(definitions)];
   return [root, ...shared].every((part) => isStrict(part, 1, 1));
 }
 
 function isStrict(schema: unknown, level: number, depth: number): boolean {
-  if (!isObject(schema) || level > MAX_LEVELS || depth > MAX_DEPTH) return false;
+  if (!isRecord(schema) || level > MAX_LEVELS || depth > MAX_DEPTH) return false;
   const keywords = Object.keys(schema).filter((keyword) => !ANNOTATIONS.has(keyword));
   const only = (...allowed: string[]): boolean => keywords.every((keyword) => allowed.includes(keyword));
   if (typeof schema["$ref"] === "string") return only("$ref");
@@ -60,7 +60,7 @@ function isStrict(schema: unknown, level: number, depth: number): boolean {
 /** True if all properties are required, and no others are allowed. */
 function isClosedObject(schema: Record<string, unknown>, level: number, depth: number): boolean {
   const { properties = {}, required = [], additionalProperties } = schema;
-  if (additionalProperties !== false || !isObject(properties) || !Array.isArray(required)) return false;
+  if (additionalProperties !== false || !isRecord(properties) || !Array.isArray(required)) return false;
   return Object.entries(properties).every(
     ([name, one]) => required.includes(name) && isStrict(one, level + 1, depth + 1),
   );
@@ -71,5 +71,5 @@ function isKnownType(type: unknown): boolean {
 }
 
 function valuesOf(definitions: unknown): unknown[] {
-  return isObject(definitions) ? Object.values(definitions) : [];
+  return isRecord(definitions) ? Object.values(definitions) : [];
 }

@@ -1,5 +1,5 @@
 import type { ToolCallDelta } from "../types/model.js";
-import { isObject } from "./loose.js";
+import { isRecord } from "../values/members.js";
 
 /** A fragment of a tool call. For the answer tool, `delta.arguments` is the next text of the answer. */
 export interface Piece {
@@ -21,9 +21,9 @@ export class ToolCallReader {
   #count = 0;
 
   read(fragment: unknown): Piece | undefined {
-    if (!isObject(fragment)) return undefined;
+    if (!isRecord(fragment)) return undefined;
     const { index, id: givenId, function: called, extra_content: extra } = fragment;
-    const { name: givenName, arguments: given } = isObject(called) ? called : {};
+    const { name: givenName, arguments: given } = isRecord(called) ? called : {};
     const id = typeof givenId === "string" ? givenId : "";
     const name = typeof givenName === "string" ? givenName : "";
     const call = this.#callOf(typeof index === "number" ? index : undefined, id, name);
@@ -62,5 +62,5 @@ function isOther(known: Call, id: string): boolean {
 /** Some endpoints send the input as an object. */
 function textOf(given: unknown): string {
   if (typeof given === "string") return given;
-  return isObject(given) ? JSON.stringify(given) : "";
+  return isRecord(given) ? JSON.stringify(given) : "";
 }

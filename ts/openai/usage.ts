@@ -1,5 +1,6 @@
 import type { TokenUsage } from "../types/model.js";
-import { isObject, type Loose } from "./loose.js";
+import type { Loose } from "./loose.js";
+import { isRecord } from "../values/members.js";
 
 /**
  * Converts the usage that an endpoint reports. `details` contains `cachedTokens` (part of the prompt) and
@@ -7,7 +8,7 @@ import { isObject, type Loose } from "./loose.js";
  * @returns `undefined` if no usage is reported.
  */
 export function usageOf(reported: unknown): TokenUsage | undefined {
-  if (!isObject(reported)) return undefined;
+  if (!isRecord(reported)) return undefined;
   const promptTokens = count(reported["prompt_tokens"]) ?? 0;
   const completionTokens = count(reported["completion_tokens"]) ?? 0;
   const cachedTokens =
@@ -30,7 +31,7 @@ export function usageOf(reported: unknown): TokenUsage | undefined {
 
 function member(object: Loose, name: string, inner: string): unknown {
   const value = object[name];
-  return isObject(value) ? value[inner] : undefined;
+  return isRecord(value) ? value[inner] : undefined;
 }
 
 function count(value: unknown): number | undefined {

@@ -66,7 +66,7 @@ export interface IncompleteError {
   readonly callId: string;
   /** Name of the recorded class. */
   readonly name: string;
-  /** What is missing: the class, because no option `errors` names it, or parts that could not be recorded. */
+  /** The missing parts: the class, because no option `errors` names it, or parts that could not be recorded. */
   readonly lost: readonly string[];
 }
 
@@ -100,7 +100,7 @@ export interface ReplayReport {
   /** Replayed failures that lack something that the recorded ones had. */
   incompleteErrors: IncompleteError[];
   /**
-   * What went to the network, or was refused, without being recorded. Only for runs whose option `network` is not
+   * Requests to the network that were not recorded, sent or refused. Only for runs whose option `network` is not
    * "allow"; at most 100 entries.
    */
   unrecorded: UnrecordedRequest[];

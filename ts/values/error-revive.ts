@@ -2,6 +2,7 @@
 
 import type { ErrorInfo } from "../types/snapshot.js";
 import { decodeParsed } from "./decode.js";
+import { isRecord } from "./members.js";
 import type { ErrorClass } from "../types/error-class.js";
 import { findClass, prototypeByName } from "./error-classes.js";
 import { asText, MAX_CAUSES, MAX_ERRORS, NOT_AN_ERROR, rememberLosses, STANDARD_FIELDS } from "./error-format.js";
@@ -145,10 +146,6 @@ function reviveResponse(recorded: unknown): Response | undefined {
 function unrecordedBody(): ReadableStream {
   const error = new TypeError("agent-rewind: the body of a Response in an error is not recorded");
   return new ReadableStream({ pull: (controller) => controller.error(error) }, { highWaterMark: 0 });
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isList(value: unknown): value is string[] {

@@ -10,6 +10,10 @@ export function hasMember(parent: unknown, key: string): parent is Record<string
   return Object.hasOwn(parent, key);
 }
 
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** The fields that are not `undefined`. */
 export function present<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;

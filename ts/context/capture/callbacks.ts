@@ -49,11 +49,6 @@ class Registration {
     return inside.getStore()?.has(this) === true;
   }
 
-  /** Calls a blocking callback, whose errors stop the request. */
-  callBlocking(data: BoundaryCapture): unknown {
-    return this.#invoke(data);
-  }
-
   /** Calls the callback, or queues the capture until the callback has finished with earlier ones. */
   notify(data: BoundaryCapture): void {
     if (this.#ended) return;
@@ -86,7 +81,7 @@ class Registration {
   #start(data: BoundaryCapture): void {
     let result: unknown;
     try {
-      result = this.#invoke(data);
+      result = this.call(data);
     } catch (error) {
       this.#onError(error, data);
       return;
@@ -106,7 +101,7 @@ class Registration {
       if (next === undefined || this.#ended) break;
       of = next;
       try {
-        result = this.#invoke(next);
+        result = this.call(next);
       } catch (error) {
         result = undefined;
         this.#onError(error, next);
@@ -116,7 +111,7 @@ class Registration {
     this.#working = undefined;
   }
 
-  #invoke(data: BoundaryCapture): unknown {
+  call(data: BoundaryCapture): unknown {
     const outer = inside.getStore();
     return inside.run(new Set([...(outer ?? []), this]), () => this.#callback(data));
   }
@@ -156,7 +151,7 @@ export class CaptureCallbacks {
     const called = [...this.#registrations].filter((registration) => !registration.isCausing);
     const blocking = called.filter((registration) => registration.blocking);
     for (const [index, registration] of blocking.entries()) {
-      const result = registration.callBlocking(data);
+      const result = registration.call(data);
       if (isThenable(result)) return this.#notifyAfter(result, blocking.slice(index + 1), called, data);
     }
     for (const registration of called) if (!registration.blocking) registration.notify(data);
@@ -170,7 +165,7 @@ export class CaptureCallbacks {
     data: BoundaryCapture,
   ): Promise<void> {
     await first;
-    for (const registration of blocking) await registration.callBlocking(data);
+    for (const registration of blocking) await registration.call(data);
     for (const registration of called) if (!registration.blocking) registration.notify(data);
   }
 

@@ -1,7 +1,8 @@
 import { currentModelCall, observeModelCalls, type ModelCall } from "../../runtime/call/observers.js";
 import type { BoundaryFacts } from "./boundary-types.js";
 import { DocumentContent, type RequestContent } from "../request/content.js";
-import { isObject, JsonText } from "../request/json-text.js";
+import { JsonText } from "../request/json-text.js";
+import { isRecord } from "../../values/members.js";
 
 /** Captures a request before it is sent. Returns a promise if the request has to wait for a callback. */
 export type Capture = (content: RequestContent, facts: Partial<BoundaryFacts>) => Promise<void> | undefined;
@@ -86,7 +87,7 @@ function factsOf(call: ModelCall): Partial<BoundaryFacts> {
 
 /** The name of the model in a request: a string, or the `id` of an object. */
 export function modelName(parameters: unknown): string | undefined {
-  const model = isObject(parameters) ? parameters["model"] : undefined;
-  const name = isObject(model) ? model["id"] : model;
+  const model = isRecord(parameters) ? parameters["model"] : undefined;
+  const name = isRecord(model) ? model["id"] : model;
   return typeof name === "string" ? name : undefined;
 }

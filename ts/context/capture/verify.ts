@@ -3,7 +3,8 @@ import type { CaptureRecord } from "./boundary-types.js";
 import { BoundaryCapture } from "./boundary.js";
 import { contentOf, DocumentContent, type RequestContent } from "../request/content.js";
 import { canonicalSha256, documentSha256, pythonSha256, SHORT } from "../request/hashes.js";
-import { isObject, JsonText } from "../request/json-text.js";
+import { JsonText } from "../request/json-text.js";
+import { isRecord } from "../../values/members.js";
 
 /**
  * Returns true if messages have the expected hash: the 16 digits of `messageHash`, or the 64 of `messageSha256`.
@@ -66,7 +67,7 @@ export function captureContent(data: BoundaryCapture | CaptureRecord): RequestCo
 /** The content in the JSON of a capture; `undefined` if the value is not a capture. */
 export function recordContent(record: CaptureRecord): RequestContent | undefined {
   const fields: unknown = record;
-  if (!isObject(fields)) return undefined;
+  if (!isRecord(fields)) return undefined;
   const { request, messages, tools, exact } = fields;
   if (typeof request === "string") {
     const source = record.source !== "model";
@@ -74,7 +75,7 @@ export function recordContent(record: CaptureRecord): RequestContent | undefined
       source ? JsonText.ofBytes(Buffer.from(request, "utf8"), true) : JsonText.ofStringified(request),
     );
   }
-  if (isObject(exact) && typeof exact["messages"] === "string" && typeof exact["tools"] === "string") {
+  if (isRecord(exact) && typeof exact["messages"] === "string" && typeof exact["tools"] === "string") {
     const source = exact["source"] === true;
     const text = (json: string): JsonText => JsonText.ofBytes(Buffer.from(json, "utf8"), source);
     const parts = { messages: text(exact["messages"]), tools: text(exact["tools"]) };

@@ -1,6 +1,6 @@
 // Shortens tool outputs. The calls and the result messages stay.
 
-import { isObject } from "../request/json-text.js";
+import { isRecord } from "../../values/members.js";
 import type { CountTokens } from "../window/tokens.js";
 import { messagesOf, sum } from "./drop.js";
 import { unitsOf, type Item } from "./units.js";
@@ -52,14 +52,14 @@ function shortened(item: Item, most: number, count: Counters): Item {
 
 /** Applies a function to the tool outputs of a message. Returns the same message if nothing changes. */
 function withOutputs(message: unknown, change: (output: unknown) => unknown): unknown {
-  if (!isObject(message)) return message;
+  if (!isRecord(message)) return message;
   if (message["role"] === "tool") return withMember(message, "content", change);
   if (message["type"] === "function_call_output") return withMember(message, "output", change);
   const { content } = message;
   if (!Array.isArray(content)) return message;
   let changed = false;
   const blocks = (content as unknown[]).map((block) => {
-    if (!isObject(block) || block["type"] !== "tool_result") return block;
+    if (!isRecord(block) || block["type"] !== "tool_result") return block;
     const next = withMember(block, "content", change);
     changed ||= next !== block;
     return next;
@@ -84,8 +84,8 @@ function cutOutput(output: unknown, most: number, count: CountTokens): unknown {
   const text = (output as unknown[])
     .map((part) => {
       if (typeof part === "string") return part;
-      if (isObject(part) && typeof part["text"] === "string") return part["text"];
-      return isObject(part) && typeof part["type"] === "string" ? `[${part["type"]}]` : JSON.stringify(part);
+      if (isRecord(part) && typeof part["text"] === "string") return part["text"];
+      return isRecord(part) && typeof part["type"] === "string" ? `[${part["type"]}]` : JSON.stringify(part);
     })
     .join("\n");
   const cut = cutText(text, most, count);

@@ -1,6 +1,6 @@
 // Groups of messages that must be kept or dropped together: a tool call and its results.
 
-import { isObject } from "../request/json-text.js";
+import { isRecord } from "../../values/members.js";
 
 /** A message with its token count. */
 export interface Item {
@@ -51,19 +51,19 @@ function merge(into: Unit, from: Unit, units: Unit[], calls: Map<string, Unit>):
 }
 
 function isInstruction(message: unknown): boolean {
-  return isObject(message) && (message["role"] === "system" || message["role"] === "developer");
+  return isRecord(message) && (message["role"] === "system" || message["role"] === "developer");
 }
 
 function isUserTurn(message: unknown, answered: readonly string[]): boolean {
-  return isObject(message) && message["role"] === "user" && answered.length === 0;
+  return isRecord(message) && message["role"] === "user" && answered.length === 0;
 }
 
 /** Ids of the tool calls in a message, in the formats of OpenAI (both APIs) and Anthropic. */
 export function callIds(message: unknown): string[] {
-  if (!isObject(message)) return [];
+  if (!isRecord(message)) return [];
   const ids: unknown[] = [];
   if (Array.isArray(message["tool_calls"])) {
-    for (const call of message["tool_calls"] as unknown[]) if (isObject(call)) ids.push(call["id"]);
+    for (const call of message["tool_calls"] as unknown[]) if (isRecord(call)) ids.push(call["id"]);
   }
   for (const block of blocks(message)) if (block["type"] === "tool_use") ids.push(block["id"]);
   if (message["type"] === "function_call") ids.push(message["call_id"]);
@@ -72,7 +72,7 @@ export function callIds(message: unknown): string[] {
 
 /** Ids of the tool calls whose results a message contains. */
 export function resultIds(message: unknown): string[] {
-  if (!isObject(message)) return [];
+  if (!isRecord(message)) return [];
   const ids: unknown[] = [];
   if (message["role"] === "tool") ids.push(message["tool_call_id"]);
   for (const block of blocks(message)) if (block["type"] === "tool_result") ids.push(block["tool_use_id"]);
@@ -82,5 +82,5 @@ export function resultIds(message: unknown): string[] {
 
 export function blocks(message: Record<string, unknown>): Record<string, unknown>[] {
   const { content } = message;
-  return Array.isArray(content) ? (content as unknown[]).filter(isObject) : [];
+  return Array.isArray(content) ? (content as unknown[]).filter(isRecord) : [];
 }

@@ -111,7 +111,3 @@ export class JsonText {
     return this.#marker === undefined && !this.source;
   }
 }
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

@@ -3,7 +3,8 @@
 
 import type { Difference } from "../../types/miss.js";
 import type { RequestContent } from "./content.js";
-import { isObject, type JsonText } from "./json-text.js";
+import type { JsonText } from "./json-text.js";
+import { isRecord } from "../../values/members.js";
 
 /** How much of the prefix of a request a prompt cache can reuse. */
 export interface CachePrefix {
@@ -78,7 +79,7 @@ function layersOf({ messages, tools, system, parameters }: RequestContent): Laye
   const others = parameters.value;
   const list = messages.value;
   return {
-    model: JSON.stringify(isObject(others) ? (others["model"] ?? null) : null),
+    model: JSON.stringify(isRecord(others) ? (others["model"] ?? null) : null),
     tools: layer(tools),
     system: system === undefined ? "" : layer(system),
     messages: (Array.isArray(list) ? (list as unknown[]) : [list]).map(text),

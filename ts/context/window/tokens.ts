@@ -1,7 +1,8 @@
 // Counts tokens with a function of the user. Without one, the core estimates them.
 
 import { native } from "../../native.js";
-import { isObject, type JsonText } from "../request/json-text.js";
+import type { JsonText } from "../request/json-text.js";
+import { isRecord } from "../../values/members.js";
 
 /** Returns the number of tokens in a text. */
 export type CountTokens = (text: string) => number;
@@ -26,14 +27,14 @@ export function messageTokens(messages: JsonText, count: CountTokens | undefined
 }
 
 function tokensOfMessage(message: unknown, count: CountTokens): number {
-  if (!isObject(message)) return PER_MESSAGE;
+  if (!isRecord(message)) return PER_MESSAGE;
   const { content, name, tool_call_id: id, tool_calls: calls } = message;
   let tokens = PER_MESSAGE + tokensOfContent(content, count) + tokensOf(name, count);
   if (id !== undefined && id !== null && id !== "") tokens += TOOL_CALL_ID;
   if (!Array.isArray(calls)) return tokens;
   for (const call of calls as unknown[]) {
-    if (!isObject(call)) continue;
-    const called = isObject(call["function"]) ? call["function"] : call;
+    if (!isRecord(call)) continue;
+    const called = isRecord(call["function"]) ? call["function"] : call;
     tokens += tokensOf(called["name"], count) + tokensOf(called["arguments"], count) + PER_TOOL_CALL;
   }
   return tokens;
@@ -43,8 +44,8 @@ export function tokensOfContent(content: unknown, count: CountTokens): number {
   if (!Array.isArray(content)) return tokensOf(content, count);
   let tokens = 0;
   for (const part of content as unknown[]) {
-    if (isObject(part) && part["type"] === "image_url") tokens += IMAGE;
-    else if (isObject(part) && part["type"] === "text") tokens += tokensOf(part["text"], count);
+    if (isRecord(part) && part["type"] === "image_url") tokens += IMAGE;
+    else if (isRecord(part) && part["type"] === "text") tokens += tokensOf(part["text"], count);
     else tokens += tokensOf(part, count);
   }
   return tokens;

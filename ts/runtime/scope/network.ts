@@ -1,8 +1,8 @@
-// What runs allow on the network.
+// The rules of runs for the network.
 
 import { urlMatcher, type UrlPattern } from "../../urls/patterns.js";
 
-/** What happens to a request that no wrapper sees. */
+/** How the network guard treats a request that no wrapper sees. */
 export type NetworkMode =
   /** It fails with an UnrecordedRequestError, and so does the run. */
   | "refuse"

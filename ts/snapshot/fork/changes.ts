@@ -5,6 +5,7 @@ import type { NativeForkChange } from "../../native.js";
 import type { ErrorInfo } from "../../types/snapshot.js";
 import { encodeWhole, type Encoded } from "../../values/encode.js";
 import { toErrorInfo } from "../../values/error-info.js";
+import { isRecord } from "../../values/members.js";
 import { ForkError } from "../../errors/index.js";
 import { misspelled } from "../../errors/nearest.js";
 import { unknownName } from "./unknown-name.js";
@@ -177,10 +178,6 @@ function checkKeys(value: Record<string, unknown>, known: readonly string[], pat
   const meant = misspelled(unknown, known);
   const hint = meant === undefined ? "" : ` Did you mean ${JSON.stringify(meant)}?`;
   throw unknownName(path, `unknown key ${JSON.stringify(unknown)}.${hint}`, unknown, known, at);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function received(value: unknown): string {
