@@ -58,8 +58,8 @@ async function testRust() {
 /** Runs the tests that need a newer Node.js. */
 async function testNode22(test) {
   const fetched = runsNode22Tests() ? process.execPath : await fetchNode("24").catch((error) => error);
-  const projects = [projectArg("node22"), "--passWithNoTests"];
-  if (typeof fetched === "string") await test("test on a newer Node.js", () => testTypeScript(fetched, projects));
+  const newest = [projectArg("node22"), "--passWithNoTests"];
+  if (typeof fetched === "string") await test("test on a newer Node.js", () => testTypeScript(fetched, newest));
   else console.log(`skipped: *.node22.test.ts, because Node.js 24 could not be fetched (${fetched.message})`);
 }
 
