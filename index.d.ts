@@ -1073,7 +1073,7 @@ interface IncompleteError {
   readonly callId: string;
   /** Name of the recorded class. */
   readonly name: string;
-  /** What is missing: the class, because no option `errors` names it, or parts that could not be recorded. */
+  /** The missing parts: the class, because no option `errors` names it, or parts that could not be recorded. */
   readonly lost: readonly string[];
 }
 /** Statistics of the calls of a run. The numbers count as in {@link FrameReport}. */
@@ -1106,7 +1106,7 @@ interface ReplayReport {
   /** Replayed failures that lack something that the recorded ones had. */
   incompleteErrors: IncompleteError[];
   /**
-  * What went to the network, or was refused, without being recorded. Only for runs whose option `network` is not
+  * Requests to the network that were not recorded, sent or refused. Only for runs whose option `network` is not
   * "allow"; at most 100 entries.
   */
   unrecorded: UnrecordedRequest[];
@@ -1870,7 +1870,7 @@ type NormalizeRule = {
 * those matter; `*` stands for any characters. Or a RegExp for the whole URL.
 */
 type UrlPattern = string | RegExp;
-/** What happens to a request that no wrapper sees. */
+/** How the network guard treats a request that no wrapper sees. */
 type NetworkMode = "refuse" | "report" | "allow";
 interface NetworkOptions {
   /**
