@@ -222,6 +222,16 @@ export declare class RequestTail {
   constructor(text: string, normalized?: string | undefined | null)
 }
 
+/** A run as people look at it. All texts are JSON. */
+export declare class RunView {
+  /** `trace`: the trace that the snapshot was restored from, and the id of the run in it. */
+  constructor(snapshot: SnapshotHandle, trace?: Buffer | undefined | null, traceId?: string | undefined | null)
+  /** The list of rows. */
+  rows(): string
+  /** Everything of one row. */
+  details(row: number): string | null
+}
+
 /** An immutable snapshot. Creating and keeping one costs nothing. Its text is written on demand. */
 export declare class SnapshotHandle {
   /** Reads a snapshot's JSON text. */
@@ -454,6 +464,9 @@ export declare function contentHashOfBytes(text: Uint8Array): string
 
 /** The differences between two JSON documents, as JSON text of `{ differences, more }`. */
 export declare function diffDocuments(before: Uint8Array, after: Uint8Array): string
+
+/** The lines of two texts in order, each after a space, `-` or `+`. */
+export declare function diffLines(before: string, after: string): Array<string>
 
 /** `pythonHash` of each element of an array. */
 export declare function elementHashes(json: Uint8Array, source: boolean): Array<string>

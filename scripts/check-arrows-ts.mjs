@@ -27,6 +27,7 @@ const ROOMS = {
   audit: ["redact"],
   snapshot: ["redact"],
   recording: ["redact", "snapshot"],
+  view: ["provider", "snapshot"],
 
   "runtime/order": [],
   "runtime/scope": ["runtime/order", "redact"],
@@ -74,10 +75,12 @@ const ROOMS = {
     "context/capture",
     "context/request",
     "recording",
+    "provider",
     "runtime/run",
     "snapshot",
     "store",
     "trace",
+    "view",
     "vitest",
   ],
 };

@@ -22,6 +22,7 @@ const ROOMS = {
   snapshot: ["util", "json", "hash", "model", "replay"],
   record: ["util", "json", "hash", "model", "retry_rule", "replay"],
   restore: ["util", "json", "hash", "model", "retry_rule", "snapshot"],
+  view: ["json", "model", "provider", "snapshot"],
 };
 /** The rooms inside `restore`. */
 const RESTORE_ROOMS = {

@@ -23,6 +23,7 @@ mod redact;
 mod snapshot;
 mod text;
 mod text_sink;
+mod view;
 
 use std::panic;
 

@@ -145,10 +145,8 @@ describe("agent-rewind command", () => {
   it.each([
     ["restore", "a.json", /this is a snapshot, not a trace: "agent-rewind inspect" shows it/],
     ["to-test", "a.json", /this is a snapshot, not a trace/],
-    ["inspect", "log", /this is an audit log, not a snapshot: "agent-rewind context verify" checks it/],
     ["diff", "log", /this is an audit log/],
     ["restore", "recorded.jsonl", /this is the recording of a vitest test, not a trace: only its test replays it/],
-    ["inspect", "recorded.jsonl", /this is the recording of a vitest test/],
     ["context show", "a.json", /this is a snapshot, not an audit log: "agent-rewind inspect" shows it/],
     ["context show", "a.jsonl", /this is a trace, not an audit log: "agent-rewind inspect" shows it/],
     ["context diff", "recorded.jsonl", /this is the recording of a vitest test/],
@@ -215,13 +213,13 @@ describe("inspect", () => {
       .map((line) => line.replace(/\d+ ms/, "0 ms"));
     expect(lines[0]).toMatch(/^snapshot 0af7651916cd43dd8448eb211c80319c  \d{4}-/);
     expect(lines.slice(1)).toEqual([
-      "root  running  2 calls  34 tokens",
-      "├─ agent:traveller:0  completed  3 calls  34 tokens",
-      "│  ├─ prompt:gpt:0  ok  0 ms  17 tokens",
-      "│  ├─ tool:weather:0  ok  0 ms",
-      "│  └─ prompt:gpt:1  ok  0 ms  17 tokens",
-      "├─ http:bad\\u001b[31m:0  failed  0 ms  RangeError: no\\nsuch page",
-      "└─ http:slow:0  in flight",
+      "root  running  2 calls  34 tokens (own 0)",
+      '├─ agent:traveller:0  completed  3 calls  34 tokens  {"question":"what to wear"}',
+      '│  ├─ prompt:gpt:0  ok  0 ms  17 tokens  #1  what to wear → weather({"city":"Oslo"})',
+      '│  ├─ tool:weather:0  ok  0 ms  #2  {"city":"Oslo"} → {"celsius":-3,"city":"Oslo"}',
+      '│  └─ prompt:gpt:1  ok  0 ms  17 tokens  #3  {"city":"Oslo","celsius":-3} → {"result":"a coat"}',
+      "├─ http:bad\\u001b[31m:0  failed  0 ms  #4  RangeError: no\\nsuch page  1",
+      "└─ http:slow:0  in flight  #5  2",
     ]);
   });
 
@@ -265,17 +263,17 @@ describe("inspect", () => {
     ).catch(() => {});
     const input = JSON.stringify(trace);
     const { out } = cli(["inspect", "--why", "-"], { input });
-    const lines = out.split("\n").map((text) => text.replace(/ {2}\d+ ms/, ""));
+    const lines = out.split("\n").map((text) => text.replace(/ {2}(?:at )?\d+ ms/g, ""));
     expect(lines.slice(2)).toEqual([
-      "├─ step:good:0  ok",
-      "├─ step:handled:0  failed  Error: no",
-      "├─ step:callback:0  not kept  the value: function",
+      "├─ step:good:0  ok  #1  1",
+      "├─ step:handled:0  failed  #2  Error: no",
+      "├─ step:callback:0  not kept  #3  the value: function",
       "│  why: its result could not be recorded (the value: function): a replay executes it again",
-      "├─ step:open:0  in flight",
+      "├─ step:open:0  in flight  #4",
       "│  why: it had started and not ended: a resumed run executes it again",
       expect.stringMatching(/^├─ step:vague:0 {2}ok/),
       expect.stringMatching(/^│ {2}why: its hash does not cover its request \(\/callback: function\): replay flag 1/),
-      "└─ step:last:0  failed  RangeError: broken",
+      "└─ step:last:0  failed  #6  RangeError: broken",
       '   why: the run ended with this failure: a resumed run executes it again, unless it runs with failures: "replay"',
       "",
     ]);
@@ -297,7 +295,7 @@ describe("inspect", () => {
     const { out } = cli(["inspect", "a.jsonl"], inFolder);
     expect(out).toMatch(/^trace restore:latest:\d+/);
     expect(out).toContain("│  ├─ tool:weather:0  ok");
-    expect(out).toMatch(/http:bad\\u001b\[31m:0 {2}failed {2}\d+ ms {2}RangeError/);
+    expect(out).toMatch(/http:bad\\u001b\[31m:0 {2}failed {2}\d+ ms {2}at \d+ ms {2}#4 {2}RangeError/);
     const events = readFileSync(at("a.jsonl"), "utf8").trimEnd().split("\n");
     expect(
       cli(["inspect", "-"], { input: ` [${events.join(",")}]` })
@@ -389,7 +387,9 @@ describe("diff", () => {
     const { code, out } = cli(["diff", "a.json", "b.json"], inFolder);
     expect(code).toBe(1);
     expect(out).toContain("~ root/agent:traveller:0/prompt:gpt:0  request");
-    expect(out).toMatch(/\/messages\/0\/content\/0\/text\n\s+- "what to wear"\n\s+\+ "what to eat"/);
+    expect(out).toMatch(
+      /\/messages\/0\/content\/0\/text\n\s+model gpt\n\s+user:\n\s+- what to wear\n\s+\+ what to eat/,
+    );
     const { equal, changes } = JSON.parse(cli(["diff", "--json", "a.json", "b.json"], inFolder).out) as {
       equal: boolean;
       changes: { change: string; callId: string }[];

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { AgentFrameSnapshot, AgentSnapshot, CallRecord, GenerationRecord, Journal } from "agent-rewind";
 import ts from "typescript";
 
-import type { Row } from "../../ts/cli/frames.js";
+import type { Row } from "../../ts/view/run-view.js";
 import type { RequestPart } from "../../ts/types/snapshot.js";
 import { pointerTokens } from "../../ts/values/pointer.js";
 

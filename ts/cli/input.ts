@@ -1,14 +1,17 @@
 // Reads inputs: files, or standard input under the name "-".
 
 import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
 
 import { messageOf } from "../errors/base.js";
-import { kindOf as kindOfValue, wrongKind } from "../files/kind.js";
+import { kindOf as kindOfValue, kindOfText, wrongKind } from "../files/kind.js";
+import { readRecording as readTestRecording } from "../recording/files.js";
 import { parseSnapshot } from "../snapshot/files.js";
 import { restoreSnapshot } from "../snapshot/restore.js";
 import type { TraceEvent } from "../types/events.js";
 import type { AgentSnapshot, RestoreOptions } from "../types/snapshot.js";
+import { RunView } from "../view/run-view.js";
 import { InputError } from "./exit.js";
 
 /** @throws InputError */
@@ -29,27 +32,51 @@ export function nameOf(path: string): string {
   return path === "-" ? "standard input" : path;
 }
 
-export type RecordedRun = { kind: "snapshot" | "trace"; snapshot: AgentSnapshot };
+export interface RecordedRun {
+  readonly kind: "snapshot" | "trace" | "recording";
+  readonly snapshot: AgentSnapshot;
+  /** The bytes of a trace. */
+  readonly trace?: Buffer;
+  readonly view: RunView;
+}
 
 /**
- * Reads a snapshot, or reads a trace and restores it. `options` apply to traces.
+ * Reads a snapshot, a trace or the recording of a test. `options` apply to traces. Audit logs have no run.
  * @throws InputError
  */
-export async function readRecording(path: string, options: RestoreOptions = {}): Promise<RecordedRun> {
+export async function readRun(
+  path: string,
+  options: RestoreOptions = {},
+): Promise<RecordedRun | { readonly kind: "audit log" }> {
   const bytes = await readInput(path);
   const kind = kindOf(bytes);
-  if (kind === undefined) {
-    const other = wrongKind(bytes, "snapshot", "command");
-    throw new InputError(
-      `${nameOf(path)}: ${other ?? "neither a snapshot nor a trace (JSON lines, or a list of events)"}`,
-    );
+  if (kind === "trace") {
+    const snapshot = restored(path, bytes, options);
+    return reading(path, () => ({ kind, snapshot, trace: bytes, view: new RunView(snapshot, bytes) }));
   }
-  if (kind === "trace") return { kind, snapshot: restored(path, bytes, options) };
-  const snapshot = reading(path, () => parseSnapshot(bytes));
+  const other = kind ?? kindOfText(bytes);
+  if (other === "audit log") return { kind: other };
+  if (other === undefined)
+    throw new InputError(`${nameOf(path)}: neither a snapshot nor a trace (JSON lines, or a list of events)`);
+  const snapshot = reading(path, () => (other === "recording" ? ofTest(path) : parseSnapshot(bytes)));
   const { traceId } = snapshot.provenance;
   if (options.traceId !== undefined && options.traceId !== traceId)
     throw new InputError(`${nameOf(path)}: this is a snapshot of the run "${traceId}", not of "${options.traceId}"`);
-  return { kind, snapshot };
+  return reading(path, () => ({ kind: kind ?? "recording", snapshot, view: new RunView(snapshot) }));
+}
+
+/** As {@link readRun}. @throws InputError for an audit log. */
+export async function readRecording(path: string, options: RestoreOptions = {}): Promise<RecordedRun> {
+  const run = await readRun(path, options);
+  if (run.kind !== "audit log") return run;
+  throw new InputError(`${nameOf(path)}: ${wrongKind(await readInput(path), "snapshot", "command")}`);
+}
+
+function ofTest(main: string): AgentSnapshot {
+  const timing = main.replace(/\.jsonl$/, ".timing.jsonl");
+  const snapshot = readTestRecording({ main, timing, blobs: join(dirname(main), "files") });
+  if (snapshot === undefined) throw new InputError("the recording of a test can be read from a file only");
+  return snapshot;
 }
 
 /** @throws InputError */

@@ -33,6 +33,13 @@ export class Output {
     if (error.code !== "EPIPE") this.#failure ??= error;
   }
 
+  /** The columns of the terminal, or of the environment; `undefined` if lines may have any length. */
+  get width(): number | undefined {
+    const { columns } = this.#stream as Partial<WriteStream>;
+    const set = Number(process.env["COLUMNS"]);
+    return columns ?? (Number.isInteger(set) && set > 0 ? set : undefined);
+  }
+
   /** False if the reader closed the pipe, or a write failed. */
   get open(): boolean {
     return !this.#closed;
@@ -84,13 +91,38 @@ export interface Outputs {
 }
 
 /** Prints the warnings of a restored snapshot. */
-export async function printWarnings({ warnings = [] }: Pick<AgentSnapshot, "warnings">, err: Output): Promise<void> {
+export async function printWarnings(
+  { warnings = [] }: Pick<AgentSnapshot, "warnings">,
+  to: Output,
+  mark = "",
+): Promise<void> {
   for (const { code, message } of warnings)
-    await err.line(err.style("yellow", `${visible(code)}: ${visible(message)}`));
+    await to.line(to.style("yellow", `${mark}${visible(code)}: ${visible(message)}`));
 }
 
 /** Escapes control characters, so that text of a recording cannot act on the terminal. */
 export function visible(text: string, limit: number = Infinity): string {
   const clean = printable(text, "");
   return clean.length > limit ? `${clean.slice(0, limit - 1)}…` : clean;
+}
+
+/** As {@link visible}, but keeps line breaks and tabs. */
+export function visibleLines(text: string): string {
+  return printable(text);
+}
+
+/** A line cut to `width` columns, or padded to them. It may contain styles, which take no room. */
+export function fitTo(line: string, width: number, pad = false): string {
+  const parts = line.match(/\u001b\[\d+m|[^]/gu) ?? [];
+  const columns = parts.filter((part) => part.length < 3).length;
+  if (columns <= width) return pad ? line + " ".repeat(width - columns) : line;
+  let room = width - 1;
+  const kept = parts.filter((part) => part.length >= 3 || (room -= 1) >= 0);
+  return `${kept.join("")}…`;
+}
+
+export function time(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 120_000) return `${(milliseconds / 1_000).toFixed(milliseconds < 10_000 ? 2 : 1)} s`;
+  return `${Math.round(milliseconds / 60_000)} min`;
 }

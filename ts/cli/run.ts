@@ -59,12 +59,40 @@ type Handler = (args: readonly string[], outputs: Outputs) => Promise<ExitCode>;
 
 // The commands are imported when they run, so that the help needs no addon.
 const COMMANDS: Readonly<Record<string, Handler>> = {
-  async inspect(args, { out }) {
-    const options = { why: { type: "boolean" }, trace: { type: "string" } } as const;
-    const { files, flags, json } = parsed("inspect", args, 1, 1, options);
+  async inspect(args, outputs) {
+    const { files, flags, json } = parsed("inspect", args, 1, 1, {
+      why: { type: "boolean" },
+      ids: { type: "boolean" },
+      failed: { type: "boolean" },
+      depth: { type: "string" },
+      grep: { type: "string" },
+      trace: { type: "string" },
+    });
+    const { depth, grep, trace: traceId } = flags as Record<string, string | undefined>;
+    if (depth !== undefined && !/^\d{1,4}$/.test(depth))
+      throw new UsageError(`--depth must be a number of levels, received "${depth}"`);
     const { inspect } = await import("./commands/inspect.js");
-    const traceId = flags.trace as string | undefined;
-    return inspect(files[0] as string, out, { json, why: flags.why === true, ...defined({ traceId }) });
+    const { why, ids, failed } = { why: flags.why === true, ids: flags.ids === true, failed: flags.failed === true };
+    const levels = depth === undefined ? undefined : Number(depth);
+    return inspect(files[0] as string, outputs, {
+      json,
+      why,
+      ids,
+      failed,
+      ...defined({ depth: levels, grep, traceId }),
+    });
+  },
+  async show(args, { out }) {
+    const { files, flags, json } = parsed("show", args, 2, 2, {
+      delta: { type: "boolean" },
+      raw: { type: "boolean" },
+      against: { type: "string" },
+      trace: { type: "string" },
+    });
+    const { against, trace: traceId } = flags as Record<string, string | undefined>;
+    const { show } = await import("./commands/show.js");
+    const options = { json, delta: flags.delta === true, raw: flags.raw === true, ...defined({ against, traceId }) };
+    return show(files[0] as string, files[1] as string, out, options);
   },
   async restore(args, outputs) {
     const { files, flags, json } = parsed("restore", args, 1, 1, {
@@ -175,7 +203,9 @@ function parsed(
   if (positionals.length < least || positionals.length > most) {
     const wanted = least === most ? String(least) : `at least ${least}`;
     throw new UsageError(
-      `${command} takes ${wanted} ${least === 1 ? "file" : "files"}, received ${positionals.length}`,
+      command === "show"
+        ? `show takes a file and the name of a call, received ${positionals.length} arguments`
+        : `${command} takes ${wanted} ${least === 1 ? "file" : "files"}, received ${positionals.length}`,
     );
   }
   if (positionals.filter((file) => file === "-").length > 1)

@@ -1,7 +1,16 @@
 export const USAGE = `Usage: agent-rewind <command> [options]
 
-  inspect <snapshot|trace>            print the tree of frames and calls
+  inspect <file>                      print the tree of frames and calls of a snapshot, trace or recording
       --why                             also why a replay does not answer a call
+      --ids                             also the ids of spans
+      --failed                          only what failed or did not end
+      --grep <text>                     only what contains the text
+      --depth <n>                       only the first levels
+      --trace <id>                      run to show, if the file contains several
+  show <file> <callId|spanId|#n>      print everything of one call or frame
+      --delta                           only the messages that the previous turn did not have
+      --against <file>                  the difference to the same call of another recording, line by line
+      --raw                             also the documents as they were recorded
       --trace <id>                      run to show, if the file contains several
   restore <trace> [-o <file>]         restore a snapshot from a trace
       --span <id>                       state at this span (default: end of the trace)

@@ -17,3 +17,4 @@ pub mod restore;
 mod retry_rule;
 pub mod snapshot;
 pub mod util;
+pub mod view;

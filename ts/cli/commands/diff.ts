@@ -1,10 +1,11 @@
-import type { AgentSnapshot } from "../../types/snapshot.js";
+import { native } from "../../native.js";
 import { defined } from "../../values/defined.js";
+import type { CallRow, Details, FrameRow } from "../../view/run-view.js";
 import { EXIT, type ExitCode } from "../exit.js";
-import { rowsOf, type CallRow, type FrameRow } from "../frames.js";
-import { readRecording, reading } from "../input.js";
+import { readRecording } from "../input.js";
 import { differences, type Difference } from "../json-diff.js";
 import { visible, type Output } from "../output.js";
+import { printLines, promptLines } from "./show.js";
 
 interface Change {
   /** The call or frame. */
@@ -14,6 +15,8 @@ interface Change {
   after?: string;
   /** Where the requests or outputs differ. */
   differences?: Difference[];
+  /** The prompts line by line, each line after a space, "-" or "+". */
+  lines?: string[];
 }
 
 /**
@@ -33,19 +36,15 @@ export async function diff(
   return changes.length === 0 ? EXIT.ok : EXIT.found;
 }
 
-async function entriesOf(path: string, traceId: string | undefined): Promise<Map<string, Entry>> {
-  const { snapshot } = await readRecording(path, defined({ traceId }));
-  return reading(path, () => rowsByPath(snapshot));
-}
-
-type Entry = CallRow | FrameRow;
+type Entry = (CallRow | FrameRow) & { details: () => Details };
 
 /** In recordings without lists of calls, a call is identified by its hash. */
-function rowsByPath(snapshot: AgentSnapshot): Map<string, Entry> {
+async function entriesOf(path: string, traceId: string | undefined): Promise<Map<string, Entry>> {
+  const { view } = await readRecording(path, defined({ traceId }));
   const rows = new Map<string, Entry>();
   let generation = "";
   let frame = "root";
-  for (const row of rowsOf(snapshot)) {
+  for (const [index, row] of view.rows.entries()) {
     if (row.row === "generation") {
       generation = row.id === 0 ? "" : ` (generation ${row.id})`;
       continue;
@@ -54,8 +53,9 @@ function rowsByPath(snapshot: AgentSnapshot): Map<string, Entry> {
       frame = row.callId;
       generation = "";
     }
-    const path = row.row === "frame" ? row.callId : (row.callId ?? `${frame}/${row.kind}:${row.contentHash}`);
-    rows.set(`${path}${row.row === "frame" ? "" : generation}`, row);
+    const name = row.row === "frame" ? row.callId : (row.callId ?? `${frame}/${row.kind}:${row.contentHash}`);
+    const details = (): Details => view.details(index);
+    rows.set(`${name}${row.row === "frame" ? "" : generation}`, { ...row, details });
   }
   return rows;
 }
@@ -77,18 +77,20 @@ function changesOf(callId: string, before: Entry, after: Entry): Change[] {
     changes.push({ callId, change: "status", before: statusOf(before), after: statusOf(after) });
   }
   if (before.row !== "call" || after.row !== "call") return changes;
+  const [left, right] = [before.details(), after.details()];
   if (before.contentHash !== after.contentHash) {
+    const known = left.request !== undefined && right.request !== undefined;
+    const texts = [left, right].map(({ exchange = {} }) => promptLines(exchange).join("\n")) as [string, string];
     changes.push({
       callId,
       change: "request",
       before: before.contentHash,
       after: after.contentHash,
-      ...(before.request !== undefined && after.request !== undefined
-        ? { differences: differences(before.request(), after.request()) }
-        : {}),
+      ...(known ? { differences: differences(left.request, right.request) } : {}),
+      ...(texts.every((text) => text !== "") && texts[0] !== texts[1] ? { lines: native.diffLines(...texts) } : {}),
     });
   }
-  const outputs = differences(before.output, after.output);
+  const outputs = differences(left.output, right.output);
   if (before.status === after.status && outputs.length > 0)
     changes.push({ callId, change: "output", differences: outputs });
   return changes;
@@ -98,11 +100,15 @@ function statusOf({ status, reason }: Entry): string {
   return reason === undefined ? status : `${status}: ${reason}`;
 }
 
-async function print({ callId, change, before, after, differences: list }: Change, out: Output): Promise<void> {
+async function print({ callId, change, before, after, differences: list, lines }: Change, out: Output): Promise<void> {
   const path = visible(callId);
   if (change === "removed") return out.line(out.style("red", `- ${path}`));
   if (change === "added") return out.line(out.style("green", `+ ${path}`));
   await out.line(`${out.style("yellow", "~")} ${path}  ${change}`);
+  if (lines !== undefined) {
+    for (const { pointer } of list ?? []) await out.line(`    ${out.style("dim", visible(pointer))}`);
+    return printLines(lines, out, "    ");
+  }
   if (list === undefined) {
     await out.line(`    ${out.style("red", visible(before ?? "", 300))}`);
     return out.line(`    ${out.style("green", visible(after ?? "", 300))}`);

@@ -9,6 +9,7 @@ mod date;
 mod excerpt;
 mod explain;
 mod id;
+mod lines;
 mod literal;
 mod nature;
 mod nearest;
@@ -23,6 +24,7 @@ use serde::Serialize;
 use crate::json::{JsonError, canonicalize};
 
 pub use explain::explain;
+pub use lines::lines;
 pub use nearest::nearest;
 pub use summary::{Summary, summarize};
 

@@ -71,10 +71,12 @@ impl Assembler {
         match kind {
             "response.completed" | "response.incomplete" | "response.failed" => {
                 if let Some(response) = event.get("response") {
-                    // It repeats the whole answer.
-                    self.message = Message::default();
-                    self.indexes.clear();
+                    // It repeats the whole answer, unless the server leaves it out.
+                    let pieces = std::mem::take(&mut self.message);
                     read_answer(response, self);
+                    if self.message.is_empty() {
+                        self.message = pieces;
+                    }
                 }
             }
             "response.output_text.delta" | "response.refusal.delta" => {

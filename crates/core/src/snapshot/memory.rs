@@ -57,7 +57,7 @@ pub fn write_memory(memory: &Memory, out: &mut String) {
 }
 
 /// Writes the hashes of the values. An edited key stays edited: its hash is empty, which matches no value.
-pub(super) fn write_memory_hashes(frame: &Frame, out: &mut String) {
+pub(crate) fn write_memory_hashes(frame: &Frame, out: &mut String) {
     let edited: HashSet<&JsonStr> = frame.edited.iter().collect();
     let is_edited = |key: &JsonStr| edited.contains(key);
     let removed = frame.edited.iter();

@@ -22,6 +22,7 @@ pub use error::SnapshotError;
 pub use memory::write_memory;
 pub use read::read_snapshot;
 pub use read_model::ReadModel;
+pub(crate) use shared_requests::EarlierRequests;
 pub use write::{stream_frame, write_frame, write_snapshot, write_without_root};
 
 use crate::json::{JsonStr, JsonText};

@@ -9,7 +9,9 @@ use crate::util::IdHashing;
 
 /// The parts of the requests so far.
 #[derive(Debug, Default)]
-pub(super) struct EarlierRequests {
+pub(crate) struct EarlierRequests {
+    /// True if only the items of lists are left out.
+    only_lists: bool,
     values: HashMap<JsonText, Place, IdHashing>,
     /// By the address of a node. The requests keep the nodes alive.
     lists: HashMap<*const ListNode, Place, IdHashing>,
@@ -34,9 +36,17 @@ struct Writer<'e> {
 }
 
 impl EarlierRequests {
+    /// Leaves out only the first items of lists, which are the earlier messages of conversations.
+    pub(crate) fn of_lists() -> Self {
+        Self {
+            only_lists: true,
+            ..Self::default()
+        }
+    }
+
     /// JSON text of a request: its document, and where its left out parts are, as `ReadModel::shared_request` describes
     /// it. `None` if a part is missing.
-    pub(super) fn write(&mut self, number: usize, request: &Request) -> Option<String> {
+    pub(crate) fn write(&mut self, number: usize, request: &Request) -> Option<String> {
         let mut writer = Writer {
             earlier: self,
             request: number,
@@ -77,7 +87,8 @@ impl Writer<'_> {
             }
         };
         let text = JsonText::trusted(self.text_of(part));
-        if text.len() >= MIN_PART
+        let may_share = text.len() >= MIN_PART && !self.earlier.only_lists;
+        if may_share
             && let Some(place) = self.earlier.values.get(&text).cloned()
             && place.request != self.request
         {
@@ -88,7 +99,7 @@ impl Writer<'_> {
             Request::Filled(filled) => self.filled(filled, at, whole),
             _ => self.out.push_str(text.as_str()),
         }
-        if text.len() >= MIN_PART && !at.is_empty() {
+        if may_share && !at.is_empty() {
             let place = self.place(whole);
             self.earlier.values.insert(text, place);
         }

@@ -9,6 +9,7 @@ use agent_rewind_core::diff::{Change, Diff, Difference, MAX_DIFFERENCES, Nature,
 mod generator;
 
 mod for_people;
+mod lines;
 mod lists;
 mod nearest;
 mod planted;
