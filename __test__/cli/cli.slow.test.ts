@@ -146,7 +146,11 @@ describe("agent-rewind command", () => {
     ["restore", "a.json", /this is a snapshot, not a trace: "agent-rewind inspect" shows it/],
     ["to-test", "a.json", /this is a snapshot, not a trace/],
     ["diff", "log", /this is an audit log/],
-    ["restore", "recorded.jsonl", /this is the recording of a vitest test, not a trace: only its test replays it/],
+    [
+      "restore",
+      "recorded.jsonl",
+      /this is the recording of a vitest test, not a trace: "agent-rewind inspect" shows it/,
+    ],
     ["context show", "a.json", /this is a snapshot, not an audit log: "agent-rewind inspect" shows it/],
     ["context show", "a.jsonl", /this is a trace, not an audit log: "agent-rewind inspect" shows it/],
     ["context diff", "recorded.jsonl", /this is the recording of a vitest test/],

@@ -111,9 +111,13 @@ export function visibleLines(text: string): string {
   return printable(text);
 }
 
+const ESCAPE = "\u001b";
+/** Styles and single characters. */
+const PARTS = new RegExp(`${ESCAPE}\\[\\d+m|[^]`, "gu");
+
 /** A line cut to `width` columns, or padded to them. It may contain styles, which take no room. */
 export function fitTo(line: string, width: number, pad = false): string {
-  const parts = line.match(/\u001b\[\d+m|[^]/gu) ?? [];
+  const parts = line.match(PARTS) ?? [];
   const columns = parts.filter((part) => part.length < 3).length;
   if (columns <= width) return pad ? line + " ".repeat(width - columns) : line;
   let room = width - 1;

@@ -17,7 +17,7 @@ const READERS: Readonly<Record<FileKind, { name: string; library: string; comman
   recording: {
     name: "the recording of a vitest test",
     library: "only its test replays it",
-    command: "only its test replays it",
+    command: '"agent-rewind inspect" shows it, and only its test replays it',
   },
   "audit log": {
     name: "an audit log",

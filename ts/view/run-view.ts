@@ -117,9 +117,4 @@ export class RunView {
   details(row: number): Details {
     return JSON.parse(this.#view.details(row) ?? "{}") as Details;
   }
-
-  /** JSON text of the page's data. Documents above `longest` bytes are cut. */
-  page(longest: number): string {
-    return this.#view.page(longest);
-  }
 }

@@ -202,7 +202,7 @@ function highlighted(json: string, out: Output): string {
   return json.replaceAll(
     /("(?:[^"\\]|\\.)*")(\s*:)?|\b(-?\d[\d.eE+-]*|true|false|null)\b/g,
     (all, text, colon, other) => {
-      if (other !== undefined) return out.style("yellow", all as string);
+      if (other !== undefined) return out.style("yellow", all);
       return colon === undefined
         ? out.style("green", text as string)
         : out.style("cyan", text as string) + String(colon);
