@@ -143,7 +143,11 @@ const PASSAGES: Passage[] = [
     name: "inspect --json",
     pass: () => [sample.whole, sample.early].map((from) => [from, throughInspect(from)]),
     lost: {
-      "CallRecord.answerOrder": "The rows have the orders of the starts and ends.",
+      ...all(
+        ["CallRecord.startOrder", "CallRecord.answerOrder", "CallRecord.endOrder"],
+        "The rows are in the order of the starts. Their orders are those of the file.",
+      ),
+      ...all(["AgentFrameSnapshot.startOrder", "AgentFrameSnapshot.endOrder"], "As for calls."),
       ...all(
         [
           "CallRecord.row",

@@ -98,7 +98,7 @@ export function fieldsOfRows(rows: readonly Row[]): Fields {
   for (const row of rows) {
     const parent = frames[row.depth - 1];
     if (row.row === "frame") {
-      const { callId, agentId, status, reason, generation, tokens, ...marks } = row;
+      const { callId, agentId, status, reason, generation, tokens, startOrder: _start, endOrder: _end, ...marks } = row;
       const lists = { generations: [], calls: [], children: [] };
       frames[row.depth] = { callId, last: generation, at: generation, ...lists };
       parent?.children.push(callId);
@@ -115,7 +115,16 @@ export function fieldsOfRows(rows: readonly Row[]): Fields {
       parent.calls.length = 0;
       parent.children.length = 0;
     } else {
-      const { callId = "", status, reason, durationMs, tokens: usage, ...fields } = row;
+      const {
+        callId = "",
+        status,
+        reason,
+        durationMs,
+        tokens: usage,
+        startOrder: _start,
+        endOrder: _end,
+        ...fields
+      } = row;
       parent.calls.push(callId);
       const path = `${callId}#${parent.at}`;
       const outcome = status === "failed" ? { error: reason } : status === "not kept" ? { tombstone: reason } : {};
