@@ -1,5 +1,6 @@
 import { defineConfig } from "tsdown";
 import { readEntryPoints } from "./scripts/lib/entry-points.mjs";
+import { bundleInterceptors } from "./scripts/lib/interceptors.mjs";
 import { inlineZodToJsonSchema } from "./scripts/lib/zod-to-json-schema.mjs";
 
 const { esm, cjs } = readEntryPoints();
@@ -26,6 +27,6 @@ export default defineConfig({
     // dist/node_modules would not be packed, so every bundled dependency goes through a plugin.
     onlyBundle: [],
   },
-  plugins: [inlineZodToJsonSchema()],
+  plugins: [inlineZodToJsonSchema(), bundleInterceptors()],
   checks: { legacyCjs: false },
 });

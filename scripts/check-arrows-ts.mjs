@@ -49,7 +49,7 @@ const ROOMS = {
 
   // The public kit for adapters. Adapters may import nothing else of the runtime.
   integration: ["runtime/call", "runtime/scope"],
-  // Recording sessions are not public. Only `testing/recording` may import them.
+  // Recording sessions are not public. Only `testing/recording`, `instrument` and `register` may import them.
   "integration/session": ["runtime/run", "runtime/scope"],
   tools: ["integration"],
   "ai-sdk": ["integration", "tools"],
@@ -58,6 +58,8 @@ const ROOMS = {
   testing: ["testing/recording"],
   "testing/recording": ["integration/session", "recording", "redact"],
   vitest: ["recording", "testing/recording"],
+  instrument: ["fetch", "integration", "integration/session", "mcp", "tools"],
+  register: ["instrument", "integration/session", "recording", "snapshot", "trace"],
 
   "context/request": ["runtime/scope"],
   "context/window": ["context/request"],

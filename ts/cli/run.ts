@@ -5,16 +5,16 @@ import { messageOf } from "../errors/base.js";
 import { printable } from "../errors/printable.js";
 import { isNativeMissingError } from "../errors/platform.js";
 import { defined } from "../values/defined.js";
-import { EXIT, InputError, UsageError, type ExitCode } from "./exit.js";
+import { EXIT, InputError, UsageError } from "./exit.js";
 import { Output, type Outputs } from "./output.js";
 import { USAGE, usageOf } from "./usage.js";
 
 type Flags = Record<string, string | boolean | readonly string[] | undefined>;
 
 /** Runs a command line. Returns the exit code. */
-export async function run(args: readonly string[]): Promise<ExitCode> {
+export async function run(args: readonly string[]): Promise<number> {
   const outputs = { out: new Output(process.stdout), err: new Output(process.stderr) };
-  const code = await dispatch(args, outputs).catch(async (error: unknown): Promise<ExitCode> => {
+  const code = await dispatch(args, outputs).catch(async (error: unknown): Promise<number> => {
     const { err } = outputs;
     const isUsage = error instanceof UsageError;
     const isKnown = isUsage || error instanceof InputError;
@@ -36,7 +36,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
   return failure === undefined ? code : EXIT.input;
 }
 
-async function dispatch(args: readonly string[], outputs: Outputs): Promise<ExitCode> {
+async function dispatch(args: readonly string[], outputs: Outputs): Promise<number> {
   const [command, ...rest] = args;
   if (command === undefined || command === "--help" || command === "-h" || command === "help") {
     await outputs.out.raw(USAGE);
@@ -48,17 +48,55 @@ async function dispatch(args: readonly string[], outputs: Outputs): Promise<Exit
   }
   const handler = COMMANDS[command];
   if (handler === undefined || !Object.hasOwn(COMMANDS, command)) throw new UsageError(`unknown command "${command}"`);
-  if (rest.includes("--help") || rest.includes("-h")) {
+  const [flags] = splitAtDashes(rest);
+  if (flags.includes("--help") || flags.includes("-h")) {
     await outputs.out.raw(usageOf(command));
     return EXIT.ok;
   }
   return handler(rest, outputs);
 }
 
-type Handler = (args: readonly string[], outputs: Outputs) => Promise<ExitCode>;
+type Handler = (args: readonly string[], outputs: Outputs) => Promise<number>;
 
 // The commands are imported when they run, so that the help needs no addon.
 const COMMANDS: Readonly<Record<string, Handler>> = {
+  async run(args, { err }) {
+    const { own, command } = atDashes("run", args);
+    const { flags } = parsed("run", own, 0, 0, {
+      output: { type: "string", short: "o" },
+      "ignore-host": { type: "string", multiple: true },
+      "no-redact": { type: "boolean" },
+    });
+    const { recordProgram } = await import("./commands/program.js");
+    const ignored = (flags["ignore-host"] ?? []) as string[];
+    return recordProgram(
+      command,
+      { output: flags.output as string | undefined, ignored, keeps: flags["no-redact"] === true },
+      err,
+    );
+  },
+  async replay(args, { err }) {
+    const { own, command } = atDashes("replay", args);
+    const { files, flags } = parsed("replay", own, 1, 1, {
+      output: { type: "string", short: "o" },
+      resume: { type: "boolean" },
+      "allow-host": { type: "string", multiple: true },
+      "ignore-host": { type: "string", multiple: true },
+    });
+    if (flags.output !== undefined && flags.resume !== true) throw new UsageError("-o needs --resume");
+    const { replayProgram } = await import("./commands/program.js");
+    return replayProgram(
+      files[0] as string,
+      command,
+      {
+        output: flags.output as string | undefined,
+        resume: flags.resume === true,
+        allowed: (flags["allow-host"] ?? []) as string[],
+        ignored: (flags["ignore-host"] ?? []) as string[],
+      },
+      err,
+    );
+  },
   async inspect(args, outputs) {
     const { files, flags, json } = parsed("inspect", args, 1, 1, {
       why: { type: "boolean" },
@@ -177,6 +215,21 @@ const CONTEXT: Readonly<Record<string, Handler>> = {
     return diffContext(files, outputs, json);
   },
 };
+
+/** The arguments before and after "--". */
+function splitAtDashes(args: readonly string[]): [own: readonly string[], command: readonly string[]] {
+  const at = args.indexOf("--");
+  return at === -1 ? [args, []] : [args.slice(0, at), args.slice(at + 1)];
+}
+
+function atDashes(
+  name: string,
+  args: readonly string[],
+): { own: readonly string[]; command: readonly [string, ...string[]] } {
+  const [own, [program, ...rest]] = splitAtDashes(args);
+  if (program === undefined) throw new UsageError(`${name} needs a command: agent-rewind ${name} … -- node agent.mjs`);
+  return { own, command: [program, ...rest] };
+}
 
 function parsed(
   command: string,

@@ -1,5 +1,11 @@
 export const USAGE = `Usage: agent-rewind <command> [options]
 
+  run [-o <file>] -- <command…>       record a Node.js program, without changing it
+      --ignore-host <host>              a host that is not recorded; may be repeated
+      --no-redact                       keep secrets in the recording
+  replay <file> -- <command…>         replay the program: it reaches no network, and fails if an answer is missing
+      --resume [-o <file>]              execute and record what is missing instead
+      --allow-host <host>               a host that it may reach; may be repeated
   inspect <file>                      print the tree of frames and calls of a snapshot, trace or recording
       --why                             also why a replay does not answer a call
       --ids                             also the ids of spans
@@ -50,7 +56,7 @@ The file "-" is standard input. Colors are used on terminals only. NO_COLOR turn
 
 Exit codes
   0   success: no differences, no problems
-  1   a difference, or a problem in a log
+  1   a difference, a problem in a log, or a missing answer; run and replay: the code of the program
   2   invalid command line
   3   an input cannot be read or is invalid, or an output cannot be written
   70  internal error

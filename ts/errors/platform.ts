@@ -70,3 +70,23 @@ function abi(platform: string, libc: string | undefined): string | undefined {
   if (platform === "win32") return "msvc";
   return libc === "glibc" ? "gnu" : libc;
 }
+
+/** This runtime cannot record a program that is not changed for it. */
+export class UnsupportedNodeError extends RewindError {
+  /** The runtime and its version, such as "Node.js 20.19.0". */
+  readonly runtime: string;
+
+  constructor(runtime: string, entryPoint: string) {
+    super(
+      `${entryPoint} needs Node.js 22.15 or later, and this is ${runtime}. Use a newer Node.js, or wrap the clients of the ` +
+        "program: https://github.com/agent-rewind/agent-rewind/blob/main/docs/clients.md",
+      "ERR_REWIND_UNSUPPORTED_NODE",
+    );
+    this.runtime = runtime;
+  }
+}
+
+export const isUnsupportedNodeError: ErrorGuard<UnsupportedNodeError> = named(
+  UnsupportedNodeError,
+  "UnsupportedNodeError",
+);

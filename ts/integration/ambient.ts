@@ -121,3 +121,8 @@ export function asTransport<R>(fn: () => R): R {
 export function outsideOfRuns<R>(fn: () => R): R {
   return storage.exit(fn);
 }
+
+/** Tells the network guard that requests over HTTP/1 pass a layer that records them, whichever client sends them. */
+export function takeHttp1(takes: boolean): void {
+  activeRuns.takesHttp1 = takes;
+}

@@ -6,7 +6,7 @@ import https from "node:https";
 import net from "node:net";
 
 import type { UnrecordedRequestError } from "../../errors/snapshot.js";
-import { currentCaller, isGuarding, judge, type Caller } from "./judge.js";
+import { currentCaller, isGuardingHttp1, judge, type Caller } from "./judge.js";
 import { knownSockets } from "./sockets.js";
 
 interface Target {
@@ -33,7 +33,7 @@ export function guardHttp(): void {
   const { onSocket } = request;
 
   agent.addRequest = function (this: http.Agent, sent, target, ...rest): void {
-    if (isGuarding()) {
+    if (isGuardingHttp1()) {
       const caller = currentCaller();
       if (connectsItself(this, target)) {
         callers.set(sent, "judged");
@@ -53,7 +53,7 @@ export function guardHttp(): void {
   request.onSocket = function (socket, ...rest): void {
     // A socket without a handle is that of a mock.
     if (socket instanceof net.Socket && (socket as { _handle?: unknown })._handle != null) {
-      const error = isGuarding() && !this.destroyed ? judgeLate(this) : undefined;
+      const error = isGuardingHttp1() && !this.destroyed ? judgeLate(this) : undefined;
       if (error !== undefined) {
         socket.destroy();
         refuse(this, error);

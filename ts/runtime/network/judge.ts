@@ -28,6 +28,11 @@ export function isGuarding(): boolean {
   return activeRuns.guarded > 0;
 }
 
+/** The same for what is sent over HTTP/1. */
+export function isGuardingHttp1(): boolean {
+  return activeRuns.guarded > 0 && activeRuns.takesHttp1 !== true;
+}
+
 export function currentCaller(): Caller {
   return storage.getStore();
 }

@@ -3,7 +3,7 @@
 import net from "node:net";
 
 import type { UnrecordedRequestError } from "../../errors/snapshot.js";
-import { currentCaller, judge, report, runsOf } from "./judge.js";
+import { currentCaller, isGuardingHttp1, judge, report, runsOf } from "./judge.js";
 import { isOwnServer, watchServers } from "./own-servers.js";
 
 /** Sockets whose requests were judged by the layer of their client. */
@@ -46,6 +46,10 @@ function judgeWrite(socket: Socket, data: unknown): UnrecordedRequestError | und
   const [run] = runsOf(currentCaller());
   if (run === undefined || (socket.server ?? undefined) !== undefined) return undefined;
   const text = startOf(data);
+  if (REQUEST.test(text) && !isGuardingHttp1()) {
+    knownSockets.add(socket);
+    return undefined;
+  }
   if (REQUEST.test(text) || text.startsWith(HTTP2)) return judge(currentCaller(), outgoing(socket, text));
   if (reported.get(socket) !== run || RPC.test(text)) reportOther(socket, text, run);
   return undefined;

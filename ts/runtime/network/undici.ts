@@ -3,7 +3,7 @@
 import diagnostics from "node:diagnostics_channel";
 import { createRequire } from "node:module";
 
-import { currentCaller, isGuarding, judge, type Caller } from "./judge.js";
+import { currentCaller, isGuardingHttp1, judge, type Caller } from "./judge.js";
 import { knownSockets } from "./sockets.js";
 
 interface UndiciRequest {
@@ -22,7 +22,7 @@ const callers = new WeakMap<object, { readonly caller: Caller }>();
 export function guardUndici(): void {
   watchDispatchers();
   diagnostics.subscribe("undici:request:create", (message) => {
-    if (!isGuarding()) return;
+    if (!isGuardingHttp1()) return;
     const { request } = message as { request: UndiciRequest };
     const error = judge(callerOf(request), outgoing(request));
     if (error === undefined) return;

@@ -1,7 +1,9 @@
 import { runProgram } from "../call/identity/async-stack.js";
 import { handOutFrame, noteStart } from "../call/failures/hand-out.js";
 import { report } from "../call/failures/quiet.js";
-import { RunContext, getContext, storage } from "../scope/run-context.js";
+import { RunContext, getContext, setProcessContext, storage } from "../scope/run-context.js";
+import type { Refused } from "../scope/misses.js";
+import type { ReplayReport } from "../../types/report.js";
 import { NestedRunError, SnapshotDisabledError } from "../../errors/index.js";
 import { kindOf } from "../../errors/received.js";
 import { EVENTS } from "../../events/names.js";
@@ -71,6 +73,42 @@ export async function runWith<Props, Result>(
   const around = getContext()?.scope;
   if (around !== undefined && !(around.run.isRecordingSession && around.parent === undefined))
     throw new NestedRunError();
+  return (await prepared<Props, Result>(options, around)).run(fn);
+}
+
+/** A run of the whole process: all code outside of other runs belongs to it. */
+export interface ProcessRun {
+  readonly traceId: string;
+  readonly report: ReplayReport;
+  /** Ends the run. Synchronous, so that it can be called while the process exits. */
+  end(failure?: { readonly error: unknown }): void;
+}
+
+/**
+ * Starts a run of the whole process.
+ * @param attributes of the span of the run.
+ * @param onRefused receives each call and request that a strict replay refuses.
+ * @throws the errors of `runWith` for options and snapshots.
+ */
+export async function openProcessRun(
+  options: RunWithOptions,
+  attributes: Readonly<Record<string, unknown>>,
+  onRefused: (error: Refused) => void,
+): Promise<ProcessRun> {
+  checkOptions(options);
+  return (await prepared<unknown, unknown>(options, undefined, { attributes, onRefused })).open();
+}
+
+interface OfProcess {
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly onRefused: (error: Refused) => void;
+}
+
+async function prepared<Props, Result>(
+  options: RunWithOptions<Props>,
+  around: Scope | undefined,
+  ofProcess?: OfProcess,
+): Promise<Run<Props, Result>> {
   const snapshot = options.mode === "live" ? undefined : options.snapshot;
   if (snapshot != null && isProduction() && options.enableSnapshot !== true) {
     throw new SnapshotDisabledError({ source: "runWith" });
@@ -85,7 +123,7 @@ export async function runWith<Props, Result>(
   const network = networkRules("runWith: options", options, byDefault, around?.run.network);
   const loading = loadGuard(network);
   if (loading !== undefined) await loading;
-  return new Run<Props, Result>(options, opened, { normalizer, redaction, exact }, network, around).run(fn);
+  return new Run<Props, Result>(options, opened, { normalizer, redaction, exact }, network, around, ofProcess);
 }
 
 /** Opens the frame of a run in the recording session around it. */
@@ -124,10 +162,12 @@ class Run<Props, Result> {
     ownRules: Rules,
     network: NetworkRules,
     around: Scope | undefined,
+    ofProcess: OfProcess | undefined,
   ) {
     this.#options = options;
     const recording = options.enableSnapshot ?? !isProduction();
-    const requests = recording && options.requests !== false;
+    // The run of a process is kept as its events, with the requests, which explain a miss.
+    const requests = (recording || ofProcess !== undefined) && options.requests !== false;
     const session = around === undefined ? undefined : withinSession(options, around, ownRules);
     const rules = opened === undefined && session !== undefined ? session.rules : ownRules;
     // A run with its own snapshot replays that. The recording of the session answers only what the snapshot lacks.
@@ -145,6 +185,7 @@ class Run<Props, Result> {
       outer,
       frameCallId: outer === undefined ? undefined : session?.callId,
       onMiss: options.onMiss,
+      onRefused: ofProcess?.onRefused,
       reported: options.onReport !== undefined || outer?.isReported === true,
       completedFrames: options.completedFrames,
       errors: [...(options.errors ?? []), ...(around?.run.errors ?? [])],
@@ -175,12 +216,31 @@ class Run<Props, Result> {
     });
     if (opened !== undefined && run.mode === "resume") reportInFlight(this.#scope);
     const about = describe(options, recording, opened, rules);
-    const attributes = opened === undefined ? undefined : restorationAttributes(opened.snapshot);
+    const attributes =
+      opened === undefined
+        ? ofProcess?.attributes
+        : { ...restorationAttributes(opened.snapshot), ...ofProcess?.attributes };
     this.#span = new Span(this.#scope, "RUN_WITH", options.trace?.parentSpanId ?? "", () => about, attributes);
     this.#context = new RunContext(this.#scope, this.#span.spanId);
   }
 
-  async run(fn: (props: Props) => Promise<Result> | Result): Promise<Result> {
+  open(): ProcessRun {
+    const { run } = this.#scope;
+    this.#start();
+    activeRuns.executing.add(run);
+    setProcessContext(this.#context);
+    return {
+      traceId: run.emitter.traceId,
+      report: run.report,
+      end: (failure) => {
+        setProcessContext(undefined);
+        activeRuns.executing.delete(run);
+        this.#end(failure ?? { result: encodeMarked(undefined) });
+      },
+    };
+  }
+
+  #start(): void {
     const scope = this.#scope;
     openRun(scope.run);
     this.#span.start(() => ({
@@ -188,6 +248,10 @@ class Run<Props, Result> {
       firstRun: scope.frame.identity,
       ...(scope.run.replaying ? { budgetState: budgetOf(scope), memory: this.#memory() } : {}),
     }));
+  }
+
+  async run(fn: (props: Props) => Promise<Result> | Result): Promise<Result> {
+    this.#start();
     const outcome = await this.#outcome(fn);
     if ("error" in outcome) {
       this.#end(outcome);

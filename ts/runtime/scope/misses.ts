@@ -4,6 +4,8 @@ import { programStack } from "./call-site.js";
 export interface MissOptions {
   readonly mode: "live" | "resume" | "replay";
   readonly onMiss?: ((miss: Miss) => "live" | "error") | undefined;
+  /** Receives each call and request that was not allowed. */
+  readonly onRefused?: ((error: Refused) => void) | undefined;
 }
 
 /** Decides for a run which calls without a recorded answer may be executed. */
@@ -30,7 +32,8 @@ export class Misses {
   }
 
   /** Remembers a call or a request that was not allowed: the run fails with it, even if the agent catches the error. */
-  refuse(error: Error): void {
+  refuse(error: Refused): void {
+    this.#options.onRefused?.(error);
     this.#outer?.refuse(error);
     if (this.#refused !== undefined) return;
     this.#refused = error;

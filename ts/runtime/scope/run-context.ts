@@ -11,6 +11,15 @@ const shared = globalThis as { [KEY]?: AsyncLocalStorage<RunContext> };
 
 export const storage: AsyncLocalStorage<RunContext> = (shared[KEY] ??= new AsyncLocalStorage<RunContext>());
 
+const PROCESS_KEY = Symbol.for("agent-rewind/process-context@1");
+const ofProcess = globalThis as { [PROCESS_KEY]?: RunContext };
+
+/** Sets the context of all code that runs outside of runs. */
+export function setProcessContext(context: RunContext | undefined): void {
+  if (context === undefined) delete ofProcess[PROCESS_KEY];
+  else ofProcess[PROCESS_KEY] = context;
+}
+
 /** In place of a context: a wrapper sends a message outside of all runs. */
 export const TRANSPORT_OUTSIDE = { isTransport: true } as RunContext;
 
@@ -154,7 +163,7 @@ export type Context = RunContext;
 
 /** The context that the code runs in, or `undefined` outside of runs and agents. */
 export function getContext(): RunContext | undefined {
-  const context = storage.getStore();
+  const context = storage.getStore() ?? ofProcess[PROCESS_KEY];
   // Not compared with TRANSPORT_OUTSIDE, because another copy of the package has another object.
   return context !== undefined && "scope" in context ? context : undefined;
 }
