@@ -57,7 +57,7 @@ const ROOMS = {
   mcp: ["integration"],
   testing: ["testing/recording"],
   "testing/recording": ["integration/session", "recording", "redact"],
-  vitest: ["recording", "testing/recording"],
+  vitest: ["instrument", "recording", "testing/recording"],
   instrument: ["fetch", "integration", "integration/session", "mcp", "tools"],
   register: ["instrument", "integration/session", "recording", "snapshot", "trace"],
 

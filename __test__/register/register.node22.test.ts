@@ -93,6 +93,21 @@ test("a CommonJS program is recorded by --import, in a file of its own choice", 
   expect(server.asked).toEqual(["/common"]);
 });
 
+test("tools of frameworks and of MCP servers are answered, not executed again", async () => {
+  const server = await modelServer();
+  const at = folder();
+  const file = join(at, "run.jsonl");
+  const executed = join(at, "executed.txt");
+  const env = { BASE: server.base, EXECUTED: executed };
+  const recorded = await cli(["run", "-o", file, "--", process.execPath, program("tools.mjs")], env);
+  expect(recorded).toMatchObject({ code: 0, out: expect.stringContaining("Oslo: 0.") });
+  expect(readFileSync(executed, "utf8")).toBe("ai-sdk\nlangchain\nmcp\n");
+  const replayed = await cli(["replay", file, "--", process.execPath, program("tools.mjs")], env);
+  expect(replayed).toMatchObject({ code: 0, out: recorded.out });
+  expect(readFileSync(executed, "utf8")).toBe("ai-sdk\nlangchain\nmcp\n");
+  expect(server.asked).toHaveLength(2);
+});
+
 test("secrets are not recorded", async () => {
   const server = await modelServer();
   const file = join(folder(), "run.jsonl");
@@ -131,7 +146,12 @@ test("what cannot be replayed is refused before the program starts", async () =>
   const live = join(at, "live.jsonl");
   const { pid } = process;
   const attributes = { "process.pid": pid, "process.host": (await import("node:os")).hostname() };
-  const trace = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "00f067aa0ba902b7", parentSpanId: "", attributes };
+  const trace = {
+    traceId: "0af7651916cd43dd8448eb211c80319c",
+    spanId: "00f067aa0ba902b7",
+    parentSpanId: "",
+    attributes,
+  };
   writeFileSync(live, `${JSON.stringify({ type: "runWith:start", agentId: "", timestamp: 1, _seq: 0, trace })}\n`);
   const writing = expect.stringContaining(`is still being written by process ${pid}`);
   expect(await replay(live)).toMatchObject({ code: 3, out: "", err: writing });

@@ -63,8 +63,11 @@ export async function modelServer(): Promise<ModelServer> {
           response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: part } }] })}\n\n`);
         return response.end("data: [DONE]\n\n");
       }
-      const choices = [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }];
-      const text = JSON.stringify({ answer: content, body, choices });
+      const calls = [{ id: "call_1", type: "function", function: { name: "weather", arguments: '{"city":"Oslo"}' } }];
+      const isToolCall = body.includes('"tools"') && !body.includes('"role":"tool"');
+      const message = { role: "assistant", content, ...(isToolCall ? { tool_calls: calls } : {}) };
+      const choices = [{ index: 0, message, finish_reason: isToolCall ? "tool_calls" : "stop" }];
+      const text = JSON.stringify({ answer: content, body, model: "some-model", choices });
       response.setHeader("content-type", "application/json");
       if (request.headers["accept-encoding"]?.includes("gzip") !== true) return response.end(text);
       response.setHeader("content-encoding", "gzip");

@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import { rolldown } from "rolldown";
 import { at, readJson } from "./paths.mjs";
 
-export const INTERCEPTORS = "@mswjs/interceptors";
+const INTERCEPTORS = "@mswjs/interceptors";
+/** The npm modules in that file. */
+export const BUNDLED_INTERCEPTORS = [INTERCEPTORS, "@open-draft/until", "debug", "ms", "outvariant", "rettime"];
 const WASM = 'fs.readFileSync(new URL("./llhttp/llhttp.wasm", wasmBaseUrl))';
 const ENTRY = "\0interceptors";
 
@@ -38,7 +40,13 @@ async function bundle() {
     load: (id) => (id === ENTRY ? entry : null),
     transform: (code) => (code.includes(WASM) ? code.replace(WASM, `Buffer.from("${wasm}", "base64")`) : null),
   };
-  const build = await rolldown({ cwd: at(), input: ENTRY, platform: "node", plugins: [plugin] });
+  const build = await rolldown({
+    cwd: at(),
+    input: ENTRY,
+    platform: "node",
+    external: ["supports-color"],
+    plugins: [plugin],
+  });
   try {
     const { output } = await build.generate({ format: "cjs", comments: false, minify: true });
     const { version } = readJson("node_modules", INTERCEPTORS, "package.json");

@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { BUNDLED_INTERCEPTORS } from "./interceptors.mjs";
 import { at, readJson, root } from "./paths.mjs";
 import { BUNDLED } from "./zod-to-json-schema.mjs";
 
@@ -62,16 +63,18 @@ export function linkedCrates() {
  * @returns {Part[]}
  */
 export function bundledModules() {
-  return BUNDLED.map((name) => {
-    const { version, license } = readJson("node_modules", name, "package.json");
-    return {
-      name,
-      version,
-      licence: license ?? "",
-      authors: `the authors of ${name}`,
-      folder: at("node_modules", name),
-    };
-  }).toSorted(byName);
+  return [...BUNDLED, ...BUNDLED_INTERCEPTORS]
+    .map((name) => {
+      const { version, license } = readJson("node_modules", name, "package.json");
+      return {
+        name,
+        version,
+        licence: license ?? "",
+        authors: `the authors of ${name}`,
+        folder: at("node_modules", name),
+      };
+    })
+    .toSorted(byName);
 }
 
 const byName = (left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0);

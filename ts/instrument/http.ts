@@ -6,6 +6,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { createRequire } from "node:module";
 import net from "node:net";
 import { Duplex } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import zlib from "node:zlib";
 
@@ -99,7 +100,7 @@ function intercept(options: RewindFetchOptions): () => void {
     fileURLToPath(LIBRARY),
   ) as Library;
   const interceptor = new HttpRequestInterceptor();
-  const responses = new Map<string, (response: Response) => void>();
+  const responses = new Map<string, (response: Response) => Promise<void> | undefined>();
   /** The client's socket of each intercepted one. */
   const sockets = new WeakMap<object, net.Socket>();
   interceptor.apply();
@@ -108,38 +109,40 @@ function intercept(options: RewindFetchOptions): () => void {
     const raw = symbol && (controller as Record<symbol, unknown>)[symbol];
     if (raw instanceof net.Socket) sockets.set(socket, raw);
   });
-  interceptor.on("response", ({ requestId, response }: ResponseEvent) => {
-    responses.get(requestId)?.(response);
-  });
+  interceptor.on("response", ({ requestId, response }: ResponseEvent) => responses.get(requestId)?.(response));
   interceptor.on("request", async ({ request, requestId, initiator, controller }: RequestEvent) => {
     if (request.method === "CONNECT") return;
     const socket = sockets.get(initiator);
     const inContext = senderOf(socket);
+    let pass = (_response: undefined): void => {};
+    const sent = new Promise<undefined>((resolve) => (pass = resolve));
     const send = (): Promise<Response> =>
       new Promise((resolve, reject) => {
         // A strict replay sends no call. What is left is telemetry, which it drops.
         if (ambientContext("instrument", undefined)?.mode === "replay") return reject(dropped(request));
-        const end = (): void => void responses.delete(requestId);
+        const end = (): void => {
+          responses.delete(requestId);
+          socket?.off("error", fail).off("close", fail);
+        };
+        const fail = (error?: unknown): void => {
+          end();
+          reject(error instanceof Error ? error : new Error(`the connection to ${request.url} was closed`));
+        };
+        socket?.on("error", fail).on("close", fail);
         responses.set(requestId, (response) => {
           end();
           resolve(decoded(response));
-        });
-        socket?.once("error", reject);
-        socket?.once("close", () => {
-          if (responses.delete(requestId)) reject(new Error(`the connection to ${request.url} was closed`));
+          const recorded = answer.then(drain, () => {});
+          // The client receives a response that is not streamed when it is recorded.
+          return STREAMED.test(response.headers.get("content-type") ?? "") ? undefined : recorded;
         });
         pass(undefined);
       });
-    let pass = (_response: Response | undefined): void => {};
-    const sent = new Promise<Response | undefined>((resolve) => (pass = resolve));
-    // A request that is not journaled calls `send` too. Then nobody waits for its response.
     const copy = request.clone();
     const answer = inContext(() => rewindFetch(send, options)(copy));
-    answer.catch(() => {});
     try {
       const replayed = await Promise.race([sent, answer]);
       if (replayed !== undefined) controller.respondWith(withLength(replayed));
-      else void answer.then(drain, () => {});
     } catch (error) {
       controller.errorWith(error);
     }
@@ -185,10 +188,13 @@ function withLength(response: Response): Response {
   return response;
 }
 
+const STREAMED = /event-?stream|ndjson|jsonl/i;
+
 async function drain(response: Response): Promise<void> {
   try {
-    for await (const _chunk of response.body ?? []);
+    await response.body?.pipeTo(new WritableStream());
   } catch {
     // The client sees the failure too.
   }
+  await setImmediate();
 }

@@ -103,7 +103,7 @@ const HANDLERS = {
     const wrapped = new WeakMap<object, object>();
     prototype.call = function (...args) {
       const tool = this as object;
-      const known = wrapped.get(tool) ?? (wrapTools([tool])[0] as object);
+      const known = wrapped.get(tool) ?? wrapTools({ tool }).tool;
       wrapped.set(tool, known);
       return call.apply(known, args);
     };

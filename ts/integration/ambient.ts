@@ -1,7 +1,6 @@
 import { warn } from "../errors/printable.js";
 import { markCaller } from "../runtime/call/identity/attempts.js";
 import { noteStart } from "../runtime/call/failures/hand-out.js";
-import { activeRuns } from "../runtime/scope/active-runs.js";
 import { ambientContext as findContext } from "../runtime/scope/ambient.js";
 import { callSite } from "../runtime/scope/call-site.js";
 import { getContext, storage, TRANSPORT_OUTSIDE, type RunContext } from "../runtime/scope/run-context.js";
@@ -120,9 +119,4 @@ export function asTransport<R>(fn: () => R): R {
 /** Calls `fn` outside of all runs. For connections that outlive the call that opens them. */
 export function outsideOfRuns<R>(fn: () => R): R {
   return storage.exit(fn);
-}
-
-/** Tells the network guard that requests over HTTP/1 pass a layer that records them, whichever client sends them. */
-export function takeHttp1(takes: boolean): void {
-  activeRuns.takesHttp1 = takes;
 }

@@ -131,7 +131,8 @@ class LazyTrace {
     if (this.#waiting !== undefined) {
       this.#waiting.push(event);
       if (event.type !== EVENTS.CALL_START && event.type !== EVENTS.AGENT_START) return;
-      this.#trace = createTraceWriter(this.#file);
+      // Without a sync, events wait for no other ones. They survive a kill of the process.
+      this.#trace = createTraceWriter(this.#file, { sync: "off" });
       for (const waiting of this.#waiting) this.#trace.emit(waiting);
       this.#waiting = undefined;
     } else this.#trace?.emit(event);
