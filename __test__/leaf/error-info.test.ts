@@ -206,6 +206,7 @@ describe("errors of this package", () => {
       "Record it.",
     ),
     TraceReadError: new errors.TraceReadError("/tmp/t.jsonl", 3, "it is not JSON"),
+    UnsupportedNodeError: new errors.UnsupportedNodeError("Node.js 20.19.0", "agent-rewind/register"),
     TraceWriteError: new errors.TraceWriteError("/tmp/t.jsonl", new Error("ENOSPC")),
   };
   const guards = errors as unknown as Record<string, (value: unknown) => boolean>;

@@ -73,7 +73,9 @@ export async function runWith<Props, Result>(
   const around = getContext()?.scope;
   if (around !== undefined && !(around.run.isRecordingSession && around.parent === undefined))
     throw new NestedRunError();
-  return (await prepared<Props, Result>(options, around)).run(fn);
+  const run = prepared<Props, Result>(options, around);
+  // Awaited only if necessary: the function starts in the tick of its call.
+  return (run instanceof Promise ? await run : run).run(fn);
 }
 
 /** A run of the whole process: all code outside of other runs belongs to it. */
@@ -104,11 +106,11 @@ interface OfProcess {
   readonly onRefused: (error: Refused) => void;
 }
 
-async function prepared<Props, Result>(
+function prepared<Props, Result>(
   options: RunWithOptions<Props>,
   around: Scope | undefined,
   ofProcess?: OfProcess,
-): Promise<Run<Props, Result>> {
+): Run<Props, Result> | Promise<Run<Props, Result>> {
   const snapshot = options.mode === "live" ? undefined : options.snapshot;
   if (snapshot != null && isProduction() && options.enableSnapshot !== true) {
     throw new SnapshotDisabledError({ source: "runWith" });
@@ -122,8 +124,9 @@ async function prepared<Props, Result>(
   const byDefault = options.mode === "replay" ? "refuse" : "allow";
   const network = networkRules("runWith: options", options, byDefault, around?.run.network);
   const loading = loadGuard(network);
-  if (loading !== undefined) await loading;
-  return new Run<Props, Result>(options, opened, { normalizer, redaction, exact }, network, around, ofProcess);
+  const create = (): Run<Props, Result> =>
+    new Run(options, opened, { normalizer, redaction, exact }, network, around, ofProcess);
+  return loading === undefined ? create() : loading.then(create);
 }
 
 /** Opens the frame of a run in the recording session around it. */
