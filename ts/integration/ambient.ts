@@ -1,6 +1,7 @@
 import { warn } from "../errors/printable.js";
 import { markCaller } from "../runtime/call/identity/attempts.js";
 import { noteStart } from "../runtime/call/failures/hand-out.js";
+import { activeRuns } from "../runtime/scope/active-runs.js";
 import { ambientContext as findContext } from "../runtime/scope/ambient.js";
 import { callSite } from "../runtime/scope/call-site.js";
 import { getContext, storage, TRANSPORT_OUTSIDE, type RunContext } from "../runtime/scope/run-context.js";

@@ -5,7 +5,7 @@ import { printable } from "../errors/printable.js";
 import { EVENTS } from "../events/names.js";
 import { instrument } from "../instrument/index.js";
 import { unknownModules } from "../instrument/modules.js";
-import { openProcessRun, type ProcessRun, type Refused } from "../integration/session/index.js";
+import { openProcessRun, type ProcessRun } from "../integration/session/index.js";
 import { createTraceWriter, type TraceWriter } from "../trace/writer.js";
 import type { TraceEvent } from "../types/events.js";
 import type { ReplayReport } from "../types/report.js";
@@ -31,7 +31,7 @@ export async function recordProcess({
   // Node.js processes and threads that this one starts append to the same file.
   if (path !== undefined) process.env[mode === "record" ? "AGENT_REWIND_FILE" : "AGENT_REWIND_OUTPUT"] = path;
   let isFirst = true;
-  const onRefused = (error: Refused): void => {
+  const onRefused = (error: Error): void => {
     noteMiss();
     // The network guard prints its own errors.
     if (error.name !== "ReplayMissError") return;

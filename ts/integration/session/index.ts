@@ -8,7 +8,6 @@ export { sessionContexts } from "../../runtime/scope/ambient.js";
 export type { SeenCall } from "../../runtime/scope/seen-calls.js";
 export { networkRules, type NetworkOptions } from "../../runtime/scope/network.js";
 export { openProcessRun, type ProcessRun } from "../../runtime/run/run-with.js";
-export type { Refused } from "../../runtime/scope/misses.js";
 
 /** Tells the network guard that requests over HTTP/1 pass a layer that records them, whichever client sends them. */
 export function takeHttp1(takes: boolean): void {

@@ -2,7 +2,6 @@ import { runProgram } from "../call/identity/async-stack.js";
 import { handOutFrame, noteStart } from "../call/failures/hand-out.js";
 import { report } from "../call/failures/quiet.js";
 import { RunContext, getContext, setProcessContext, storage } from "../scope/run-context.js";
-import type { Refused } from "../scope/misses.js";
 import type { ReplayReport } from "../../types/report.js";
 import { NestedRunError, SnapshotDisabledError } from "../../errors/index.js";
 import { kindOf } from "../../errors/received.js";
@@ -95,7 +94,7 @@ export interface ProcessRun {
 export async function openProcessRun(
   options: RunWithOptions,
   attributes: Readonly<Record<string, unknown>>,
-  onRefused: (error: Refused) => void,
+  onRefused: (error: Error) => void,
 ): Promise<ProcessRun> {
   checkOptions(options);
   return (await prepared<unknown, unknown>(options, undefined, { attributes, onRefused })).open();
@@ -103,7 +102,7 @@ export async function openProcessRun(
 
 interface OfProcess {
   readonly attributes: Readonly<Record<string, unknown>>;
-  readonly onRefused: (error: Refused) => void;
+  readonly onRefused: (error: Error) => void;
 }
 
 function prepared<Props, Result>(

@@ -5,7 +5,7 @@ export interface MissOptions {
   readonly mode: "live" | "resume" | "replay";
   readonly onMiss?: ((miss: Miss) => "live" | "error") | undefined;
   /** Receives each call and request that was not allowed. */
-  readonly onRefused?: ((error: Refused) => void) | undefined;
+  readonly onRefused?: ((error: Error) => void) | undefined;
 }
 
 /** Decides for a run which calls without a recorded answer may be executed. */
@@ -32,7 +32,7 @@ export class Misses {
   }
 
   /** Remembers a call or a request that was not allowed: the run fails with it, even if the agent catches the error. */
-  refuse(error: Refused): void {
+  refuse(error: Error): void {
     this.#options.onRefused?.(error);
     this.#outer?.refuse(error);
     if (this.#refused !== undefined) return;
