@@ -219,9 +219,7 @@ class Run<Props, Result> {
     if (opened !== undefined && run.mode === "resume") reportInFlight(this.#scope);
     const about = describe(options, recording, opened, rules);
     const attributes =
-      opened === undefined
-        ? ofProcess?.attributes
-        : { ...restorationAttributes(opened.snapshot), ...ofProcess?.attributes };
+      ofProcess?.attributes ?? (opened === undefined ? undefined : restorationAttributes(opened.snapshot));
     this.#span = new Span(this.#scope, "RUN_WITH", options.trace?.parentSpanId ?? "", () => about, attributes);
     this.#context = new RunContext(this.#scope, this.#span.spanId);
   }
