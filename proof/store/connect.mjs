@@ -9,6 +9,11 @@ export async function connectPool(port) {
   return pool;
 }
 
+/** True for the errors of a server that is being restarted. */
+export function isUnreachable(error) {
+  return /^(?:ECONN|EPIPE|08|57P)/.test(error?.code) || /terminated|Connection ended/.test(error?.message);
+}
+
 /** Opens the store of a proof: `sqlite:…`, or `postgres:` and a port of this machine. */
 export async function connect(url) {
   if (url.startsWith("sqlite:")) return openStore(url);
@@ -18,8 +23,7 @@ export async function connect(url) {
       const store = await postgresStore({ pool });
       return Object.assign(store, { close: () => pool.end() });
     } catch (error) {
-      // The server is being restarted.
-      if (!/^(?:ECONN|08|57P)/.test(error.code) && !/terminated/.test(error.message)) throw error;
+      if (!isUnreachable(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

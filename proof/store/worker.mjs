@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isLeaseLostError, isRunLeasedError, isUncertainEffectError, journalCall } from "agent-rewind";
 import { durable } from "agent-rewind/store";
-import { connect } from "./connect.mjs";
+import { connect, isUnreachable } from "./connect.mjs";
 
 const { store: url, runs, steps, lease, log, world, atOnce } = JSON.parse(process.argv[2]);
 // A resumed run names the calls in flight.
@@ -43,7 +43,10 @@ async function work(run) {
     return true;
   } catch (error) {
     if (isRunLeasedError(error)) return false;
-    if (isLeaseLostError(error)) {
+    if (isUnreachable(error)) {
+      note({ type: "unreachable", run });
+      await sleep(50);
+    } else if (isLeaseLostError(error)) {
       note({ type: "lost", run });
     } else if (isUncertainEffectError(error)) {
       const happened = hasHappened(error.idempotencyKey);
