@@ -57,7 +57,7 @@ export const expectations: Readonly<Record<string, Expectation>> = {
         ["You say what", "You tell what"],
         ["configuration:", "maxRetries: 0, configuration:"],
       ],
-      says: ['(recorded "You say what to wear.", now "You tell what to wear.")'],
+      says: ["- You say what to wear.", "+ You tell what to wear."],
     },
   },
   "docs/mcp.md weather-server.mjs": { goneOnReplay: true },

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 import { checkFunction } from "../errors/received.js";
 import { isCI, type SnapshotUpdate } from "./recording/mode.js";
-import { RecordedTest, type RecordingOptions } from "./recording/recorded-test.js";
+import type { RecordingOptions } from "./recording/recorded-test.js";
 import type { Recording } from "./recording/seen.js";
 
 /** All attempts of this process. */
@@ -44,6 +44,8 @@ export async function withRecording<R>(
   checkFunction("withRecording: fn", fn);
   const main = resolve(file instanceof URL ? fileURLToPath(file) : file);
   const { update, accept } = runner();
+  // The mock model of this entry point needs no addon.
+  const { RecordedTest } = await import("./recording/recorded-test.js");
   const test = new RecordedTest(
     {
       name: main.replace(/^.*[\\/]/, ""),
