@@ -115,6 +115,8 @@ const redactor = createRedactor({ key: "k" });
 it.each([
   ['{"nextPageToken":"CAEQAAabc123DEF456ghi"}'],
   ["continuation_token=abcDEF0123456789abcDEF"],
+  ["a token=abcDEF0123456789abcDEF of a grammar"],
+  ["https://x.test/?pageToken=abcDEF0123456789abcDEF"],
   ["max_tokens=4096 and stop_token: END"],
   ["const dbPassword = config.databasePassword;"],
   ["password: required"],

@@ -75,6 +75,10 @@ fn names_and_urls_announce_secrets() {
             "https://x.test/?api_key=[redacted:authorization]&page=2",
         ),
         (
+            format!("get https://x.test/?token={opaque}&page=2&sig={opaque}"),
+            "get https://x.test/?token=[redacted:authorization]&page=2&sig=[redacted:authorization]",
+        ),
+        (
             format!(r#"{{"headers":{{"Authorization":"Bearer {opaque}","accept":"*/*"}}}}"#),
             r#"{"headers":{"Authorization":"Bearer [redacted:authorization]","accept":"*/*"}}"#,
         ),

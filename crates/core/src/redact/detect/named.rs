@@ -78,6 +78,13 @@ pub(in super::super) fn named(name: &str) -> Option<Named> {
     }
 }
 
+/// Classifies a name that announces a secret only where it is a whole parameter of a URL, such as `?token=…`.
+fn parameter(bytes: &[u8], start: usize, name: &str) -> Option<Named> {
+    let is_parameter = start > 0 && b"?&".contains(&bytes[start - 1]);
+    let announces = ["token", "secret", "sig", "signature"].contains(&name);
+    (is_parameter && announces).then_some(Named::Key)
+}
+
 /// The most bytes of a value that are examined.
 const LOOK: usize = 1_024;
 
@@ -107,7 +114,8 @@ impl Finder {
         {
             name_start -= 1;
         }
-        let name = named(std::str::from_utf8(&bytes[name_start..name_end]).ok()?)?;
+        let text = std::str::from_utf8(&bytes[name_start..name_end]).ok()?;
+        let name = named(text).or_else(|| parameter(bytes, name_start, text))?;
         // Skip the ">" of "=>".
         let mut from = at + length;
         if bytes.get(from) == Some(&b'>') {
