@@ -1656,7 +1656,7 @@ interface Agent<Props, Result> {
 */
 declare function createAgent<Props = undefined, Result = unknown>(config: AgentConfig<Props, Result>): Agent<Props, Result>;
 /**
-* What a call does outside of the program:
+* The effect of a call outside of the program:
 * - `"none"`: nothing, like a search. It does not wait until a store has written the calls before it.
 * - `"repeatable"` (default): it may be executed again if the process is killed during the call.
 * - `"once"`: it must not happen twice, like a payment. If an earlier execution has started and its answer is not

@@ -1,4 +1,4 @@
-// What a person asks first of a recorded run, answered by one command: recordings of real clients.
+// The first questions about a recorded run, each answered by one command: recordings of real clients.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -83,7 +83,7 @@ it("12 tests with one changed line of a prompt: one failure to read, accepted by
   expect(project.recordings()).toEqual(accepted);
 });
 
-/** What each test changes, and the cause that its failure names. */
+/** The change of each test, and the cause that its failure names. */
 const CHANGES: [name: string, change: string, cause: string][] = [
   ["a word", `messages[0].content = "You answer shortly."`, "messages[0].content (system) changed"],
   ["a line", `messages[1].content += "\\nQuickly!"`, "messages[1].content (user) changed"],

@@ -27,7 +27,7 @@ const servers = fork(fileURLToPath(new URL("../../__test__/guard/server.mjs", im
 const [[port, port2, database]] = await once(servers, "message");
 const url = `http://127.0.0.1:${port}`;
 const url2 = `http://127.0.0.1:${port2}`;
-/** What arrived at the servers since the last call. */
+/** The requests that reached the servers since the last call. */
 async function received() {
   const answer = once(servers, "message");
   servers.send({});

@@ -15,7 +15,7 @@ type RegisterHooks = (hooks: { load: Load }) => { deregister(): void };
 
 interface Target {
   readonly path: RegExp;
-  /** What the source must contain. Another version is left alone. */
+  /** Text that the source must contain. Other versions are not wrapped. */
   readonly probe: RegExp;
   /** The code to add. */
   readonly tail: string;

@@ -1,6 +1,6 @@
 import { native } from "../native.js";
 
-/** What a model was asked and answered, or a tool, in one form for all providers. */
+/** The request and the answer of a model or a tool, in one form for all providers. */
 export interface Exchange {
   /**
    * The form of the documents: "openai-chat", "openai-responses", "anthropic", "gemini", "bedrock", "ollama", "cohere",

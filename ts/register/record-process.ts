@@ -83,7 +83,7 @@ function reportReplay({ replayed, frames }: ReplayReport, file: string | undefin
   if (unused > 0) say(`${unused} recorded calls of ${file} were not requested, ${replayed} were`);
 }
 
-/** What the recording lacks. */
+/** Prints the requests and modules that the recording lacks. */
 function reportOutside({ unrecorded }: ReplayReport): void {
   for (const { method, host, path, callSite, count } of unrecorded)
     say(`not recorded: ${method} ${host}${path} (${count} times, by ${callSite})`);

@@ -1,4 +1,4 @@
-// What the environment asks for. The command line sets it; users of NODE_OPTIONS set it themselves.
+// The settings in the environment. The command line sets it; users of NODE_OPTIONS set it themselves.
 
 import type { UrlPattern } from "../urls/patterns.js";
 

@@ -1,5 +1,5 @@
 /**
- * What a call does outside of the program:
+ * The effect of a call outside of the program:
  * - `"none"`: nothing, like a search. It does not wait until a store has written the calls before it.
  * - `"repeatable"` (default): it may be executed again if the process is killed during the call.
  * - `"once"`: it must not happen twice, like a payment. If an earlier execution has started and its answer is not

@@ -18,7 +18,7 @@ export function checkEffect(owner: string, { effect, verify }: EffectOptions): v
 }
 
 /**
- * What must happen before a call is executed: the store writes what precedes it, and an effect must not happen twice.
+ * Prepares the execution of a call: the store writes what precedes it, and an effect must not happen twice.
  * Resolves to the output of an earlier execution. `undefined` if there is nothing to wait for.
  *
  * @throws UncertainEffectError, and errors of the store; later.

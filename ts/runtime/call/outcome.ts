@@ -31,7 +31,7 @@ export interface CallSpec<T> {
   readonly revive?: ((error: unknown, askedAgain: boolean) => unknown) | undefined;
   /** The request, and the parts of it that the answer may repeat. */
   readonly echo?: { readonly request: unknown; readonly echoes: readonly Echo[] } | undefined;
-  /** What the call does outside of the program, and its input for `verify`. */
+  /** The effect of the call outside of the program, and its input for `verify`. */
   readonly effect?: { readonly rules: EffectOptions; readonly input: unknown } | undefined;
   /** Returns the meta to journal with the outcome, at the end of the call. */
   readonly meta?: () => CallMeta;

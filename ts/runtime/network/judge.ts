@@ -48,7 +48,7 @@ export function runsOf(caller: Caller): readonly RunState[] {
   const mode = run.network?.mode ?? "allow";
   if (mode === "allow") return [];
   // A connection or a queue that outlives its strict replay may serve the next one.
-  // What a rejected test still sends is refused, and does not count for the test after it.
+  // Later requests of a rejected test are refused, and do not count for the test after it.
   return run.hasEnded && !run.isRejected ? (mode === "refuse" ? withoutContext() : []) : [run];
 }
 

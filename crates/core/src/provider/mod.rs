@@ -1,4 +1,4 @@
-//! What a model was asked and answered, in one form for all providers: read from the documents of recorded calls, whichever
+//! The requests and answers of models, in one form for all providers: read from the documents of recorded calls, whichever
 //! client, SDK or adapter sent them. Nothing here decides a replay.
 
 mod answer;

@@ -99,7 +99,7 @@ impl View {
         })
     }
 
-    /// What a call asked and was answered. `whole`: with all messages, not only those that no earlier request has.
+    /// The question and the answer of a call. `whole`: with all messages, not only those that no earlier request has.
     fn exchange(&self, row: usize, call: &Call, whole: bool) -> Exchange {
         let all = if whole { whole_request(call) } else { None };
         let asked = self.asked.get(row).and_then(Option::as_ref);

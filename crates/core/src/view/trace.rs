@@ -1,4 +1,4 @@
-//! What only a trace knows of calls and frames: their spans, times, whether they were replayed, and why not.
+//! Facts about calls and frames that only a trace has: their spans, times, whether they were replayed, and why not.
 
 use std::collections::HashMap;
 
